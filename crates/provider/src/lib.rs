@@ -1,1 +1,13 @@
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+
+mod answer;
+pub mod assets;
+mod error;
+mod limits;
+mod view;
+
+pub use answer::{Outcome, Provider};
+pub use error::Error;
+pub use limits::PageLimits;
+pub use view::{Listed, Range, View};

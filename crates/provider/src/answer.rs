@@ -1,0 +1,416 @@
+//! One request in, one answer out: the six verbs over a view.
+
+use std::io::Write;
+
+use oai::{
+    Arguments, Datestamp, ErrorCode, Identify, ListRequest, ListVerb, MetadataPrefix, Request, Response,
+    ResumptionToken, Selection, TokenElement, TokenKey, Verb,
+};
+
+use crate::limits::Page;
+use crate::view::{Listed, Range, View};
+use crate::{Error, PageLimits, assets};
+
+/// Items are fetched in helpings, small ones first, so that a page cut by bytes does not read far ahead.
+const FIRST_HELPING: usize = 32;
+const LARGEST_HELPING: usize = 512;
+
+/// What the answers of one repository have in common.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    /// Where the repository answers.
+    pub base_url: String,
+    /// Its name for people.
+    pub repository_name: String,
+    /// Whom to write to.
+    pub admin_emails: Vec<String>,
+    /// Content codings the server offers besides identity.
+    pub compressions: Vec<String>,
+    /// How long pages may get.
+    pub limits: PageLimits,
+    /// The secret of its tokens.
+    pub token_key: TokenKey,
+}
+
+/// What was answered, for the log and the counters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The verb, if it was one of the six.
+    pub verb: Option<Verb>,
+    /// Records or headers given.
+    pub records: u64,
+    /// The code of the first error, if the answer was one.
+    pub error: Option<ErrorCode>,
+}
+
+/// A failure on the way to an answer: one to be told in XML, or one that prevents it.
+enum Failure {
+    Protocol(Vec<oai::Error>),
+    Other(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Other(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Other(error.into())
+    }
+}
+
+impl From<oai::Error> for Failure {
+    fn from(error: oai::Error) -> Self {
+        Self::Protocol(vec![error])
+    }
+}
+
+impl Provider {
+    /// Answers one request from a view.
+    ///
+    /// Nothing is written before it is clear whether the answer is an error of the protocol. A failure
+    /// after that leaves the output incomplete: the caller must break the connection, not end it.
+    pub fn answer<V: View, W: Write>(
+        &self,
+        view: &V,
+        arguments: &Arguments,
+        mut out: W,
+    ) -> Result<Outcome, Error> {
+        let mut outcome = Outcome {
+            verb: Verb::of(arguments).ok(),
+            ..Outcome::default()
+        };
+        let answer = Answer {
+            provider: self,
+            view,
+            arguments,
+        };
+        match answer.write(&mut out) {
+            Ok(records) => outcome.records = records,
+            Err(Failure::Other(error)) => return Err(error),
+            Err(Failure::Protocol(errors)) => {
+                outcome.error = errors.first().map(|error| error.code);
+                let style_sheet = assets::url(&self.base_url, assets::STYLE_SHEET);
+                Response::errors(
+                    out,
+                    Some(&style_sheet),
+                    view.response_date(),
+                    &self.base_url,
+                    arguments,
+                    &errors,
+                )?;
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// One answer in the making. Every method that can fail with an error of the protocol does so before
+/// it writes.
+struct Answer<'a, V> {
+    provider: &'a Provider,
+    view: &'a V,
+    arguments: &'a Arguments,
+}
+
+impl<V: View> Answer<'_, V> {
+    fn write<W: Write>(&self, out: W) -> Result<u64, Failure> {
+        let request = Request::parse(self.arguments).map_err(Failure::Protocol)?;
+        match request {
+            Request::Identify => self.identify(out),
+            Request::ListMetadataFormats { identifier } => self.list_metadata_formats(out, identifier),
+            Request::ListSets { resumption_token } => self.list_sets(out, resumption_token),
+            Request::GetRecord {
+                identifier,
+                metadata_prefix,
+            } => self.get_record(out, &identifier, &metadata_prefix),
+            Request::ListIdentifiers(list) => self.list(out, ListVerb::ListIdentifiers, list),
+            Request::ListRecords(list) => self.list(out, ListVerb::ListRecords, list),
+        }
+    }
+
+    fn identify<W: Write>(&self, out: W) -> Result<u64, Failure> {
+        let identify = Identify {
+            repository_name: self.provider.repository_name.clone(),
+            base_url: self.provider.base_url.clone(),
+            admin_emails: self.provider.admin_emails.clone(),
+            earliest_datestamp: self.view.earliest_datestamp()?,
+            compressions: self.provider.compressions.clone(),
+        };
+        let mut response = self.begin(out, Verb::Identify)?;
+        response.identify(&identify)?;
+        end(response, Verb::Identify, 0)
+    }
+
+    fn list_metadata_formats<W: Write>(&self, out: W, identifier: Option<String>) -> Result<u64, Failure> {
+        if let Some(identifier) = &identifier {
+            self.item(identifier)?;
+        }
+        let formats = self.view.metadata_formats();
+        if formats.is_empty() {
+            return Err(oai::Error::new(ErrorCode::NoMetadataFormats, "there are no formats for this item").into());
+        }
+        let mut response = self.begin(out, Verb::ListMetadataFormats)?;
+        for format in &formats {
+            response.metadata_format(format)?;
+        }
+        end(response, Verb::ListMetadataFormats, 0)
+    }
+
+    fn list_sets<W: Write>(&self, out: W, resumption_token: Option<String>) -> Result<u64, Failure> {
+        if resumption_token.is_some() {
+            let message = "ListSets answers in one page here and gives no tokens";
+            return Err(oai::Error::new(ErrorCode::BadResumptionToken, message).into());
+        }
+        let sets = self.view.sets()?;
+        if sets.is_empty() {
+            let message = "this repository has no sets";
+            return Err(oai::Error::new(ErrorCode::NoSetHierarchy, message).into());
+        }
+        let mut response = self.begin(out, Verb::ListSets)?;
+        for set in &sets {
+            response.set(set)?;
+        }
+        end(response, Verb::ListSets, 0)
+    }
+
+    fn get_record<W: Write>(&self, out: W, identifier: &str, prefix: &MetadataPrefix) -> Result<u64, Failure> {
+        let item = self.item(identifier)?;
+        self.check_format(prefix)?;
+        let mut response = self.begin(out, Verb::GetRecord)?;
+        response.record(item.header(), |xml| {
+            self.view.write_metadata(&item, prefix.as_str(), xml)
+        })?;
+        end(response, Verb::GetRecord, 1)
+    }
+
+    fn list<W: Write>(&self, out: W, list_verb: ListVerb, list: ListRequest) -> Result<u64, Failure> {
+        let (verb, entries) = match list_verb {
+            ListVerb::ListIdentifiers => (Verb::ListIdentifiers, self.provider.limits.identifiers),
+            ListVerb::ListRecords => (Verb::ListRecords, self.provider.limits.records),
+        };
+        let mut start = match list {
+            ListRequest::First(selection) => self.first_page(selection)?,
+            ListRequest::Resumed(token) => self.resumed_page(&token, list_verb)?,
+        };
+        let mut items = self.items(start.range.clone(), start.position);
+        let mut next = items.next()?;
+        if next.is_none() && start.position.is_some() {
+            // All that was left has changed while the list was read. A page cannot be empty, so it goes
+            // on with what changed: the harvester sees that a little early, and loses nothing.
+            start.go_on_until(self.view.response_date());
+            items = self.items(start.range.clone(), start.position);
+            next = items.next()?;
+        }
+        if next.is_none() {
+            return Err(start.nothing_left.into());
+        }
+
+        let prefix = start.selection.metadata_prefix.as_str();
+        let mut page = Page::new(self.provider.limits.bytes, entries);
+        let mut response = self.begin(out, verb)?;
+        let mut last = None;
+        while let Some(item) = next.take() {
+            let header_size = header_size(&item);
+            let size = match list_verb {
+                ListVerb::ListIdentifiers => header_size,
+                ListVerb::ListRecords if item.header().deleted => header_size + 20,
+                ListVerb::ListRecords => header_size + 50 + self.view.metadata_size(&item, prefix),
+            };
+            if !page.admit(size) {
+                next = Some(item);
+                break;
+            }
+            match list_verb {
+                ListVerb::ListIdentifiers => response.header(item.header())?,
+                ListVerb::ListRecords => {
+                    response.record(item.header(), |xml| self.view.write_metadata(&item, prefix, xml))?;
+                }
+            }
+            last = Some(item.position());
+            next = items.next()?;
+        }
+
+        let more = next.is_some();
+        if let Some(position) = last.filter(|_| more) {
+            let token = ResumptionToken {
+                verb: list_verb,
+                selection: start.selection.clone(),
+                position,
+                cursor: start.cursor + page.entries,
+                complete_list_size: start.complete_list_size,
+            };
+            response.resumption_token(&TokenElement {
+                token: token.encode(&self.provider.token_key),
+                cursor: start.cursor,
+                complete_list_size: start.complete_list_size,
+            })?;
+        } else if start.cursor > 0 {
+            response.resumption_token(&TokenElement {
+                token: String::new(),
+                cursor: start.cursor,
+                complete_list_size: start.complete_list_size,
+            })?;
+        }
+        end(response, verb, page.entries)
+    }
+
+    fn first_page(&self, mut selection: Selection) -> Result<Start, Failure> {
+        self.check_format(&selection.metadata_prefix)?;
+        // Fixed now, so that the list does not grow while it is read. OAI-PMH 2.0, 3.5.
+        let now = self.view.response_date();
+        let until = selection.until.map_or(now, |until| until.min(now));
+        let range = range(&selection, until);
+        if selection.set.is_some() && self.view.sets()?.is_empty() {
+            let message = "this repository has no sets";
+            return Err(oai::Error::new(ErrorCode::NoSetHierarchy, message).into());
+        }
+        let complete_list_size = self.view.count(&range)?;
+        selection.until = Some(until);
+        Ok(Start {
+            range,
+            selection,
+            position: None,
+            cursor: 0,
+            complete_list_size,
+            nothing_left: oai::Error::new(
+                ErrorCode::NoRecordsMatch,
+                "no records match this combination of from, until, set and metadataPrefix",
+            ),
+        })
+    }
+
+    fn resumed_page(&self, token: &str, verb: ListVerb) -> Result<Start, Failure> {
+        let bad = |message: &str| oai::Error::new(ErrorCode::BadResumptionToken, message);
+        let token = ResumptionToken::decode(token, &self.provider.token_key)
+            .ok_or_else(|| bad("this is not a token of this repository, or it is damaged; begin the list again"))?;
+        if token.verb != verb {
+            return Err(bad("this token belongs to the other list verb").into());
+        }
+        self.check_format(&token.selection.metadata_prefix)
+            .map_err(|_| bad("the format of this list is no longer offered; begin the list again"))?;
+        let until = token.selection.until.unwrap_or(self.view.response_date());
+        Ok(Start {
+            range: range(&token.selection, until),
+            selection: token.selection,
+            position: Some(token.position),
+            cursor: token.cursor,
+            complete_list_size: token.complete_list_size,
+            nothing_left: bad("all that was left of this list has changed since; begin again with from"),
+        })
+    }
+
+    /// An item that exists, else the error for one that does not.
+    fn item(&self, identifier: &str) -> Result<V::Item, Failure> {
+        self.view.item(identifier)?.ok_or_else(|| {
+            let message = format!("there is no item `{identifier}` here");
+            oai::Error::new(ErrorCode::IdDoesNotExist, message).into()
+        })
+    }
+
+    fn check_format(&self, prefix: &MetadataPrefix) -> Result<(), Failure> {
+        let formats = self.view.metadata_formats();
+        if formats.iter().any(|format| format.prefix == prefix.as_str()) {
+            return Ok(());
+        }
+        let offered: Vec<_> = formats.iter().map(|format| format.prefix.as_str()).collect();
+        let message = format!(
+            "unknown metadata prefix `{prefix}`; this repository offers {}",
+            offered.join(", ")
+        );
+        Err(oai::Error::new(ErrorCode::CannotDisseminateFormat, message).into())
+    }
+
+    fn begin<W: Write>(&self, out: W, verb: Verb) -> Result<Response<W>, Failure> {
+        let style_sheet = assets::url(&self.provider.base_url, assets::STYLE_SHEET);
+        let mut response = Response::begin(
+            out,
+            Some(&style_sheet),
+            self.view.response_date(),
+            &self.provider.base_url,
+            self.arguments,
+        )?;
+        response.begin_verb(verb)?;
+        Ok(response)
+    }
+
+    fn items(&self, range: Range, after: Option<oai::Position>) -> Items<'_, V> {
+        Items {
+            view: self.view,
+            range,
+            after,
+            helping: Vec::new().into_iter(),
+            helping_size: FIRST_HELPING,
+            exhausted: false,
+        }
+    }
+}
+
+/// Where a page begins.
+struct Start {
+    range: Range,
+    selection: Selection,
+    position: Option<oai::Position>,
+    cursor: u64,
+    complete_list_size: Option<u64>,
+    /// What to say if there is nothing.
+    nothing_left: oai::Error,
+}
+
+impl Start {
+    fn go_on_until(&mut self, until: Datestamp) {
+        self.range.until = until;
+        self.selection.until = Some(until);
+    }
+}
+
+/// The items of a range, fetched helping by helping.
+struct Items<'a, V: View> {
+    view: &'a V,
+    range: Range,
+    after: Option<oai::Position>,
+    helping: std::vec::IntoIter<V::Item>,
+    helping_size: usize,
+    exhausted: bool,
+}
+
+impl<V: View> Items<'_, V> {
+    fn next(&mut self) -> Result<Option<V::Item>, Error> {
+        if let Some(item) = self.helping.next() {
+            self.after = Some(item.position());
+            return Ok(Some(item));
+        }
+        if self.exhausted || self.range.from > self.range.until {
+            return Ok(None);
+        }
+        let helping = self.view.list(&self.range, self.after, self.helping_size)?;
+        self.exhausted = helping.len() < self.helping_size;
+        self.helping_size = (self.helping_size * 2).min(LARGEST_HELPING);
+        self.helping = helping.into_iter();
+        let item = self.helping.next();
+        self.after = item.as_ref().map(Listed::position).or(self.after);
+        Ok(item)
+    }
+}
+
+fn range(selection: &Selection, until: Datestamp) -> Range {
+    Range {
+        set: selection.set.clone(),
+        from: selection.from.unwrap_or(Datestamp::MIN),
+        until,
+    }
+}
+
+fn header_size<I: Listed>(item: &I) -> u64 {
+    let header = item.header();
+    let sets: usize = header.set_specs.iter().map(|set| set.as_str().len() + 19).sum();
+    (header.identifier.len() + sets + 90) as u64
+}
+
+fn end<W: Write>(mut response: Response<W>, verb: Verb, records: u64) -> Result<u64, Failure> {
+    response.end_verb(verb)?;
+    response.finish()?;
+    Ok(records)
+}

@@ -1,0 +1,80 @@
+//! What a repository must be able to do so that the provider can answer for it.
+
+use std::io::Write;
+
+use oai::xml::Writer;
+use oai::{Datestamp, Position, RecordHeader, Set, SetSpec, format::MetadataFormat};
+
+use crate::Error;
+
+/// An item in a list.
+pub trait Listed {
+    /// Its header, the same in every format.
+    fn header(&self) -> &RecordHeader;
+
+    /// Its number, which orders items of one datestamp and never changes.
+    fn id(&self) -> i64;
+
+    /// Where a list stands behind this item.
+    fn position(&self) -> Position {
+        Position {
+            datestamp: self.header().datestamp,
+            id: self.id(),
+        }
+    }
+}
+
+/// Which items a list goes over; both bounds are inclusive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Range {
+    /// Only this set, with all below it.
+    pub set: Option<SetSpec>,
+    /// Not older than this.
+    pub from: Datestamp,
+    /// Not newer than this.
+    pub until: Datestamp,
+}
+
+/// What one requester may see of a repository at one moment.
+pub trait View {
+    /// An item with whatever the repository needs to write its records.
+    type Item: Listed;
+
+    /// The moment: no item of this view is newer.
+    fn response_date(&self) -> Datestamp;
+
+    /// A guaranteed lower limit of all datestamps.
+    fn earliest_datestamp(&self) -> Result<Datestamp, Error>;
+
+    /// The formats that every item can be had in.
+    fn metadata_formats(&self) -> Vec<MetadataFormat>;
+
+    /// The sets that hold something this requester may see, parents before children.
+    fn sets(&self) -> Result<Vec<Set>, Error>;
+
+    /// The item of an identifier, if the lists of this view have it too.
+    fn item(&self, identifier: &str) -> Result<Option<Self::Item>, Error>;
+
+    /// How many items are in a range, if that can be told exactly.
+    fn count(&self, range: &Range) -> Result<Option<u64>, Error>;
+
+    /// At most `at_most` items of a range behind a position, ordered by (datestamp, id).
+    /// Fewer means that there are no more.
+    fn list(
+        &self,
+        range: &Range,
+        after: Option<Position>,
+        at_most: usize,
+    ) -> Result<Vec<Self::Item>, Error>;
+
+    /// About how many bytes [`View::write_metadata`] will write.
+    fn metadata_size(&self, item: &Self::Item, metadata_prefix: &str) -> u64;
+
+    /// Writes the metadata of an item that is not deleted, in one of the formats.
+    fn write_metadata<W: Write>(
+        &self,
+        item: &Self::Item,
+        metadata_prefix: &str,
+        xml: &mut Writer<W>,
+    ) -> Result<(), Error>;
+}

@@ -1,0 +1,83 @@
+"""Keeps the results: tables as CSV, the summary with its targets, and the page that shows them.
+
+Sections can be measured one at a time: rows and figures of the others are kept from earlier runs.
+"""
+
+import csv
+import os
+
+COLUMNS = ["section", "comparison", "garner", "against", "ratio", "target", "result"]
+ORDER = ["papers", "pages", "growth", "scan", "memory"]
+ABOUT = {
+    "papers": "The experiment of the mod_oai papers: a site of 5,268 files and 292 MB, harvested completely and then again after a "
+              "quarter of it changed, by a crawler and over OAI-PMH. The program is restarted before every round. Today's wget asks for "
+              "updates with one conditional GET a file; the papers' asked with HEAD first. Both are measured, and the target is against "
+              "the first, which is faster. The page that links to all files is among the changed ones, because wget follows no links "
+              "from a page that did not change.",
+    "pages": "The same site at different page sizes, by number of records and by bytes.",
+    "growth": "A hundred changes in ever larger sites, and early against late pages of the complete list.",
+    "scan": "The first start over a large site, with an empty data directory, until every file is listed.",
+    "memory": "Resident memory (VmRSS) and its highest value since the start (VmHWM), in units of 1,000,000 bytes.",
+}
+
+
+def write_csv(path, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow({name: f"{value:.6g}" if isinstance(value, float) else value for name, value in row.items()})
+
+
+def merge_summary(path, sections, rows):
+    """Replaces the rows of the sections that were measured now, and returns all of them in order."""
+    kept = []
+    if path.exists():
+        with open(path, newline="", encoding="utf-8") as file:
+            kept = [row for row in csv.DictReader(file) if row["section"] not in sections]
+    rows = sorted(kept + rows, key=lambda row: ORDER.index(row["section"]) if row["section"] in ORDER else len(ORDER))
+    if rows:
+        write_csv(path, rows)
+    return rows
+
+
+def table(rows):
+    """The summary as a table that reads in a terminal and as Markdown."""
+    cells = [COLUMNS] + [[str(row[name]) for name in COLUMNS] for row in rows]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(COLUMNS))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in cells]
+    return "\n".join([lines[0], "|" + "|".join("-" * (width + 2) for width in widths) + "|", *lines[1:]])
+
+
+def write_page(folder, rows, quick):
+    parts = ["# Benchmarks", ""]
+    if quick:
+        parts += ["Made with `--quick`: the sizes are too small for the targets to mean anything.", ""]
+    parts += [
+        f"Measured on a machine with {os.cpu_count()} cores and {_memory_gib()} GiB of memory, client and server on the same machine over "
+        "the loopback interface, everything in the page cache. Each figure is the median of several rounds. A row without a target is "
+        "there for comparison.", "", table(rows), "",
+    ]
+    for section in ORDER:
+        figures = sorted(folder.glob(f"{section}*.svg"))
+        if not figures:
+            continue
+        parts += [f"## {section}", "", ABOUT[section], ""]
+        parts += [f"![{_title(figure)}]({figure.name})\n" for figure in figures]
+        parts += [f"All figures: [{section}.csv]({section}.csv)", ""]
+    parts += [
+        "## How to reproduce", "", "```", "cargo build --release", "python3 bench/run.py                  # everything",
+        "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
+        "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, and room for 1.5 GB and a million files in `$TMPDIR`. "
+        "It writes this page, the tables and the figures.", "",
+    ]
+    (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def _title(figure):
+    text = figure.read_text(encoding="utf-8")
+    return text[text.index("<title>") + 7 : text.index("</title>")]
+
+
+def _memory_gib():
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Measures garner and compares it with what one would use without it.
+
+    python3 bench/run.py [SECTION ...] [--garner PATH] [--quick] [--repeat N] [--output DIR]
+
+Exit code 0: everything asked for was measured, whether or not the targets were reached. 1: something could not be
+measured. 2: wrong usage.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import growth
+import memory
+import pages
+import papers
+import report
+import scan
+from program import BenchError
+
+SECTIONS = {"papers": papers, "pages": pages, "growth": growth, "scan": scan, "memory": memory}
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Bench:
+    """What the sections share: where to work, what to run, and where results go."""
+
+    def __init__(self, options, work):
+        self.binary, self.output, self.repeat, self.quick = options.garner, options.output, options.repeat, options.quick
+        self.work = work
+        self.shared = {}
+        self.rows = []
+
+    def say(self, text):
+        print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+    def config(self, folder, text):
+        """Writes a configuration file, or none for the default configuration."""
+        if text is None:
+            return None
+        path = folder / "garner.toml"
+        path.write_text(text)
+        return path
+
+    def write_csv(self, name, rows):
+        report.write_csv(self.output / f"{name}.csv", rows)
+
+    def figure(self, section, name, title):
+        self.say(f"{section}: drew {name} ({title})")
+
+    def compare(self, section, comparison, this, that, ratio, target="", at_least=None, at_most=None, reached=None):
+        """Adds a row to the summary; with a bound, it says whether the ratio keeps to it."""
+        if ratio is not None and at_least is not None:
+            reached = ratio >= at_least
+        if ratio is not None and at_most is not None:
+            reached = ratio <= at_most
+        result = "" if not target else "not measurable" if reached is None else "reached" if reached else "not reached"
+        shown = "" if ratio is None else f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
+        self.rows.append(dict(zip(report.COLUMNS, [section, comparison, this, that, shown, target, result])))
+
+
+def main():
+    options = parse_options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    options.output.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="garner-bench-"))
+    failed = []
+    bench = Bench(options, work)
+    try:
+        for name in options.sections:
+            if not measure_section(bench, name):
+                failed.append(name)
+    finally:
+        bench.say("removing the sites")
+        shutil.rmtree(work, ignore_errors=True)
+    measured = [name for name in options.sections if name not in failed]
+    rows = report.merge_summary(options.output / "summary.csv", measured, bench.rows)
+    if rows:
+        report.write_page(options.output, rows, options.quick)
+        print(report.table(rows))
+    for name in failed:
+        print(f"not measured: {name} (the reason is above)")
+    return 1 if failed else 0
+
+
+def measure_section(bench, name):
+    before = len(bench.rows)
+    try:
+        SECTIONS[name].measure_section(bench)
+        return True
+    except (BenchError, OSError) as error:
+        del bench.rows[before:]
+        print(f"bench: {name}: {error}", file=sys.stderr, flush=True)
+        return False
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description="Measures garner; see docs/benchmarks.")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all if none is named")
+    parser.add_argument("--garner", type=Path, default=ROOT / "target/release/garner", help="the program (default: target/release/garner)")
+    parser.add_argument("--quick", action="store_true", help="small sizes; results go to target/benchmarks-quick unless --output is given")
+    parser.add_argument("--repeat", type=int, default=3, help="rounds, of which the median is taken (default: 3)")
+    parser.add_argument("--output", type=Path, help="where results go (default: docs/benchmarks)")
+    options = parser.parse_args()
+    options.sections = [name for name in SECTIONS if name in options.sections] if _known(parser, options.sections) else list(SECTIONS)
+    options.output = options.output or ROOT / ("target/benchmarks-quick" if options.quick else "docs/benchmarks")
+    options.garner = options.garner.resolve()
+    if options.repeat < 1:
+        parser.error("--repeat must be at least 1")
+    if not os.access(options.garner, os.X_OK):
+        parser.error(f"{options.garner} is not there or not a program; run `cargo build --release` or give --garner")
+    for tool in ("wget", "curl", "find"):
+        if not shutil.which(tool):
+            parser.error(f"`{tool}` is needed for the comparisons and is not installed")
+    return options
+
+
+def _known(parser, names):
+    for name in names:
+        if name not in SECTIONS:
+            parser.error(f"unknown section `{name}`; there are {', '.join(SECTIONS)}")
+    return bool(names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -68,7 +68,7 @@ def write_page(folder, rows, quick):
     parts += [
         "## How to reproduce", "", "```", "cargo build --release", "python3 bench/run.py                  # everything",
         "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
-        "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, and room for 1.5 GB and a million files in `$TMPDIR`. "
+        "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, and room for 3 GB and a million files in `$TMPDIR`. "
         "It writes this page, the tables and the figures.", "",
     ]
     (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")

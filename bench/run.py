@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from pathlib import Path
 
 import growth
@@ -94,10 +95,13 @@ def measure_section(bench, name):
     try:
         SECTIONS[name].measure_section(bench)
         return True
-    except (BenchError, OSError) as error:
-        del bench.rows[before:]
+    except BenchError as error:
         print(f"bench: {name}: {error}", file=sys.stderr, flush=True)
-        return False
+    except Exception:
+        # An answer that is not even HTTP or XML ends here; the other sections are still worth measuring.
+        print(f"bench: {name}: unexpected failure\n{traceback.format_exc()}", file=sys.stderr, flush=True)
+    del bench.rows[before:]
+    return False
 
 
 def parse_options():

@@ -54,13 +54,16 @@ def lines(path, title, x_label, series, unit, log_x=False, log_y=False, names=No
     for x in names or sorted({x for x, _ in points}):
         parts.append(_text(across(x), HEIGHT - BOTTOM + 18, short(x), "faint", "middle"))
     parts.append(_text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 18, x_label, "faint", "middle"))
+    placed = []
     for number, row in enumerate(series.values()):
         drawn = [(across(x), up(y)) for x, y in sorted(row)]
         way = " ".join(f"{x:.1f},{y:.1f}" for x, y in drawn)
         parts.append(f'<polyline class="line s{number % 4}" points="{way}"/>')
         parts += [f'<circle class="f{number % 4}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>' for x, y in drawn]
         for (x, y), (_, value) in ((drawn[0], sorted(row)[0]), (drawn[-1], sorted(row)[-1])):
-            parts.append(_text(x, y - 9, short(value), "ink small", "middle"))
+            label = next((at for at in (y - 9, y + 20, y - 24, y + 34) if all(x != px or abs(at - py) > 18 for px, py in placed)), y - 9)
+            placed.append((x, label))
+            parts.append(_text(x, label, short(value), "ink small", "middle"))
     _write(path, title, parts)
 
 

@@ -1,0 +1,175 @@
+//! Plug-ins: rules that run an external program on a file and take what it prints as metadata.
+//!
+//! This file holds the compiled rule and what comes out of it. The rule itself is in `rule`, how the program is
+//! run and kept within its limits in `run`, how its output is read in `output` and `xml`.
+
+mod arguments;
+mod output;
+mod rule;
+mod run;
+mod xml;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use self::arguments::Template;
+use self::rule::{MediaTypePattern, TEXT_KEY};
+pub use self::rule::{OutputForm, PluginError, PluginProblem, PluginRule};
+use self::run::Limits;
+use crate::fixity::{Algorithm, Digester};
+
+/// A rule that has been checked and can be run.
+#[derive(Debug, Clone)]
+pub struct Plugin {
+    rule: PluginRule,
+    media_types: Vec<MediaTypePattern>,
+    url_pattern: Option<Regex>,
+    program: PathBuf,
+    arguments: Vec<Template>,
+    elements: BTreeMap<String, &'static str>,
+}
+
+impl Plugin {
+    /// Checks a rule; a relative program path with a slash is taken from `relative_to`.
+    pub fn compile(rule: PluginRule, relative_to: &Path) -> Result<Self, PluginError> {
+        Self::try_compile(&rule, relative_to).map_err(|problem| PluginError {
+            rule: rule.name,
+            problem,
+        })
+    }
+
+    fn try_compile(rule: &PluginRule, relative_to: &Path) -> Result<Self, PluginProblem> {
+        if rule.name.trim().is_empty() {
+            return Err(PluginProblem::NoName);
+        }
+        rule::check_limits(rule)?;
+        rule::check_separator(rule)?;
+        let (program, arguments) = rule::parse_command(&rule.command, relative_to)?;
+        Ok(Self {
+            rule: rule.clone(),
+            media_types: rule::parse_media_types(&rule.media_types)?,
+            url_pattern: rule::parse_url_pattern(rule.url_pattern.as_deref())?,
+            program,
+            arguments,
+            elements: rule::parse_map(rule)?,
+        })
+    }
+
+    /// Returns the rule's name.
+    pub fn name(&self) -> &str {
+        &self.rule.name
+    }
+
+    /// Tells whether the rule is for a resource of this media type at this path of the site.
+    pub fn applies_to(&self, media_type: &str, url_path: &str) -> bool {
+        let matches_type = |pattern: &MediaTypePattern| pattern.matches(media_type);
+        let matches_url = |pattern: &Regex| pattern.is_match(url_path);
+        self.media_types.iter().any(matches_type)
+            && self.url_pattern.as_ref().is_none_or(matches_url)
+    }
+
+    /// Returns a string that changes when the rule changes, for the keys of caches.
+    ///
+    /// A new version of the program itself does not show in it.
+    pub fn fingerprint(&self) -> String {
+        let described = serde_json::to_vec(&(FINGERPRINT_VERSION, &self.rule))
+            .expect("strings, numbers and maps with string keys can always be written as JSON");
+        let mut digester = Digester::new(&[Algorithm::Sha256]);
+        digester.update(&described);
+        digester.update(self.program.as_os_str().as_encoded_bytes());
+        let digests = digester.finish();
+        digests.into_iter().map(|(_, digest)| digest).collect()
+    }
+
+    /// Runs the program on a file; a failure is an outcome too.
+    pub fn run(&self, file: &Path, url: &str) -> PluginOutcome {
+        self.try_run(file, url).map_or_else(
+            |reason| PluginOutcome::Failed { reason },
+            PluginOutcome::Output,
+        )
+    }
+
+    fn try_run(&self, file: &Path, url: &str) -> Result<PluginOutput, String> {
+        let file = std::path::absolute(file).map_err(|error| error.to_string())?;
+        let fill = |template: &Template| template.fill(file.as_os_str(), url);
+        let arguments: Vec<OsString> = self.arguments.iter().map(fill).collect();
+        let printed = run::run(&self.program, &arguments, &self.limits())
+            .map_err(|failure| failure.to_string())?;
+        Ok(match self.rule.output {
+            OutputForm::Text => PluginOutput::Text(output::text(&printed)),
+            OutputForm::KeyValue => {
+                PluginOutput::KeyValue(output::key_value(&printed, self.separator()))
+            }
+            OutputForm::Xml => PluginOutput::Xml(
+                xml::rewrite(&String::from_utf8_lossy(&printed))
+                    .map_err(|problem| format!("printed XML that cannot be used: {problem}"))?,
+            ),
+        })
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            timeout: Duration::from_secs(self.rule.timeout_seconds),
+            memory_bytes: self.rule.memory_mb * 1024 * 1024,
+            output_bytes: usize::try_from(self.rule.output_kb * 1024).unwrap_or(usize::MAX),
+        }
+    }
+
+    fn separator(&self) -> &str {
+        self.rule.separator.as_deref().unwrap_or("=")
+    }
+}
+
+/// What came of running a plug-in on one file.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum PluginOutcome {
+    /// The program printed something of use.
+    Output(PluginOutput),
+    /// It did not.
+    Failed {
+        /// Why, for the log: it may quote the program and the paths it names.
+        reason: String,
+    },
+}
+
+/// What a program printed, fit to be written into XML.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum PluginOutput {
+    /// One well-formed element that can be put into any other.
+    Xml(String),
+    /// Text, not escaped.
+    Text(String),
+    /// Pairs in the order printed, not escaped; a key may come more than once.
+    KeyValue(Vec<(String, String)>),
+}
+
+impl PluginOutcome {
+    /// Returns the Dublin Core elements (without `dc:`) that the plug-in's map makes of the outcome.
+    pub fn dublin_core(&self, plugin: &Plugin) -> Vec<(&'static str, String)> {
+        let element = |key: &str| plugin.elements.get(key).copied();
+        match self {
+            Self::Output(PluginOutput::Text(text)) if !text.is_empty() => {
+                let found = element(TEXT_KEY).map(|element| (element, text.clone()));
+                found.into_iter().collect()
+            }
+            Self::Output(PluginOutput::KeyValue(pairs)) => pairs
+                .iter()
+                .filter_map(|(key, value)| Some((element(key)?, value.clone())))
+                .collect(),
+            Self::Output(_) | Self::Failed { .. } => Vec::new(),
+        }
+    }
+}
+
+/// Raised when the same output would be read differently, so that old cache entries are not used.
+const FINGERPRINT_VERSION: u32 = 1;
+
+#[cfg(test)]
+mod tests;

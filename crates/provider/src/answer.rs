@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use oai::{
-    Arguments, Datestamp, ErrorCode, Identify, ListRequest, ListVerb, MetadataPrefix, Request, Response,
-    ResumptionToken, Selection, TokenElement, TokenKey, Verb,
+    Arguments, Datestamp, ErrorCode, Identify, ListRequest, ListVerb, MetadataPrefix, Request,
+    Response, ResumptionToken, Selection, TokenElement, TokenKey, Verb,
 };
 
 use crate::limits::Page;
@@ -120,7 +120,9 @@ impl<V: View> Answer<'_, V> {
         let request = Request::parse(self.arguments).map_err(Failure::Protocol)?;
         match request {
             Request::Identify => self.identify(out),
-            Request::ListMetadataFormats { identifier } => self.list_metadata_formats(out, identifier),
+            Request::ListMetadataFormats { identifier } => {
+                self.list_metadata_formats(out, identifier)
+            }
             Request::ListSets { resumption_token } => self.list_sets(out, resumption_token),
             Request::GetRecord {
                 identifier,
@@ -144,13 +146,21 @@ impl<V: View> Answer<'_, V> {
         end(response, Verb::Identify, 0)
     }
 
-    fn list_metadata_formats<W: Write>(&self, out: W, identifier: Option<String>) -> Result<u64, Failure> {
+    fn list_metadata_formats<W: Write>(
+        &self,
+        out: W,
+        identifier: Option<String>,
+    ) -> Result<u64, Failure> {
         if let Some(identifier) = &identifier {
             self.item(identifier)?;
         }
         let formats = self.view.metadata_formats();
         if formats.is_empty() {
-            return Err(oai::Error::new(ErrorCode::NoMetadataFormats, "there are no formats for this item").into());
+            return Err(oai::Error::new(
+                ErrorCode::NoMetadataFormats,
+                "there are no formats for this item",
+            )
+            .into());
         }
         let mut response = self.begin(out, Verb::ListMetadataFormats)?;
         for format in &formats {
@@ -159,7 +169,11 @@ impl<V: View> Answer<'_, V> {
         end(response, Verb::ListMetadataFormats, 0)
     }
 
-    fn list_sets<W: Write>(&self, out: W, resumption_token: Option<String>) -> Result<u64, Failure> {
+    fn list_sets<W: Write>(
+        &self,
+        out: W,
+        resumption_token: Option<String>,
+    ) -> Result<u64, Failure> {
         if resumption_token.is_some() {
             let message = "ListSets answers in one page here and gives no tokens";
             return Err(oai::Error::new(ErrorCode::BadResumptionToken, message).into());
@@ -176,7 +190,12 @@ impl<V: View> Answer<'_, V> {
         end(response, Verb::ListSets, 0)
     }
 
-    fn get_record<W: Write>(&self, out: W, identifier: &str, prefix: &MetadataPrefix) -> Result<u64, Failure> {
+    fn get_record<W: Write>(
+        &self,
+        out: W,
+        identifier: &str,
+        prefix: &MetadataPrefix,
+    ) -> Result<u64, Failure> {
         let item = self.item(identifier)?;
         self.check_format(prefix)?;
         let mut response = self.begin(out, Verb::GetRecord)?;
@@ -186,7 +205,12 @@ impl<V: View> Answer<'_, V> {
         end(response, Verb::GetRecord, 1)
     }
 
-    fn list<W: Write>(&self, out: W, list_verb: ListVerb, list: ListRequest) -> Result<u64, Failure> {
+    fn list<W: Write>(
+        &self,
+        out: W,
+        list_verb: ListVerb,
+        list: ListRequest,
+    ) -> Result<u64, Failure> {
         let (verb, entries) = match list_verb {
             ListVerb::ListIdentifiers => (Verb::ListIdentifiers, self.provider.limits.identifiers),
             ListVerb::ListRecords => (Verb::ListRecords, self.provider.limits.records),
@@ -226,7 +250,9 @@ impl<V: View> Answer<'_, V> {
             match list_verb {
                 ListVerb::ListIdentifiers => response.header(item.header())?,
                 ListVerb::ListRecords => {
-                    response.record(item.header(), |xml| self.view.write_metadata(&item, prefix, xml))?;
+                    response.record(item.header(), |xml| {
+                        self.view.write_metadata(&item, prefix, xml)
+                    })?;
                 }
             }
             last = Some(item.position());
@@ -284,13 +310,16 @@ impl<V: View> Answer<'_, V> {
 
     fn resumed_page(&self, token: &str, verb: ListVerb) -> Result<Start, Failure> {
         let bad = |message: &str| oai::Error::new(ErrorCode::BadResumptionToken, message);
-        let token = ResumptionToken::decode(token, &self.provider.token_key)
-            .ok_or_else(|| bad("this is not a token of this repository, or it is damaged; begin the list again"))?;
+        let token = ResumptionToken::decode(token, &self.provider.token_key).ok_or_else(|| {
+            bad("this is not a token of this repository, or it is damaged; begin the list again")
+        })?;
         if token.verb != verb {
             return Err(bad("this token belongs to the other list verb").into());
         }
         self.check_format(&token.selection.metadata_prefix)
-            .map_err(|_| bad("the format of this list is no longer offered; begin the list again"))?;
+            .map_err(|_| {
+                bad("the format of this list is no longer offered; begin the list again")
+            })?;
         let until = token.selection.until.unwrap_or(self.view.response_date());
         Ok(Start {
             range: range(&token.selection, until),
@@ -298,7 +327,9 @@ impl<V: View> Answer<'_, V> {
             position: Some(token.position),
             cursor: token.cursor,
             complete_list_size: token.complete_list_size,
-            nothing_left: bad("all that was left of this list has changed since; begin again with from"),
+            nothing_left: bad(
+                "all that was left of this list has changed since; begin again with from",
+            ),
         })
     }
 
@@ -312,10 +343,16 @@ impl<V: View> Answer<'_, V> {
 
     fn check_format(&self, prefix: &MetadataPrefix) -> Result<(), Failure> {
         let formats = self.view.metadata_formats();
-        if formats.iter().any(|format| format.prefix == prefix.as_str()) {
+        if formats
+            .iter()
+            .any(|format| format.prefix == prefix.as_str())
+        {
             return Ok(());
         }
-        let offered: Vec<_> = formats.iter().map(|format| format.prefix.as_str()).collect();
+        let offered: Vec<_> = formats
+            .iter()
+            .map(|format| format.prefix.as_str())
+            .collect();
         let message = format!(
             "unknown metadata prefix `{prefix}`; this repository offers {}",
             offered.join(", ")
@@ -405,7 +442,11 @@ fn range(selection: &Selection, until: Datestamp) -> Range {
 
 fn header_size<I: Listed>(item: &I) -> u64 {
     let header = item.header();
-    let sets: usize = header.set_specs.iter().map(|set| set.as_str().len() + 19).sum();
+    let sets: usize = header
+        .set_specs
+        .iter()
+        .map(|set| set.as_str().len() + 19)
+        .sum();
     (header.identifier.len() + sets + 90) as u64
 }
 

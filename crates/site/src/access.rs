@@ -1,0 +1,485 @@
+//! Who may see what: areas of the site protected by passwords and by addresses.
+
+use std::collections::HashMap;
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::htpasswd::Htpasswd;
+use crate::index::Visibility;
+use crate::{Error, SitePath};
+
+/// A protected part of the site, as it stands in the configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreaConfig {
+    /// The URL path of a directory or file; all below it belongs to the area.
+    pub path: String,
+    /// What browsers show when they ask for a password.
+    #[serde(default = "default_realm")]
+    pub realm: String,
+    /// A password file; bcrypt, apr1 and SHA entries are understood.
+    pub htpasswd: Option<PathBuf>,
+    /// Only these users of the password file; all if empty.
+    #[serde(default)]
+    pub users: Vec<String>,
+    /// Addresses and networks, such as `192.0.2.7` or `2001:db8::/32`.
+    #[serde(default)]
+    pub allow: Vec<String>,
+    /// Whether password and address must both be right, or one of them.
+    #[serde(default)]
+    pub require: Require,
+}
+
+/// How the conditions of an area add up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Require {
+    /// Every condition given must hold.
+    #[default]
+    All,
+    /// One is enough.
+    Any,
+}
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub struct Requester {
+    /// From where.
+    pub address: IpAddr,
+    /// The request's own `Authorization` header.
+    pub authorization: Option<String>,
+    /// The request's own `Cookie` header; only an origin makes use of it.
+    pub cookie: Option<String>,
+}
+
+/// What a GET would say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Go on.
+    Open,
+    /// 401: a password of this realm is needed.
+    Unauthorized(String),
+    /// 403: no password would help.
+    Forbidden,
+}
+
+/// All areas of a site.
+#[derive(Debug, Default)]
+pub struct Access {
+    areas: Vec<Area>,
+    /// Passwords are checked once in a while, not once a request: bcrypt takes its time on purpose.
+    checked: Mutex<HashMap<[u8; 32], (bool, Instant)>>,
+}
+
+#[derive(Debug)]
+struct Area {
+    config: AreaConfig,
+    path: SitePath,
+    networks: Vec<Network>,
+    passwords: Option<PasswordFile>,
+}
+
+/// A password file that is read again when it changes.
+#[derive(Debug)]
+struct PasswordFile {
+    path: PathBuf,
+    read: Mutex<(Option<SystemTime>, Arc<Htpasswd>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Network {
+    address: IpAddr,
+    prefix: u8,
+}
+
+const CHECKED_FOR: Duration = Duration::from_secs(60);
+const MOST_CHECKED: usize = 10_000;
+
+impl Requester {
+    /// Somebody without credentials.
+    pub fn anonymous(address: IpAddr) -> Self {
+        Self {
+            address,
+            authorization: None,
+            cookie: None,
+        }
+    }
+
+    /// User and password of Basic authentication.
+    fn basic(&self) -> Option<(String, String)> {
+        let header = self.authorization.as_deref()?;
+        let (scheme, encoded) = header.split_once(' ')?;
+        if !scheme.eq_ignore_ascii_case("basic") {
+            return None;
+        }
+        let decoded = base64_simd::STANDARD.decode_to_vec(encoded.trim()).ok()?;
+        let text = String::from_utf8(decoded).ok()?;
+        let (user, password) = text.split_once(':')?;
+        Some((user.to_owned(), password.to_owned()))
+    }
+}
+
+impl Access {
+    /// Compiles the areas; files are relative to a directory. An error names the area.
+    pub fn compile(configs: &[AreaConfig], relative_to: &Path) -> Result<Self, Error> {
+        let areas: Result<Vec<_>, _> = configs
+            .iter()
+            .map(|config| Area::compile(config, relative_to))
+            .collect();
+        let areas = areas.map_err(Error::Config)?;
+        for (at, area) in areas.iter().enumerate() {
+            if areas[..at].iter().any(|other| other.path == area.path) {
+                let message = format!("there are two areas for `{}`; keep one", area.config.path);
+                return Err(Error::Config(message));
+            }
+        }
+        Ok(Self {
+            areas,
+            checked: Mutex::default(),
+        })
+    }
+
+    /// What a GET of a path would say to a requester. The longest area that holds the path decides.
+    pub fn verdict(&self, path: &SitePath, requester: &Requester) -> Verdict {
+        let holding = self.areas.iter().filter(|area| path.is_within(&area.path));
+        match holding.max_by_key(|area| area.path.as_bytes().len()) {
+            None => Verdict::Open,
+            Some(area) => self.verdict_of(area, requester),
+        }
+    }
+
+    /// What a requester may see, for the index.
+    pub fn visibility(&self, requester: &Requester) -> Visibility {
+        let verdict = |area: &Area| self.verdict_of(area, requester) == Verdict::Open;
+        let areas = self
+            .areas
+            .iter()
+            .map(|area| (area.path.clone(), verdict(area)));
+        Visibility {
+            areas: areas.collect(),
+        }
+    }
+
+    /// The areas as configured, to tell later what has changed.
+    pub fn configs(&self) -> Vec<AreaConfig> {
+        self.areas.iter().map(|area| area.config.clone()).collect()
+    }
+
+    /// The area that decides on a path.
+    pub fn area_of(&self, path: &SitePath) -> Option<&AreaConfig> {
+        let holding = self.areas.iter().filter(|area| path.is_within(&area.path));
+        holding
+            .max_by_key(|area| area.path.as_bytes().len())
+            .map(|area| &area.config)
+    }
+
+    fn verdict_of(&self, area: &Area, requester: &Requester) -> Verdict {
+        let by_address = (!area.networks.is_empty()).then(|| {
+            area.networks
+                .iter()
+                .any(|network| network.holds(requester.address))
+        });
+        let by_password = area
+            .passwords
+            .as_ref()
+            .map(|file| self.knows(area, file, requester));
+        let open = match area.config.require {
+            Require::All => {
+                let given = by_address.is_some() || by_password.is_some();
+                given && by_address != Some(false) && by_password != Some(false)
+            }
+            Require::Any => by_address == Some(true) || by_password == Some(true),
+        };
+        let password_would_help = match area.config.require {
+            Require::All => by_address != Some(false),
+            Require::Any => true,
+        };
+        match (open, by_password) {
+            (true, _) => Verdict::Open,
+            (false, Some(false)) if password_would_help => {
+                Verdict::Unauthorized(area.config.realm.clone())
+            }
+            _ => Verdict::Forbidden,
+        }
+    }
+
+    fn knows(&self, area: &Area, file: &PasswordFile, requester: &Requester) -> bool {
+        let Some((user, password)) = requester.basic() else {
+            return false;
+        };
+        let users = &area.config.users;
+        if !users.is_empty() && !users.contains(&user) {
+            return false;
+        }
+        let (version, passwords) = file.current();
+        let version = format!("{version:?}");
+        let mut hash = Sha256::new();
+        for part in [
+            area.path.as_bytes(),
+            version.as_bytes(),
+            user.as_bytes(),
+            password.as_bytes(),
+        ] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        let key: [u8; 32] = hash.finalize().into();
+        if let Some((known, at)) = self.checked().get(&key)
+            && at.elapsed() < CHECKED_FOR
+        {
+            return *known;
+        }
+        let known = passwords.verify(&user, &password);
+        let mut checked = self.checked();
+        if checked.len() >= MOST_CHECKED {
+            checked.clear();
+        }
+        checked.insert(key, (known, Instant::now()));
+        known
+    }
+
+    fn checked(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (bool, Instant)>> {
+        self.checked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Area {
+    fn compile(config: &AreaConfig, relative_to: &Path) -> Result<Self, String> {
+        let place = &config.path;
+        let path = SitePath::from_url_path(place)
+            .ok_or(format!("area `{place}`: not a path below the site's root"))?;
+        let networks: Result<Vec<_>, _> = config
+            .allow
+            .iter()
+            .map(|text| {
+                Network::parse(text).ok_or(format!(
+                    "area `{place}`: `{text}` is not an address or network"
+                ))
+            })
+            .collect();
+        let passwords = match &config.htpasswd {
+            None => None,
+            Some(file) => {
+                let path = relative_to.join(file);
+                let htpasswd =
+                    Htpasswd::read(&path).map_err(|error| format!("area `{place}`: {error}"))?;
+                for warning in htpasswd.warnings() {
+                    tracing::warn!("`{}`: {warning}", path.display());
+                }
+                let version = modified(&path);
+                Some(PasswordFile {
+                    path,
+                    read: Mutex::new((version, Arc::new(htpasswd))),
+                })
+            }
+        };
+        if passwords.is_none() && !config.users.is_empty() {
+            return Err(format!(
+                "area `{place}`: users are named, but no htpasswd file"
+            ));
+        }
+        Ok(Self {
+            config: config.clone(),
+            path,
+            networks: networks?,
+            passwords,
+        })
+    }
+}
+
+impl PasswordFile {
+    /// The passwords as they are now. A file that cannot be read for the moment keeps what it said before.
+    fn current(&self) -> (Option<SystemTime>, Arc<Htpasswd>) {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = modified(&self.path);
+        if version != read.0 {
+            match Htpasswd::read(&self.path) {
+                Ok(htpasswd) => *read = (version, Arc::new(htpasswd)),
+                Err(error) => tracing::error!("{error}; the passwords read before stay in force"),
+            }
+        }
+        (read.0, Arc::clone(&read.1))
+    }
+}
+
+impl Network {
+    fn parse(text: &str) -> Option<Self> {
+        let (address, prefix) = text.split_once('/').unzip();
+        let address: IpAddr = address.unwrap_or(text).parse().ok()?;
+        let longest = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = prefix.map_or(Some(longest), |prefix| prefix.parse().ok())?;
+        (prefix <= longest).then_some(Self { address, prefix })
+    }
+
+    fn holds(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        match (self.address, address) {
+            (IpAddr::V4(network), IpAddr::V4(address)) => {
+                let shift = 32 - u32::from(self.prefix);
+                shift == 32 || (network.to_bits() >> shift) == (address.to_bits() >> shift)
+            }
+            (IpAddr::V6(network), IpAddr::V6(address)) => {
+                let shift = 128 - u32::from(self.prefix);
+                shift == 128 || (network.to_bits() >> shift) == (address.to_bits() >> shift)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether an address is in one of the networks given as text; for other lists than areas.
+pub fn address_in(networks: &[String], address: IpAddr) -> bool {
+    networks
+        .iter()
+        .filter_map(|text| Network::parse(text))
+        .any(|network| network.holds(address))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path)
+        .and_then(|metadata| metadata.modified())
+        .ok()
+}
+
+fn default_realm() -> String {
+    "protected".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READER: &str = "reader:{SHA}QL0AFWMIX8NRZTKeof9cXsvbvu8=\n"; // password: 123
+
+    fn requester(address: &str, credentials: Option<&str>) -> Requester {
+        let encoded = credentials.map(|text| base64_simd::STANDARD.encode_to_string(text));
+        Requester {
+            address: address.parse().unwrap(),
+            authorization: encoded.map(|text| format!("Basic {text}")),
+            cookie: None,
+        }
+    }
+
+    fn access(require: Require, allow: &[&str], htpasswd: bool) -> (tempfile::TempDir, Access) {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("users"), READER).unwrap();
+        let config = AreaConfig {
+            path: "/private/".to_owned(),
+            realm: "r".to_owned(),
+            htpasswd: htpasswd.then(|| "users".into()),
+            users: Vec::new(),
+            allow: allow.iter().map(|text| (*text).to_owned()).collect(),
+            require,
+        };
+        let access = Access::compile(&[config], directory.path()).unwrap();
+        (directory, access)
+    }
+
+    fn verdict(access: &Access, path: &str, requester: &Requester) -> Verdict {
+        access.verdict(&SitePath::new(path).unwrap(), requester)
+    }
+
+    #[test]
+    fn passwords_open_their_area_and_nothing_else_is_closed() {
+        let (_keep, access) = access(Require::All, &[], true);
+        let nobody = requester("192.0.2.1", None);
+        assert_eq!(verdict(&access, "public/a", &nobody), Verdict::Open);
+        assert_eq!(verdict(&access, "privateer", &nobody), Verdict::Open);
+        assert_eq!(
+            verdict(&access, "private/a", &nobody),
+            Verdict::Unauthorized("r".to_owned())
+        );
+        for (credentials, open) in [
+            ("reader:123", true),
+            ("reader:124", false),
+            ("other:123", false),
+            ("reader", false),
+        ] {
+            let asked = verdict(
+                &access,
+                "private/a",
+                &requester("192.0.2.1", Some(credentials)),
+            );
+            assert_eq!(asked == Verdict::Open, open, "{credentials}");
+        }
+    }
+
+    #[test]
+    fn addresses_and_passwords_add_up_as_configured() {
+        let (_keep, all) = access(Require::All, &["192.0.2.0/24"], true);
+        assert_eq!(
+            verdict(&all, "private", &requester("192.0.2.9", Some("reader:123"))),
+            Verdict::Open
+        );
+        assert_eq!(
+            verdict(
+                &all,
+                "private",
+                &requester("198.51.100.1", Some("reader:123"))
+            ),
+            Verdict::Forbidden
+        );
+        assert_ne!(
+            verdict(&all, "private", &requester("192.0.2.9", None)),
+            Verdict::Open
+        );
+
+        let (_keep, any) = access(Require::Any, &["192.0.2.0/24"], true);
+        assert_eq!(
+            verdict(&any, "private", &requester("192.0.2.9", None)),
+            Verdict::Open
+        );
+        assert_eq!(
+            verdict(
+                &any,
+                "private",
+                &requester("198.51.100.1", Some("reader:123"))
+            ),
+            Verdict::Open
+        );
+    }
+
+    #[test]
+    fn an_area_without_conditions_is_closed_to_all() {
+        let (_keep, access) = access(Require::All, &[], false);
+        assert_eq!(
+            verdict(&access, "private/x", &requester("127.0.0.1", None)),
+            Verdict::Forbidden
+        );
+    }
+
+    #[test]
+    fn a_changed_password_file_takes_effect() {
+        let (directory, access) = access(Require::All, &[], true);
+        let reader = requester("192.0.2.1", Some("reader:123"));
+        assert_eq!(verdict(&access, "private/x", &reader), Verdict::Open);
+
+        std::thread::sleep(Duration::from_millis(20));
+        fs::write(directory.path().join("users"), "").unwrap();
+        assert_ne!(verdict(&access, "private/x", &reader), Verdict::Open);
+    }
+
+    #[test]
+    fn networks_know_their_own() {
+        let holds = |network: &str, address: &str| {
+            Network::parse(network)
+                .unwrap()
+                .holds(address.parse().unwrap())
+        };
+        assert!(holds("10.0.0.0/8", "10.255.1.2"));
+        assert!(!holds("10.0.0.0/8", "11.0.0.0"));
+        assert!(holds("0.0.0.0/0", "203.0.113.5"));
+        assert!(holds("127.0.0.1", "::ffff:127.0.0.1"));
+        assert!(holds("2001:db8::/32", "2001:db8:1::1"));
+        assert!(!holds("2001:db8::/32", "192.0.2.1"));
+        for text in ["", "x", "10.0.0.0/33", "::/129", "10.0.0"] {
+            assert_eq!(Network::parse(text), None, "{text}");
+        }
+    }
+}

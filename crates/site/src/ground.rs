@@ -1,0 +1,30 @@
+//! The ground a site stands on: its root, the rules on what is offered, and the media types.
+
+use crate::media_types::MediaTypes;
+use crate::{Error, Root, Rules, SitePath, root::Sighting};
+
+/// All that is needed to say what a path is.
+#[derive(Debug)]
+pub struct Ground {
+    /// Where the files are.
+    pub root: Root,
+    /// What of them is offered.
+    pub rules: Rules,
+    /// What they are.
+    pub media_types: MediaTypes,
+}
+
+impl Ground {
+    /// Looks at a path as it is now.
+    pub fn look(&self, path: &SitePath) -> Sighting {
+        self.root.look(path, &self.rules)
+    }
+
+    /// Makes sure that the root is there, and says whether it is another directory than before.
+    pub fn renew_root(&self) -> Result<bool, Error> {
+        self.root.renew().map_err(|source| Error::Root {
+            path: self.root.path(),
+            source,
+        })
+    }
+}

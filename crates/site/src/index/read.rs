@@ -1,0 +1,332 @@
+//! Reading: lists, look-ups and counts, limited to what a requester may see.
+
+use std::fmt::Write as _;
+
+use oai::{Position, SetSpec};
+use provider::Range;
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
+
+use super::write::bounds;
+use super::{Index, Row, State, locked, schema};
+use crate::{Error, SitePath};
+
+/// The columns of a [`Row`], of a table called `i`.
+pub(super) const ROW: &str =
+    "i.id, i.path, i.datestamp, i.state, i.media_type, i.size, i.mtime, i.mark, i.dynamic";
+
+/// Which paths a requester may see: the longest of the listed directories decides, all else is open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Visibility {
+    /// Directories, each with whether it is open to this requester.
+    pub areas: Vec<(SitePath, bool)>,
+}
+
+/// A connection for reading, given back when dropped.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    index: &'a Index,
+    connection: Option<Connection>,
+}
+
+impl Visibility {
+    /// Whether a path is open.
+    pub fn admits(&self, path: &SitePath) -> bool {
+        let matching = self.areas.iter().filter(|(area, _)| path.is_within(area));
+        let deciding = matching.max_by_key(|(area, _)| area.as_bytes().len());
+        deciding.is_none_or(|(_, open)| *open)
+    }
+
+    /// The same as a condition on the table `i`: what is open and not withdrawn, or withdrawn and not open.
+    fn condition(&self) -> String {
+        if self.areas.iter().all(|(_, open)| *open) {
+            return "i.state <> 2".to_owned();
+        }
+        format!("({}) = (i.state <> 2)", self.case())
+    }
+
+    fn case(&self) -> String {
+        let mut areas: Vec<_> = self.areas.iter().collect();
+        areas.sort_by_key(|(area, _)| std::cmp::Reverse(area.as_bytes().len()));
+        let mut case = String::from("CASE");
+        for (area, open) in areas {
+            let _ = write!(case, " WHEN {} THEN {}", within(area), i32::from(*open));
+        }
+        case.push_str(" ELSE 1 END");
+        case
+    }
+
+    /// A condition that holds for every path this visibility speaks of, and that the path index can serve.
+    fn concerned(&self) -> String {
+        let areas: Vec<_> = self.areas.iter().map(|(area, _)| within(area)).collect();
+        format!("({})", areas.join(" OR "))
+    }
+}
+
+impl Index {
+    /// A connection for reading.
+    pub fn reader(&self) -> Result<Reader<'_>, Error> {
+        let pooled = locked(&self.readers).pop();
+        let connection = match pooled {
+            Some(connection) => connection,
+            None => schema::open(&self.path, 4).map_err(|source| self.error(source))?,
+        };
+        Ok(Reader {
+            index: self,
+            connection: Some(connection),
+        })
+    }
+}
+
+impl Reader<'_> {
+    /// At most `limit` rows of a range behind a position, ordered by (datestamp, id).
+    pub fn list(
+        &self,
+        visibility: &Visibility,
+        range: &Range,
+        after: Option<Position>,
+        limit: usize,
+    ) -> Result<Vec<Row>, Error> {
+        let (datestamp, id) = after.map_or((range.from.seconds(), i64::MIN), |position| {
+            (position.datestamp.seconds(), position.id)
+        });
+        let (datestamp, id) = match datestamp < range.from.seconds() {
+            true => (range.from.seconds(), i64::MIN),
+            false => (datestamp, id),
+        };
+        let until = range.until.seconds();
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let condition = visibility.condition();
+        let Some(types) = self.types(range.set.as_ref()) else {
+            let sql = format!(
+                "SELECT {ROW} FROM item i WHERE (i.datestamp, i.id) > (?1, ?2) AND i.datestamp <= ?3
+                 AND {condition} ORDER BY i.datestamp, i.id LIMIT ?4"
+            );
+            return self.rows(&sql, params![datestamp, id, until, limit]);
+        };
+        // Each type is in order by itself; the first of all of them are among the first of each.
+        let mut rows = Vec::new();
+        for media_type in types {
+            let sql = format!(
+                "SELECT {ROW} FROM membership m JOIN item i ON i.id = m.item
+                 WHERE m.media_type = ?5 AND (m.datestamp, m.item) > (?1, ?2) AND m.datestamp <= ?3
+                 AND {condition} ORDER BY m.datestamp, m.item LIMIT ?4"
+            );
+            rows.extend(self.rows(&sql, params![datestamp, id, until, limit, media_type])?);
+        }
+        rows.sort_unstable_by_key(|row| (row.datestamp, row.id));
+        rows.dedup_by_key(|row| row.id);
+        rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(rows)
+    }
+
+    /// How many rows a range has.
+    pub fn count(&self, visibility: &Visibility, range: &Range) -> Result<u64, Error> {
+        let (from, until) = (range.from.seconds(), range.until.seconds());
+        let Some(types) = self.types(range.set.as_ref()) else {
+            let sql =
+                "SELECT count(*) FROM item i WHERE i.datestamp BETWEEN ?1 AND ?2 AND i.state <> 2";
+            let all = self.number(sql, params![from, until])?;
+            if visibility.areas.is_empty() {
+                return Ok(all);
+            }
+            // Two small corrections instead of a look at every path.
+            let (concerned, case) = (visibility.concerned(), visibility.case());
+            let sql = format!(
+                "SELECT coalesce(sum(CASE WHEN i.state = 2 THEN ({case}) = 0 ELSE -(({case}) = 0) END), 0)
+                 FROM item i INDEXED BY item_path WHERE {concerned} AND i.datestamp BETWEEN ?1 AND ?2"
+            );
+            return Ok(all.saturating_add_signed(self.signed_number(&sql, params![from, until])?));
+        };
+        let condition = visibility.condition();
+        let mut count = 0;
+        for media_type in types {
+            let sql = format!(
+                "SELECT count(*) FROM membership m JOIN item i ON i.id = m.item
+                 WHERE m.media_type = ?3 AND m.datestamp BETWEEN ?1 AND ?2 AND {condition}"
+            );
+            count += self.number(&sql, params![from, until, media_type])?;
+        }
+        Ok(count)
+    }
+
+    /// The visible row of a path.
+    pub fn row(&self, visibility: &Visibility, path: &SitePath) -> Result<Option<Row>, Error> {
+        let sql = format!(
+            "SELECT {ROW} FROM item i WHERE i.path = ?1 AND {}",
+            visibility.condition()
+        );
+        Ok(self
+            .rows(&sql, params![path.as_bytes()])?
+            .into_iter()
+            .next())
+    }
+
+    /// The media types of which something live is visible.
+    pub fn held_types(&self, visibility: &Visibility) -> Result<Vec<i64>, Error> {
+        let sql = match visibility.areas.is_empty() {
+            true => "SELECT id FROM media_type WHERE live > 0".to_owned(),
+            false => format!(
+                "SELECT t.id FROM media_type t WHERE t.live > 0 AND EXISTS (
+                     SELECT 1 FROM membership m JOIN item i ON i.id = m.item
+                     WHERE m.media_type = t.id AND i.state = 0 AND {})",
+                visibility.condition()
+            ),
+        };
+        self.query(|connection| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })
+    }
+
+    /// Rows of live items of a media type behind a position.
+    pub fn live_of_type(
+        &self,
+        media_type: i64,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<Row>, Error> {
+        let sql = format!(
+            "SELECT {ROW} FROM membership m JOIN item i ON i.id = m.item
+             WHERE m.media_type = ?1 AND i.state = 0 AND i.id > ?2 ORDER BY i.id LIMIT ?3"
+        );
+        self.rows(
+            &sql,
+            params![media_type, after, i64::try_from(limit).unwrap_or(i64::MAX)],
+        )
+    }
+
+    /// Rows in the order of their paths behind one, withdrawn ones aside.
+    pub fn by_path(
+        &self,
+        within: &SitePath,
+        after: Option<&SitePath>,
+        limit: usize,
+    ) -> Result<Vec<Row>, Error> {
+        let (first, last) = bounds(within);
+        let after = after.map_or(first, |path| [path.as_bytes(), &[0]].concat());
+        let sql = format!(
+            "SELECT {ROW} FROM item i WHERE i.path >= ?1 AND i.path < ?2 AND (i.state = 2) = 0
+             ORDER BY i.path LIMIT ?3"
+        );
+        self.rows(
+            &sql,
+            params![after, last, i64::try_from(limit).unwrap_or(i64::MAX)],
+        )
+    }
+
+    /// The oldest datestamp there is.
+    pub fn earliest(&self) -> Result<Option<i64>, Error> {
+        self.query(|connection| {
+            connection.query_row("SELECT min(datestamp) FROM item", [], |row| row.get(0))
+        })
+    }
+
+    /// How many items are live, and how many tombstones there are.
+    pub fn totals(&self) -> Result<(u64, u64), Error> {
+        let live = self.number("SELECT coalesce(sum(live), 0) FROM media_type", [])?;
+        let all = self.number("SELECT count(*) FROM item WHERE state <> 2", [])?;
+        Ok((live, all.saturating_sub(live)))
+    }
+
+    /// The former media types of an item.
+    pub fn former_types(&self, id: i64) -> Result<Vec<i64>, Error> {
+        let sql = "SELECT coalesce(former_types, '') FROM item WHERE id = ?1";
+        let text: String =
+            self.query(|connection| connection.query_row(sql, [id], |row| row.get(0)))?;
+        Ok(text
+            .split(',')
+            .filter_map(|number| number.parse().ok())
+            .collect())
+    }
+
+    /// What a plug-in said of a file in its present state.
+    pub fn plugin_result(
+        &self,
+        item: i64,
+        plugin: &str,
+        mark: i64,
+    ) -> Result<Option<String>, Error> {
+        let sql = "SELECT outcome FROM plugin_result WHERE item = ?1 AND plugin = ?2 AND mark = ?3";
+        self.query(|connection| {
+            connection
+                .prepare_cached(sql)?
+                .query_row(params![item, plugin, mark], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    /// The media types in a set; `None` if the set holds everything.
+    fn types(&self, set: Option<&SetSpec>) -> Option<Vec<i64>> {
+        let set = set.filter(|set| set.as_str() != "mime")?;
+        Some(self.index.media_types().within(set))
+    }
+
+    fn rows(&self, sql: &str, parameters: &[&dyn ToSql]) -> Result<Vec<Row>, Error> {
+        self.query(|connection| {
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_map(parameters, row_from)?.collect()
+        })
+    }
+
+    fn number(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<u64, Error> {
+        let number = self.signed_number(sql, parameters)?;
+        Ok(u64::try_from(number).unwrap_or(0))
+    }
+
+    fn signed_number(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<i64, Error> {
+        self.query(|connection| {
+            connection
+                .prepare_cached(sql)?
+                .query_row(parameters, |row| row.get(0))
+        })
+    }
+
+    fn query<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+        let connection = self.connection.as_ref().expect("taken only when dropped");
+        query(connection).map_err(|source| self.index.error(source))
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            locked(&self.index.readers).push(connection);
+        }
+    }
+}
+
+pub(super) fn row_from(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
+    let path: Vec<u8> = row.get(1)?;
+    let path = SitePath::new(path).ok_or(rusqlite::Error::InvalidQuery)?;
+    Ok(Row {
+        id: row.get(0)?,
+        path,
+        datestamp: row.get(2)?,
+        state: State::from_number(row.get(3)?),
+        media_type: row.get(4)?,
+        size: u64::try_from(row.get::<_, i64>(5)?).unwrap_or(0),
+        mtime: row.get(6)?,
+        mark: row.get(7)?,
+        dynamic: row.get(8)?,
+    })
+}
+
+/// A condition for the paths of a directory and all below it. Paths go in as hex, so nothing can escape.
+fn within(path: &SitePath) -> String {
+    if path.as_bytes().is_empty() {
+        return "i.path >= x''".to_owned();
+    }
+    let hex = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    let (first, last) = bounds(path);
+    format!(
+        "(i.path = x'{}' OR (i.path >= x'{}' AND i.path < x'{}'))",
+        hex(path.as_bytes()),
+        hex(&first),
+        hex(&last)
+    )
+}

@@ -1,0 +1,102 @@
+//! Rebuilding: what can be read of an old or damaged index goes into a new one, above all its tombstones
+//! and the datestamps that were given out. The scan that follows mends the rest.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use super::load::{fresh_secret, put_in_place, remove};
+use super::{FILE, schema, set_meta};
+use crate::Error;
+
+pub(super) fn rebuild(data: &Path) -> Result<(), Error> {
+    let (old, unfinished, kept) = (
+        data.join(FILE),
+        data.join("index.sqlite.new"),
+        data.join("index.sqlite.old"),
+    );
+    let data_error = |source| Error::Data {
+        path: data.to_owned(),
+        source,
+    };
+    remove(&unfinished).map_err(data_error)?;
+    let rescued = rescue(&old, &unfinished).map_err(|source| Error::Index {
+        path: unfinished.clone(),
+        source,
+    })?;
+    match std::fs::copy(&old, &kept) {
+        Ok(_) => tracing::warn!("the old index is kept as `{}`", kept.display()),
+        Err(error) => tracing::warn!("the old index could not be kept: {error}"),
+    }
+    put_in_place(&unfinished, &old).map_err(data_error)?;
+    tracing::warn!(
+        "the index was rebuilt; {rescued} items and tombstones of the old one were kept"
+    );
+    Ok(())
+}
+
+/// Copies rows from both ends, so that one bad page in the middle costs only what is on it.
+fn rescue(old: &Path, new: &Path) -> rusqlite::Result<u64> {
+    let target = schema::create(new)?;
+    target.execute_batch("BEGIN; CREATE UNIQUE INDEX rescue_path ON item (path, state = 2);")?;
+    let mut rescued = 0;
+    let mut secret = None;
+    if let Ok(source) = Connection::open_with_flags(old, OpenFlags::SQLITE_OPEN_READ_WRITE) {
+        secret = super::meta::<Vec<u8>>(&source, "secret").ok().flatten();
+        copy(&source, "SELECT id, name FROM media_type", |row| {
+            let sql = "INSERT OR IGNORE INTO media_type (id, name) VALUES (?1, ?2)";
+            let (id, name): (i64, String) = (row.get(0)?, row.get(1)?);
+            target.execute(sql, params![id, name])
+        });
+        for order in ["ASC", "DESC"] {
+            let sql = format!(
+                "SELECT id, path, datestamp, state, media_type, size, mtime, mark, dynamic, former_types
+                 FROM item NOT INDEXED ORDER BY id {order}"
+            );
+            rescued += copy(&source, &sql, |row| copy_item(row, &target));
+        }
+        for key in ["site_url", "records", "areas"] {
+            if let Ok(Some(value)) = super::meta::<String>(&source, key) {
+                set_meta(&target, key, &value)?;
+            }
+        }
+    }
+    set_meta(&target, "secret", &secret.unwrap_or_else(fresh_secret))?;
+    target.execute_batch("DROP INDEX rescue_path;")?;
+    target.execute_batch(schema::INDEXES)?;
+    target.execute_batch("COMMIT")?;
+    Ok(rescued)
+}
+
+fn copy_item(row: &rusqlite::Row<'_>, target: &Connection) -> rusqlite::Result<usize> {
+    let sql = "INSERT OR IGNORE INTO item
+               (id, path, datestamp, state, media_type, size, mtime, mark, dynamic, former_types)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    let values: Vec<rusqlite::types::Value> = (0..10)
+        .map(|column| row.get(column))
+        .collect::<Result<_, _>>()?;
+    target
+        .prepare_cached(sql)?
+        .execute(rusqlite::params_from_iter(values))
+}
+
+/// Copies until the end or the first row that cannot be read.
+fn copy(
+    source: &Connection,
+    sql: &str,
+    mut take: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<usize>,
+) -> u64 {
+    let mut copied = 0;
+    let mut walk = || -> rusqlite::Result<()> {
+        let mut statement = source.prepare(sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            copied += take(row)? as u64;
+        }
+        Ok(())
+    };
+    if let Err(error) = walk() {
+        tracing::warn!("a part of the old index cannot be read: {error}");
+    }
+    copied
+}

@@ -1,0 +1,582 @@
+//! The site's root directory: opens what lies below it and nothing else.
+//!
+//! Paths are walked component by component without following symbolic links; a link is resolved apart
+//! and its target walked again, so that no race can lead out of the root.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use crate::rules::Symlinks;
+use crate::{Decision, Reason, Rules, SitePath};
+
+/// A directory whose files are the site.
+#[derive(Debug)]
+pub struct Root {
+    /// As it was given; a link that is switched to another directory is followed there.
+    given: PathBuf,
+    place: RwLock<Arc<Place>>,
+    /// How directories are opened: links are followed only where the configuration says so for all of them.
+    directory_flags: OFlags,
+    /// The superuser may read everything; what nobody may read is still left out.
+    superuser: bool,
+}
+
+/// The directory that the root is at the moment.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    directory: OwnedFd,
+    identity: (u64, u64),
+}
+
+/// What the file system says of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// Its length in bytes.
+    pub size: u64,
+    /// When its content last changed, in seconds since 1970.
+    pub mtime: i64,
+    /// When anything about it last changed, in nanoseconds; only for telling how long ago that was.
+    pub ctime_ns: i128,
+    /// A number that changes with size, times or inode.
+    pub mark: i64,
+}
+
+/// What there is at a path, seen with the rules.
+#[derive(Debug)]
+pub enum Sighting {
+    /// A file that is offered; `dynamic` if a server would run it.
+    File {
+        /// What the file system says of it.
+        facts: Facts,
+        /// Whether it is offered as what a server makes of it.
+        dynamic: bool,
+    },
+    /// A directory to look into.
+    Directory,
+    /// Nothing that is offered.
+    LeftOut(Reason),
+    /// The file system would not say; what was known of it stays.
+    Unknown(io::Error),
+}
+
+/// A file that was opened for reading.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file.
+    pub file: File,
+    /// What the file system says of this very file.
+    pub facts: Facts,
+    /// Where it really is below the root; the same as asked for unless a link led there.
+    pub path: SitePath,
+}
+
+/// Why nothing was opened.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum OpenError {
+    Missing,
+    Forbidden,
+    Directory(SitePath),
+    Io(io::Error),
+}
+
+impl Root {
+    /// Opens the root.
+    pub fn open(path: &Path, symlinks: Symlinks) -> io::Result<Self> {
+        let directory_flags = match symlinks {
+            Symlinks::All => DIRECTORY.difference(OFlags::NOFOLLOW),
+            Symlinks::None | Symlinks::Inside => DIRECTORY,
+        };
+        Ok(Self {
+            given: std::path::absolute(path)?,
+            place: RwLock::new(Arc::new(Place::open(path)?)),
+            directory_flags,
+            superuser: rustix::process::geteuid().is_root(),
+        })
+    }
+
+    /// Where it is in the file system, all links resolved.
+    pub fn path(&self) -> PathBuf {
+        self.place().path.clone()
+    }
+
+    /// Looks whether the root is still the same directory, and takes the new one if not.
+    pub fn renew(&self) -> io::Result<bool> {
+        let stat = rustix::fs::stat(&self.given)?;
+        if (stat.st_dev, stat.st_ino) == self.place().identity {
+            return Ok(false);
+        }
+        let place = Arc::new(Place::open(&self.given)?);
+        *self.place.write().unwrap_or_else(PoisonError::into_inner) = place;
+        Ok(true)
+    }
+
+    fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Opens a directory below the root; the root itself for the empty path.
+    pub(crate) fn open_directory(&self, path: &SitePath) -> io::Result<OwnedFd> {
+        if path.as_bytes().is_empty() {
+            return Ok(rustix::fs::open(
+                &self.place().path,
+                DIRECTORY,
+                Mode::empty(),
+            )?);
+        }
+        let (parent, name) = self.locate(path)?;
+        self.open_directory_at(&parent, name)
+    }
+
+    /// Opens a directory in another one; one that nobody may look into is refused to the superuser too.
+    pub(crate) fn open_directory_at(&self, parent: &OwnedFd, name: &[u8]) -> io::Result<OwnedFd> {
+        let directory = rustix::fs::openat(parent, name, self.directory_flags, Mode::empty())?;
+        if self.superuser && is_closed(&directory)? {
+            return Err(Errno::ACCESS.into());
+        }
+        Ok(directory)
+    }
+
+    /// Looks at one path with the rules.
+    pub fn look(&self, path: &SitePath, rules: &Rules) -> Sighting {
+        let decision = rules.decide(path);
+        if let Decision::LeftOut(reason) = decision {
+            return match &reason {
+                // A directory may be hidden by a rule that speaks of its files.
+                Reason::Url { .. } | Reason::Pattern { .. } | Reason::Program { .. }
+                    if self.is_directory(path) =>
+                {
+                    Sighting::Directory
+                }
+                _ => Sighting::LeftOut(reason),
+            };
+        }
+        let stat = match self
+            .locate(path)
+            .and_then(|(parent, name)| stat_at(&parent, name))
+        {
+            Ok(stat) => stat,
+            Err(error) => return sighting_of_error(error, path),
+        };
+        self.judge(path, &stat, rules, decision != Decision::Offered)
+    }
+
+    /// Judges what a walk or a look found at a path.
+    pub(crate) fn judge(
+        &self,
+        path: &SitePath,
+        stat: &Stat,
+        rules: &Rules,
+        dynamic: bool,
+    ) -> Sighting {
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if !self.is_readable(path, stat) => unreadable(path),
+            FileType::RegularFile => Sighting::File {
+                facts: Facts::of(stat),
+                dynamic,
+            },
+            FileType::Directory => Sighting::Directory,
+            FileType::Symlink => self.judge_symlink(path, rules, dynamic),
+            _ => Sighting::LeftOut(Reason::NotAFile),
+        }
+    }
+
+    fn judge_symlink(&self, path: &SitePath, rules: &Rules, dynamic: bool) -> Sighting {
+        let place = path.below(&self.place().path);
+        let target = match place.canonicalize() {
+            Ok(target) => target,
+            Err(error) => return sighting_of_error(error, path),
+        };
+        let shown = target.display().to_string();
+        if rules.symlinks() == Symlinks::None {
+            return Sighting::LeftOut(Reason::SymlinkNotFollowed { target: shown });
+        }
+        match self.inside(&target) {
+            Some(inside) if rules.decide(&inside) == Decision::Offered => {
+                let target = format!("/{}", inside.display());
+                Sighting::LeftOut(Reason::SymlinkToOffered { target })
+            }
+            Some(inside) if rules.program_extension(&inside).is_some() && !dynamic => {
+                let extension = rules
+                    .program_extension(&inside)
+                    .unwrap_or_default()
+                    .to_owned();
+                Sighting::LeftOut(Reason::Program { extension })
+            }
+            None if rules.symlinks() != Symlinks::All => {
+                Sighting::LeftOut(Reason::SymlinkOutside { target: shown })
+            }
+            place => self.judge_target(path, &target, dynamic, place.is_none()),
+        }
+    }
+
+    fn judge_target(
+        &self,
+        path: &SitePath,
+        target: &Path,
+        dynamic: bool,
+        outside: bool,
+    ) -> Sighting {
+        let stat = match rustix::fs::stat(target) {
+            Ok(stat) => stat,
+            Err(error) => return sighting_of_error(error.into(), path),
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if stat.st_mode & ANYONE_READS == 0 => unreadable(path),
+            FileType::RegularFile => Sighting::File {
+                facts: Facts::of(&stat),
+                dynamic,
+            },
+            FileType::Directory if outside => Sighting::Directory,
+            FileType::Directory => Sighting::LeftOut(Reason::SymlinkToDirectory {
+                target: target.display().to_string(),
+            }),
+            _ => Sighting::LeftOut(Reason::NotAFile),
+        }
+    }
+
+    /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
+    pub fn open_file(&self, path: &SitePath, symlinks: Symlinks) -> Result<Opened, OpenError> {
+        match self.open_without_links(path) {
+            Err(OpenError::Io(error)) if is_link_error(&error) => {}
+            result => return result,
+        }
+        let target = path
+            .below(&self.place().path)
+            .canonicalize()
+            .map_err(OpenError::of)?;
+        match (symlinks, self.inside(&target)) {
+            (Symlinks::Inside | Symlinks::All, Some(inside)) => self.open_without_links(&inside),
+            (Symlinks::All, None) => {
+                let file = File::open(&target).map_err(OpenError::of)?;
+                Opened::check(file, path.clone())
+            }
+            _ => Err(OpenError::Forbidden),
+        }
+    }
+
+    fn open_without_links(&self, path: &SitePath) -> Result<Opened, OpenError> {
+        if path.as_bytes().is_empty() {
+            return Err(OpenError::Directory(path.clone()));
+        }
+        let (parent, name) = self.locate(path).map_err(OpenError::of)?;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&parent, name, flags, Mode::empty())
+            .map_err(|error| OpenError::of(error.into()))?;
+        Opened::check(File::from(fd), path.clone())
+    }
+
+    /// The parent directory of a path, reached without following a link, and the last component.
+    fn locate<'p>(&self, path: &'p SitePath) -> io::Result<(OwnedFd, &'p [u8])> {
+        let mut directory = self.place().directory.try_clone()?;
+        let mut components = path.components();
+        let name = components.next_back().ok_or(io::ErrorKind::IsADirectory)?;
+        for component in components {
+            directory = self.open_directory_at(&directory, component)?;
+        }
+        Ok((directory, name))
+    }
+
+    fn is_directory(&self, path: &SitePath) -> bool {
+        let stat = self
+            .locate(path)
+            .and_then(|(parent, name)| stat_at(&parent, name));
+        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+    }
+
+    fn is_readable(&self, path: &SitePath, stat: &Stat) -> bool {
+        if self.superuser {
+            return stat.st_mode & ANYONE_READS != 0;
+        }
+        // The usual case, a file that everybody may read, needs no further call.
+        stat.st_mode & Mode::ROTH.bits() != 0
+            || rustix::fs::accessat(
+                &self.place().directory,
+                path.as_path(),
+                Access::READ_OK,
+                AtFlags::EACCESS,
+            )
+            .is_ok()
+    }
+
+    fn inside(&self, target: &Path) -> Option<SitePath> {
+        let relative = target.strip_prefix(&self.place().path).ok()?;
+        SitePath::new(relative.as_os_str().as_bytes())
+    }
+}
+
+impl Place {
+    fn open(path: &Path) -> io::Result<Self> {
+        let path = path.canonicalize()?;
+        let directory = rustix::fs::open(&path, DIRECTORY, Mode::empty())?;
+        let stat = rustix::fs::fstat(&directory)?;
+        Ok(Self {
+            path,
+            directory,
+            identity: (stat.st_dev, stat.st_ino),
+        })
+    }
+}
+
+impl Opened {
+    fn check(file: File, path: SitePath) -> Result<Self, OpenError> {
+        let stat = rustix::fs::fstat(&file).map_err(|error| OpenError::of(error.into()))?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if stat.st_mode & ANYONE_READS == 0 => Err(OpenError::Forbidden),
+            FileType::RegularFile => Ok(Self {
+                file,
+                facts: Facts::of(&stat),
+                path,
+            }),
+            FileType::Directory if is_closed_mode(stat.st_mode) => Err(OpenError::Forbidden),
+            FileType::Directory => Err(OpenError::Directory(path)),
+            _ => Err(OpenError::Forbidden),
+        }
+    }
+}
+
+impl OpenError {
+    fn of(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::InvalidFilename => Self::Missing,
+            io::ErrorKind::PermissionDenied => Self::Forbidden,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl Facts {
+    /// Reads the facts of an open file once more.
+    pub fn of_file(file: &File) -> io::Result<Self> {
+        Ok(Self::of(&rustix::fs::fstat(file)?))
+    }
+
+    pub(crate) fn of(stat: &Stat) -> Self {
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        let numbers = [
+            stat.st_mtime as u64,
+            stat.st_mtime_nsec as u64,
+            stat.st_ctime as u64,
+            stat.st_ctime_nsec as u64,
+            size,
+            stat.st_ino,
+        ];
+        Self {
+            size,
+            mtime: stat.st_mtime as i64,
+            ctime_ns: i128::from(stat.st_ctime as i64) * 1_000_000_000
+                + i128::from(stat.st_ctime_nsec as i64),
+            mark: mix(&numbers),
+        }
+    }
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+const ANYONE_READS: u32 = 0o444;
+const ANYONE_ENTERS: u32 = 0o111;
+
+/// Whether nobody may look into a directory.
+fn is_closed(directory: &OwnedFd) -> io::Result<bool> {
+    Ok(is_closed_mode(rustix::fs::fstat(directory)?.st_mode))
+}
+
+fn is_closed_mode(mode: u32) -> bool {
+    mode & ANYONE_READS == 0 || mode & ANYONE_ENTERS == 0
+}
+
+pub(crate) fn stat_at(parent: &OwnedFd, name: &[u8]) -> io::Result<Stat> {
+    Ok(rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?)
+}
+
+/// A missing file is gone and a forbidden one hidden; any other error says nothing about the file.
+pub(crate) fn sighting_of_error(error: io::Error, path: &SitePath) -> Sighting {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
+            Sighting::LeftOut(Reason::Missing)
+        }
+        io::ErrorKind::PermissionDenied => unreadable(path),
+        _ if is_link_error(&error) => Sighting::LeftOut(Reason::Missing),
+        _ => Sighting::Unknown(error),
+    }
+}
+
+fn unreadable(path: &SitePath) -> Sighting {
+    Sighting::LeftOut(Reason::Unreadable {
+        path: format!("/{}", path.display()),
+    })
+}
+
+/// `O_NOFOLLOW` on a link: ELOOP, or ENOTDIR where a directory was wanted.
+fn is_link_error(error: &io::Error) -> bool {
+    let code = error.raw_os_error().map(Errno::from_raw_os_error);
+    matches!(code, Some(Errno::LOOP | Errno::NOTDIR | Errno::MLINK))
+}
+
+/// Mixes numbers into one. Kept in the index, so it must stay the same for ever.
+fn mix(numbers: &[u64]) -> i64 {
+    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
+    for number in numbers {
+        state = (state ^ number).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+        state ^= state >> 32;
+    }
+    state as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+    use crate::OfferConfig;
+
+    fn root() -> (tempfile::TempDir, Root) {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("d")).unwrap();
+        fs::write(directory.path().join("d/a.txt"), "hello").unwrap();
+        let root = Root::open(directory.path(), Symlinks::Inside).unwrap();
+        (directory, root)
+    }
+
+    fn path(text: &str) -> SitePath {
+        SitePath::new(text).unwrap()
+    }
+
+    fn look(root: &Root, name: &str) -> Sighting {
+        root.look(
+            &path(name),
+            &Rules::compile(OfferConfig::default()).unwrap(),
+        )
+    }
+
+    #[test]
+    fn opens_files_and_tells_directories() {
+        let (_keep, root) = root();
+        assert_eq!(
+            root.open_file(&path("d/a.txt"), Symlinks::Inside)
+                .unwrap()
+                .facts
+                .size,
+            5
+        );
+        assert!(matches!(
+            root.open_file(&path("d"), Symlinks::Inside),
+            Err(OpenError::Directory(_))
+        ));
+        assert!(matches!(
+            root.open_file(&path("x"), Symlinks::Inside),
+            Err(OpenError::Missing)
+        ));
+        assert!(matches!(
+            root.open_file(&path("d/a.txt/x"), Symlinks::Inside),
+            Err(OpenError::Missing)
+        ));
+    }
+
+    #[test]
+    fn links_inside_are_served_but_offered_under_their_target() {
+        let (keep, root) = root();
+        symlink("d/a.txt", keep.path().join("link.txt")).unwrap();
+        symlink("d", keep.path().join("e")).unwrap();
+
+        assert!(matches!(
+            look(&root, "link.txt"),
+            Sighting::LeftOut(Reason::SymlinkToOffered { .. })
+        ));
+        let opened = root.open_file(&path("e/a.txt"), Symlinks::Inside).unwrap();
+        assert_eq!(opened.path, path("d/a.txt"));
+        assert!(matches!(
+            root.open_file(&path("link.txt"), Symlinks::None),
+            Err(OpenError::Forbidden)
+        ));
+    }
+
+    #[test]
+    fn links_to_hidden_files_are_offered_themselves() {
+        let (keep, root) = root();
+        fs::create_dir(keep.path().join(".store")).unwrap();
+        fs::write(keep.path().join(".store/x"), "x").unwrap();
+        symlink(".store/x", keep.path().join("x.txt")).unwrap();
+
+        assert!(matches!(look(&root, "x.txt"), Sighting::File { .. }));
+    }
+
+    #[test]
+    fn links_that_leave_the_root_are_refused() {
+        let (keep, root) = root();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("secret"), "s").unwrap();
+        symlink(outside.path().join("secret"), keep.path().join("s")).unwrap();
+        symlink(outside.path(), keep.path().join("o")).unwrap();
+
+        for name in ["s", "o/secret"] {
+            assert!(
+                matches!(
+                    root.open_file(&path(name), Symlinks::Inside),
+                    Err(OpenError::Forbidden)
+                ),
+                "{name}"
+            );
+        }
+        assert!(matches!(
+            look(&root, "s"),
+            Sighting::LeftOut(Reason::SymlinkOutside { .. })
+        ));
+        assert!(root.open_file(&path("s"), Symlinks::All).is_ok());
+    }
+
+    #[test]
+    fn what_nobody_may_read_is_left_out_even_for_the_superuser() {
+        let (keep, root) = root();
+        let file = keep.path().join("d/a.txt");
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o000)).unwrap();
+        assert!(matches!(
+            look(&root, "d/a.txt"),
+            Sighting::LeftOut(Reason::Unreadable { .. })
+        ));
+        assert!(matches!(
+            root.open_file(&path("d/a.txt"), Symlinks::Inside),
+            Err(OpenError::Forbidden)
+        ));
+
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
+        fs::set_permissions(keep.path().join("d"), PermissionsExt::from_mode(0o000)).unwrap();
+        let sighting = look(&root, "d/a.txt");
+        fs::set_permissions(keep.path().join("d"), PermissionsExt::from_mode(0o755)).unwrap();
+        assert!(matches!(
+            sighting,
+            Sighting::LeftOut(Reason::Unreadable { .. })
+        ));
+    }
+
+    #[test]
+    fn the_mark_tells_every_kind_of_change() {
+        let (keep, root) = root();
+        let file = keep.path().join("d/a.txt");
+        let mark = |root: &Root| {
+            root.open_file(&path("d/a.txt"), Symlinks::Inside)
+                .unwrap()
+                .facts
+                .mark
+        };
+        let first = mark(&root);
+        assert_eq!(first, mark(&root));
+
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(&file, "world").unwrap();
+        assert_ne!(first, mark(&root));
+    }
+}

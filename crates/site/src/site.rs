@@ -1,0 +1,337 @@
+//! A site: its ground, its index, who may see what, and how its records are made.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::access::{Access, AreaConfig};
+use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use crate::index::{Index, Opened};
+use crate::media_types::MediaTypes;
+use crate::plugin::{Plugin, PluginRule};
+use crate::{
+    DynamicPolicy, Error, Following, Ground, Indexer, OfferConfig, Origin, Requester, Root, Rules,
+    SitePath, SiteView, indexer,
+};
+
+/// How a site is set up.
+#[derive(Debug, Clone)]
+pub struct SiteConfig {
+    /// The directory of its files.
+    pub root: PathBuf,
+    /// Where the index is kept.
+    pub data: PathBuf,
+    /// What the URLs of its files begin with, with a slash at the end.
+    pub site_url: String,
+    /// Where the repository answers.
+    pub base_url: String,
+    /// Files named in the configuration are relative to this directory.
+    pub relative_to: PathBuf,
+    /// What is offered.
+    pub offer: OfferConfig,
+    /// Media types.
+    pub media_types: MediaTypesConfig,
+    /// Protected areas.
+    pub areas: Vec<AreaConfig>,
+    /// Resources by value.
+    pub by_value: ByValueConfig,
+    /// Digests.
+    pub fixity: FixityConfig,
+    /// Plug-ins.
+    pub plugins: Vec<PluginRule>,
+    /// How the index follows the site.
+    pub index: IndexConfig,
+}
+
+/// A web site whose files are items.
+#[derive(Debug)]
+pub struct Site {
+    pub(crate) config: SiteConfig,
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) index: Arc<Index>,
+    pub(crate) access: Access,
+    pub(crate) plugins: Vec<Plugin>,
+    pub(crate) origin: Option<Arc<dyn Origin>>,
+    /// Items whose bytes could not be sent lately; they go by reference for a while.
+    troubles: Mutex<HashMap<i64, Instant>>,
+}
+
+const TROUBLE_LASTS: Duration = Duration::from_secs(300);
+
+impl SiteConfig {
+    /// Everything but what must be known.
+    pub fn new(root: &Path, data: &Path, site_url: &str, base_url: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            data: data.to_owned(),
+            site_url: site_url.to_owned(),
+            base_url: base_url.to_owned(),
+            relative_to: PathBuf::from("."),
+            offer: OfferConfig::default(),
+            media_types: MediaTypesConfig::default(),
+            areas: Vec::new(),
+            by_value: ByValueConfig::default(),
+            fixity: FixityConfig::default(),
+            plugins: Vec::new(),
+            index: IndexConfig::default(),
+        }
+    }
+
+    /// The ground of the site, without its index: enough to explain what is offered.
+    pub fn ground(&self) -> Result<Ground, Error> {
+        let rules = Rules::compile(self.offer.clone()).map_err(Error::Config)?;
+        let root = Root::open(&self.root, rules.symlinks()).map_err(|source| Error::Root {
+            path: self.root.clone(),
+            source,
+        })?;
+        Ok(Ground {
+            root,
+            rules,
+            media_types: self.compile_media_types()?,
+        })
+    }
+
+    /// The areas, ready to decide.
+    pub fn access(&self) -> Result<Access, Error> {
+        Access::compile(&self.areas, &self.relative_to)
+    }
+
+    fn compile_media_types(&self) -> Result<MediaTypes, Error> {
+        let mut types = MediaTypes::embedded();
+        for table in &self.media_types.tables {
+            let path = self.relative_to.join(table);
+            let named = |error: String| {
+                Error::Config(format!("media_types.tables: `{}`: {error}", path.display()))
+            };
+            let text = std::fs::read_to_string(&path).map_err(|error| named(error.to_string()))?;
+            types
+                .extend(&text)
+                .map_err(|error| named(error.to_string()))?;
+        }
+        for (extension, media_type) in &self.media_types.extensions {
+            let set = types.set(extension, media_type);
+            set.map_err(|error| Error::Config(format!("media_types.extensions: {error}")))?;
+        }
+        if let Some(default) = &self.media_types.default {
+            let set = types.set_default(default);
+            set.map_err(|error| Error::Config(format!("media_types.default: {error}")))?;
+        }
+        Ok(types)
+    }
+}
+
+impl Site {
+    /// Opens a site and brings its index up to date; `progress` is told the number of files looked at.
+    pub fn open(
+        config: SiteConfig,
+        origin: Option<Arc<dyn Origin>>,
+        rebuild: bool,
+        progress: &dyn Fn(u64),
+    ) -> Result<Self, Error> {
+        if config.offer.dynamic == DynamicPolicy::Processed && origin.is_none() {
+            let message = "offer.dynamic = \"processed\" needs an origin that runs the programs (--origin URL)";
+            return Err(Error::Config(message.to_owned()));
+        }
+        let ground = Arc::new(config.ground()?);
+        let access = config.access()?;
+        let plugins: Result<Vec<_>, _> = config
+            .plugins
+            .iter()
+            .map(|rule| Plugin::compile(rule.clone(), &config.relative_to))
+            .collect();
+        let plugins = plugins.map_err(|error| Error::Config(error.to_string()))?;
+        let index = open_index(&config, &ground, rebuild, progress)?;
+        let site = Self {
+            ground,
+            index: Arc::from(index),
+            access,
+            plugins,
+            origin,
+            troubles: Mutex::default(),
+            config,
+        };
+        site.notice_configuration()?;
+        // From now on answers can be given: what turns up with an older modification time is late.
+        site.index.answer();
+        Ok(site)
+    }
+
+    /// Starts the thread that keeps the index true; it stops when the value is dropped.
+    pub fn follow(&self) -> std::io::Result<Indexer> {
+        let following = Following {
+            watch: self.config.index.watch,
+            watch_limit: self.config.index.watch_limit,
+            rescan: Duration::from_secs(self.config.index.rescan_seconds.max(1)),
+        };
+        Indexer::start(Arc::clone(&self.ground), Arc::clone(&self.index), following)
+    }
+
+    /// What a requester may see now. The moment is taken here: see [`crate::Horizon`].
+    pub fn view(&self, requester: Requester) -> Result<SiteView<'_>, Error> {
+        SiteView::new(self, requester)
+    }
+
+    /// The site's ground.
+    pub fn ground(&self) -> &Ground {
+        &self.ground
+    }
+
+    /// Who may see what.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// How many items there are, and how many tombstones.
+    pub fn totals(&self) -> Result<(u64, u64), Error> {
+        self.index.reader()?.totals()
+    }
+
+    /// The secret of this site's resumption tokens.
+    pub fn token_secret(&self) -> Result<Vec<u8>, Error> {
+        self.index.secret()
+    }
+
+    /// Ends in good order.
+    pub fn close(&self) -> Result<(), Error> {
+        self.index.close()
+    }
+
+    /// The URL of a file, which is also the identifier of its item.
+    pub fn url_of(&self, path: &SitePath) -> String {
+        format!("{}{}", self.config.site_url, path.to_url_path())
+    }
+
+    /// The path of an identifier, if it is written in the one canonical way.
+    pub fn path_of(&self, identifier: &str) -> Option<SitePath> {
+        let url_path = identifier.strip_prefix(&self.config.site_url)?;
+        let path = SitePath::from_url_path(url_path)?;
+        (path.to_url_path() == url_path).then_some(path)
+    }
+
+    /// Remembers that an item's bytes could not be sent.
+    pub(crate) fn note_trouble(&self, item: i64) {
+        let mut troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        troubles.retain(|_, since| since.elapsed() < TROUBLE_LASTS);
+        troubles.insert(item, Instant::now());
+    }
+
+    pub(crate) fn is_trouble(&self, item: i64) -> bool {
+        let troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        troubles
+            .get(&item)
+            .is_some_and(|since| since.elapsed() < TROUBLE_LASTS)
+    }
+
+    /// A configuration that changes what records say, or who may see them, is a change of these records.
+    fn notice_configuration(&self) -> Result<(), Error> {
+        let everything = SitePath::root();
+        if self.changed("site_url", &self.config.site_url)? {
+            tracing::warn!(
+                "the site's URL is now {}: every identifier is a new one for harvesters",
+                self.config.site_url
+            );
+            self.index.touch(&everything)?;
+        }
+        if self.changed("records", &self.records_fingerprint())? {
+            tracing::info!(
+                "what records say has changed with the configuration: all are stamped anew"
+            );
+            self.index.touch(&everything)?;
+        }
+        self.notice_areas()
+    }
+
+    fn notice_areas(&self) -> Result<(), Error> {
+        let now = self.access.configs();
+        let text = serde_json::to_string(&now).unwrap_or_default();
+        let before: Option<Vec<AreaConfig>> = self
+            .index
+            .fact("areas")?
+            .and_then(|text| serde_json::from_str(&text).ok());
+        if let Some(before) = before.filter(|before| *before != now) {
+            let only_in = |a: &[AreaConfig], b: &[AreaConfig]| -> Vec<SitePath> {
+                let missing = a.iter().filter(|area| !b.contains(area));
+                missing
+                    .filter_map(|area| SitePath::from_url_path(&area.path))
+                    .collect()
+            };
+            let covered = |path: &SitePath| {
+                let mut areas = before
+                    .iter()
+                    .filter_map(|area| SitePath::from_url_path(&area.path));
+                areas.any(|area| path.is_within(&area))
+            };
+            for path in only_in(&now, &before) {
+                if !covered(&path) {
+                    tracing::info!(
+                        "`/{}` is protected now: withdrawn for those who may not see it",
+                        path.display()
+                    );
+                    self.index.withdraw(&path)?;
+                }
+                self.index.touch(&path)?;
+            }
+            for path in only_in(&before, &now) {
+                self.index.touch(&path)?;
+            }
+        }
+        self.index.set_fact("areas", &text)
+    }
+
+    /// Whether a fact differs from what the index knew; the new one is kept.
+    fn changed(&self, key: &str, value: &str) -> Result<bool, Error> {
+        let before = self.index.fact(key)?;
+        let changed = before.as_deref() != Some(value);
+        if changed {
+            self.index.set_fact(key, value)?;
+        }
+        Ok(changed && before.is_some())
+    }
+
+    /// A text that changes whenever the configuration changes what records say.
+    fn records_fingerprint(&self) -> String {
+        let plugins: Vec<_> = self.plugins.iter().map(Plugin::fingerprint).collect();
+        let algorithms: Vec<_> = self
+            .config
+            .fixity
+            .algorithms
+            .iter()
+            .map(|a| a.name())
+            .collect();
+        let by_value = &self.config.by_value;
+        let limits: Vec<_> = by_value
+            .media_types
+            .iter()
+            .map(|(name, size)| format!("{name}={}", size.0))
+            .collect();
+        format!(
+            "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}",
+            by_value.limit.0
+        )
+    }
+}
+
+fn open_index(
+    config: &SiteConfig,
+    ground: &Ground,
+    rebuild: bool,
+    progress: &dyn Fn(u64),
+) -> Result<Box<Index>, Error> {
+    let opened = match rebuild {
+        true => Index::rebuild(&config.data)?,
+        false => Index::open(&config.data)?,
+    };
+    match opened {
+        Opened::Fresh(loader) => indexer::first_scan(ground, loader, progress),
+        Opened::Known(index) => match indexer::scan(ground, &index, progress) {
+            Ok(_) => Ok(index),
+            Err(error) if error.is_damage() && !rebuild => {
+                tracing::error!("{error}; it is rebuilt from what can be read of it");
+                drop(index);
+                open_index(config, ground, true, progress)
+            }
+            Err(error) => Err(error),
+        },
+    }
+}

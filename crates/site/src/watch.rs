@@ -1,0 +1,132 @@
+//! Watches the site's directories with inotify, within the system's limits.
+//! It only tells where to look again; the scan is the truth.
+
+use std::collections::{BTreeSet, HashMap};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+
+use crate::{Root, SitePath};
+
+/// The watches of a site.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    inotify: OwnedFd,
+    directories: HashMap<i32, SitePath>,
+    limit: usize,
+    /// Whether some directory could not be watched.
+    incomplete: bool,
+}
+
+/// Where to look again.
+#[derive(Debug, Default)]
+pub(crate) struct Dirty {
+    /// Paths of files or directories.
+    pub(crate) paths: BTreeSet<SitePath>,
+    /// Events were lost: look everywhere.
+    pub(crate) everywhere: bool,
+}
+
+impl Watch {
+    /// Makes a watch of at most `limit` directories.
+    pub(crate) fn new(limit: usize) -> std::io::Result<Self> {
+        let inotify = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        Ok(Self {
+            inotify,
+            directories: HashMap::new(),
+            limit,
+            incomplete: false,
+        })
+    }
+
+    /// The descriptor that becomes readable when something happens.
+    pub(crate) fn fd(&self) -> &OwnedFd {
+        &self.inotify
+    }
+
+    /// Whether every directory is watched; if not, only scans see all changes.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.incomplete
+    }
+
+    /// Watches one more directory.
+    pub(crate) fn add(&mut self, root: &Root, directory: &SitePath) {
+        if self.directories.len() >= self.limit {
+            self.give_up("the configured number of watches (index.watch_limit) is used up");
+            return;
+        }
+        let place = directory.below(&root.path());
+        match inotify::add_watch(&self.inotify, &place, EVENTS) {
+            Ok(number) => {
+                self.directories.insert(number, directory.clone());
+            }
+            Err(Errno::NOSPC) => {
+                self.give_up("the system's limit fs.inotify.max_user_watches is reached")
+            }
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+            Err(error) => self.give_up(&format!("`{}`: {error}", place.display())),
+        }
+    }
+
+    /// Takes all events that have happened.
+    pub(crate) fn read(&mut self, dirty: &mut Dirty) {
+        let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
+        let mut reader = Reader::new(&self.inotify, &mut buffer);
+        loop {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::INTR) => continue,
+                Err(_) => return,
+            };
+            if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
+                dirty.everywhere = true;
+                continue;
+            }
+            if event.events().contains(ReadFlags::IGNORED) {
+                self.directories.remove(&event.wd());
+                continue;
+            }
+            let Some(directory) = self.directories.get(&event.wd()) else {
+                continue;
+            };
+            let path = match event.file_name() {
+                Some(name) => directory.join(name.to_bytes()),
+                None => directory.clone(),
+            };
+            dirty.paths.insert(path);
+        }
+    }
+
+    /// Forgets the watches of a directory that is gone from its place, with all below it.
+    pub(crate) fn forget(&mut self, directory: &SitePath) {
+        let gone = self
+            .directories
+            .extract_if(|_, path| path.is_within(directory));
+        for (number, _) in gone {
+            // It fails where the directory itself is gone, and with it the watch.
+            let _ = inotify::remove_watch(&self.inotify, number);
+        }
+    }
+
+    fn give_up(&mut self, reason: &str) {
+        if !self.incomplete {
+            let watched = self.directories.len();
+            tracing::warn!(
+                "{watched} directories are watched and no more: {reason}; scans run more often instead"
+            );
+        }
+        self.incomplete = true;
+    }
+}
+
+const EVENTS: WatchFlags = WatchFlags::CREATE
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::MODIFY)
+    .union(WatchFlags::ATTRIB)
+    .union(WatchFlags::MOVED_FROM)
+    .union(WatchFlags::MOVED_TO)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::ONLYDIR)
+    .union(WatchFlags::EXCL_UNLINK);

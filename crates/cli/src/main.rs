@@ -1,1 +1,47 @@
-fn main() {}
+//! The program: parse, match, run. Each command has a file of its own.
+#![forbid(unsafe_code)]
+
+mod commands;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Gathers web resources: a site answers what it holds and what changed, over OAI-PMH 2.0.
+#[derive(Debug, Parser)]
+#[command(
+    name = "garner",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+struct Garner {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(commands::serve::Serve),
+    Explain(commands::explain::Explain),
+    Robots(commands::robots::Robots),
+    Completions(commands::completions::Completions),
+    Man(commands::man::Man),
+}
+
+fn main() -> ExitCode {
+    let result = match Garner::parse().command {
+        Command::Serve(command) => command.run(),
+        Command::Explain(command) => command.run(),
+        Command::Robots(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("garner: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

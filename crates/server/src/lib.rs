@@ -1,1 +1,21 @@
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+
+mod admin;
+mod body;
+mod client;
+mod conditional;
+pub mod config;
+mod connection;
+mod files;
+mod flow_control;
+mod listing;
+mod oai_pmh;
+mod origin;
+pub mod robots;
+mod router;
+mod run;
+
+pub use config::Config;
+pub use origin::HttpOrigin;
+pub use run::{Addresses, run};

@@ -85,6 +85,8 @@ pub enum OpenError {
     Missing,
     Forbidden,
     Directory(SitePath),
+    /// A symbolic link is on the way; only seen inside of this file.
+    Link,
     Io(io::Error),
 }
 
@@ -246,13 +248,17 @@ impl Root {
     /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
     pub fn open_file(&self, path: &SitePath, symlinks: Symlinks) -> Result<Opened, OpenError> {
         match self.open_without_links(path) {
-            Err(OpenError::Io(error)) if is_link_error(&error) => {}
+            Err(OpenError::Link) => {}
             result => return result,
         }
         let target = path
             .below(&self.place().path)
             .canonicalize()
-            .map_err(OpenError::of)?;
+            .map_err(|error| match OpenError::of(error) {
+                // No link after all: a file stands where a directory was wanted.
+                OpenError::Link => OpenError::Missing,
+                error => error,
+            })?;
         match (symlinks, self.inside(&target)) {
             (Symlinks::Inside | Symlinks::All, Some(inside)) => self.open_without_links(&inside),
             (Symlinks::All, None) => {
@@ -346,10 +352,9 @@ impl Opened {
 impl OpenError {
     fn of(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::NotFound
-            | io::ErrorKind::NotADirectory
-            | io::ErrorKind::InvalidFilename => Self::Missing,
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => Self::Missing,
             io::ErrorKind::PermissionDenied => Self::Forbidden,
+            _ if is_link_error(&error) => Self::Link,
             _ => Self::Io(error),
         }
     }

@@ -1,0 +1,33 @@
+//! `garner man`: the manual page, from the same definitions as the help.
+
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory};
+
+use super::print;
+use crate::Garner;
+
+/// Print the manual page of garner or of one of its commands
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// A command, such as serve
+    command: Option<String>,
+}
+
+impl Man {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut garner = Garner::command();
+        garner.build();
+        let command = match &self.command {
+            None => garner,
+            Some(name) => match garner.find_subcommand(name) {
+                Some(command) => command.clone(),
+                None => anyhow::bail!("there is no command `{name}`"),
+            },
+        };
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).render(&mut page)?;
+        print(&page)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,17 @@
+//! The subcommands, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod explain;
+pub(crate) mod man;
+pub(crate) mod robots;
+pub(crate) mod serve;
+
+use std::io::Write;
+
+/// Writes data to stdout; a reader that has gone away, such as `head`, is no error.
+fn print(text: &[u8]) -> anyhow::Result<()> {
+    match std::io::stdout().write_all(text) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}

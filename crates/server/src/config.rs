@@ -1,0 +1,410 @@
+//! The configuration file: one TOML file, one struct per concern. Unknown keys are errors that name the nearest.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use site::config::{ByValueConfig, ByteSize, FixityConfig, IndexConfig, MediaTypesConfig};
+use site::plugin::PluginRule;
+use site::{AreaConfig, OfferConfig, SiteConfig};
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Where to listen and what to serve.
+    pub server: ServerConfig,
+    /// What the repository says of itself.
+    pub repository: RepositoryConfig,
+    /// How long pages may get.
+    pub pages: PagesConfig,
+    /// How much may be asked at once.
+    pub flow_control: FlowControlConfig,
+    /// The web server to stand beside.
+    pub origin: OriginConfig,
+    /// What is offered.
+    pub offer: OfferConfig,
+    /// Media types beyond the built-in table.
+    pub media_types: MediaTypesConfig,
+    /// Protected areas.
+    pub area: Vec<AreaConfig>,
+    /// Resources by value.
+    pub by_value: ByValueConfig,
+    /// Digests.
+    pub fixity: FixityConfig,
+    /// Plug-ins.
+    pub plugin: Vec<PluginRule>,
+    /// How the index follows the site.
+    pub index: IndexConfig,
+    /// What robots are told.
+    pub robots: RobotsConfig,
+    /// The address for operators.
+    pub admin: AdminConfig,
+    /// Files named in the configuration are relative to this directory: that of the file itself.
+    #[serde(skip)]
+    pub relative_to: PathBuf,
+}
+
+/// Where to listen and what to serve.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerConfig {
+    /// The directory of the site.
+    pub root: Option<PathBuf>,
+    /// The address to answer at.
+    pub listen: SocketAddr,
+    /// Where the index is kept; beside the site unless told.
+    pub data: Option<PathBuf>,
+    /// Where the repository answers, as its users see it.
+    pub base_url: Option<String>,
+    /// What the URLs of the files begin with, as users see it.
+    pub site_url: Option<String>,
+    /// The path of the repository on this server.
+    pub base_path: String,
+    /// What is served for a directory.
+    pub index_files: Vec<String>,
+    /// Whether directories without such a file are listed.
+    pub directory_listing: bool,
+    /// Networks of reverse proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<String>,
+}
+
+/// What the repository says of itself.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RepositoryConfig {
+    /// Its name.
+    pub name: Option<String>,
+    /// Whom to write to.
+    pub admin_emails: Vec<String>,
+}
+
+/// How long pages may get; 0 is no limit.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PagesConfig {
+    /// Bytes of XML.
+    pub bytes: ByteSize,
+    /// Headers in an answer to ListIdentifiers.
+    pub identifiers: u64,
+    /// Records in an answer to ListRecords.
+    pub records: u64,
+}
+
+/// How much may be asked at once.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FlowControlConfig {
+    /// Lists and records being written at once.
+    pub lists: usize,
+    /// The same for one client.
+    pub lists_per_client: usize,
+    /// What a client that is turned away is told to wait.
+    pub retry_after_seconds: u64,
+    /// Connections at once.
+    pub connections: usize,
+    /// How long a client may take to read or to send a little more.
+    pub stall_seconds: u64,
+}
+
+/// The web server to stand beside.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OriginConfig {
+    /// Where it serves the site's root.
+    pub url: Option<String>,
+    /// How long an answer of it is believed.
+    pub cache_seconds: u64,
+    /// How long it may take.
+    pub timeout_seconds: u64,
+    /// Requests to it at once.
+    pub connections: usize,
+}
+
+/// What robots are told.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RobotsConfig {
+    /// Whether a robots.txt is served where the site has none.
+    pub advertise: bool,
+    /// Whether it asks robots to keep to the repository.
+    pub exclusive: bool,
+}
+
+/// The address for operators.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AdminConfig {
+    /// Where `/metrics` and `/health` are; nowhere unless told.
+    pub listen: Option<SocketAddr>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            root: None,
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            data: None,
+            base_url: None,
+            site_url: None,
+            base_path: "/modoai".to_owned(),
+            index_files: vec!["index.html".to_owned(), "index.htm".to_owned()],
+            directory_listing: true,
+            trusted_proxies: Vec::new(),
+        }
+    }
+}
+
+impl Default for PagesConfig {
+    fn default() -> Self {
+        let limits = provider::PageLimits::default();
+        Self {
+            bytes: ByteSize(limits.bytes),
+            identifiers: limits.identifiers,
+            records: limits.records,
+        }
+    }
+}
+
+impl Default for FlowControlConfig {
+    fn default() -> Self {
+        Self {
+            lists: 32,
+            lists_per_client: 8,
+            retry_after_seconds: 10,
+            connections: 1024,
+            stall_seconds: 60,
+        }
+    }
+}
+
+impl Default for OriginConfig {
+    fn default() -> Self {
+        Self {
+            url: None,
+            cache_seconds: 5,
+            timeout_seconds: 10,
+            connections: 8,
+        }
+    }
+}
+
+impl Default for RobotsConfig {
+    fn default() -> Self {
+        Self {
+            advertise: true,
+            exclusive: false,
+        }
+    }
+}
+
+impl Config {
+    /// Reads a configuration file.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read `{}`", path.display()))?;
+        let mut config = Self::parse(&text).with_context(|| format!("in `{}`", path.display()))?;
+        let directory = path
+            .parent()
+            .filter(|directory| !directory.as_os_str().is_empty());
+        config.relative_to = directory.unwrap_or(Path::new(".")).to_owned();
+        for place in [&mut config.server.root, &mut config.server.data]
+            .into_iter()
+            .flatten()
+        {
+            *place = config.relative_to.join(&*place);
+        }
+        Ok(config)
+    }
+
+    /// Parses the text of a configuration file.
+    pub fn parse(text: &str) -> anyhow::Result<Self> {
+        toml::from_str(text).map_err(|error| match nearest_key(error.message()) {
+            Some(nearest) => anyhow::anyhow!("{error}\ndid you mean `{nearest}`?"),
+            None => error.into(),
+        })
+    }
+
+    /// The root of the site.
+    pub fn root(&self) -> anyhow::Result<&Path> {
+        let root = self.server.root.as_deref();
+        root.context(
+            "no site is named; give its directory, or server.root in the configuration file",
+        )
+    }
+
+    /// Where the index is kept: `SITE.garner` beside the site unless told.
+    pub fn data(&self) -> anyhow::Result<PathBuf> {
+        if let Some(data) = &self.server.data {
+            return Ok(data.clone());
+        }
+        let root = self.root()?;
+        let root = root
+            .canonicalize()
+            .with_context(|| format!("cannot find the site `{}`", root.display()))?;
+        let mut name = root.into_os_string();
+        name.push(".garner");
+        Ok(name.into())
+    }
+
+    /// What the URLs of the files begin with.
+    pub fn site_url(&self, listening: SocketAddr) -> anyhow::Result<String> {
+        let url = match (&self.server.site_url, &self.origin.url, &self.server.base_url) {
+            (Some(url), _, _) | (None, Some(url), _) => url.clone(),
+            (None, None, Some(base_url)) => base_url
+                .strip_suffix(&self.server.base_path)
+                .map(str::to_owned)
+                .with_context(|| {
+                    let path = &self.server.base_path;
+                    format!("the base URL `{base_url}` does not end in `{path}`; set server.site_url too")
+                })?,
+            (None, None, None) => format!("http://{listening}/"),
+        };
+        check_url(&url)?;
+        Ok(format!("{}/", url.trim_end_matches('/')))
+    }
+
+    /// Where the repository answers.
+    pub fn base_url(&self, listening: SocketAddr) -> anyhow::Result<String> {
+        let url = self
+            .server
+            .base_url
+            .clone()
+            .unwrap_or_else(|| format!("http://{listening}{}", self.server.base_path));
+        check_url(&url)?;
+        Ok(url)
+    }
+
+    /// Whom to write to. Some address must be told; one that cannot be reached is better than a lie.
+    pub fn admin_emails(&self) -> Vec<String> {
+        match self.repository.admin_emails.is_empty() {
+            true => vec!["webmaster@example.org".to_owned()],
+            false => self.repository.admin_emails.clone(),
+        }
+    }
+
+    /// The site's own part.
+    pub fn site(&self, listening: SocketAddr) -> anyhow::Result<SiteConfig> {
+        let (site_url, base_url) = (self.site_url(listening)?, self.base_url(listening)?);
+        let mut offer = self.offer.clone();
+        if self.origin.url.is_none() {
+            offer.covered.push(self.server.base_path.clone());
+        }
+        Ok(SiteConfig {
+            relative_to: self.relative_to.clone(),
+            offer,
+            media_types: self.media_types.clone(),
+            areas: self.area.clone(),
+            by_value: self.by_value.clone(),
+            fixity: self.fixity.clone(),
+            plugins: self.plugin.clone(),
+            index: self.index.clone(),
+            ..SiteConfig::new(self.root()?, &self.data()?, &site_url, &base_url)
+        })
+    }
+
+    /// Checks what can be checked before anything starts.
+    pub fn check(&self) -> anyhow::Result<()> {
+        let path = &self.server.base_path;
+        let segments = path.strip_prefix('/').unwrap_or_default();
+        if segments.is_empty()
+            || site::SitePath::from_url_path(segments).is_none()
+            || path.ends_with('/')
+        {
+            bail!(
+                "server.base_path `{path}` must begin with a slash, name something and not end in a slash"
+            );
+        }
+        for email in &self.repository.admin_emails {
+            let (user, host) = email.split_once('@').unwrap_or_default();
+            if user.is_empty() || !host.contains('.') || email.contains(char::is_whitespace) {
+                bail!("`{email}` is not an e-mail address that harvesters could write to");
+            }
+        }
+        let root = self.root()?;
+        if !root.is_dir() {
+            bail!("the site `{}` is not a directory", root.display());
+        }
+        if self.origin.url.is_some() && !self.area.is_empty() {
+            bail!(
+                "areas are for the stand-alone server; beside an origin its own access rules hold: remove [[area]]"
+            );
+        }
+        Ok(())
+    }
+}
+
+fn check_url(url: &str) -> anyhow::Result<()> {
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"));
+    let legal = rest.is_some_and(|rest| {
+        !rest.is_empty() && !rest.starts_with('/') && !rest.contains(['?', '#', ' ', '"', '<', '>'])
+    });
+    if !legal {
+        bail!("`{url}` is not an http or https URL without query");
+    }
+    Ok(())
+}
+
+/// The key nearest to the unknown one of a message such as "unknown field `a`, expected one of `b`, `c`".
+fn nearest_key(message: &str) -> Option<String> {
+    let (unknown, expected) = message.strip_prefix("unknown field `")?.split_once('`')?;
+    let keys = expected.split('`').skip(1).step_by(2);
+    let (distance, key) = keys
+        .map(|key| (strsim::damerau_levenshtein(unknown, key), key))
+        .min_by_key(|(distance, _)| *distance)?;
+    (distance <= unknown.len().max(3) / 2).then(|| key.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_one() {
+        let error = Config::parse("[repository]\nadmin_email = []\n")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("did you mean `admin_emails`?"), "{error}");
+        assert!(error.contains("line 2"), "{error}");
+
+        let error = Config::parse("[repostory]\n").unwrap_err().to_string();
+        assert!(error.contains("did you mean `repository`?"), "{error}");
+    }
+
+    #[test]
+    fn urls_follow_from_the_address_unless_told() {
+        let listening: SocketAddr = "127.0.0.1:8080".parse().unwrap();
+        let mut config = Config::default();
+        assert_eq!(
+            config.base_url(listening).unwrap(),
+            "http://127.0.0.1:8080/modoai"
+        );
+        assert_eq!(
+            config.site_url(listening).unwrap(),
+            "http://127.0.0.1:8080/"
+        );
+
+        config.server.base_url = Some("https://www.example.org/modoai".to_owned());
+        assert_eq!(
+            config.site_url(listening).unwrap(),
+            "https://www.example.org/"
+        );
+
+        config.server.base_url = Some("https://www.example.org/oai".to_owned());
+        assert!(config.site_url(listening).is_err());
+        config.origin.url = Some("http://127.0.0.1:8000".to_owned());
+        assert_eq!(
+            config.site_url(listening).unwrap(),
+            "http://127.0.0.1:8000/"
+        );
+    }
+
+    #[test]
+    fn the_documented_example_parses() {
+        let text = include_str!("../../../examples/site.toml");
+        Config::parse(text).unwrap();
+    }
+}

@@ -1,0 +1,351 @@
+//! The site's files: GET and HEAD, with conditions, ranges and directory indexes.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use http::header::{
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
+    WWW_AUTHENTICATE,
+};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use site::{OpenError, Opened, Requester, SitePath, Verdict, headers};
+use tokio::sync::oneshot;
+
+use crate::body::{BLOCK, Body, BodyWriter};
+use crate::conditional::{self, Answer};
+use crate::listing;
+use crate::router::{State, refuse_method, text};
+
+/// Answers a request for a file.
+pub(crate) async fn answer(
+    state: &Arc<State>,
+    request: &Request<Incoming>,
+    requester: Requester,
+) -> Response<Body> {
+    if let Some(refusal) = refuse_method(request.method(), &[Method::GET, Method::HEAD]) {
+        return refusal;
+    }
+    let job = Job {
+        state: Arc::clone(state),
+        url_path: request.uri().path().to_owned(),
+        query: request.uri().query().map(str::to_owned),
+        conditions: request.headers().clone(),
+        requester,
+        head_only: request.method() == Method::HEAD,
+    };
+    let answered = tokio::task::spawn_blocking(move || job.run()).await;
+    let (mut response, stream) = match answered {
+        Ok(Found::Ready(response)) => return response,
+        Ok(Found::Stream(response, stream)) => (response, stream),
+        Err(_) => {
+            return text(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the file could not be sent",
+            );
+        }
+    };
+    let (begin, begun) = oneshot::channel();
+    let stall = Duration::from_secs(state.config.flow_control.stall_seconds);
+    let writer = BodyWriter::new(
+        begin,
+        Some(stream.length()),
+        stall,
+        tokio::runtime::Handle::current(),
+    );
+    tokio::task::spawn_blocking(move || stream.run(writer));
+    match begun.await {
+        Ok(body) => {
+            *response.body_mut() = body;
+            response
+        }
+        Err(_) => text(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the file could not be read",
+        ),
+    }
+}
+
+/// What came of a request.
+enum Found {
+    Ready(Response<Body>),
+    /// A file too long to be read at once.
+    Stream(Response<Body>, Stream),
+}
+
+/// One request, handled by a blocking thread.
+struct Job {
+    state: Arc<State>,
+    url_path: String,
+    query: Option<String>,
+    conditions: HeaderMap,
+    requester: Requester,
+    head_only: bool,
+}
+
+impl Job {
+    fn run(&self) -> Found {
+        let Some(path) = SitePath::from_url_path(&self.url_path) else {
+            return Found::Ready(not_found());
+        };
+        let wants_directory = self.url_path.ends_with('/');
+        let opened = match self.open(&path) {
+            Ok(opened) if wants_directory && !path.as_bytes().is_empty() => {
+                drop(opened);
+                return Found::Ready(not_found());
+            }
+            Ok(opened) => opened,
+            Err(Refusal::Directory) if !wants_directory => return Found::Ready(self.add_slash()),
+            Err(Refusal::Directory) => match self.open_index(&path) {
+                Some(Ok(opened)) => opened,
+                Some(Err(refusal)) => return Found::Ready(refusal.response()),
+                None => return Found::Ready(self.list(&path)),
+            },
+            Err(refusal) => return Found::Ready(refusal.response()),
+        };
+        self.send(opened).unwrap_or_else(|error| {
+            tracing::warn!("`{}` could not be read: {error}", self.url_path);
+            Found::Ready(text(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the file could not be read",
+            ))
+        })
+    }
+
+    /// Opens a file if the rules, its area and the file system let this requester have it.
+    fn open(&self, path: &SitePath) -> Result<Opened, Refusal> {
+        let (access, ground) = (self.state.site.access(), self.state.site.ground());
+        Refusal::check(access.verdict(path, &self.requester))?;
+        if ground.rules.hidden(path).is_some() {
+            return Err(Refusal::NotFound);
+        }
+        let opened = ground
+            .root
+            .open_file(path, ground.rules.symlinks())
+            .map_err(|error| match error {
+                OpenError::Missing | OpenError::Link => Refusal::NotFound,
+                OpenError::Forbidden => Refusal::Forbidden("its permissions forbid it"),
+                OpenError::Directory(_) => Refusal::Directory,
+                OpenError::Io(error) => {
+                    tracing::warn!("`/{}` cannot be opened: {error}", path.display());
+                    Refusal::Forbidden("it cannot be read")
+                }
+            })?;
+        // A link must not lead around what protects its target.
+        Refusal::check(access.verdict(&opened.path, &self.requester))?;
+        let program = |path: &SitePath| ground.rules.program_extension(path).is_some();
+        if program(path) || program(&opened.path) {
+            return Err(Refusal::Forbidden(
+                "it is a program for another server, and its source is not given out",
+            ));
+        }
+        Ok(opened)
+    }
+
+    fn open_index(&self, directory: &SitePath) -> Option<Result<Opened, Refusal>> {
+        let names = self.state.config.server.index_files.iter();
+        let mut candidates = names.map(|name| self.open(&directory.join(name.as_bytes())));
+        candidates.find(|result| !matches!(result, Err(Refusal::NotFound | Refusal::Directory)))
+    }
+
+    fn add_slash(&self) -> Response<Body> {
+        let query = self
+            .query
+            .as_ref()
+            .map_or(String::new(), |query| format!("?{query}"));
+        let target = format!("/{}/{query}", self.url_path.trim_start_matches('/'));
+        let mut response = text(StatusCode::MOVED_PERMANENTLY, &target);
+        if let Ok(value) = HeaderValue::from_str(&target) {
+            response.headers_mut().insert(LOCATION, value);
+        }
+        response
+    }
+
+    fn list(&self, directory: &SitePath) -> Response<Body> {
+        if !self.state.config.server.directory_listing {
+            return not_found();
+        }
+        if let Err(refusal) =
+            Refusal::check(self.state.site.access().verdict(directory, &self.requester))
+        {
+            return refusal.response();
+        }
+        match listing::page(&self.state.site, directory, &self.requester) {
+            Some(page) => {
+                let mut response = Response::new(Body::whole(page));
+                let html = HeaderValue::from_static("text/html; charset=utf-8");
+                response.headers_mut().insert(CONTENT_TYPE, html);
+                response
+            }
+            None => not_found(),
+        }
+    }
+
+    fn send(&self, opened: Opened) -> io::Result<Found> {
+        let facts = opened.facts;
+        let media_type = self
+            .state
+            .site
+            .ground()
+            .media_types
+            .of(opened.path.name())
+            .to_owned();
+        let etag = headers::etag(&facts);
+        let modified = headers::last_modified(facts.mtime, SystemTime::now());
+        let mut response = Response::new(Body::empty());
+        for (name, value) in headers::of_file(&facts, &media_type) {
+            if let (Ok(name), Ok(value)) =
+                (HeaderName::try_from(name), HeaderValue::try_from(value))
+            {
+                response.headers_mut().insert(name, value);
+            }
+        }
+        let range = match conditional::decide(&self.conditions, &etag, modified, facts.size) {
+            Answer::Whole => 0..facts.size,
+            Answer::Part(range) => {
+                *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+                let shown = format!("bytes {}-{}/{}", range.start, range.end - 1, facts.size);
+                set(&mut response, CONTENT_RANGE, &shown);
+                set(
+                    &mut response,
+                    CONTENT_LENGTH,
+                    &(range.end - range.start).to_string(),
+                );
+                range
+            }
+            Answer::NotModified => {
+                *response.status_mut() = StatusCode::NOT_MODIFIED;
+                response.headers_mut().remove(CONTENT_LENGTH);
+                response.headers_mut().remove(CONTENT_TYPE);
+                return Ok(Found::Ready(response));
+            }
+            Answer::PreconditionFailed => {
+                let refusal = text(
+                    StatusCode::PRECONDITION_FAILED,
+                    "the file is another one by now",
+                );
+                return Ok(Found::Ready(refusal));
+            }
+            Answer::RangeNotSatisfiable => {
+                let mut refusal = text(
+                    StatusCode::RANGE_NOT_SATISFIABLE,
+                    "the file is shorter than that",
+                );
+                set(
+                    &mut refusal,
+                    CONTENT_RANGE,
+                    &format!("bytes */{}", facts.size),
+                );
+                return Ok(Found::Ready(refusal));
+            }
+        };
+        if self.head_only {
+            return Ok(Found::Ready(response));
+        }
+        let mut stream = Stream {
+            file: opened.file,
+            range,
+        };
+        if stream.length() <= BLOCK as u64 {
+            *response.body_mut() = Body::whole(stream.read_all()?);
+            return Ok(Found::Ready(response));
+        }
+        Ok(Found::Stream(response, stream))
+    }
+}
+
+/// A part of a file on its way to a client.
+struct Stream {
+    file: File,
+    range: Range<u64>,
+}
+
+impl Stream {
+    fn length(&self) -> u64 {
+        self.range.end - self.range.start
+    }
+
+    fn read_all(&mut self) -> io::Result<Vec<u8>> {
+        let length = usize::try_from(self.length()).map_err(io::Error::other)?;
+        let mut bytes = vec![0; length];
+        self.file.seek(SeekFrom::Start(self.range.start))?;
+        self.file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Sends exactly the promised length, or breaks off.
+    fn run(mut self, mut writer: BodyWriter) {
+        let mut copy = || -> io::Result<()> {
+            self.file.seek(SeekFrom::Start(self.range.start))?;
+            let mut block = vec![0; BLOCK];
+            let mut left = self.length();
+            while left > 0 {
+                let size = usize::try_from(left).map_or(BLOCK, |left| left.min(BLOCK));
+                self.file.read_exact(&mut block[..size])?;
+                writer.write_all(&block[..size])?;
+                left -= size as u64;
+            }
+            Ok(())
+        };
+        match copy() {
+            Ok(()) => {
+                let _ = writer.finish();
+            }
+            Err(error) => writer.abort(&error),
+        }
+    }
+}
+
+/// Why a requester does not get a file.
+enum Refusal {
+    NotFound,
+    Directory,
+    Forbidden(&'static str),
+    Unauthorized(String),
+}
+
+impl Refusal {
+    fn check(verdict: Verdict) -> Result<(), Self> {
+        match verdict {
+            Verdict::Open => Ok(()),
+            Verdict::Forbidden => Err(Self::Forbidden("it is not for this address")),
+            Verdict::Unauthorized(realm) => Err(Self::Unauthorized(realm)),
+        }
+    }
+
+    fn response(self) -> Response<Body> {
+        match self {
+            Self::NotFound | Self::Directory => not_found(),
+            Self::Forbidden(reason) => text(
+                StatusCode::FORBIDDEN,
+                &format!("this is not given out: {reason}"),
+            ),
+            Self::Unauthorized(realm) => {
+                let mut response = text(
+                    StatusCode::UNAUTHORIZED,
+                    "a user name and a password are needed",
+                );
+                let realm = realm.replace(['"', '\\'], "");
+                set(
+                    &mut response,
+                    WWW_AUTHENTICATE,
+                    &format!("Basic realm=\"{realm}\", charset=\"UTF-8\""),
+                );
+                response
+            }
+        }
+    }
+}
+
+fn set(response: &mut Response<Body>, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+fn not_found() -> Response<Body> {
+    text(StatusCode::NOT_FOUND, "there is no such page here")
+}

@@ -1,0 +1,303 @@
+//! The repository's address: takes the arguments of GET and POST, and streams the provider's answer.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, VARY,
+};
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use oai::{Arguments, Verb};
+use provider::Outcome;
+use site::Requester;
+use tokio::sync::oneshot;
+
+use crate::body::{Body, BodyWriter};
+use crate::flow_control::Permit;
+use crate::router::{State, refuse_method, text};
+
+/// The longest form that is taken.
+const LONGEST_FORM: usize = 1024 * 1024;
+
+/// Answers one OAI-PMH request.
+pub(crate) async fn answer(
+    state: &Arc<State>,
+    request: Request<Incoming>,
+    requester: Requester,
+) -> Response<Body> {
+    if let Some(refusal) =
+        refuse_method(request.method(), &[Method::GET, Method::HEAD, Method::POST])
+    {
+        return refusal;
+    }
+    let gzip = accepts_gzip(request.headers());
+    let arguments = match arguments(request).await {
+        Ok(arguments) => arguments,
+        Err(refusal) => return refusal,
+    };
+    let permit = match admit(state, &arguments, &requester) {
+        Ok(permit) => permit,
+        Err(refusal) => return *refusal,
+    };
+
+    let (begin, begun) = oneshot::channel();
+    let (fail, failed) = oneshot::channel();
+    let runtime = tokio::runtime::Handle::current();
+    let stall = Duration::from_secs(state.config.flow_control.stall_seconds);
+    let body = BodyWriter::new(begin, None, stall, runtime);
+    let writing = Writing {
+        state: Arc::clone(state),
+        arguments,
+        requester,
+        gzip,
+        _permit: permit,
+    };
+    tokio::task::spawn_blocking(move || writing.run(body, fail));
+    match begun.await {
+        Ok(body) => xml(body, gzip),
+        Err(_) => {
+            let reason = failed
+                .await
+                .unwrap_or_else(|_| "the answer could not be made".to_owned());
+            unavailable(state, &reason)
+        }
+    }
+}
+
+/// One answer, made by a blocking thread.
+struct Writing {
+    state: Arc<State>,
+    arguments: Arguments,
+    requester: Requester,
+    gzip: bool,
+    _permit: Option<Permit>,
+}
+
+impl Writing {
+    fn run(self, mut body: BodyWriter, fail: oneshot::Sender<String>) {
+        let began = Instant::now();
+        let result = self.write(&mut body);
+        let unsent = body.is_unsent();
+        let result = match result {
+            Ok(outcome) => body
+                .finish()
+                .map(|bytes| (outcome, bytes))
+                .map_err(provider::Error::from),
+            Err(error) => {
+                if unsent {
+                    drop(body);
+                    let _ = fail.send(error.to_string());
+                } else {
+                    body.abort(&error);
+                }
+                Err(error)
+            }
+        };
+        self.report(result, began.elapsed());
+    }
+
+    fn write(&self, body: &mut BodyWriter) -> Result<Outcome, provider::Error> {
+        let view = self.state.site.view(self.requester.clone())?;
+        if !self.gzip {
+            return self.state.provider.answer(&view, &self.arguments, body);
+        }
+        // The fastest level: the answers are long and the text is plain.
+        let mut encoder = GzEncoder::new(body, Compression::fast());
+        let outcome =
+            self.state
+                .provider
+                .answer(&view, &self.arguments, &mut Unflushed(&mut encoder))?;
+        encoder.try_finish()?;
+        Ok(outcome)
+    }
+
+    /// One line a request.
+    fn report(&self, result: Result<(Outcome, u64), provider::Error>, elapsed: Duration) {
+        let verb = Verb::of(&self.arguments).map_or("-", Verb::as_str);
+        let arguments = self.shown_arguments();
+        let client = self.requester.address;
+        let elapsed_ms = elapsed.as_millis() as u64;
+        metrics::histogram!("garner_oai_request_seconds", "verb" => verb).record(elapsed);
+        match result {
+            Ok((outcome, bytes)) => {
+                let error = outcome.error.map_or("-", |code| code.as_str());
+                metrics::counter!("garner_oai_requests_total", "verb" => verb, "error" => error)
+                    .increment(1);
+                metrics::counter!("garner_oai_records_total").increment(outcome.records);
+                metrics::counter!("garner_oai_bytes_total").increment(bytes);
+                let records = outcome.records;
+                tracing::info!(%client, verb, arguments, records, bytes, elapsed_ms, error, "answered");
+            }
+            Err(error) => {
+                metrics::counter!("garner_oai_requests_total", "verb" => verb, "error" => "failed")
+                    .increment(1);
+                tracing::warn!(%client, verb, arguments, elapsed_ms, "not answered: {error}");
+            }
+        }
+    }
+
+    /// The arguments for the log: on one line, and no longer than a line should be.
+    fn shown_arguments(&self) -> String {
+        let mut shown = String::new();
+        for (name, value) in self.arguments.iter().filter(|(name, _)| *name != "verb") {
+            let clean = |text: &str| {
+                text.chars()
+                    .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
+                    .collect::<String>()
+            };
+            shown.push_str(&format!("{}={} ", clean(name), clean(value)));
+            if shown.len() > 500 {
+                shown = shown.chars().take(500).collect();
+                shown.push('…');
+                break;
+            }
+        }
+        shown.trim_end().to_owned()
+    }
+}
+
+/// The gzip encoder would cut its stream at every flush.
+struct Unflushed<'a, W>(&'a mut W);
+
+impl<W: Write> Write for Unflushed<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The arguments of the query and, for a POST, of the form.
+async fn arguments(request: Request<Incoming>) -> Result<Arguments, Response<Body>> {
+    let mut arguments = Arguments::parse(request.uri().query().unwrap_or_default());
+    if request.method() != Method::POST {
+        return Ok(arguments);
+    }
+    let form = request.headers().get(CONTENT_TYPE).is_none_or(|value| {
+        let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
+        value.starts_with("application/x-www-form-urlencoded")
+    });
+    if !form {
+        let message = "send the arguments as application/x-www-form-urlencoded";
+        return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    let body = Limited::new(request.into_body(), LONGEST_FORM)
+        .collect()
+        .await;
+    let bytes = body
+        .map_err(|_| {
+            text(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "the form is longer than any OAI-PMH request",
+            )
+        })?
+        .to_bytes();
+    // Raw bytes beyond ASCII are not legal in a form; escaped again they decode to themselves.
+    let form: String = bytes
+        .iter()
+        .map(|byte| match byte {
+            0x21..=0x7E => char::from(*byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        })
+        .collect();
+    arguments.extend(Arguments::parse(&form));
+    Ok(arguments)
+}
+
+/// Lists, and records that may be long, run only so many at once.
+fn admit(
+    state: &State,
+    arguments: &Arguments,
+    requester: &Requester,
+) -> Result<Option<Permit>, Box<Response<Body>>> {
+    let long = [Verb::ListIdentifiers, Verb::ListRecords, Verb::GetRecord];
+    if !Verb::of(arguments).is_ok_and(|verb| long.contains(&verb)) {
+        return Ok(None);
+    }
+    match state.flow_control.admit(requester.address) {
+        Some(permit) => Ok(Some(permit)),
+        None => {
+            metrics::counter!("garner_oai_turned_away_total").increment(1);
+            Err(Box::new(unavailable(
+                state,
+                "too many lists are being answered at the moment; try again later",
+            )))
+        }
+    }
+}
+
+/// 503 with Retry-After in seconds, the form that every harvester understands.
+fn unavailable(state: &State, reason: &str) -> Response<Body> {
+    let mut response = text(StatusCode::SERVICE_UNAVAILABLE, reason);
+    let seconds = HeaderValue::from(state.config.flow_control.retry_after_seconds);
+    response.headers_mut().insert(RETRY_AFTER, seconds);
+    response
+}
+
+fn xml(body: Body, gzip: bool) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/xml; charset=utf-8"),
+    );
+    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if gzip {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response
+}
+
+/// Whether the client takes gzip (RFC 9110, 12.5.3).
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let values = headers
+        .get_all(ACCEPT_ENCODING)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok());
+    let mut quality = None;
+    for coding in values.flat_map(|value| value.split(',')) {
+        let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
+        let q = parameters
+            .trim()
+            .strip_prefix("q=")
+            .map_or(1.0, |q| q.trim().parse().unwrap_or(0.0));
+        match name.trim() {
+            name if name.eq_ignore_ascii_case("gzip") || name.eq_ignore_ascii_case("x-gzip") => {
+                quality = Some(q)
+            }
+            "*" if quality.is_none() => quality = Some(q),
+            _ => {}
+        }
+    }
+    quality.is_some_and(|quality: f32| quality > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gzip_is_sent_only_when_asked_for() {
+        for (value, expected) in [
+            ("gzip", true),
+            ("deflate, gzip;q=0.5", true),
+            ("gzip;q=0", false),
+            ("*", true),
+            ("*, gzip;q=0", false),
+            ("identity", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, value.parse().unwrap());
+            assert_eq!(accepts_gzip(&headers), expected, "{value}");
+        }
+        assert!(!accepts_gzip(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,130 @@
+//! Which part of the server answers a request.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, SERVER};
+use http::{Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use provider::{Provider, assets};
+use site::Site;
+
+use crate::body::Body;
+use crate::config::Config;
+use crate::flow_control::FlowControl;
+use crate::{client, files, oai_pmh, robots};
+
+/// What all requests share.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) config: Config,
+    pub(crate) site: Site,
+    pub(crate) provider: Provider,
+    pub(crate) flow_control: Arc<FlowControl>,
+}
+
+/// Answers one request.
+pub(crate) async fn route(
+    state: Arc<State>,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+) -> Response<Body> {
+    let mut response = dispatch(&state, request, peer).await;
+    let server = HeaderValue::from_static(site::headers::SERVER);
+    response.headers_mut().entry(SERVER).or_insert(server);
+    let status = response.status().as_u16().to_string();
+    metrics::counter!("garner_http_requests_total", "status" => status).increment(1);
+    response
+}
+
+async fn dispatch(
+    state: &Arc<State>,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+) -> Response<Body> {
+    let requester = client::requester(
+        peer.ip(),
+        request.headers(),
+        &state.config.server.trusted_proxies,
+    );
+    let path = request.uri().path();
+    let below = path.strip_prefix(state.config.server.base_path.as_str());
+    match below {
+        Some("" | "/") => oai_pmh::answer(state, request, requester).await,
+        Some(rest) if rest.starts_with('/') => asset(request.method(), &rest[1..]),
+        _ if state.config.origin.url.is_some() => text(
+            StatusCode::NOT_FOUND,
+            &format!(
+                "this server only answers OAI-PMH, at {}; the site itself is at {}",
+                state.provider.base_url,
+                state.config.origin.url.as_deref().unwrap_or_default()
+            ),
+        ),
+        _ => {
+            let response = files::answer(state, &request, requester).await;
+            match response.status() {
+                StatusCode::NOT_FOUND if path == "/robots.txt" => {
+                    virtual_robots(state, request.method(), response)
+                }
+                _ => response,
+            }
+        }
+    }
+}
+
+fn asset(method: &Method, name: &str) -> Response<Body> {
+    let Some(asset) = assets::find(name) else {
+        return text(
+            StatusCode::NOT_FOUND,
+            "there is nothing here; the repository answers one level up",
+        );
+    };
+    if let Some(refusal) = refuse_method(method, &[Method::GET, Method::HEAD]) {
+        return refusal;
+    }
+    let mut response = Response::new(Body::whole(asset.bytes));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
+    headers.insert("cache-control", HeaderValue::from_static("max-age=3600"));
+    response
+}
+
+/// A site without a robots.txt gets one that tells where the repository is.
+fn virtual_robots(state: &State, method: &Method, missing: Response<Body>) -> Response<Body> {
+    let wanted = state.config.robots.advertise && (method == Method::GET || method == Method::HEAD);
+    if !wanted {
+        return missing;
+    }
+    let base_path = &state.config.server.base_path;
+    text(
+        StatusCode::OK,
+        &robots::file(&state.provider.base_url, base_path, &state.config.robots),
+    )
+}
+
+/// A 405, unless the method is one of those.
+pub(crate) fn refuse_method(method: &Method, allowed: &[Method]) -> Option<Response<Body>> {
+    if allowed.contains(method) {
+        return None;
+    }
+    let names: Vec<_> = allowed.iter().map(Method::as_str).collect();
+    let names = names.join(", ");
+    let mut response = text(StatusCode::METHOD_NOT_ALLOWED, &format!("use {names} here"));
+    if let Ok(value) = HeaderValue::from_str(&names) {
+        response.headers_mut().insert(ALLOW, value);
+    }
+    Some(response)
+}
+
+/// A short response in words.
+pub(crate) fn text(status: StatusCode, message: &str) -> Response<Body> {
+    let mut body = message.to_owned();
+    if !body.ends_with('\n') {
+        body.push('\n');
+    }
+    let mut response = Response::new(Body::whole(body));
+    *response.status_mut() = status;
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, plain);
+    response
+}

@@ -1,0 +1,163 @@
+//! Starts everything in order, answers until told to stop, and ends in order.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use oai::TokenKey;
+use provider::{PageLimits, Provider};
+use site::{Origin, Site};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::admin;
+use crate::config::Config;
+use crate::connection::{self, Limits};
+use crate::flow_control::FlowControl;
+use crate::origin::HttpOrigin;
+use crate::router::{self, State};
+
+/// Where the server answers, once it does.
+#[derive(Debug, Clone)]
+pub struct Addresses {
+    /// Where the repository answers.
+    pub base_url: String,
+    /// What the URLs of the files begin with.
+    pub site_url: String,
+    /// Items that are offered.
+    pub items: u64,
+    /// Where operators look.
+    pub admin: Option<SocketAddr>,
+}
+
+/// Serves a site until `stop` is ready.
+///
+/// `progress` is told the number of files looked at by the first scan; `ready` is called once when
+/// requests are answered.
+pub async fn run(
+    config: Config,
+    rebuild: bool,
+    progress: impl Fn(u64) + Send + 'static,
+    ready: impl FnOnce(&Addresses),
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    config.check()?;
+    let listener = bind(config.server.listen, "--listen or server.listen").await?;
+    let admin_listener = match config.admin.listen {
+        Some(address) => Some(bind(address, "admin.listen").await?),
+        None => None,
+    };
+    let listening = listener.local_addr()?;
+    let site_config = config.site(listening)?;
+    let (site_url, base_url) = (site_config.site_url.clone(), site_config.base_url.clone());
+    let origin: Option<Arc<dyn Origin>> = match &config.origin.url {
+        Some(url) => {
+            let root = site_config.ground()?.root;
+            Some(Arc::new(HttpOrigin::new(
+                url,
+                &site_url,
+                root,
+                &config.origin,
+            )?))
+        }
+        None => None,
+    };
+
+    let mut stop = std::pin::pin!(stop);
+    let opening =
+        tokio::task::spawn_blocking(move || Site::open(site_config, origin, rebuild, &progress));
+    let site = tokio::select! {
+        site = opening => site.context("the site could not be opened")??,
+        // The scan is crash-safe, so it can be left where it is.
+        () = &mut stop => return Ok(()),
+    };
+    let indexer = site.follow().context("the site cannot be watched")?;
+    let (items, _) = site.totals()?;
+    let state = Arc::new(state(config, site, &base_url)?);
+    let handle = admin::install()?;
+    let addresses = Addresses {
+        base_url,
+        site_url,
+        items,
+        admin: admin_listener
+            .as_ref()
+            .and_then(|listener| listener.local_addr().ok()),
+    };
+
+    let limits = Limits {
+        connections: state.config.flow_control.connections,
+        stall: Duration::from_secs(state.config.flow_control.stall_seconds),
+    };
+    let (stopping, stopped) = watch::channel(());
+    let admin_task = admin_listener.map(|listener| {
+        let (state, handle) = (Arc::clone(&state), handle.clone());
+        let handler = move |request, _| admin::route(Arc::clone(&state), handle.clone(), request);
+        tokio::spawn(connection::serve(
+            listener,
+            limits,
+            handler,
+            told(stopped.clone()),
+        ))
+    });
+    let handler = {
+        let state = Arc::clone(&state);
+        move |request, peer| router::route(Arc::clone(&state), request, peer)
+    };
+    let main_task = tokio::spawn(connection::serve(listener, limits, handler, told(stopped)));
+    ready(&addresses);
+    stop.await;
+
+    tracing::info!("stopping");
+    drop(stopping);
+    main_task.await?;
+    if let Some(task) = admin_task {
+        task.await?;
+    }
+    let close = move || -> anyhow::Result<()> {
+        drop(indexer);
+        Ok(state.site.close()?)
+    };
+    tokio::task::spawn_blocking(close).await?
+}
+
+fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
+    let name = config.repository.name.clone().unwrap_or_else(|| {
+        let root = site.ground().root.path();
+        let name = root
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        name.unwrap_or_else(|| "a web site".to_owned())
+    });
+    let provider = Provider {
+        base_url: base_url.to_owned(),
+        repository_name: name,
+        admin_emails: config.admin_emails(),
+        compressions: vec!["gzip".to_owned()],
+        limits: PageLimits {
+            bytes: config.pages.bytes.0,
+            identifiers: config.pages.identifiers,
+            records: config.pages.records,
+        },
+        token_key: TokenKey::new(&site.token_secret()?),
+    };
+    let control = &config.flow_control;
+    Ok(State {
+        flow_control: Arc::new(FlowControl::new(control.lists, control.lists_per_client)),
+        provider,
+        site,
+        config,
+    })
+}
+
+async fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| {
+        format!("cannot listen at {address}; choose another address with {setting}")
+    })
+}
+
+/// Ready when the sender is dropped.
+async fn told(mut stopped: watch::Receiver<()>) {
+    while stopped.changed().await.is_ok() {}
+}

@@ -92,7 +92,7 @@ impl Provider {
             Err(Failure::Other(error)) => return Err(error),
             Err(Failure::Protocol(errors)) => {
                 outcome.error = errors.first().map(|error| error.code);
-                let style_sheet = assets::url(&self.base_url, assets::STYLE_SHEET);
+                let style_sheet = assets::path(&self.base_url, assets::STYLE_SHEET);
                 Response::errors(
                     out,
                     Some(&style_sheet),
@@ -361,7 +361,7 @@ impl<V: View> Answer<'_, V> {
     }
 
     fn begin<W: Write>(&self, out: W, verb: Verb) -> Result<Response<W>, Failure> {
-        let style_sheet = assets::url(&self.provider.base_url, assets::STYLE_SHEET);
+        let style_sheet = assets::path(&self.provider.base_url, assets::STYLE_SHEET);
         let mut response = Response::begin(
             out,
             Some(&style_sheet),

@@ -32,6 +32,17 @@ pub fn find(name: &str) -> Option<Asset> {
         .find(|asset| asset.name == name)
 }
 
+/// The path of an asset on the host of a base URL: a browser may know that host by another name.
+pub fn path(base_url: &str, asset: Asset) -> String {
+    let host_and_path = base_url
+        .split_once("://")
+        .map_or(base_url, |(_, rest)| rest);
+    let path = host_and_path
+        .find('/')
+        .map_or("", |at| &host_and_path[at..]);
+    format!("{}/{}", path.trim_end_matches('/'), asset.name)
+}
+
 /// The URL of an asset below a base URL.
 pub fn url(base_url: &str, asset: Asset) -> String {
     format!("{}/{}", base_url.trim_end_matches('/'), asset.name)

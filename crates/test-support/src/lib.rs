@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+mod answer;
+mod fixture;
+mod http;
+mod program;
+pub mod schema;
+
+pub use answer::{Answer, Header};
+pub use fixture::Fixture;
+pub use http::{Connection, Response, basic, fetch, get};
+pub use program::{Garner, Server, free_port, wait_until};

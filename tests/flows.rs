@@ -1,0 +1,37 @@
+//! Whole flows through the built program, each in a fresh directory. One line per file on what belongs there.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+/// Who sees what: passwords, addresses, lists and GetRecord in agreement.
+mod access;
+/// Hostile and broken input: always a correct answer or a clear error.
+mod bad_input;
+/// What a person sees in a browser.
+mod browser;
+/// Creations, edits, moves and deletions become visible, with the right datestamps; none is ever missed.
+mod changes;
+/// The command line: help, manual, completions, explain, robots, configuration errors.
+mod command_line;
+/// Kill -9, restarts, full disks, damaged indexes.
+mod crashes;
+/// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
+mod files;
+/// Other people's harvesters.
+mod interop;
+/// What is an item and what is not, and under which identifier.
+mod items;
+/// Beside another web server, a real nginx.
+mod origin;
+/// Plug-ins and fixity.
+mod plugins;
+/// The six verbs, the eight errors, pages and tokens, and the schemas.
+mod protocol;
+
+use test_support::Garner;
+
+/// The program under test.
+fn garner() -> Garner {
+    Garner::new(env!("CARGO_BIN_EXE_garner"))
+}

@@ -149,10 +149,15 @@ pub fn fetch(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> 
 
 /// The header of Basic authentication.
 pub fn basic(user: &str, password: &str) -> (&'static str, String) {
-    let text = format!("{user}:{password}");
+    let encoded = base64(format!("{user}:{password}").as_bytes());
+    ("Authorization", format!("Basic {encoded}"))
+}
+
+/// Bytes in base64.
+pub fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut encoded = String::new();
-    for chunk in text.as_bytes().chunks(3) {
+    for chunk in bytes.chunks(3) {
         let bits = chunk
             .iter()
             .fold(0u32, |bits, byte| bits << 8 | u32::from(*byte))
@@ -166,5 +171,5 @@ pub fn basic(user: &str, password: &str) -> (&'static str, String) {
             });
         }
     }
-    ("Authorization", format!("Basic {encoded}"))
+    encoded
 }

@@ -9,9 +9,10 @@ mod answer;
 mod fixture;
 mod http;
 mod program;
-pub mod schema;
+mod schema;
 
 pub use answer::{Answer, Header};
 pub use fixture::Fixture;
-pub use http::{Connection, Response, basic, fetch, get};
+pub use http::{Connection, Response, base64, basic, fetch, get};
 pub use program::{Garner, Server, free_port, wait_until};
+pub use schema::Schemas;

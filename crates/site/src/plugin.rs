@@ -88,26 +88,27 @@ impl Plugin {
 
     /// Runs the program on a file; a failure is an outcome too.
     pub fn run(&self, file: &Path, url: &str) -> PluginOutcome {
-        self.try_run(file, url).map_or_else(
-            |reason| PluginOutcome::Failed { reason },
-            PluginOutcome::Output,
-        )
+        self.try_run(file, url)
+            .map_or_else(|failed| failed, PluginOutcome::Output)
     }
 
-    fn try_run(&self, file: &Path, url: &str) -> Result<PluginOutput, String> {
-        let file = std::path::absolute(file).map_err(|error| error.to_string())?;
+    fn try_run(&self, file: &Path, url: &str) -> Result<PluginOutput, PluginOutcome> {
+        let file = std::path::absolute(file)
+            .map_err(|error| failed(error.to_string(), "the file could not be named"))?;
         let fill = |template: &Template| template.fill(file.as_os_str(), url);
         let arguments: Vec<OsString> = self.arguments.iter().map(fill).collect();
         let printed = run::run(&self.program, &arguments, &self.limits())
-            .map_err(|failure| failure.to_string())?;
+            .map_err(|failure| failed(failure.to_string(), failure.told()))?;
         Ok(match self.rule.output {
             OutputForm::Text => PluginOutput::Text(output::text(&printed)),
             OutputForm::KeyValue => {
                 PluginOutput::KeyValue(output::key_value(&printed, self.separator()))
             }
             OutputForm::Xml => PluginOutput::Xml(
-                xml::rewrite(&String::from_utf8_lossy(&printed))
-                    .map_err(|problem| format!("printed XML that cannot be used: {problem}"))?,
+                xml::rewrite(&String::from_utf8_lossy(&printed)).map_err(|problem| {
+                    let told = "printed XML that cannot be used";
+                    failed(format!("{told}: {problem}"), told)
+                })?,
             ),
         })
     }
@@ -125,6 +126,11 @@ impl Plugin {
     }
 }
 
+fn failed(reason: String, told: impl Into<String>) -> PluginOutcome {
+    let told = told.into();
+    PluginOutcome::Failed { reason, told }
+}
+
 /// What came of running a plug-in on one file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
@@ -135,6 +141,8 @@ pub enum PluginOutcome {
     Failed {
         /// Why, for the log: it may quote the program and the paths it names.
         reason: String,
+        /// Why, for the world: nothing of this machine and nothing that the program said is in it.
+        told: String,
     },
 }
 

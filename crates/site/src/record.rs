@@ -117,6 +117,7 @@ impl<'a> Record<'a> {
         if let Content::Reference(Some(reason)) = &resource.content {
             let note = PluginOutcome::Failed {
                 reason: reason.clone(),
+                told: reason.clone(),
             };
             didl.descriptor(|xml| write_outcome(xml, "by-value", &note))?;
         }
@@ -306,19 +307,13 @@ impl<'a> Record<'a> {
             &self.item.row.path.below(&root),
             &self.item.header.identifier,
         );
-        let outcome = match outcome {
-            PluginOutcome::Failed { reason } => {
-                tracing::warn!(
-                    "plug-in {}: {}: {reason}",
-                    plugin.name(),
-                    self.item.header.identifier
-                );
-                // Where the site lies on this machine is nobody's business.
-                let reason = reason.replace(&*root.to_string_lossy(), "");
-                PluginOutcome::Failed { reason }
-            }
-            outcome => outcome,
-        };
+        if let PluginOutcome::Failed { reason, .. } = &outcome {
+            tracing::warn!(
+                "plug-in {}: {}: {reason}",
+                plugin.name(),
+                self.item.header.identifier
+            );
+        }
         self.keep(&key, &outcome);
         outcome
     }
@@ -497,7 +492,8 @@ fn write_outcome<W: Write>(
                 xml.element("value", &[("name", key)], value)?;
             }
         }
-        PluginOutcome::Failed { reason } => xml.element("failed", &[], reason)?,
+        // Where the site lies on this machine is nobody's business: the reason is for the log.
+        PluginOutcome::Failed { told, .. } => xml.element("failed", &[], told)?,
     }
     xml.end("plugin")
 }

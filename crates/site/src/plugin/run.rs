@@ -54,6 +54,22 @@ pub(super) enum RunFailure {
     Signal { signal: i32, complaint: Complaint },
 }
 
+impl RunFailure {
+    /// What may be told to everybody: what happened, without the program's path and its own words.
+    pub(super) fn told(&self) -> String {
+        match self {
+            Self::Start { .. } => "could not be started".to_owned(),
+            Self::Watch(_) => "could not be watched".to_owned(),
+            Self::Timeout { timeout, .. } => format!("did not end within {} s", timeout.as_secs()),
+            Self::TooMuchOutput { output_bytes, .. } => {
+                format!("printed more than {} KB", output_bytes / 1024)
+            }
+            Self::ExitStatus { code, .. } => format!("ended with exit status {code}"),
+            Self::Signal { signal, .. } => format!("was ended by signal {signal}"),
+        }
+    }
+}
+
 /// Runs a program to its end and returns what it wrote to standard output.
 pub(super) fn run(
     program: &Path,

@@ -34,7 +34,7 @@ fn scripted(script: &str, output: &str, map: &[(&str, &str)]) -> Plugin {
 
 fn reason(outcome: PluginOutcome) -> String {
     match outcome {
-        PluginOutcome::Failed { reason } => reason,
+        PluginOutcome::Failed { reason, .. } => reason,
         PluginOutcome::Output(output) => panic!("{output:?}"),
     }
 }
@@ -96,7 +96,7 @@ fn errors_name_the_rule_and_the_remedy() {
         ),
         (
             r#"{"name":"a","command":["x"],"output":"text","url_pattern":"("}"#,
-            "plug-in `a`: `url_pattern` is not a regular expression: regex parse error:\n    (\n    ^\nerror: unclosed group",
+            "plug-in `a`: `url_pattern` is not a regular expression: unclosed group",
         ),
         (
             r#"{"name":"a","command":["x"],"output":"key-value","separator":""}"#,
@@ -302,6 +302,7 @@ fn outcomes_can_be_stored_and_read_back() {
         PluginOutcome::Output(PluginOutput::KeyValue(pairs)),
         PluginOutcome::Failed {
             reason: "r".to_owned(),
+            told: "t".to_owned(),
         },
     ] {
         let stored = serde_json::to_string(&outcome).unwrap();

@@ -220,9 +220,15 @@ impl Config {
 
     /// Parses the text of a configuration file.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
-        toml::from_str(text).map_err(|error| match nearest_key(error.message()) {
-            Some(nearest) => anyhow::anyhow!("{error}\ndid you mean `{nearest}`?"),
-            None => error.into(),
+        toml::from_str(text).map_err(|error| {
+            let message = error.message().lines().collect::<Vec<_>>().join(", ");
+            let at = error
+                .span()
+                .map_or(String::new(), |span| place(text, span.start));
+            match nearest_key(&message) {
+                Some(nearest) => anyhow::anyhow!("{at}{message}; did you mean `{nearest}`?"),
+                None => anyhow::anyhow!("{at}{message}"),
+            }
         })
     }
 
@@ -250,6 +256,9 @@ impl Config {
 
     /// What the URLs of the files begin with.
     pub fn site_url(&self, listening: SocketAddr) -> anyhow::Result<String> {
+        if let Some(base_url) = &self.server.base_url {
+            check_url(base_url)?;
+        }
         let url = match (&self.server.site_url, &self.origin.url, &self.server.base_url) {
             (Some(url), _, _) | (None, Some(url), _) => url.clone(),
             (None, None, Some(base_url)) => base_url
@@ -322,6 +331,11 @@ impl Config {
                 bail!("`{email}` is not an e-mail address that harvesters could write to");
             }
         }
+        for network in &self.server.trusted_proxies {
+            if !site::access::is_network(network) {
+                bail!("server.trusted_proxies: `{network}` is not an address or network");
+            }
+        }
         let root = self.root()?;
         if !root.is_dir() {
             bail!("the site `{}` is not a directory", root.display());
@@ -346,6 +360,19 @@ fn check_url(url: &str) -> anyhow::Result<()> {
         bail!("`{url}` is not an http or https URL without query");
     }
     Ok(())
+}
+
+/// The line that holds a byte of the text, by number and by what stands there.
+fn place(text: &str, offset: usize) -> String {
+    let before = text.get(..offset).unwrap_or(text);
+    let number = before.matches('\n').count() + 1;
+    match text.lines().nth(number - 1).unwrap_or_default().trim() {
+        "" => format!("line {number}: "),
+        line => {
+            let shown: String = line.chars().take(60).collect();
+            format!("line {number}, `{shown}`: ")
+        }
+    }
 }
 
 /// The key nearest to the unknown one of a message such as "unknown field `a`, expected one of `b`, `c`".

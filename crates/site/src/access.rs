@@ -341,6 +341,11 @@ pub fn address_in(networks: &[String], address: IpAddr) -> bool {
         .any(|network| network.holds(address))
 }
 
+/// Whether a text names an address or a network.
+pub fn is_network(text: &str) -> bool {
+    Network::parse(text).is_some()
+}
+
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path)
         .and_then(|metadata| metadata.modified())

@@ -127,8 +127,10 @@ impl Rules {
         }
         let mut patterns = Vec::new();
         for pattern in &config.skip_patterns {
-            let regex =
-                Regex::new(pattern).map_err(|error| format!("offer.skip_patterns: {error}"))?;
+            let regex = Regex::new(pattern).map_err(|error| {
+                let complaint = regex_complaint(&error);
+                format!("offer.skip_patterns: `{pattern}` is not a regular expression: {complaint}")
+            })?;
             patterns.push(regex);
         }
         let covered = config
@@ -298,6 +300,13 @@ impl fmt::Display for Reason {
             Self::Missing => f.write_str("there is no such file"),
         }
     }
+}
+
+/// What is wrong with a regular expression, in one line: the parser draws a picture before it comes to the point.
+pub(crate) fn regex_complaint(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or_default();
+    last.trim_start_matches("error: ").to_owned()
 }
 
 /// Matches `*` (any run) and `?` (any byte), as directory listings do.

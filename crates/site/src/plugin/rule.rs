@@ -85,7 +85,7 @@ pub enum PluginProblem {
     #[error("`{0}` is not a media type; write `type/subtype`, `type/*` or `*/*`")]
     MediaType(String),
     /// The URL pattern is not a regular expression.
-    #[error("`url_pattern` is not a regular expression: {0}")]
+    #[error("`url_pattern` is not a regular expression: {}", crate::rules::regex_complaint(.0))]
     UrlPattern(Box<regex::Error>),
     /// The separator is empty or of no use.
     #[error("`separator` is for output `key-value` and must not be empty; leave it out for `=`")]

@@ -95,10 +95,9 @@ fn virtual_robots(state: &State, method: &Method, missing: Response<Body>) -> Re
     if !wanted {
         return missing;
     }
-    let base_path = &state.config.server.base_path;
     text(
         StatusCode::OK,
-        &robots::file(&state.provider.base_url, base_path, &state.config.robots),
+        &robots::file(&state.provider.base_url, &state.config.robots),
     )
 }
 

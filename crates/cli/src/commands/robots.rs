@@ -28,10 +28,8 @@ impl Robots {
             None => Config::default(),
         };
         config.robots.exclusive |= self.exclusive;
-        // As robots see it: the path of the base URL, which a proxy may have changed.
-        let base_url = config.base_url(config.server.listen)?;
-        let path = base_url.splitn(4, '/').nth(3).unwrap_or_default();
-        print(server::robots::lines(&format!("/{path}"), &config.robots).as_bytes())?;
+        let path = server::robots::path_of(&config.base_url(config.server.listen)?);
+        print(server::robots::lines(&path, &config.robots).as_bytes())?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -99,7 +99,11 @@ impl<'a> Explainer<'a> {
     fn explain(&self, target: &str) -> anyhow::Result<Explanation> {
         let path = self.path_of(target)?;
         let mut lines = Vec::new();
-        let offered = match self.ground.look(&path) {
+        let sighting = match path == SitePath::root() {
+            true => Sighting::Directory,
+            false => self.ground.look(&path),
+        };
+        let offered = match sighting {
             Sighting::LeftOut(reason) => {
                 lines.push(reason.to_string());
                 false
@@ -219,7 +223,7 @@ impl<'a> Explainer<'a> {
             return SitePath::from_url_path(url_path).with_context(not_here);
         }
         let root = self.ground.root.path();
-        let place = std::path::absolute(Path::new(target))?;
+        let place = std::path::absolute(Path::new(target)).with_context(not_here)?;
         // Links on the way to the site are resolved, one at its end is what is asked about.
         let parent = place.parent().and_then(|parent| parent.canonicalize().ok());
         let resolved = match (parent, place.file_name()) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::header::{
-    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
+    CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RANGE,
     WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -29,13 +29,19 @@ pub(crate) async fn answer(
     if let Some(refusal) = refuse_method(request.method(), &[Method::GET, Method::HEAD]) {
         return refusal;
     }
+    let head_only = request.method() == Method::HEAD;
+    let mut conditions = request.headers().clone();
+    if head_only {
+        // RFC 9110, 14.2: ranges are defined for GET alone.
+        conditions.remove(RANGE);
+    }
     let job = Job {
         state: Arc::clone(state),
         url_path: request.uri().path().to_owned(),
         query: request.uri().query().map(str::to_owned),
-        conditions: request.headers().clone(),
+        conditions,
         requester,
-        head_only: request.method() == Method::HEAD,
+        head_only,
     };
     let answered = tokio::task::spawn_blocking(move || job.run()).await;
     let (mut response, stream) = match answered {

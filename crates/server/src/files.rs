@@ -98,9 +98,8 @@ impl Job {
             return Found::Ready(not_found());
         };
         let wants_directory = self.url_path.ends_with('/');
-        let opened = match self.open(&path) {
-            Ok(opened) if wants_directory && !path.as_bytes().is_empty() => {
-                drop(opened);
+        let (opened, media_type) = match self.open(&path) {
+            Ok(_) if wants_directory && !path.as_bytes().is_empty() => {
                 return Found::Ready(not_found());
             }
             Ok(opened) => opened,
@@ -112,7 +111,7 @@ impl Job {
             },
             Err(refusal) => return Found::Ready(refusal.response()),
         };
-        self.send(opened).unwrap_or_else(|error| {
+        self.send(opened, &media_type).unwrap_or_else(|error| {
             tracing::warn!("`{}` could not be read: {error}", self.url_path);
             Found::Ready(text(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -121,8 +120,9 @@ impl Job {
         })
     }
 
-    /// Opens a file if the rules, its area and the file system let this requester have it.
-    fn open(&self, path: &SitePath) -> Result<Opened, Refusal> {
+    /// Opens a file if the rules, its area and the file system let this requester have it; with its media
+    /// type, which is that of the name asked for, as in its record, also where a link led elsewhere.
+    fn open(&self, path: &SitePath) -> Result<(Opened, String), Refusal> {
         let (access, ground) = (self.state.site.access(), self.state.site.ground());
         Refusal::check(access.verdict(path, &self.requester))?;
         if ground.rules.hidden(path).is_some() {
@@ -148,10 +148,11 @@ impl Job {
                 "it is a program for another server, and its source is not given out",
             ));
         }
-        Ok(opened)
+        let media_type = ground.media_types.of(path.name()).to_owned();
+        Ok((opened, media_type))
     }
 
-    fn open_index(&self, directory: &SitePath) -> Option<Result<Opened, Refusal>> {
+    fn open_index(&self, directory: &SitePath) -> Option<Result<(Opened, String), Refusal>> {
         let names = self.state.config.server.index_files.iter();
         let mut candidates = names.map(|name| self.open(&directory.join(name.as_bytes())));
         candidates.find(|result| !matches!(result, Err(Refusal::NotFound | Refusal::Directory)))
@@ -190,19 +191,12 @@ impl Job {
         }
     }
 
-    fn send(&self, opened: Opened) -> io::Result<Found> {
+    fn send(&self, opened: Opened, media_type: &str) -> io::Result<Found> {
         let facts = opened.facts;
-        let media_type = self
-            .state
-            .site
-            .ground()
-            .media_types
-            .of(opened.path.name())
-            .to_owned();
         let etag = headers::etag(&facts);
         let modified = headers::last_modified(facts.mtime, SystemTime::now());
         let mut response = Response::new(Body::empty());
-        for (name, value) in headers::of_file(&facts, &media_type) {
+        for (name, value) in headers::of_file(&facts, media_type) {
             if let (Ok(name), Ok(value)) =
                 (HeaderName::try_from(name), HeaderValue::try_from(value))
             {

@@ -1,1 +1,784 @@
-//! Being written.
+//! The command line: help, manual, completions, explain, robots, configuration errors.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use test_support::{Fixture, get};
+
+use crate::garner;
+
+#[test]
+fn the_help_names_every_command_in_a_line() {
+    let help = prints(garner().arg("--help").output());
+
+    assert_eq!(
+        help,
+        "\
+Gathers web resources: a site answers what it holds and what changed, over OAI-PMH 2.0
+
+Usage: garner <COMMAND>
+
+Commands:
+  serve        Serve a directory as a web site and answer OAI-PMH 2.0 for it
+  explain      Say why a URL or a file is offered to harvesters, or why not
+  robots       Print the robots.txt lines that advertise the repository
+  completions  Print completions for a shell
+  man          Print the manual page of garner or of one of its commands
+  help         Print this message or the help of the given subcommand(s)
+
+Options:
+  -h, --help     Print help
+  -V, --version  Print version
+"
+    );
+}
+
+#[test]
+fn the_help_of_serve_explains_every_option_and_its_default() {
+    let help = prints(garner().args(["serve", "--help"]).output());
+
+    assert_eq!(
+        help,
+        "\
+Serve a directory as a web site and answer OAI-PMH 2.0 for it
+
+The files of DIR are served at http://ADDR:PORT/ and offered as an OAI-PMH repository at
+http://ADDR:PORT/modoai, in the formats oai_dc, http_header and oai_didl, in sets by media type.
+Changes are seen within two seconds; what is removed leaves a tombstone.
+
+With --origin another web server serves the files, and each is confirmed by asking it.
+
+Usage: garner serve [OPTIONS] [DIR]
+
+Arguments:
+  [DIR]
+          The directory of the site
+
+Options:
+      --config <FILE>
+          A configuration file in TOML; flags win over it
+
+      --data <DIR>
+          Where the index is kept [default: DIR.garner]
+
+      --base-url <URL>
+          Where the repository answers, as harvesters see it [default: http://ADDR:PORT/modoai]
+
+      --origin <URL>
+          The web server that serves DIR, such as http://127.0.0.1:8000/
+
+      --listen <ADDR:PORT>
+          Where to answer [default: 127.0.0.1:8080]
+
+      --base-path <PATH>
+          The path of the repository on this server [default: /modoai]
+
+      --admin-email <ADDRESS>
+          The e-mail address of the administrator, for harvesters
+
+      --name <NAME>
+          The name of the repository [default: the name of DIR]
+
+      --admin-listen <ADDR:PORT>
+          Where /metrics and /health are [default: nowhere]
+
+      --rebuild
+          Make the index anew; tombstones and datestamps of the old one are kept
+
+  -h, --help
+          Print help (see a summary with '-h')
+"
+    );
+}
+
+#[test]
+fn no_help_is_wider_than_a_hundred_columns() {
+    for arguments in [
+        &["--help"][..],
+        &["serve", "--help"],
+        &["serve", "-h"],
+        &["explain", "--help"],
+        &["robots", "--help"],
+        &["completions", "--help"],
+        &["man", "--help"],
+    ] {
+        let help = prints(garner().args(arguments).output());
+        for line in help.lines() {
+            assert!(line.chars().count() <= 100, "{arguments:?}: {line}");
+        }
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let version = prints(garner().arg("--version").output());
+    assert_eq!(version, concat!("garner ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn completions_are_scripts_that_their_shells_accept() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = prints(garner().args(["completions", shell]).output());
+
+        for word in ["serve", "explain", "robots", "admin-email", "rebuild"] {
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+        if is_installed(shell) {
+            let checked = pipe(Command::new(shell).arg("-n"), &script);
+            assert!(checked.status.success(), "{shell}: {}", stderr(&checked));
+            assert_eq!(stderr(&checked), "", "{shell}");
+        }
+    }
+}
+
+#[test]
+fn the_manual_is_a_page_that_man_renders() {
+    for (arguments, words) in [
+        (
+            &["man"][..],
+            &["NAME", "SYNOPSIS", "garner-serve(1)", "garner-explain(1)"][..],
+        ),
+        (
+            &["man", "serve"],
+            &["NAME", "DIR", "--admin-email", "--origin", "tombstone"],
+        ),
+        (&["man", "explain"], &["NAME", "--json", "--site"]),
+    ] {
+        let page = prints(garner().args(arguments).output());
+
+        assert!(page.contains(".TH garner"), "{page}");
+        for section in [".SH NAME", ".SH SYNOPSIS", ".SH DESCRIPTION", ".SH OPTIONS"] {
+            assert!(page.contains(section), "{section} is missing");
+        }
+        let rendered = match (is_installed("man"), is_installed("groff")) {
+            (true, _) => pipe(Command::new("man").args(["-l", "-"]), &page),
+            (false, true) => pipe(Command::new("groff").args(["-man", "-Tutf8"]), &page),
+            (false, false) => continue,
+        };
+        assert!(rendered.status.success(), "{}", stderr(&rendered));
+        for word in words {
+            let text = stdout(&rendered);
+            assert!(
+                text.contains(word),
+                "{arguments:?}: {word} is not in\n{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn explain_names_the_rule_for_a_file_a_url_and_a_path() {
+    let fixture = explained_site();
+
+    for (name, offered, because) in [
+        (
+            ".secret",
+            false,
+            "the name `.secret` matches `.*` (offer.skip_names)",
+        ),
+        (
+            "notes.txt~",
+            false,
+            "the name `notes.txt~` matches `*~` (offer.skip_names)",
+        ),
+        (
+            "tmp/a.txt",
+            false,
+            "it lies in `/tmp/` (offer.skip_directories)",
+        ),
+        (
+            "drafts/a.pdf",
+            false,
+            "its URL matches `/drafts/*.pdf` (offer.skip_urls)",
+        ),
+        (
+            "old.bak2",
+            false,
+            r"its URL matches `\.bak\d*$` (offer.skip_patterns)",
+        ),
+        (
+            "page.php",
+            false,
+            "a server would run `.php` files instead of sending them (offer.dynamic = \"off\")",
+        ),
+        (
+            "closed.txt",
+            false,
+            "`/closed.txt` cannot be read: its permissions forbid it",
+        ),
+        (
+            "outside.txt",
+            false,
+            "it is a symbolic link that leaves the site, to `",
+        ),
+        (
+            "alias.html",
+            false,
+            "it is a symbolic link to `/index.html`, which is offered under its own URL",
+        ),
+        ("nothing.html", false, "there is no such file"),
+        (
+            "docs",
+            false,
+            "it is a directory; the files in it are offered one by one",
+        ),
+        ("fifo", false, "it is neither a file nor a directory"),
+        ("modoai", false, "the server itself answers at `/modoai`"),
+        (
+            "index.html",
+            true,
+            "media type: text/html, set mime:text:html",
+        ),
+        ("docs/small.txt", true, "5 bytes: by value and by reference"),
+        (
+            "docs/large.txt",
+            true,
+            "200 bytes: by reference only, the limit is 100 (by_value.limit)",
+        ),
+        (
+            "private/minutes.txt",
+            true,
+            "only for those whom the area `/private/` lets in",
+        ),
+        (
+            "a%20b.txt",
+            true,
+            "identifier: http://127.0.0.1:8080/a%20b.txt",
+        ),
+    ] {
+        let file = fixture.path(name.replace("%20", " "));
+        let targets = [
+            file.to_string_lossy().into_owned(),
+            format!("http://127.0.0.1:8080/{name}"),
+            format!("http://www.example.org/{name}"),
+            format!("/{name}"),
+        ];
+        for target in targets {
+            let output = explain(&fixture, &[&target]);
+
+            let text = stdout(&output);
+            let verdict = if offered { "offered" } else { "not offered" };
+            assert!(
+                text.starts_with(&format!("{target}: {verdict}\n")),
+                "{text}"
+            );
+            let mut reasons = text.lines().skip(1);
+            assert!(
+                reasons.any(|line| line.trim_start().starts_with(because)),
+                "{because} is not said:\n{text}"
+            );
+            assert_eq!(output.status.code(), Some(i32::from(!offered)), "{text}");
+            assert_eq!(stderr(&output), "");
+        }
+    }
+}
+
+#[test]
+fn explain_takes_names_relative_to_the_place_it_is_called_at() {
+    let fixture = Fixture::small();
+
+    for (directory, name) in [
+        (fixture.site(), "docs/page.html"),
+        (fixture.site(), "./docs/page.html"),
+        (fixture.path("docs"), "page.html"),
+        (fixture.path("docs"), "../docs/page.html"),
+    ] {
+        let output = garner()
+            .current_dir(&directory)
+            .args(["explain", name, "--site"])
+            .arg(fixture.site())
+            .output();
+
+        let text = prints(output);
+        let identifier = "identifier: http://127.0.0.1:8080/docs/page.html";
+        assert!(text.contains(identifier), "{text}");
+    }
+}
+
+#[test]
+fn explain_says_the_same_in_json() {
+    let fixture = explained_site();
+
+    let output = explain(&fixture, &["--json", "/index.html", "/.secret", "/"]);
+
+    let text = stdout(&output);
+    let values: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let expected = serde_json::json!([
+        {
+            "target": "/index.html",
+            "offered": true,
+            "because": [
+                "identifier: http://127.0.0.1:8080/index.html",
+                "media type: text/html, set mime:text:html",
+                "5 bytes: by value and by reference",
+            ],
+        },
+        {
+            "target": "/.secret",
+            "offered": false,
+            "because": ["the name `.secret` matches `.*` (offer.skip_names)"],
+        },
+        {
+            "target": "/",
+            "offered": false,
+            "because": ["it is a directory; the files in it are offered one by one"],
+        },
+    ]);
+    assert_eq!(Value::Array(values), expected);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn explain_agrees_with_what_the_server_offers() {
+    let fixture = explained_site();
+    let server = garner().serve(&fixture, EXPLAINED);
+    let offered: Vec<_> = server
+        .all()
+        .into_iter()
+        .map(|header| header.identifier.replace(&server.site_url, "/"))
+        .collect();
+
+    let mut names: Vec<_> = EXPLAINED_FILES.map(|name| format!("/{name}")).into();
+    names.extend(["/fifo", "/outside.txt", "/alias.html"].map(str::to_owned));
+    for name in names {
+        let text = stdout(&explain(&fixture, &[&name.replace(' ', "%20")]));
+        let anybody = !text.contains("only for those");
+        let said = text.contains(": offered\n") && anybody;
+        let url_path = name.replace(' ', "%20");
+        assert_eq!(offered.contains(&url_path), said, "{name}: {text}");
+    }
+}
+
+#[test]
+fn explain_refuses_what_is_not_of_this_site() {
+    let fixture = Fixture::small();
+
+    for target in ["../elsewhere.html", "", "http://127.0.0.1:8080/../x"] {
+        let output = garner()
+            .args(["explain", target, "--site"])
+            .arg(fixture.site())
+            .output();
+        let line = fails(&output);
+        assert!(
+            line.starts_with(&format!("garner: `{target}` is neither a URL below ")),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn robots_prints_the_lines_to_add() {
+    let fixture = Fixture::empty();
+    let config = fixture.write_beside(
+        "robots.toml",
+        "[server]\nbase_url = \"https://www.example.org/archive/oai\"\n",
+    );
+
+    let plain = prints(garner().arg("robots").output());
+    let exclusive = prints(garner().args(["robots", "--exclusive"]).output());
+    let elsewhere = garner().arg("robots").arg("--config").arg(&config);
+    let elsewhere = prints(elsewhere.arg("--exclusive").output());
+
+    assert_eq!(plain, "User-agent: *\nAllow: /modoai\n");
+    assert_eq!(exclusive, "User-agent: *\nAllow: /modoai\nDisallow: /\n");
+    assert_eq!(
+        elsewhere,
+        "User-agent: *\nAllow: /archive/oai\nDisallow: /\n"
+    );
+}
+
+#[test]
+fn the_robots_txt_that_is_served_has_the_same_lines() {
+    let fixture = Fixture::small();
+    let config = "[server]\nbase_url = \"http://www.example.org/oai\"\n\
+                  site_url = \"http://www.example.org/\"\n[robots]\nexclusive = true\n";
+    let file = fixture.write_beside("robots.toml", config);
+    let lines = prints(garner().arg("robots").arg("--config").arg(file).output());
+    let port = test_support::free_port();
+
+    let _server = garner().serve_on(&fixture, config, port);
+
+    let served = get(&format!("http://127.0.0.1:{port}/robots.txt"));
+    assert_eq!(served.status, 200);
+    assert!(served.text().ends_with(&lines), "{}", served.text());
+    assert!(
+        served
+            .text()
+            .contains("http://www.example.org/oai?verb=Identify")
+    );
+}
+
+#[test]
+fn an_error_in_the_configuration_is_one_line_that_names_the_place_and_the_remedy() {
+    for (config, said) in [
+        (
+            "[repository]\nadmin_email = []\n",
+            "line 2, `admin_email = []`: unknown field `admin_email`, expected `name` or \
+             `admin_emails`; did you mean `admin_emails`?",
+        ),
+        (
+            "\n[repostory]\nname = \"x\"\n",
+            "line 2, `[repostory]`: unknown field `repostory`, expected one of `server`, \
+             `repository`, `pages`, `flow_control`, `origin`, `offer`, `media_types`, `area`, \
+             `by_value`, `fixity`, `plugin`, `index`, `robots`, `admin`; did you mean `repository`?",
+        ),
+        (
+            "[pages]\nrecords = \"many\"\n",
+            "line 2, `records = \"many\"`: invalid type: string \"many\", expected u64",
+        ),
+        (
+            "[by_value]\nlimit = \"1 parsec\"\n",
+            "line 2, `limit = \"1 parsec\"`: `1 parsec` is not a size; write it like `500 kB` or `10 MiB`",
+        ),
+        (
+            "[fixity]\nalgorithms = [\"crc\"]\n",
+            "unknown variant `crc`, expected one of `md5`, `sha1`, `sha256`",
+        ),
+        ("[server\n", "line 1, `[server`: "),
+        (
+            "[offer]\nskip_patterns = [\"(\"]\n",
+            "offer.skip_patterns: `(` is not a regular expression: unclosed group",
+        ),
+        (
+            "[offer]\nskip_directories = [\"/../up/\"]\n",
+            "offer.skip_directories: `/../up/` is not a path below the site's root",
+        ),
+        (
+            "[offer]\ndynamic = \"processed\"\n",
+            "offer.dynamic = \"processed\" needs an origin that runs the programs (--origin URL)",
+        ),
+        (
+            "[[plugin]]\nname = \"a\"\ncommand = [\"true\"]\noutput = \"text\"\nurl_pattern = \"(\"\n",
+            "plug-in `a`: `url_pattern` is not a regular expression: unclosed group",
+        ),
+        (
+            "[[plugin]]\nname = \"a\"\ncommand = [\"true\"]\noutput = \"key-value\"\nmap = { T = \"dc:titel\" }\n",
+            "plug-in `a`: `T` is mapped to `dc:titel`; map it to one of dc:",
+        ),
+        (
+            "[[plugin]]\nname = \"a\"\ncommand = []\noutput = \"text\"\n",
+            "plug-in `a`: `command` is empty; write the program and its arguments as a list",
+        ),
+        (
+            "[[plugin]]\nname = \"a\"\noutput = \"text\"\n",
+            "missing field `command`",
+        ),
+        (
+            "[[area]]\npath = \"/private/\"\nhtpasswd = \"passwords\"\n",
+            "passwords`: No such file or directory",
+        ),
+        (
+            "[[area]]\npath = \"/private/\"\nallow = [\"somewhere\"]\n",
+            "area `/private/`: `somewhere` is not an address or network",
+        ),
+        (
+            "[[area]]\npath = \"/a/\"\nallow = [\"::1\"]\n[[area]]\npath = \"/a\"\nallow = [\"::1\"]\n",
+            "there are two areas for `/a`; keep one",
+        ),
+        (
+            "[repository]\nadmin_emails = [\"webmaster\"]\n",
+            "`webmaster` is not an e-mail address that harvesters could write to",
+        ),
+        (
+            "[server]\nbase_url = \"ftp://www.example.org/modoai\"\n",
+            "`ftp://www.example.org/modoai` is not an http or https URL without query",
+        ),
+        (
+            "[server]\nbase_url = \"http://www.example.org/oai\"\n",
+            "the base URL `http://www.example.org/oai` does not end in `/modoai`; set server.site_url too",
+        ),
+        (
+            "[server]\nbase_path = \"modoai\"\n",
+            "server.base_path `modoai` must begin with a slash, name something and not end in a slash",
+        ),
+        (
+            "[server]\ntrusted_proxies = [\"proxy\"]\n",
+            "server.trusted_proxies: `proxy` is not an address or network",
+        ),
+        (
+            "[media_types]\ntables = [\"my.types\"]\n",
+            "my.types`: No such file or directory",
+        ),
+        (
+            "[media_types.extensions]\nx = \"unknown\"\n",
+            "media_types.extensions: `unknown` is not a media type",
+        ),
+        (
+            "[origin]\nurl = \"http://127.0.0.1:1/\"\n[[area]]\npath = \"/a/\"\nallow = [\"::1\"]\n",
+            "beside an origin its own access rules hold: remove [[area]]",
+        ),
+    ] {
+        let fixture = Fixture::small();
+        let file = fixture.write_beside("site.toml", config);
+
+        let output = garner()
+            .arg("serve")
+            .arg(fixture.site())
+            .args(["--listen", "127.0.0.1:0", "--config"])
+            .arg(&file)
+            .arg("--data")
+            .arg(fixture.data())
+            .output();
+
+        let line = fails(&output);
+        assert!(line.contains(said), "{said}\n{line}");
+    }
+}
+
+#[test]
+fn a_start_that_fails_says_so_in_one_line() {
+    let fixture = Fixture::small();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let site = fixture.site();
+    let site = site.to_str().unwrap();
+    let page = format!("{site}/index.html");
+
+    for (arguments, said) in [
+        (
+            &["serve"][..],
+            "no site is named; give its directory, or server.root in the configuration file",
+        ),
+        (
+            &["serve", "no-such-place"],
+            "the site `no-such-place` is not a directory",
+        ),
+        (&["serve", &page], "index.html` is not a directory"),
+        (
+            &["serve", site, "--config", "no.toml"],
+            "cannot read `no.toml`: No such file or directory",
+        ),
+        (
+            &["serve", site, "--listen", &taken],
+            "choose another address with --listen or server.listen: Address already in use",
+        ),
+        (
+            &[
+                "serve",
+                site,
+                "--listen",
+                "127.0.0.1:0",
+                "--admin-listen",
+                &taken,
+            ],
+            "choose another address with admin.listen: Address already in use",
+        ),
+        (
+            &[
+                "serve",
+                site,
+                "--listen",
+                "127.0.0.1:0",
+                "--base-url",
+                "www.example.org/modoai",
+            ],
+            "`www.example.org/modoai` is not an http or https URL without query",
+        ),
+        (
+            &[
+                "serve",
+                site,
+                "--listen",
+                "127.0.0.1:0",
+                "--admin-email",
+                "me",
+            ],
+            "`me` is not an e-mail address that harvesters could write to",
+        ),
+        (
+            &[
+                "serve",
+                site,
+                "--listen",
+                "127.0.0.1:0",
+                "--data",
+                "/proc/garner",
+            ],
+            "the data directory `/proc/garner` cannot be used: No such file or directory (os error 2)",
+        ),
+        (
+            &["explain", "--site", "no-such-place", "x"],
+            "is not a directory",
+        ),
+        (&["robots", "--config", "no.toml"], "cannot read `no.toml`"),
+        (&["man", "frobnicate"], "there is no command `frobnicate`"),
+    ] {
+        let output = garner().args(arguments).output();
+
+        let line = fails(&output);
+        assert!(line.contains(said), "{arguments:?}: {line}");
+        let causes = line.matches("(os error").count();
+        assert!(causes <= 1, "a cause is said twice: {line}");
+    }
+}
+
+#[test]
+fn a_second_garner_on_the_same_index_is_refused() {
+    let fixture = Fixture::small();
+    let _server = garner().serve(&fixture, "");
+
+    let output = garner()
+        .arg("serve")
+        .arg(fixture.site())
+        .args(["--listen", "127.0.0.1:0", "--data"])
+        .arg(fixture.data())
+        .output();
+
+    let line = fails(&output);
+    assert!(line.contains("is in use by another garner"), "{line}");
+}
+
+#[test]
+fn wrong_usage_exits_with_two_and_leaves_stdout_alone() {
+    for arguments in [
+        &[][..],
+        &["frobnicate"],
+        &["serve", "--frobnicate"],
+        &["serve", "a", "b"],
+        &["serve", "--listen", "nowhere"],
+        &["explain"],
+        &["completions", "cmd.exe"],
+        &["completions"],
+    ] {
+        let output = garner().args(arguments).output();
+
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert_ne!(stderr(&output), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn the_configuration_alone_can_start_a_server() {
+    let fixture = Fixture::small();
+    let port = test_support::free_port();
+    let config = format!(
+        "[server]\nroot = \"site\"\nlisten = \"127.0.0.1:{port}\"\ndata = \"data\"\n\
+         [repository]\nname = \"From a file\"\nadmin_emails = [\"a@example.org\"]\n"
+    );
+    let file = fixture.write_beside("site.toml", config);
+
+    let server = garner()
+        .current_dir(Path::new("/"))
+        .arg("serve")
+        .arg("--config")
+        .arg(&file)
+        .start();
+
+    let identify = server.ask("verb=Identify");
+    assert_eq!(
+        identify.text("repositoryName").as_deref(),
+        Some("From a file")
+    );
+    assert_eq!(server.all().len(), 6);
+    assert!(fixture.data().is_dir());
+}
+
+const EXPLAINED: &str = r#"
+[offer]
+skip_directories = ["/tmp/"]
+skip_urls = ["/drafts/*.pdf"]
+skip_patterns = ['\.bak\d*$']
+
+[by_value]
+limit = 100
+
+[[area]]
+path = "/private/"
+htpasswd = "htpasswd"
+"#;
+
+const EXPLAINED_FILES: [&str; 13] = [
+    "index.html",
+    ".secret",
+    "notes.txt~",
+    "tmp/a.txt",
+    "drafts/a.pdf",
+    "old.bak2",
+    "page.php",
+    "closed.txt",
+    "docs/small.txt",
+    "docs/large.txt",
+    "private/minutes.txt",
+    "a b.txt",
+    "modoai/file.txt",
+];
+
+/// A site with one file for each thing that `explain` can say.
+fn explained_site() -> Fixture {
+    let fixture = Fixture::empty();
+    for name in EXPLAINED_FILES {
+        fixture.write(name, "short");
+    }
+    fixture.write("docs/large.txt", "x".repeat(200));
+    fixture.write_beside("elsewhere.txt", "outside");
+    fixture.write_beside("htpasswd", "reader:{SHA}mzMEbtOdGC462vqQRa1nh9S7wyE=\n");
+    fixture.write_beside("site.toml", EXPLAINED);
+    symlink("../elsewhere.txt", fixture.path("outside.txt")).unwrap();
+    symlink("index.html", fixture.path("alias.html")).unwrap();
+    let mode = fs::Permissions::from_mode(0o000);
+    fs::set_permissions(fixture.path("closed.txt"), mode).unwrap();
+    let made = Command::new("mkfifo").arg(fixture.path("fifo")).status();
+    assert!(made.unwrap().success());
+    fixture
+}
+
+fn explain(fixture: &Fixture, arguments: &[&str]) -> Output {
+    let command = garner().arg("explain").arg("--site").arg(fixture.site());
+    let command = command.arg("--config").arg(fixture.beside("site.toml"));
+    command.args(arguments).output()
+}
+
+/// What a command that succeeds prints; it has nothing to say on stderr.
+fn prints(output: Output) -> String {
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+    stdout(&output)
+}
+
+/// The one line of a command that fails.
+fn fails(output: &Output) -> String {
+    let line = stderr(output);
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert_eq!(stdout(output), "");
+    assert_eq!(line.lines().count(), 1, "{line}");
+    assert!(line.starts_with("garner: "), "{line}");
+    line
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|place| place.join(program).is_file())
+}
+
+fn pipe(command: &mut Command, input: &str) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The pages are longer than a pipe holds, and some readers print before they have read all.
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    output
+}

@@ -142,8 +142,8 @@ impl Job {
             })?;
         // A link must not lead around what protects its target.
         Refusal::check(access.verdict(&opened.path, &self.requester))?;
-        let program = |path: &SitePath| ground.rules.program_extension(path).is_some();
-        if program(path) || program(&opened.path) {
+        let program = |name: &[u8]| ground.rules.program_extension(name).is_some();
+        if program(path.name()) || program(&opened.name) {
             return Err(Refusal::Forbidden(
                 "it is a program for another server, and its source is not given out",
             ));

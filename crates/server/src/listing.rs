@@ -1,6 +1,7 @@
 //! A page for a directory that has no index file: what of it a requester may see.
 
 use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
 
 use oai::xml::Writer;
 use site::{Requester, Sighting, Site, SitePath, Verdict};
@@ -15,15 +16,18 @@ pub(crate) fn page(site: &Site, directory: &SitePath, requester: &Requester) -> 
         return None;
     }
     let place = directory.below(&ground.root.path()).canonicalize().ok()?;
-    if !place.starts_with(ground.root.path()) {
+    // A link must not lead around what protects its target.
+    let target = place.strip_prefix(ground.root.path()).ok()?;
+    let target = SitePath::new(target.as_os_str().as_bytes())?;
+    let open = |path: &SitePath| site.access().verdict(path, requester) == Verdict::Open;
+    if !open(&target) {
         return None;
     }
     let mut entries = Vec::new();
     for entry in std::fs::read_dir(place).ok()?.flatten().take(MOST) {
-        use std::os::unix::ffi::OsStrExt;
         let name = entry.file_name();
         let path = directory.join(name.as_bytes());
-        if site.access().verdict(&path, requester) != Verdict::Open {
+        if !open(&path) || !open(&target.join(name.as_bytes())) {
             continue;
         }
         match ground.look(&path) {

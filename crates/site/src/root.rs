@@ -74,8 +74,10 @@ pub struct Opened {
     pub file: File,
     /// What the file system says of this very file.
     pub facts: Facts,
-    /// Where it really is below the root; the same as asked for unless a link led there.
+    /// Where it really is below the root; the same as asked for unless a link led there, or out of the root.
     pub path: SitePath,
+    /// The name it really has, wherever a link led.
+    pub name: Vec<u8>,
 }
 
 /// Why nothing was opened.
@@ -206,17 +208,19 @@ impl Root {
                 let target = format!("/{}", inside.display());
                 Sighting::LeftOut(Reason::SymlinkToOffered { target })
             }
-            Some(inside) if rules.program_extension(&inside).is_some() && !dynamic => {
-                let extension = rules
-                    .program_extension(&inside)
-                    .unwrap_or_default()
-                    .to_owned();
-                Sighting::LeftOut(Reason::Program { extension })
-            }
             None if rules.symlinks() != Symlinks::All => {
                 Sighting::LeftOut(Reason::SymlinkOutside { target: shown })
             }
-            place => self.judge_target(path, &target, dynamic, place.is_none()),
+            place => {
+                let name = target.file_name().unwrap_or_default().as_bytes();
+                match rules.program_extension(name) {
+                    Some(extension) if !dynamic && target.is_file() => {
+                        let extension = extension.to_owned();
+                        Sighting::LeftOut(Reason::Program { extension })
+                    }
+                    _ => self.judge_target(path, &target, dynamic, place.is_none()),
+                }
+            }
         }
     }
 
@@ -247,9 +251,12 @@ impl Root {
 
     /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
     pub fn open_file(&self, path: &SitePath, symlinks: Symlinks) -> Result<Opened, OpenError> {
-        match self.open_without_links(path) {
-            Err(OpenError::Link) => {}
-            result => return result,
+        // Where all links are followed, those on the way would not be noticed.
+        if symlinks != Symlinks::All {
+            match self.open_without_links(path) {
+                Err(OpenError::Link) => {}
+                result => return result,
+            }
         }
         let target = path
             .below(&self.place().path)
@@ -262,8 +269,10 @@ impl Root {
         match (symlinks, self.inside(&target)) {
             (Symlinks::Inside | Symlinks::All, Some(inside)) => self.open_without_links(&inside),
             (Symlinks::All, None) => {
-                let file = File::open(&target).map_err(OpenError::of)?;
-                Opened::check(file, path.clone())
+                let name = target.file_name().unwrap_or_default().as_bytes().to_vec();
+                let file = rustix::fs::open(&target, FILE, Mode::empty())
+                    .map_err(|error| OpenError::of(error.into()))?;
+                Opened::check(File::from(file), path.clone(), name)
             }
             _ => Err(OpenError::Forbidden),
         }
@@ -274,10 +283,9 @@ impl Root {
             return Err(OpenError::Directory(path.clone()));
         }
         let (parent, name) = self.locate(path).map_err(OpenError::of)?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(&parent, name, flags, Mode::empty())
+        let fd = rustix::fs::openat(&parent, name, FILE, Mode::empty())
             .map_err(|error| OpenError::of(error.into()))?;
-        Opened::check(File::from(fd), path.clone())
+        Opened::check(File::from(fd), path.clone(), name.to_vec())
     }
 
     /// The parent directory of a path, reached without following a link, and the last component.
@@ -333,7 +341,7 @@ impl Place {
 }
 
 impl Opened {
-    fn check(file: File, path: SitePath) -> Result<Self, OpenError> {
+    fn check(file: File, path: SitePath, name: Vec<u8>) -> Result<Self, OpenError> {
         let stat = rustix::fs::fstat(&file).map_err(|error| OpenError::of(error.into()))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if stat.st_mode & ANYONE_READS == 0 => Err(OpenError::Forbidden),
@@ -341,6 +349,7 @@ impl Opened {
                 file,
                 facts: Facts::of(&stat),
                 path,
+                name,
             }),
             FileType::Directory if is_closed_mode(stat.st_mode) => Err(OpenError::Forbidden),
             FileType::Directory => Err(OpenError::Directory(path)),
@@ -389,6 +398,10 @@ impl Facts {
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+const FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 const ANYONE_READS: u32 = 0o444;
 const ANYONE_ENTERS: u32 = 0o111;

@@ -176,10 +176,10 @@ impl Rules {
             .find_map(|component| self.hidden_name(component))
     }
 
-    /// The extension that makes a server run a file instead of sending it.
-    pub fn program_extension(&self, path: &SitePath) -> Option<&str> {
+    /// The extension of a name that makes a server run the file instead of sending it.
+    pub fn program_extension(&self, name: &[u8]) -> Option<&str> {
         // Apache runs `page.php.en` as well, so every extension counts.
-        let mut extensions = path.name().split(|byte| *byte == b'.').skip(1);
+        let mut extensions = name.split(|byte| *byte == b'.').skip(1);
         extensions.find_map(|extension| {
             self.config
                 .dynamic_extensions
@@ -190,7 +190,7 @@ impl Rules {
     }
 
     fn decide_program(&self, path: &SitePath) -> Decision {
-        match (self.program_extension(path), self.config.dynamic) {
+        match (self.program_extension(path.name()), self.config.dynamic) {
             (None, _) => Decision::Offered,
             (Some(extension), DynamicPolicy::Off) => Decision::LeftOut(Reason::Program {
                 extension: extension.to_owned(),

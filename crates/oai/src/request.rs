@@ -139,6 +139,9 @@ impl Request {
     }
 }
 
+/// More errors than a person mends at once are not told: a request of a megabyte has room for half a million.
+const MOST_ERRORS: usize = 20;
+
 /// Collects every error of a request, so that a person mends all of them at once.
 struct Parser<'a> {
     arguments: &'a Arguments,
@@ -153,17 +156,20 @@ impl Parser<'_> {
             );
         }
         let known = verb.arguments();
-        let mut seen = Vec::new();
+        let mut seen: Vec<&str> = Vec::new();
+        let mut others = false;
         for (name, _) in self.arguments.iter().filter(|(name, _)| *name != "verb") {
+            others |= name != "resumptionToken";
             if !known.iter().any(|(known, _)| *known == name) {
                 self.bad(format!("{verb} has no argument `{name}`"));
             } else if seen.contains(&name) {
                 self.bad(format!("the argument `{name}` is given more than once"));
+            } else {
+                seen.push(name);
             }
-            seen.push(name);
         }
         if seen.contains(&"resumptionToken") {
-            if seen.iter().any(|name| *name != "resumptionToken") {
+            if others {
                 self.bad("resumptionToken is exclusive: send it with the verb alone");
             }
             return;
@@ -273,8 +279,10 @@ impl Parser<'_> {
     }
 
     fn bad(&mut self, message: impl Into<String>) {
-        self.errors
-            .push(Error::new(ErrorCode::BadArgument, message));
+        if self.errors.len() < MOST_ERRORS {
+            self.errors
+                .push(Error::new(ErrorCode::BadArgument, message));
+        }
     }
 }
 
@@ -317,6 +325,13 @@ mod tests {
         ] {
             assert_eq!(codes(query), [ErrorCode::BadVerb], "{query}");
         }
+    }
+
+    #[test]
+    fn a_flood_of_wrong_arguments_is_told_in_a_few_errors() {
+        let query = format!("verb=Identify{}", "&a".repeat(100_000));
+
+        assert_eq!(codes(&query), [ErrorCode::BadArgument; MOST_ERRORS]);
     }
 
     #[test]

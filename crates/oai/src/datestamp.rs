@@ -52,7 +52,8 @@ impl Datestamp {
             return None;
         };
         let number = |range: std::ops::Range<usize>| text[range].parse::<i8>().ok();
-        let year: i16 = text[..4].parse().ok()?;
+        // XML Schema has no year 0.
+        let year: i16 = text[..4].parse().ok().filter(|year| *year > 0)?;
         let date = civil::Date::new(year, number(5..7)?, number(8..10)?).ok()?;
         let time = match granularity {
             Granularity::Day => civil::Time::midnight(),
@@ -157,6 +158,7 @@ mod tests {
             "2002-02-05T05:35:00.0Z",
             "2002-02-05T05:35:00+01:00",
             "+2002-02-05",
+            "0000-01-01",
             "２００２-02-05",
         ] {
             assert!(Datestamp::parse(text).is_none(), "{text}");
@@ -167,7 +169,7 @@ mod tests {
     fn the_end_of_time_can_be_asked_for() {
         let (datestamp, _) = Datestamp::parse("9999-12-31").unwrap();
         assert_eq!(datestamp.end_of_day(), Datestamp::MAX);
-        assert!(Datestamp::parse("0000-01-01").is_some());
+        assert!(Datestamp::parse("0001-01-01").is_some());
     }
 
     #[test]

@@ -1,26 +1,34 @@
-//! Bodies: whole ones, and streams that a blocking thread writes a few blocks ahead of the client.
+//! Bodies: whole ones, files, and streams that a blocking thread writes a few blocks ahead of the client.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
 
 /// The body of a response.
 #[derive(Debug)]
 pub(crate) enum Body {
     /// All of it at once.
     Whole(Option<Bytes>),
-    /// Block by block.
-    Stream {
-        blocks: mpsc::Receiver<io::Result<Bytes>>,
-        /// What is left, if the length is known.
-        left: Option<u64>,
-    },
+    /// Block by block, of any length.
+    Stream(mpsc::Receiver<io::Result<Bytes>>),
+    /// A part of a file.
+    File(FileBody),
+}
+
+/// Bytes of a file, read when the client is ready for them: a client that does not read occupies no thread.
+#[derive(Debug)]
+pub(crate) struct FileBody {
+    file: Option<File>,
+    left: u64,
+    reading: Option<JoinHandle<io::Result<(File, Bytes)>>>,
 }
 
 /// Blocks that may wait for a client.
@@ -36,6 +44,44 @@ impl Body {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
         Self::Whole(Some(bytes.into()))
     }
+
+    /// Exactly so many bytes of a file from where it stands, or an end for all to see.
+    pub(crate) fn file(file: File, length: u64) -> Self {
+        Self::File(FileBody {
+            file: Some(file),
+            left: length,
+            reading: None,
+        })
+    }
+}
+
+impl FileBody {
+    fn poll_block(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        if let Some(file) = self.file.take() {
+            let size = usize::try_from(self.left).map_or(BLOCK, |left| left.min(BLOCK));
+            self.reading = Some(tokio::task::spawn_blocking(move || read_block(file, size)));
+        }
+        let Some(reading) = &mut self.reading else {
+            return Poll::Ready(None);
+        };
+        let read = ready!(Pin::new(reading).poll(cx));
+        self.reading = None;
+        let block = read.unwrap_or_else(|error| Err(io::Error::other(error)));
+        Poll::Ready(Some(block.map(|(file, block)| {
+            self.file = Some(file);
+            self.left -= block.len() as u64;
+            block
+        })))
+    }
+}
+
+fn read_block(mut file: File, size: usize) -> io::Result<(File, Bytes)> {
+    let mut block = vec![0; size];
+    file.read_exact(&mut block)?;
+    Ok((file, block.into()))
 }
 
 impl http_body::Body for Body {
@@ -48,17 +94,21 @@ impl http_body::Body for Body {
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Stream { blocks, left } => blocks.poll_recv(cx).map(|block| {
-                if let (Some(left), Some(Ok(block))) = (left, &block) {
-                    *left = left.saturating_sub(block.len() as u64);
-                }
-                block.map(|block| block.map(Frame::data))
-            }),
+            Self::Stream(blocks) => blocks
+                .poll_recv(cx)
+                .map(|block| block.map(|block| block.map(Frame::data))),
+            Self::File(file) => file
+                .poll_block(cx)
+                .map(|block| block.map(|block| block.map(Frame::data))),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(None))
+        match self {
+            Self::Whole(bytes) => bytes.is_none(),
+            Self::Stream(_) => false,
+            Self::File(file) => file.left == 0,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -66,10 +116,8 @@ impl http_body::Body for Body {
             Self::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
             }
-            Self::Stream {
-                left: Some(left), ..
-            } => SizeHint::with_exact(*left),
-            Self::Stream { left: None, .. } => SizeHint::default(),
+            Self::Stream(_) => SizeHint::default(),
+            Self::File(file) => SizeHint::with_exact(file.left),
         }
     }
 }
@@ -81,25 +129,17 @@ pub(crate) struct BodyWriter {
     buffer: Vec<u8>,
     begin: Option<oneshot::Sender<Body>>,
     blocks: Option<mpsc::Sender<io::Result<Bytes>>>,
-    /// Known from the start for files.
-    length: Option<u64>,
     stall: Duration,
     runtime: Handle,
     written: u64,
 }
 
 impl BodyWriter {
-    pub(crate) fn new(
-        begin: oneshot::Sender<Body>,
-        length: Option<u64>,
-        stall: Duration,
-        runtime: Handle,
-    ) -> Self {
+    pub(crate) fn new(begin: oneshot::Sender<Body>, stall: Duration, runtime: Handle) -> Self {
         Self {
             buffer: Vec::new(),
             begin: Some(begin),
             blocks: None,
-            length,
             stall,
             runtime,
             written: 0,
@@ -140,10 +180,7 @@ impl BodyWriter {
         }
         if let Some(begin) = self.begin.take() {
             let (sender, blocks) = mpsc::channel(AHEAD);
-            let left = self.length;
-            begin
-                .send(Body::Stream { blocks, left })
-                .map_err(|_| gone())?;
+            begin.send(Body::Stream(blocks)).map_err(|_| gone())?;
             self.blocks = Some(sender);
         }
         let block = Bytes::from(std::mem::replace(

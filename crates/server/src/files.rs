@@ -1,10 +1,8 @@
 //! The site's files: GET and HEAD, with conditions, ranges and directory indexes.
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::ops::Range;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RANGE,
@@ -13,9 +11,8 @@ use http::header::{
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use site::{OpenError, Opened, Requester, SitePath, Verdict, headers};
-use tokio::sync::oneshot;
 
-use crate::body::{BLOCK, Body, BodyWriter};
+use crate::body::{BLOCK, Body};
 use crate::conditional::{self, Answer};
 use crate::listing;
 use crate::router::{State, refuse_method, text};
@@ -44,42 +41,12 @@ pub(crate) async fn answer(
         head_only,
     };
     let answered = tokio::task::spawn_blocking(move || job.run()).await;
-    let (mut response, stream) = match answered {
-        Ok(Found::Ready(response)) => return response,
-        Ok(Found::Stream(response, stream)) => (response, stream),
-        Err(_) => {
-            return text(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the file could not be sent",
-            );
-        }
-    };
-    let (begin, begun) = oneshot::channel();
-    let stall = Duration::from_secs(state.config.flow_control.stall_seconds);
-    let writer = BodyWriter::new(
-        begin,
-        Some(stream.length()),
-        stall,
-        tokio::runtime::Handle::current(),
-    );
-    tokio::task::spawn_blocking(move || stream.run(writer));
-    match begun.await {
-        Ok(body) => {
-            *response.body_mut() = body;
-            response
-        }
-        Err(_) => text(
+    answered.unwrap_or_else(|_| {
+        text(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "the file could not be read",
-        ),
-    }
-}
-
-/// What came of a request.
-enum Found {
-    Ready(Response<Body>),
-    /// A file too long to be read at once.
-    Stream(Response<Body>, Stream),
+            "the file could not be sent",
+        )
+    })
 }
 
 /// One request, handled by a blocking thread.
@@ -93,30 +60,30 @@ struct Job {
 }
 
 impl Job {
-    fn run(&self) -> Found {
+    fn run(&self) -> Response<Body> {
         let Some(path) = SitePath::from_url_path(&self.url_path) else {
-            return Found::Ready(not_found());
+            return not_found();
         };
         let wants_directory = self.url_path.ends_with('/');
         let (opened, media_type) = match self.open(&path) {
             Ok(_) if wants_directory && !path.as_bytes().is_empty() => {
-                return Found::Ready(not_found());
+                return not_found();
             }
             Ok(opened) => opened,
-            Err(Refusal::Directory) if !wants_directory => return Found::Ready(self.add_slash()),
+            Err(Refusal::Directory) if !wants_directory => return self.add_slash(),
             Err(Refusal::Directory) => match self.open_index(&path) {
                 Some(Ok(opened)) => opened,
-                Some(Err(refusal)) => return Found::Ready(refusal.response()),
-                None => return Found::Ready(self.list(&path)),
+                Some(Err(refusal)) => return refusal.response(),
+                None => return self.list(&path),
             },
-            Err(refusal) => return Found::Ready(refusal.response()),
+            Err(refusal) => return refusal.response(),
         };
         self.send(opened, &media_type).unwrap_or_else(|error| {
             tracing::warn!("`{}` could not be read: {error}", self.url_path);
-            Found::Ready(text(
+            text(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "the file could not be read",
-            ))
+            )
         })
     }
 
@@ -191,7 +158,7 @@ impl Job {
         }
     }
 
-    fn send(&self, opened: Opened, media_type: &str) -> io::Result<Found> {
+    fn send(&self, opened: Opened, media_type: &str) -> io::Result<Response<Body>> {
         let facts = opened.facts;
         let etag = headers::etag(&facts);
         let modified = headers::last_modified(facts.mtime, SystemTime::now());
@@ -220,14 +187,14 @@ impl Job {
                 *response.status_mut() = StatusCode::NOT_MODIFIED;
                 response.headers_mut().remove(CONTENT_LENGTH);
                 response.headers_mut().remove(CONTENT_TYPE);
-                return Ok(Found::Ready(response));
+                return Ok(response);
             }
             Answer::PreconditionFailed => {
                 let refusal = text(
                     StatusCode::PRECONDITION_FAILED,
                     "the file is another one by now",
                 );
-                return Ok(Found::Ready(refusal));
+                return Ok(refusal);
             }
             Answer::RangeNotSatisfiable => {
                 let mut refusal = text(
@@ -239,63 +206,24 @@ impl Job {
                     CONTENT_RANGE,
                     &format!("bytes */{}", facts.size),
                 );
-                return Ok(Found::Ready(refusal));
+                return Ok(refusal);
             }
         };
         if self.head_only {
-            return Ok(Found::Ready(response));
+            return Ok(response);
         }
-        let mut stream = Stream {
-            file: opened.file,
-            range,
-        };
-        if stream.length() <= BLOCK as u64 {
-            *response.body_mut() = Body::whole(stream.read_all()?);
-            return Ok(Found::Ready(response));
-        }
-        Ok(Found::Stream(response, stream))
-    }
-}
-
-/// A part of a file on its way to a client.
-struct Stream {
-    file: File,
-    range: Range<u64>,
-}
-
-impl Stream {
-    fn length(&self) -> u64 {
-        self.range.end - self.range.start
-    }
-
-    fn read_all(&mut self) -> io::Result<Vec<u8>> {
-        let length = usize::try_from(self.length()).map_err(io::Error::other)?;
-        let mut bytes = vec![0; length];
-        self.file.seek(SeekFrom::Start(self.range.start))?;
-        self.file.read_exact(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    /// Sends exactly the promised length, or breaks off.
-    fn run(mut self, mut writer: BodyWriter) {
-        let mut copy = || -> io::Result<()> {
-            self.file.seek(SeekFrom::Start(self.range.start))?;
-            let mut block = vec![0; BLOCK];
-            let mut left = self.length();
-            while left > 0 {
-                let size = usize::try_from(left).map_or(BLOCK, |left| left.min(BLOCK));
-                self.file.read_exact(&mut block[..size])?;
-                writer.write_all(&block[..size])?;
-                left -= size as u64;
+        let mut file = opened.file;
+        file.seek(SeekFrom::Start(range.start))?;
+        let length = range.end - range.start;
+        *response.body_mut() = match usize::try_from(length) {
+            Ok(length) if length <= BLOCK => {
+                let mut bytes = vec![0; length];
+                file.read_exact(&mut bytes)?;
+                Body::whole(bytes)
             }
-            Ok(())
+            _ => Body::file(file, length),
         };
-        match copy() {
-            Ok(()) => {
-                let _ = writer.finish();
-            }
-            Err(error) => writer.abort(&error),
-        }
+        Ok(response)
     }
 }
 

@@ -36,7 +36,8 @@ pub(crate) async fn answer(
         return refusal;
     }
     let gzip = accepts_gzip(request.headers());
-    let arguments = match arguments(request).await {
+    let stall = Duration::from_secs(state.config.flow_control.stall_seconds);
+    let arguments = match arguments(request, stall).await {
         Ok(arguments) => arguments,
         Err(refusal) => return refusal,
     };
@@ -48,8 +49,7 @@ pub(crate) async fn answer(
     let (begin, begun) = oneshot::channel();
     let (fail, failed) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
-    let stall = Duration::from_secs(state.config.flow_control.stall_seconds);
-    let body = BodyWriter::new(begin, None, stall, runtime);
+    let body = BodyWriter::new(begin, stall, runtime);
     let writing = Writing {
         state: Arc::clone(state),
         arguments,
@@ -175,7 +175,10 @@ impl<W: Write> Write for Unflushed<'_, W> {
 }
 
 /// The arguments of the query and, for a POST, of the form.
-async fn arguments(request: Request<Incoming>) -> Result<Arguments, Response<Body>> {
+async fn arguments(
+    request: Request<Incoming>,
+    patience: Duration,
+) -> Result<Arguments, Response<Body>> {
     let mut arguments = Arguments::parse(request.uri().query().unwrap_or_default());
     if request.method() != Method::POST {
         return Ok(arguments);
@@ -188,9 +191,10 @@ async fn arguments(request: Request<Incoming>) -> Result<Arguments, Response<Bod
         let message = "send the arguments as application/x-www-form-urlencoded";
         return Err(text(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let body = Limited::new(request.into_body(), LONGEST_FORM)
-        .collect()
-        .await;
+    let body = Limited::new(request.into_body(), LONGEST_FORM).collect();
+    let body = tokio::time::timeout(patience, body)
+        .await
+        .map_err(|_| text(StatusCode::REQUEST_TIMEOUT, "the form did not come"))?;
     let bytes = body
         .map_err(|_| {
             text(

@@ -1,5 +1,6 @@
 //! Keeps the index true: a scan at the start and from time to time, and in between what the watch tells.
 
+use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -19,6 +20,8 @@ const GATHERING: Duration = Duration::from_millis(200);
 /// File systems tell times in steps of a few milliseconds; a change within the same step as the last look
 /// could not be told apart, so files this young are looked at again later.
 const TOO_YOUNG: Duration = Duration::from_millis(20);
+/// A file that has been too young for this long is being written all the time: it is taken as it is.
+const RESTLESS: Duration = Duration::from_secs(1);
 /// How many changes become visible at once: answers wait that long at the most.
 const BATCH: usize = 1000;
 
@@ -111,6 +114,7 @@ impl Indexer {
             watch,
             stop: Arc::clone(&stop),
             dirty: Dirty::default(),
+            young_since: HashMap::new(),
             root_missing: false,
         };
         let thread = thread::Builder::new()
@@ -141,6 +145,8 @@ struct Follower {
     watch: Option<Watch>,
     stop: Arc<OwnedFd>,
     dirty: Dirty,
+    /// Files that were too young whenever they were looked at.
+    young_since: HashMap<SitePath, Instant>,
     root_missing: bool,
 }
 
@@ -212,8 +218,10 @@ impl Follower {
         let index = Arc::clone(&self.index);
         let began = Instant::now();
         let mut scan = Scan::new(&ground, &index, self.watch.as_mut());
+        scan.young_since = std::mem::take(&mut self.young_since);
         let result = scan.run(&SitePath::root(), &|_| {});
         let young = std::mem::take(&mut scan.young);
+        self.young_since = std::mem::take(&mut scan.young_since);
         let (applied, files) = (scan.applied, scan.files);
         if self.report("scan", result, applied).is_err() {
             // What could not be written is looked for again, until it can.
@@ -247,11 +255,13 @@ impl Follower {
         let ground = Arc::clone(&self.ground);
         let index = Arc::clone(&self.index);
         let mut scan = Scan::new(&ground, &index, self.watch.as_mut());
+        scan.young_since = std::mem::take(&mut self.young_since);
         let result = paths
             .iter()
             .try_for_each(|path| scan.look(path))
             .and_then(|()| scan.apply());
         let young = std::mem::take(&mut scan.young);
+        self.young_since = std::mem::take(&mut scan.young_since);
         let applied = scan.applied;
         if self.report("change", result, applied).is_err() {
             // What could not be written is looked at again, until it can.
@@ -307,6 +317,8 @@ struct Scan<'a> {
     observations: Vec<Observation>,
     /// Changed a moment ago: to be looked at again.
     young: Vec<SitePath>,
+    /// Since when each of them has been too young whenever it was looked at.
+    young_since: HashMap<SitePath, Instant>,
     applied: Applied,
     files: u64,
 }
@@ -319,6 +331,7 @@ impl<'a> Scan<'a> {
             watch,
             observations: Vec::new(),
             young: Vec::new(),
+            young_since: HashMap::new(),
             applied: Applied::default(),
             files: 0,
         }
@@ -371,21 +384,20 @@ impl<'a> Scan<'a> {
 
     /// Looks at one path as it is now.
     fn look(&mut self, path: &SitePath) -> Result<(), Error> {
-        match self.ground.look(path) {
+        let sighting = self.ground.look(path);
+        if let Sighting::File { facts, dynamic } = &sighting
+            && is_young(facts)
+        {
+            return self.look_at_young(path, *facts, *dynamic);
+        }
+        self.young_since.remove(path);
+        match sighting {
             Sighting::Directory => {
                 // A file of this name is gone in any case; what is below is compared apart.
                 self.apply()?;
                 return self.run_below(path);
             }
-            Sighting::File { facts, .. } if is_young(&facts) => self.young.push(path.clone()),
-            Sighting::File { facts, dynamic } => self.observations.push(Observation {
-                path: path.clone(),
-                seen: Seen::File {
-                    facts,
-                    media_type: self.ground.media_types.of(path.name()).to_owned(),
-                    dynamic,
-                },
-            }),
+            Sighting::File { facts, dynamic } => self.observe_file(path, facts, dynamic),
             Sighting::LeftOut(reason) => {
                 if let (Reason::Missing, Some(watch)) = (&reason, &mut self.watch) {
                     watch.forget(path);
@@ -406,6 +418,35 @@ impl<'a> Scan<'a> {
             self.apply()?;
         }
         Ok(())
+    }
+
+    /// A file that changed a moment ago is looked at again when it rests, or from time to time if it never
+    /// does. Its mark is then left open, so that the next look finds a change in any case.
+    fn look_at_young(&mut self, path: &SitePath, facts: Facts, dynamic: bool) -> Result<(), Error> {
+        self.young.push(path.clone());
+        let since = self
+            .young_since
+            .entry(path.clone())
+            .or_insert_with(Instant::now);
+        if since.elapsed() < RESTLESS {
+            return Ok(());
+        }
+        self.young_since.remove(path);
+        let mark = !facts.mark;
+        self.observe_file(path, Facts { mark, ..facts }, dynamic);
+        self.apply()
+    }
+
+    fn observe_file(&mut self, path: &SitePath, facts: Facts, dynamic: bool) {
+        let media_type = self.ground.media_types.of(path.name()).to_owned();
+        self.observations.push(Observation {
+            path: path.clone(),
+            seen: Seen::File {
+                facts,
+                media_type,
+                dynamic,
+            },
+        });
     }
 
     fn run_below(&mut self, directory: &SitePath) -> Result<(), Error> {

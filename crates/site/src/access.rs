@@ -101,6 +101,15 @@ struct Network {
 const CHECKED_FOR: Duration = Duration::from_secs(60);
 const MOST_CHECKED: usize = 10_000;
 
+impl AreaConfig {
+    /// Whether everybody may see it, as where an open area lies in a closed one.
+    pub(crate) fn is_public(&self) -> bool {
+        let networks = self.allow.iter().filter_map(|text| Network::parse(text));
+        let everywhere = networks.into_iter().any(|network| network.prefix == 0);
+        everywhere && (self.htpasswd.is_none() || self.require == Require::Any)
+    }
+}
+
 impl Requester {
     /// Somebody without credentials.
     pub fn anonymous(address: IpAddr) -> Self {

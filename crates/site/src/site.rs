@@ -1,6 +1,6 @@
 //! A site: its ground, its index, who may see what, and how its records are made.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -250,30 +250,22 @@ impl Site {
             .fact("areas")?
             .and_then(|text| serde_json::from_str(&text).ok());
         if let Some(before) = before.filter(|before| *before != now) {
-            let only_in = |a: &[AreaConfig], b: &[AreaConfig]| -> Vec<SitePath> {
-                let missing = a.iter().filter(|area| !b.contains(area));
-                missing
-                    .filter_map(|area| SitePath::from_url_path(&area.path))
-                    .collect()
+            let (was, is) = (paths_of(&before), paths_of(&now));
+            let changed: BTreeSet<_> = was
+                .iter()
+                .filter(|area| !is.contains(area))
+                .chain(is.iter().filter(|area| !was.contains(area)))
+                .map(|(path, _)| path)
+                .collect();
+            // What was closed before is not told now, not even as deleted.
+            let was_public = |path: &SitePath| {
+                let (was, is) = (deciding(&was, path), deciding(&is, path));
+                was != is && is.is_some() && was.is_none_or(AreaConfig::is_public)
             };
-            let covered = |path: &SitePath| {
-                let mut areas = before
-                    .iter()
-                    .filter_map(|area| SitePath::from_url_path(&area.path));
-                areas.any(|area| path.is_within(&area))
-            };
-            for path in only_in(&now, &before) {
-                if !covered(&path) {
-                    tracing::info!(
-                        "`/{}` is protected now: withdrawn for those who may not see it",
-                        path.display()
-                    );
-                    self.index.withdraw(&path)?;
-                }
-                self.index.touch(&path)?;
-            }
-            for path in only_in(&before, &now) {
-                self.index.touch(&path)?;
+            for path in changed {
+                tracing::info!("who may see `/{}` has changed", path.display());
+                self.index.withdraw(path, was_public)?;
+                self.index.touch(path)?;
             }
         }
         self.index.set_fact("areas", &text)
@@ -310,6 +302,22 @@ impl Site {
             by_value.limit.0
         )
     }
+}
+
+/// Areas with the paths they speak of.
+fn paths_of(areas: &[AreaConfig]) -> Vec<(SitePath, &AreaConfig)> {
+    let path = |area: &AreaConfig| SitePath::from_url_path(&area.path);
+    areas
+        .iter()
+        .filter_map(|area| Some((path(area)?, area)))
+        .collect()
+}
+
+/// The area that decides on a path: the longest that holds it.
+fn deciding<'a>(areas: &[(SitePath, &'a AreaConfig)], path: &SitePath) -> Option<&'a AreaConfig> {
+    let holding = areas.iter().filter(|(area, _)| path.is_within(area));
+    let longest = holding.max_by_key(|(area, _)| area.as_bytes().len());
+    longest.map(|(_, area)| *area)
 }
 
 fn open_index(

@@ -83,11 +83,17 @@ impl Index {
         })
     }
 
-    /// Marks the public items within a path as withdrawn for those who may not see them any longer.
-    pub fn withdraw(&self, within: &SitePath) -> Result<Applied, Error> {
+    /// Marks items within a path, those that were public, as withdrawn for all who may not see them any longer.
+    pub fn withdraw(
+        &self,
+        within: &SitePath,
+        was_public: impl Fn(&SitePath) -> bool,
+    ) -> Result<Applied, Error> {
         self.write(|batch| {
             for row in batch.rows_within(within)? {
-                batch.withdraw(&row)?;
+                if was_public(&row.path) {
+                    batch.withdraw(&row)?;
+                }
             }
             Ok(())
         })
@@ -297,13 +303,15 @@ impl Batch<'_> {
 
     /// Leaves a tombstone for those who could see the item until now.
     fn withdraw(&mut self, row: &Row) -> rusqlite::Result<()> {
-        let sql = "SELECT id FROM item WHERE path = ?1 AND (state = 2) = 1";
-        let known: Option<i64> = self
+        let sql = format!("SELECT {ROW} FROM item i WHERE path = ?1 AND (state = 2) = 1");
+        let known = self
             .connection
-            .query_row(sql, [row.path.as_bytes()], |row| row.get(0))
+            .query_row(&sql, [row.path.as_bytes()], row_from)
             .optional()?;
-        if known.is_some() {
-            return Ok(());
+        let datestamp = self.horizon.of_notice(Some(row.datestamp));
+        if let Some(known) = known {
+            // Open again in between: who saw that must hear of this as well.
+            return self.restamp(&known, datestamp);
         }
         let facts = Facts {
             size: 0,
@@ -311,7 +319,6 @@ impl Batch<'_> {
             ctime_ns: 0,
             mark: 0,
         };
-        let datestamp = self.horizon.of_notice(Some(row.datestamp));
         self.insert(
             &row.path,
             State::Withdrawn,

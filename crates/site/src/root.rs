@@ -208,6 +208,10 @@ impl Root {
                 let target = format!("/{}", inside.display());
                 Sighting::LeftOut(Reason::SymlinkToOffered { target })
             }
+            Some(inside) if rules.leads_into_area(path, &inside) => {
+                let target = format!("/{}", inside.display());
+                Sighting::LeftOut(Reason::SymlinkIntoArea { target })
+            }
             None if rules.symlinks() != Symlinks::All => {
                 Sighting::LeftOut(Reason::SymlinkOutside { target: shown })
             }

@@ -29,6 +29,9 @@ pub struct OfferConfig {
     /// URL paths at which the server answers itself, so that files there cannot be reached.
     #[serde(skip)]
     pub covered: Vec<String>,
+    /// The URL paths of protected areas: links into them are not offered from elsewhere.
+    #[serde(skip)]
+    pub areas: Vec<String>,
 }
 
 /// Which symbolic links are followed.
@@ -71,6 +74,7 @@ impl Default for OfferConfig {
                 "cfml", "wsgi", "rhtml",
             ]),
             covered: Vec::new(),
+            areas: Vec::new(),
         }
     }
 }
@@ -101,6 +105,7 @@ pub enum Reason {
     SymlinkNotFollowed { target: String },
     SymlinkToOffered { target: String },
     SymlinkToDirectory { target: String },
+    SymlinkIntoArea { target: String },
     NotAFile,
     IsDirectory,
     Missing,
@@ -112,6 +117,7 @@ pub struct Rules {
     config: OfferConfig,
     directories: Vec<SitePath>,
     covered: Vec<SitePath>,
+    areas: Vec<SitePath>,
     patterns: Vec<Regex>,
 }
 
@@ -133,12 +139,13 @@ impl Rules {
             })?;
             patterns.push(regex);
         }
-        let covered = config
-            .covered
-            .iter()
-            .filter_map(|path| SitePath::from_url_path(path));
+        let paths = |urls: &[String]| -> Vec<_> {
+            let paths = urls.iter().map(|url| SitePath::from_url_path(url));
+            paths.flatten().collect()
+        };
         Ok(Self {
-            covered: covered.collect(),
+            covered: paths(&config.covered),
+            areas: paths(&config.areas),
             config,
             directories,
             patterns,
@@ -187,6 +194,16 @@ impl Rules {
                 .map(String::as_str)
                 .find(|dynamic| dynamic.as_bytes().eq_ignore_ascii_case(extension))
         })
+    }
+
+    /// Whether a link leads into a protected area that it does not lie in itself.
+    pub(crate) fn leads_into_area(&self, link: &SitePath, target: &SitePath) -> bool {
+        let area_of = |path: &SitePath| {
+            let holding = self.areas.iter().filter(|area| path.is_within(area));
+            holding.max_by_key(|area| area.as_bytes().len())
+        };
+        let area = area_of(target);
+        area.is_some() && area != area_of(link)
     }
 
     fn decide_program(&self, path: &SitePath) -> Decision {
@@ -294,6 +311,10 @@ impl fmt::Display for Reason {
             Self::SymlinkToDirectory { target } => write!(
                 f,
                 "it is a symbolic link to the directory `{target}`; what lies there is not offered through it"
+            ),
+            Self::SymlinkIntoArea { target } => write!(
+                f,
+                "it is a symbolic link to `{target}`, which lies in a protected area of its own"
             ),
             Self::NotAFile => f.write_str("it is neither a file nor a directory"),
             Self::IsDirectory => f.write_str("it is a directory; only the files in it are offered"),

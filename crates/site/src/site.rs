@@ -80,7 +80,9 @@ impl SiteConfig {
 
     /// The ground of the site, without its index: enough to explain what is offered.
     pub fn ground(&self) -> Result<Ground, Error> {
-        let rules = Rules::compile(self.offer.clone()).map_err(Error::Config)?;
+        let mut offer = self.offer.clone();
+        offer.areas = self.areas.iter().map(|area| area.path.clone()).collect();
+        let rules = Rules::compile(offer).map_err(Error::Config)?;
         let root = Root::open(&self.root, rules.symlinks()).map_err(|source| Error::Root {
             path: self.root.clone(),
             source,

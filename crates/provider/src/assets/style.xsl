@@ -774,10 +774,10 @@
   <!-- The bytes themselves help nobody on a page, except those of a small picture. -->
   <xsl:template name="base64">
     <xsl:variable name="length" select="string-length(translate(., ' &#9;&#10;&#13;', ''))"/>
+    <xsl:variable name="padding" select="string-length(.) - string-length(translate(., '=', ''))"/>
     <p>
-      <xsl:value-of select="concat(format-number($length, '#,##0'), ' base64 characters, about ')"/>
-      <xsl:value-of select="format-number(floor($length * 3 div 4), '#,##0')"/>
-      <xsl:text> bytes</xsl:text>
+      <xsl:value-of select="concat(format-number(floor($length * 3 div 4) - $padding, '#,##0'), ' bytes, as ')"/>
+      <xsl:value-of select="concat(format-number($length, '#,##0'), ' base64 characters')"/>
     </p>
     <xsl:variable name="type"
         select="normalize-space(substring-before(concat(translate(@mimeType, $upper, $lower), ';'), ';'))"/>

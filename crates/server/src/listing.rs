@@ -48,7 +48,8 @@ fn html(directory: &SitePath, entries: &[(SitePath, Option<u64>)]) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title><style>\
          :root{{color-scheme:light dark}}body{{font:1rem/1.6 system-ui,sans-serif;max-width:60rem;margin:2rem auto;\
-         padding:0 1rem}}td{{padding:.1rem 1.5rem .1rem 0;overflow-wrap:anywhere}}td+td{{text-align:right}}\
+         padding:0 1rem}}h1,td{{overflow-wrap:anywhere}}td{{padding:.1rem 1.5rem .1rem 0;vertical-align:baseline}}\
+         td+td{{padding-right:0;text-align:right;white-space:nowrap}}\
          </style></head><body><h1>{title}</h1><table>\n"
     );
     if !directory.as_bytes().is_empty() {

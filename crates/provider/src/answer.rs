@@ -229,7 +229,7 @@ impl<V: View> Answer<'_, V> {
             next = items.next()?;
         }
         if next.is_none() {
-            return Err(start.nothing_left.into());
+            return Err(self.nothing(start)?);
         }
 
         let prefix = start.selection.metadata_prefix.as_str();
@@ -283,16 +283,21 @@ impl<V: View> Answer<'_, V> {
         end(response, verb, page.entries)
     }
 
+    /// What to say where there is nothing: a set cannot be empty in a repository that has none.
+    fn nothing(&self, start: Start) -> Result<Failure, Failure> {
+        if start.position.is_none() && start.selection.set.is_some() && self.view.sets()?.is_empty() {
+            let message = "this repository has no sets";
+            return Ok(oai::Error::new(ErrorCode::NoSetHierarchy, message).into());
+        }
+        Ok(start.nothing_left.into())
+    }
+
     fn first_page(&self, mut selection: Selection) -> Result<Start, Failure> {
         self.check_format(&selection.metadata_prefix)?;
         // Fixed now, so that the list does not grow while it is read. OAI-PMH 2.0, 3.5.
         let now = self.view.response_date();
         let until = selection.until.map_or(now, |until| until.min(now));
         let range = range(&selection, until);
-        if selection.set.is_some() && self.view.sets()?.is_empty() {
-            let message = "this repository has no sets";
-            return Err(oai::Error::new(ErrorCode::NoSetHierarchy, message).into());
-        }
         let complete_list_size = self.view.count(&range)?;
         selection.until = Some(until);
         Ok(Start {

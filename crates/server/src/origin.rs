@@ -316,6 +316,7 @@ impl Asker {
             StatusCode::SERVICE_UNAVAILABLE,
             StatusCode::TOO_MANY_REQUESTS,
             StatusCode::BAD_GATEWAY,
+            StatusCode::GATEWAY_TIMEOUT,
         ];
         if later.contains(&response.status()) {
             return Err(Unanswered::Server(format!(

@@ -19,7 +19,7 @@ use crate::{Error, Facts, Ground, Reason, SitePath};
 const GATHERING: Duration = Duration::from_millis(200);
 /// File systems tell times in steps of a few milliseconds; a change within the same step as the last look
 /// could not be told apart, so files this young are looked at again later.
-const TOO_YOUNG: Duration = Duration::from_millis(20);
+pub(crate) const TOO_YOUNG: Duration = Duration::from_millis(20);
 /// A file that has been too young for this long is being written all the time: it is taken as it is.
 const RESTLESS: Duration = Duration::from_secs(1);
 /// How many changes become visible at once: answers wait that long at the most.
@@ -593,7 +593,7 @@ impl std::ops::AddAssign for Applied {
     }
 }
 
-fn is_young(facts: &Facts) -> bool {
+pub(crate) fn is_young(facts: &Facts) -> bool {
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -9,6 +9,7 @@ use provider::assets;
 
 use crate::fixity::{Algorithm, Digester, digests_of};
 use crate::headers;
+use crate::indexer::{TOO_YOUNG, is_young};
 use crate::plugin::{Plugin, PluginOutcome, PluginOutput};
 use crate::view::{SiteItem, SiteView};
 use crate::{DynamicPolicy, Facts};
@@ -212,11 +213,14 @@ impl<'a> Record<'a> {
             let reason = "the file changes while it is read; fetch it by its reference";
             return (Content::Reference(Some(reason.to_owned())), facts);
         }
-        if facts.size > SMALL {
-            return (Content::File(file, facts), facts);
-        }
-        match read_steadily(&mut file, facts) {
-            Ok((bytes, facts)) => (Content::Bytes(bytes), facts),
+        let content = match facts.size > SMALL {
+            true => rested(&file, facts).map(|facts| (Content::File(file, facts), facts)),
+            false => {
+                read_steadily(&mut file, facts).map(|(bytes, facts)| (Content::Bytes(bytes), facts))
+            }
+        };
+        match content {
+            Ok(content) => content,
             Err(error) => {
                 tracing::warn!(
                     "`{}` cannot be given by value: {error}",
@@ -463,9 +467,23 @@ impl Read for WatchedReader<'_> {
     }
 }
 
+/// Waits a moment for a file that changed just now: a further change might not show in its times.
+fn rested(file: &File, facts: Facts) -> io::Result<Facts> {
+    if !is_young(&facts) {
+        return Ok(facts);
+    }
+    std::thread::sleep(TOO_YOUNG);
+    let now = Facts::of_file(file)?;
+    match is_young(&now) {
+        true => Err(io::Error::other("it is being written")),
+        false => Ok(now),
+    }
+}
+
 /// Reads a small file until two looks at it agree.
 fn read_steadily(file: &mut File, mut facts: Facts) -> io::Result<(Vec<u8>, Facts)> {
     for _ in 0..3 {
+        facts = rested(file, facts)?;
         let mut bytes = Vec::with_capacity(usize::try_from(facts.size).unwrap_or(0) + 1);
         file.rewind()?;
         file.take(SMALL + 1).read_to_end(&mut bytes)?;

@@ -801,7 +801,7 @@ fn bytes_by_value_are_always_one_version_of_their_file() {
                 for round in 0.. {
                     for (name, versions) in &mine {
                         change.make(&fixture.path(name), versions[round % versions.len()]);
-                        thread::sleep(Duration::from_millis(round as u64 % 7));
+                        thread::sleep(Duration::from_millis(round as u64 * 13 % 60));
                     }
                     if stop.load(Ordering::Relaxed) {
                         return;

@@ -231,6 +231,25 @@ fn a_data_directory_that_cannot_be_used_is_named() {
 }
 
 #[test]
+fn an_index_within_the_site_is_refused() {
+    let fixture = Fixture::small();
+    symlink(fixture.site(), fixture.data()).unwrap();
+    let inside = fixture.path("docs/data").to_str().unwrap().to_owned();
+
+    for data in [inside, format!("{}/new/data", fixture.data().display())] {
+        let site = fixture.site();
+        let refused = garner()
+            .arg("serve")
+            .arg(site)
+            .args(["--data", &data])
+            .output();
+
+        assert_refused(&refused, &[&data, "within the site", "--data"]);
+        assert!(!Path::new(&data).exists());
+    }
+}
+
+#[test]
 fn a_site_that_is_not_there_is_named() {
     let fixture = Fixture::empty();
     fs::remove_dir(fixture.site()).unwrap();
@@ -591,7 +610,7 @@ impl Mounted {
     fn small(place: &Path) -> Option<Self> {
         fs::create_dir_all(place).unwrap();
         let mount = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"])
+            .args(["-t", "tmpfs", "-o", "size=8m", "tmpfs"])
             .arg(place)
             .output();
         match mount {

@@ -294,15 +294,20 @@ fn a_list_breaks_off_rather_than_end_too_early() {
     let nginx = Nginx::start(&fixture, "");
     let config = format!("[origin]\nurl = \"{}\"\ncache_seconds = 60\n", nginx.url);
     let server = garner().serve(&fixture, &config);
-    let old = server.ask("verb=ListIdentifiers&metadataPrefix=oai_dc&until=2002-01-01");
+    // With credentials of its own, or the server's sweep would have asked for all of them already.
+    let (name, value) = basic("some", "body");
+    let somebody = [(name, value.as_str())];
+    let old = "verb=ListIdentifiers&metadataPrefix=oai_dc&until=2002-01-01";
+    let old = Answer::ask_as(&server.base_url, old, &somebody);
     assert_eq!(old.headers().len(), 40);
 
     // The first forty are remembered; of the last nobody can say whether it is there.
     nginx.stop();
-    let response = get(&format!(
+    let url = format!(
         "{}?verb=ListIdentifiers&metadataPrefix=oai_dc",
         server.base_url
-    ));
+    );
+    let response = fetch("GET", &url, &somebody, b"");
 
     assert!(response.status == 503 || !response.complete);
     assert!(!response.text().contains("</OAI-PMH>"));
@@ -465,4 +470,48 @@ fn check_agreement(
         let record = record_as(server, &url, "oai_dc", headers);
         assert_eq!(record.error(), error, "{url}");
     }
+}
+
+#[test]
+fn what_the_other_server_ceases_or_begins_to_show_is_told() {
+    let fixture = Fixture::small();
+    let port = free_port();
+    let denying = "location = /about.html { deny all; }\nlocation = /notes.txt { deny all; }\n";
+    let nginx = Nginx::start_on(&fixture, "location = /notes.txt { deny all; }\n", port);
+    let server = beside(&nginx, &fixture, "[index]\nsweep_seconds = 1\n");
+    let state = |path: &str| {
+        let identifier = server.url(path);
+        let mut headers = server.all().into_iter();
+        headers.find(|header| header.identifier == identifier)
+    };
+    let first = state("about.html").unwrap();
+    assert!(!first.deleted);
+    assert_eq!(state("notes.txt"), None);
+
+    nginx.stop();
+    let nginx = Nginx::start_on(&fixture, denying, port);
+    wait_until("the tombstone", || {
+        state("about.html").is_some_and(|header| header.deleted)
+    });
+    let hidden = state("about.html").unwrap();
+    assert!(hidden.datestamp > first.datestamp);
+    // What was never shown stays unknown.
+    assert_eq!(state("notes.txt"), None);
+    assert_eq!(
+        record(&server, &hidden.identifier, "oai_dc").headers(),
+        [hidden.clone()]
+    );
+
+    nginx.stop();
+    let _nginx = Nginx::start_on(&fixture, "", port);
+    wait_until("both to be shown", || {
+        let live = |path| state(path).is_some_and(|header: Header| !header.deleted);
+        live("about.html") && live("notes.txt")
+    });
+    wait_until("new datestamps", || {
+        ["about.html", "notes.txt"]
+            .iter()
+            .all(|path| state(path).unwrap().datestamp >= hidden.datestamp)
+    });
+    assert!(state("about.html").unwrap().datestamp > hidden.datestamp);
 }

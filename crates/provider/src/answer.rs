@@ -285,7 +285,8 @@ impl<V: View> Answer<'_, V> {
 
     /// What to say where there is nothing: a set cannot be empty in a repository that has none.
     fn nothing(&self, start: Start) -> Result<Failure, Failure> {
-        if start.position.is_none() && start.selection.set.is_some() && self.view.sets()?.is_empty() {
+        if start.position.is_none() && start.selection.set.is_some() && self.view.sets()?.is_empty()
+        {
             let message = "this repository has no sets";
             return Ok(oai::Error::new(ErrorCode::NoSetHierarchy, message).into());
         }

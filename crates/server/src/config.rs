@@ -340,6 +340,13 @@ impl Config {
         if !root.is_dir() {
             bail!("the site `{}` is not a directory", root.display());
         }
+        let data = self.data()?;
+        if resolved(&data)?.starts_with(resolved(root)?) {
+            bail!(
+                "the data directory `{}` lies within the site, which would offer it; give a place outside with --data",
+                data.display()
+            );
+        }
         if self.origin.url.is_some() && !self.area.is_empty() {
             bail!(
                 "areas are for the stand-alone server; beside an origin its own access rules hold: remove [[area]]"
@@ -347,6 +354,16 @@ impl Config {
         }
         Ok(())
     }
+}
+
+/// A path with its links resolved, as far as it exists.
+fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    let existing = path.ancestors().find_map(|ancestor| {
+        let real = ancestor.canonicalize().ok()?;
+        Some(real.join(path.strip_prefix(ancestor).ok()?))
+    });
+    Ok(existing.unwrap_or(path))
 }
 
 fn check_url(url: &str) -> anyhow::Result<()> {

@@ -73,7 +73,7 @@ pub async fn run(
         // The scan is crash-safe, so it can be left where it is.
         () = &mut stop => return Ok(()),
     };
-    let indexer = site.follow().context("the site cannot be watched")?;
+    let followers = site.follow().context("the site cannot be watched")?;
     let (items, _) = site.totals()?;
     let state = Arc::new(state(config, site, &base_url)?);
     let handle = admin::install()?;
@@ -115,11 +115,14 @@ pub async fn run(
     if let Some(task) = admin_task {
         task.await?;
     }
-    let close = move || -> anyhow::Result<()> {
-        drop(indexer);
-        Ok(state.site.close()?)
+    let close = move || {
+        drop(followers);
+        if let Err(error) = state.site.close() {
+            // Nothing is lost by it: the next start takes this one for a crash, and looks closer.
+            tracing::error!("{error}");
+        }
     };
-    tokio::task::spawn_blocking(close).await?
+    Ok(tokio::task::spawn_blocking(close).await?)
 }
 
 fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {

@@ -172,6 +172,7 @@ impl Access {
             .map(|area| (area.path.clone(), verdict(area)));
         Visibility {
             areas: areas.collect(),
+            undecided: false,
         }
     }
 

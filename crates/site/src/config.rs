@@ -37,6 +37,8 @@ pub struct IndexConfig {
     pub watch_limit: usize,
     /// Seconds between two scans of the whole site, where all directories are watched.
     pub rescan_seconds: u64,
+    /// Seconds between two rounds of asking an origin whether it still shows what it showed.
+    pub sweep_seconds: u64,
 }
 
 /// Media types beyond the table that is built in.
@@ -93,6 +95,7 @@ impl Default for IndexConfig {
             watch: true,
             watch_limit: 100_000,
             rescan_seconds: 600,
+            sweep_seconds: 60,
         }
     }
 }

@@ -30,18 +30,18 @@ const ROOT_CHECKED_EVERY: Duration = Duration::from_millis(500);
 
 /// How the index follows the site.
 #[derive(Debug, Clone)]
-pub struct Following {
+pub(crate) struct Following {
     /// Whether directories are watched.
-    pub watch: bool,
+    pub(crate) watch: bool,
     /// At most how many.
-    pub watch_limit: usize,
+    pub(crate) watch_limit: usize,
     /// How long after a scan the next one begins, where all directories are watched.
-    pub rescan: Duration,
+    pub(crate) rescan: Duration,
 }
 
 /// The thread that keeps the index true.
 #[derive(Debug)]
-pub struct Indexer {
+pub(crate) struct Indexer {
     stop: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -97,7 +97,7 @@ pub(crate) fn scan(
 
 impl Indexer {
     /// Starts to follow the site.
-    pub fn start(
+    pub(crate) fn start(
         ground: Arc<Ground>,
         index: Arc<Index>,
         following: Following,
@@ -402,10 +402,7 @@ impl<'a> Scan<'a> {
                 if let (Reason::Missing, Some(watch)) = (&reason, &mut self.watch) {
                     watch.forget(path);
                 }
-                self.observations.push(Observation {
-                    path: path.clone(),
-                    seen: Seen::Nothing,
-                });
+                self.observe_nothing(path)?;
             }
             Sighting::Unknown(error) => {
                 tracing::warn!(
@@ -454,16 +451,31 @@ impl<'a> Scan<'a> {
         if ground.rules.prune(directory).is_some() {
             return Ok(());
         }
-        let reader = self.index.reader()?;
-        if reader
-            .row(&crate::index::Visibility::default(), directory)?
-            .is_some()
-        {
-            // Only the row of the path itself: what lies below it has rows of its own.
-            drop(reader);
-            self.applied += self.index.remove_file(directory)?;
-        }
+        // Only the path itself is no file any more: what lies below has rows of its own.
+        self.observations.push(Observation {
+            path: directory.clone(),
+            seen: Seen::Nothing,
+        });
         self.run(directory, &|_| {})
+    }
+
+    /// There is nothing here, nor below.
+    fn observe_nothing(&mut self, path: &SitePath) -> Result<(), Error> {
+        let mut gone = vec![path.clone()];
+        while !gone.is_empty() {
+            let last = gone.last().filter(|last| *last != path).cloned();
+            self.observations
+                .extend(gone.drain(..).map(|path| Observation {
+                    path,
+                    seen: Seen::Nothing,
+                }));
+            if self.observations.len() >= BATCH {
+                self.apply()?;
+            }
+            let below = self.index.reader()?.by_path(path, last.as_ref(), BATCH)?;
+            gone.extend(below.into_iter().map(|row| row.path));
+        }
+        Ok(())
     }
 
     fn apply(&mut self) -> Result<(), Error> {

@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use crate::access::{Access, AreaConfig};
 use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use crate::index::{Index, Opened};
+use crate::indexer::{self, Following, Indexer};
 use crate::media_types::MediaTypes;
 use crate::plugin::{Plugin, PluginRule};
+use crate::sweep::Sweep;
 use crate::{
-    DynamicPolicy, Error, Following, Ground, Indexer, OfferConfig, Origin, Requester, Root, Rules,
-    SitePath, SiteView, indexer,
+    DynamicPolicy, Error, Ground, OfferConfig, Origin, Requester, Root, Rules, SitePath, SiteView,
 };
 
 /// How a site is set up.
@@ -55,6 +56,13 @@ pub struct Site {
     pub(crate) origin: Option<Arc<dyn Origin>>,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
     troubles: Mutex<HashMap<i64, Instant>>,
+}
+
+/// The threads that keep the index true.
+#[derive(Debug)]
+pub struct Followers {
+    _indexer: Indexer,
+    _sweep: Option<Sweep>,
 }
 
 const TROUBLE_LASTS: Duration = Duration::from_secs(300);
@@ -159,14 +167,26 @@ impl Site {
         Ok(site)
     }
 
-    /// Starts the thread that keeps the index true; it stops when the value is dropped.
-    pub fn follow(&self) -> std::io::Result<Indexer> {
+    /// Starts what keeps the index true; it stops when the value is dropped.
+    pub fn follow(&self) -> std::io::Result<Followers> {
         let following = Following {
             watch: self.config.index.watch,
             watch_limit: self.config.index.watch_limit,
             rescan: Duration::from_secs(self.config.index.rescan_seconds.max(1)),
         };
-        Indexer::start(Arc::clone(&self.ground), Arc::clone(&self.index), following)
+        let sweep = match &self.origin {
+            Some(origin) => Some(Sweep::start(
+                Arc::clone(&self.ground),
+                Arc::clone(&self.index),
+                Arc::clone(origin),
+                Duration::from_secs(self.config.index.sweep_seconds.max(1)),
+            )?),
+            None => None,
+        };
+        Ok(Followers {
+            _indexer: Indexer::start(Arc::clone(&self.ground), Arc::clone(&self.index), following)?,
+            _sweep: sweep,
+        })
     }
 
     /// What a requester may see now. The moment is taken here: see [`crate::Horizon`].
@@ -227,19 +247,16 @@ impl Site {
 
     /// A configuration that changes what records say, or who may see them, is a change of these records.
     fn notice_configuration(&self) -> Result<(), Error> {
-        let everything = SitePath::root();
-        if self.changed("site_url", &self.config.site_url)? {
+        let site_url = &self.config.site_url;
+        if self.notice("site_url", site_url)? {
             tracing::warn!(
-                "the site's URL is now {}: every identifier is a new one for harvesters",
-                self.config.site_url
+                "the site's URL is now {site_url}: every identifier is a new one for harvesters"
             );
-            self.index.touch(&everything)?;
         }
-        if self.changed("records", &self.records_fingerprint())? {
+        if self.notice("records", &self.records_fingerprint())? {
             tracing::info!(
                 "what records say has changed with the configuration: all are stamped anew"
             );
-            self.index.touch(&everything)?;
         }
         self.notice_areas()
     }
@@ -273,14 +290,18 @@ impl Site {
         self.index.set_fact("areas", &text)
     }
 
-    /// Whether a fact differs from what the index knew; the new one is kept.
-    fn changed(&self, key: &str, value: &str) -> Result<bool, Error> {
+    /// Stamps all items anew if a fact differs from what the index knew. The fact is kept last, so that a
+    /// start that is cut short is made good by the next one.
+    fn notice(&self, key: &str, value: &str) -> Result<bool, Error> {
         let before = self.index.fact(key)?;
-        let changed = before.as_deref() != Some(value);
+        let changed = before.as_ref().is_some_and(|before| before != value);
         if changed {
+            self.index.touch(&SitePath::root())?;
+        }
+        if before.as_deref() != Some(value) {
             self.index.set_fact(key, value)?;
         }
-        Ok(changed && before.is_some())
+        Ok(changed)
     }
 
     /// A text that changes whenever the configuration changes what records say.

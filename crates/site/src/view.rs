@@ -44,7 +44,10 @@ impl Listed for SiteItem {
 impl<'a> SiteView<'a> {
     pub(crate) fn new(site: &'a Site, requester: Requester) -> Result<Self, Error> {
         let visibility = match site.origin {
-            Some(_) => Visibility::default(),
+            Some(_) => Visibility {
+                undecided: true,
+                ..Visibility::default()
+            },
             None => site.access.visibility(&requester),
         };
         Ok(Self {
@@ -64,13 +67,18 @@ impl<'a> SiteView<'a> {
                 .map(|row| self.item_of(row, None))
                 .collect();
         };
-        let candidates: Vec<_> = rows.iter().map(|row| self.candidate(row)).collect();
+        let candidates: Vec<_> = rows.iter().map(candidate).collect();
         let looks = origin
             .look(&self.requester, &candidates)
             .map_err(Error::Config)?;
+        self.note_shown(&rows, &looks)?;
         let mut items = Vec::new();
         for (row, look) in rows.into_iter().zip(looks) {
             match (row.state, look) {
+                // Shown to all once: no secret, so that even a refusal may be told as a deletion.
+                (State::Withdrawn, Look::Refused | Look::NotServed(_)) => {
+                    items.push(self.item_of(row, None)?);
+                }
                 (State::Live, Look::Served(headers)) => {
                     items.push(self.item_of(row, Some(headers))?)
                 }
@@ -84,17 +92,19 @@ impl<'a> SiteView<'a> {
         Ok(items)
     }
 
-    fn candidate(&self, row: &Row) -> Candidate {
-        let facts = (row.state == State::Live && !row.dynamic).then_some(Facts {
-            size: row.size,
-            mtime: row.mtime,
-            ctime_ns: 0,
-            mark: row.mark,
-        });
-        Candidate {
-            path: row.path.clone(),
-            facts,
+    /// What is told to somebody without credentials is remembered, to tell later when it is no longer shown.
+    fn note_shown(&self, rows: &[Row], looks: &[Look]) -> Result<(), Error> {
+        if self.requester.authorization.is_some() || self.requester.cookie.is_some() {
+            return Ok(());
         }
+        let first_time = |row: &Row| row.state == State::Live && row.shown.is_none();
+        let noted: Vec<_> = rows
+            .iter()
+            .zip(looks)
+            .filter(|(row, _)| first_time(row))
+            .map(|(row, look)| (row.id, matches!(look, Look::Served(_))))
+            .collect();
+        self.site.index.note_shown(&noted)
     }
 
     fn item_of(
@@ -219,10 +229,10 @@ impl View for SiteView<'_> {
         let Some(path) = self.site.path_of(identifier) else {
             return Ok(None);
         };
-        let row = self.reader.row(&self.visibility, &path)?;
+        let mut rows = self.reader.rows_of(&self.visibility, &path)?;
         // Not yet in the lists of this moment, so not here either.
-        let row = row.filter(|row| row.datestamp <= self.response_date.seconds());
-        let items = self.items(row.into_iter().collect())?;
+        rows.retain(|row| row.datestamp <= self.response_date.seconds());
+        let items = self.items(rows)?;
         Ok(items.into_iter().next())
     }
 
@@ -260,6 +270,20 @@ impl View for SiteView<'_> {
 impl From<Error> for provider::Error {
     fn from(error: Error) -> Self {
         Self::Unavailable(error.to_string())
+    }
+}
+
+/// What an origin is asked about a row.
+pub(crate) fn candidate(row: &Row) -> Candidate {
+    let facts = (row.state == State::Live && !row.dynamic).then_some(Facts {
+        size: row.size,
+        mtime: row.mtime,
+        ctime_ns: 0,
+        mark: row.mark,
+    });
+    Candidate {
+        path: row.path.clone(),
+        facts,
     }
 }
 

@@ -62,6 +62,8 @@ pub struct Row {
     pub mark: i64,
     /// Whether a server would run it.
     pub dynamic: bool,
+    /// Whether the origin gives it to those without credentials, where one was asked.
+    pub shown: Option<bool>,
 }
 
 /// Whether an item is still there.

@@ -12,13 +12,16 @@ use crate::{Error, SitePath};
 
 /// The columns of a [`Row`], of a table called `i`.
 pub(super) const ROW: &str =
-    "i.id, i.path, i.datestamp, i.state, i.media_type, i.size, i.mtime, i.mark, i.dynamic";
+    "i.id, i.path, i.datestamp, i.state, i.media_type, i.size, i.mtime, i.mark, i.dynamic,
+     i.shown";
 
 /// Which paths a requester may see: the longest of the listed directories decides, all else is open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Visibility {
     /// Directories, each with whether it is open to this requester.
     pub areas: Vec<(SitePath, bool)>,
+    /// Whether all rows are wanted, withdrawn ones too, because somebody else decides.
+    pub undecided: bool,
 }
 
 /// A connection for reading, given back when dropped.
@@ -38,6 +41,9 @@ impl Visibility {
 
     /// The same as a condition on the table `i`: what is open and not withdrawn, or withdrawn and not open.
     fn condition(&self) -> String {
+        if self.undecided {
+            return "true".to_owned();
+        }
         if self.areas.iter().all(|(_, open)| *open) {
             return "i.state <> 2".to_owned();
         }
@@ -149,16 +155,11 @@ impl Reader<'_> {
         Ok(count)
     }
 
-    /// The visible row of a path.
-    pub fn row(&self, visibility: &Visibility, path: &SitePath) -> Result<Option<Row>, Error> {
-        let sql = format!(
-            "SELECT {ROW} FROM item i WHERE i.path = ?1 AND {}",
-            visibility.condition()
-        );
-        Ok(self
-            .rows(&sql, params![path.as_bytes()])?
-            .into_iter()
-            .next())
+    /// The visible rows of a path: one, or two where nothing is decided yet.
+    pub fn rows_of(&self, visibility: &Visibility, path: &SitePath) -> Result<Vec<Row>, Error> {
+        let condition = visibility.condition();
+        let sql = format!("SELECT {ROW} FROM item i WHERE i.path = ?1 AND {condition}");
+        self.rows(&sql, params![path.as_bytes()])
     }
 
     /// The media types of which something live is visible.
@@ -308,6 +309,7 @@ pub(super) fn row_from(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         mtime: row.get(6)?,
         mark: row.get(7)?,
         dynamic: row.get(8)?,
+        shown: row.get(9)?,
     })
 }
 

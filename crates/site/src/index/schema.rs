@@ -7,7 +7,8 @@ use rusqlite::Connection;
 pub(super) const VERSION: i64 = 1;
 
 /// `former_types`: the media types a live item had before, comma-separated, so that its tombstone can be
-/// found in every set it was in.
+/// found in every set it was in. `shown`: whether an origin was seen to give it to somebody without
+/// credentials; null where nobody asked.
 pub(super) const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE media_type (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, live INTEGER NOT NULL DEFAULT 0);
@@ -21,7 +22,8 @@ CREATE TABLE item (
     mtime INTEGER NOT NULL,
     mark INTEGER NOT NULL,
     dynamic INTEGER NOT NULL,
-    former_types TEXT
+    former_types TEXT,
+    shown INTEGER
 );
 CREATE TABLE plugin_result (
     item INTEGER NOT NULL,

@@ -11,6 +11,9 @@ use super::{Index, MediaTypeTable, Row, State, locked};
 use crate::horizon::Horizon;
 use crate::{Error, Facts, SitePath};
 
+/// How many rows are changed in one step.
+const STEP: usize = 1000;
+
 /// Something that was seen of a path.
 #[derive(Debug)]
 pub struct Observation {
@@ -32,7 +35,7 @@ pub enum Seen {
         /// Whether a server would run it.
         dynamic: bool,
     },
-    /// Nothing that is offered: neither a file nor, if it was a directory, anything below.
+    /// No file that is offered.
     Nothing,
 }
 
@@ -60,26 +63,12 @@ impl Index {
         })
     }
 
-    /// Takes note that there is no file at a path any more, whatever lies below it.
-    pub fn remove_file(&self, path: &SitePath) -> Result<Applied, Error> {
-        self.write(|batch| match batch.row(path)? {
-            Some(row) => batch.delete(&row),
-            None => Ok(()),
-        })
-    }
-
     /// Stamps every live item within a path as changed now: something outside of the files has changed
     /// what their records say or who may see them.
-    pub fn touch(&self, within: &SitePath) -> Result<Applied, Error> {
-        self.write(|batch| {
-            for row in batch.rows_within(within)? {
-                if row.state == State::Live {
-                    let datestamp = batch.horizon.of_notice(Some(row.datestamp));
-                    batch.restamp(&row, datestamp)?;
-                    batch.applied.changed += 1;
-                }
-            }
-            Ok(())
+    pub fn touch(&self, within: &SitePath) -> Result<(), Error> {
+        self.for_each_within(within, |batch, row| match row.state {
+            State::Live => batch.touch(row),
+            _ => Ok(()),
         })
     }
 
@@ -88,15 +77,74 @@ impl Index {
         &self,
         within: &SitePath,
         was_public: impl Fn(&SitePath) -> bool,
-    ) -> Result<Applied, Error> {
+    ) -> Result<(), Error> {
+        self.for_each_within(within, |batch, row| match was_public(&row.path) {
+            true => batch.withdraw(row),
+            false => Ok(()),
+        })
+    }
+
+    /// Remembers for the first time whether items are shown to those without credentials.
+    pub fn note_shown(&self, shown: &[(i64, bool)]) -> Result<(), Error> {
+        if shown.is_empty() {
+            return Ok(());
+        }
+        let sql = "UPDATE item SET shown = ?2 WHERE id = ?1 AND shown IS NULL";
         self.write(|batch| {
-            for row in batch.rows_within(within)? {
-                if was_public(&row.path) {
+            let mut statement = batch.connection.prepare_cached(sql)?;
+            shown
+                .iter()
+                .try_for_each(|(id, shown)| statement.execute(params![id, shown]).map(drop))
+        })
+        .map(drop)
+    }
+
+    /// Takes note that items are shown to those without credentials from now on, or no longer.
+    pub fn turn_shown(&self, turned: &[(SitePath, bool)]) -> Result<(), Error> {
+        if turned.is_empty() {
+            return Ok(());
+        }
+        self.write(|batch| {
+            for (path, shown) in turned {
+                let Some(row) = batch.row(path)?.filter(|row| row.state == State::Live) else {
+                    continue;
+                };
+                if !shown {
                     batch.withdraw(&row)?;
                 }
+                batch.touch(&row)?;
+                let sql = "UPDATE item SET shown = ?2 WHERE id = ?1";
+                batch.connection.execute(sql, params![row.id, shown])?;
             }
             Ok(())
         })
+        .map(drop)
+    }
+
+    /// Works on every row within a path, withdrawn ones aside, in small steps between which answers are given.
+    fn for_each_within(
+        &self,
+        within: &SitePath,
+        mut work: impl FnMut(&mut Batch<'_>, &Row) -> rusqlite::Result<()>,
+    ) -> Result<(), Error> {
+        let mut paths = vec![within.clone()];
+        let mut after = None;
+        loop {
+            self.write(|batch| {
+                for path in &paths {
+                    if let Some(row) = batch.row(path)? {
+                        work(batch, &row)?;
+                    }
+                }
+                Ok(())
+            })?;
+            let rows = self.reader()?.by_path(within, after.as_ref(), STEP)?;
+            paths = rows.into_iter().map(|row| row.path).collect();
+            match paths.last() {
+                Some(last) => after = Some(last.clone()),
+                None => return Ok(()),
+            }
+        }
     }
 
     /// Keeps the outcome of a plug-in for a file in its present state.
@@ -163,12 +211,10 @@ struct Batch<'a> {
 impl Batch<'_> {
     fn observe(&mut self, observation: &Observation) -> rusqlite::Result<()> {
         match &observation.seen {
-            Seen::Nothing => {
-                for row in self.rows_within(&observation.path)? {
-                    self.delete(&row)?;
-                }
-                Ok(())
-            }
+            Seen::Nothing => match self.row(&observation.path)? {
+                Some(row) => self.delete(&row),
+                None => Ok(()),
+            },
             Seen::File {
                 facts,
                 media_type,
@@ -292,6 +338,11 @@ impl Batch<'_> {
         Ok(())
     }
 
+    fn touch(&mut self, row: &Row) -> rusqlite::Result<()> {
+        self.applied.changed += 1;
+        self.restamp(row, self.horizon.of_notice(Some(row.datestamp)))
+    }
+
     fn restamp(&mut self, row: &Row, datestamp: i64) -> rusqlite::Result<()> {
         let datestamp = self.stamp(datestamp);
         self.leave_sets(row)?;
@@ -335,17 +386,6 @@ impl Batch<'_> {
             .prepare_cached(&sql)?
             .query_row([path.as_bytes()], row_from)
             .optional()
-    }
-
-    /// The rows of a path and of all below it, withdrawn ones aside.
-    fn rows_within(&self, path: &SitePath) -> rusqlite::Result<Vec<Row>> {
-        let (first, last) = bounds(path);
-        let sql = format!(
-            "SELECT {ROW} FROM item i WHERE (path = ?1 OR (path >= ?2 AND path < ?3)) AND (state = 2) = 0"
-        );
-        let mut statement = self.connection.prepare_cached(&sql)?;
-        let rows = statement.query_map(params![path.as_bytes(), first, last], row_from)?;
-        rows.collect()
     }
 
     fn former_types(&self, id: i64) -> rusqlite::Result<Vec<i64>> {

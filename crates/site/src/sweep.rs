@@ -1,0 +1,138 @@
+//! Beside an origin: notices what the other server begins or ceases to show, although no file tells of it.
+//!
+//! It looks as somebody without credentials. What comes into sight is stamped anew, so that no harvester
+//! misses it; what goes out of sight leaves a tombstone for those who cannot see it any longer.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crate::index::{Index, Row, State};
+use crate::root::Sighting;
+use crate::view::candidate;
+use crate::{Ground, Look, Origin, Requester, SitePath};
+
+/// How many items are asked for at once.
+const HELPING: usize = 256;
+
+/// The thread that asks.
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sweep {
+    pub(crate) fn start(
+        ground: Arc<Ground>,
+        index: Arc<Index>,
+        origin: Arc<dyn Origin>,
+        pause: Duration,
+    ) -> std::io::Result<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let sweeper = Sweeper {
+            ground,
+            index,
+            origin,
+            stopped,
+        };
+        let thread = thread::Builder::new()
+            .name("sweep".to_owned())
+            .spawn(move || sweeper.sweep_for_ever(pause))?;
+        Ok(Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Sweep {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Sweeper {
+    ground: Arc<Ground>,
+    index: Arc<Index>,
+    origin: Arc<dyn Origin>,
+    stopped: Receiver<()>,
+}
+
+impl Sweeper {
+    fn sweep_for_ever(&self, pause: Duration) {
+        loop {
+            let began = Instant::now();
+            if let Err(reason) = self.sweep() {
+                tracing::warn!("the origin could not be swept: {reason}");
+            }
+            // A large site is swept in peace: most of the other server's time is for others.
+            let pause = pause.max(began.elapsed() * 9);
+            if self.stopped.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+    }
+
+    fn sweep(&self) -> Result<(), String> {
+        let root = SitePath::root();
+        let mut after = None;
+        loop {
+            let rows = self
+                .index
+                .reader()
+                .and_then(|reader| reader.by_path(&root, after.as_ref(), HELPING))
+                .map_err(|error| error.to_string())?;
+            let Some(last) = rows.last() else {
+                return Ok(());
+            };
+            after = Some(last.path.clone());
+            let live: Vec<_> = rows
+                .into_iter()
+                .filter(|row| row.state == State::Live)
+                .collect();
+            self.compare(&live)?;
+            if self.stopped.try_recv() == Err(TryRecvError::Disconnected) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn compare(&self, rows: &[Row]) -> Result<(), String> {
+        let candidates: Vec<_> = rows.iter().map(candidate).collect();
+        let nobody = Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let looks = self.origin.look(&nobody, &candidates)?;
+        let (mut noted, mut turned) = (Vec::new(), Vec::new());
+        for (row, look) in rows.iter().zip(looks) {
+            let shown = matches!(look, Look::Served(_));
+            match row.shown {
+                None => noted.push((row.id, shown)),
+                Some(before) if before != shown && self.is_as_indexed(row) => {
+                    turned.push((row.path.clone(), shown));
+                }
+                Some(_) => {}
+            }
+        }
+        if !turned.is_empty() {
+            let items = turned.len();
+            tracing::info!(items, "the origin shows other items than before");
+        }
+        self.index
+            .note_shown(&noted)
+            .and_then(|()| self.index.turn_shown(&turned))
+            .map_err(|error| error.to_string())
+    }
+
+    /// A file that has just changed differs from the row for another reason.
+    fn is_as_indexed(&self, row: &Row) -> bool {
+        match self.ground.look(&row.path) {
+            Sighting::File { facts, .. } => facts.mark == row.mark,
+            _ => false,
+        }
+    }
+}

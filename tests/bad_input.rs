@@ -884,7 +884,7 @@ fn a_directory_that_turns_unreadable_comes_back() {
     let gone = || server.all().iter().filter(|header| header.deleted).count();
     assert_eq!(gone(), 0);
 
-    fs::set_permissions(&docs, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&docs, fs::Permissions::from_mode(0o000)).unwrap();
     wait_until("its files are tombstones", || gone() == 2);
     assert_eq!(get(&server.url("docs/page.html")).status, 403);
 
@@ -1393,4 +1393,31 @@ fn status_number(server: &Server, key: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find(|line| line.starts_with(key)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn characters_that_should_have_been_escaped_are_answered_in_xml() {
+    let fixture = Fixture::small();
+    fixture.write("quote\"d.txt", "quoted");
+    let server = garner().serve(&fixture, "");
+    let authority = server
+        .site_url
+        .trim_start_matches("http://")
+        .trim_end_matches('/');
+    let mut connection = Connection::open(authority);
+    // Twice over one connection: the second request begins after an answer.
+    for (identifier, code) in [
+        ("invalid\"id", "badArgument"),
+        ("a<b>", "badArgument"),
+        ("http://elsewhere/\u{e9}", "idDoesNotExist"),
+        ("invalid\"id", "badArgument"),
+    ] {
+        let target =
+            format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}");
+        connection.send(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+        let answer = Answer::of(connection.receive(false).unwrap());
+        assert_eq!(answer.error().as_deref(), Some(code), "{identifier}");
+    }
+    connection.send(b"GET /quote\"d.txt HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_eq!(connection.receive(false).unwrap().text(), "quoted");
 }

@@ -21,6 +21,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, Sleep};
 
 use crate::body::Body;
+use crate::request_line;
 
 /// Limits of connections.
 #[derive(Debug, Clone, Copy)]
@@ -92,12 +93,16 @@ pub(crate) async fn serve<H, F>(
     let _ = tokio::time::timeout(LAST_WORDS, graceful.shutdown()).await;
 }
 
-/// A stream whose writes fail when the client has not taken anything for a while.
+/// A stream whose writes fail when the client has not taken anything for a while, and whose requests are
+/// mended where that helps.
 struct Patient {
     stream: TcpStream,
     stall: Duration,
     deadline: Pin<Box<Sleep>>,
     waiting: bool,
+    request_expected: bool,
+    /// What was read and is still to be handed on.
+    mended: Vec<u8>,
 }
 
 impl Patient {
@@ -107,6 +112,8 @@ impl Patient {
             stall,
             deadline: Box::pin(tokio::time::sleep(stall)),
             waiting: false,
+            request_expected: true,
+            mended: Vec::new(),
         }
     }
 
@@ -137,7 +144,22 @@ impl AsyncRead for Patient {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let this = &mut *self;
+        if this.mended.is_empty() {
+            let before = buffer.filled().len();
+            ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
+            // A request begins where a connection does, or after an answer.
+            if std::mem::take(&mut this.request_expected)
+                && let Some(mended) = request_line::mend(&buffer.filled()[before..])
+            {
+                buffer.set_filled(before);
+                this.mended = mended;
+            }
+        }
+        let length = this.mended.len().min(buffer.remaining());
+        buffer.put_slice(&this.mended[..length]);
+        this.mended.drain(..length);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -147,6 +169,7 @@ impl AsyncWrite for Patient {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.request_expected = true;
         let progress = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.watched(cx, progress)
     }
@@ -156,6 +179,7 @@ impl AsyncWrite for Patient {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.request_expected = true;
         let progress = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
         self.watched(cx, progress)
     }

@@ -12,6 +12,7 @@ mod flow_control;
 mod listing;
 mod oai_pmh;
 mod origin;
+mod request_line;
 pub mod robots;
 mod router;
 mod run;

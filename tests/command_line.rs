@@ -60,14 +60,18 @@ Arguments:
           The directory of the site
 
 Options:
-      --config <FILE>
-          A configuration file in TOML; flags win over it
-
       --data <DIR>
           Where the index is kept [default: DIR.garner]
 
+      --config <FILE>
+          A configuration file in TOML; flags win over it
+
       --base-url <URL>
           Where the repository answers, as harvesters see it [default: http://ADDR:PORT/modoai]
+
+      --site-url <URL>
+          What the URLs of the files begin with, as users see them [default: the origin, or the host
+          of the base URL]
 
       --origin <URL>
           The web server that serves DIR, such as http://127.0.0.1:8000/

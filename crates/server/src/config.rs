@@ -246,9 +246,10 @@ impl Config {
             return Ok(data.clone());
         }
         let root = self.root()?;
-        let root = root
-            .canonicalize()
+        // As it was given: a link that is switched to another release keeps its index.
+        let root = std::path::absolute(root)
             .with_context(|| format!("cannot find the site `{}`", root.display()))?;
+        let root = root.components().collect::<PathBuf>();
         let mut name = root.into_os_string();
         name.push(".garner");
         Ok(name.into())

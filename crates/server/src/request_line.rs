@@ -11,8 +11,12 @@ pub(crate) const LONGEST: usize = 64 * 1024;
 pub(crate) fn mend(bytes: &[u8]) -> Option<Vec<u8>> {
     let end = bytes.iter().take(LONGEST).position(|byte| *byte == b'\n')?;
     let line = bytes[..end].strip_suffix(b"\r").unwrap_or(&bytes[..end]);
-    let method = [&b"GET "[..], b"HEAD ", b"POST "].into_iter().find(|method| line.starts_with(method))?;
-    let version = [&b" HTTP/1.1"[..], b" HTTP/1.0"].into_iter().find(|version| line.ends_with(version))?;
+    let method = [&b"GET "[..], b"HEAD ", b"POST "]
+        .into_iter()
+        .find(|method| line.starts_with(method))?;
+    let version = [&b" HTTP/1.1"[..], b" HTTP/1.0"]
+        .into_iter()
+        .find(|version| line.ends_with(version))?;
     let target = line.get(method.len()..line.len() - version.len())?;
     if target.iter().all(|byte| is_fine(*byte)) {
         return None;
@@ -39,7 +43,8 @@ mod tests {
 
     #[test]
     fn what_no_url_may_hold_is_escaped() {
-        let request = b"GET /modoai?identifier=invalid\"id<\xE9> x HTTP/1.1\r\nHost: a\r\nX: \"\r\n\r\n";
+        let request =
+            b"GET /modoai?identifier=invalid\"id<\xE9> x HTTP/1.1\r\nHost: a\r\nX: \"\r\n\r\n";
         let mended = mend(request).unwrap();
         let expected = b"GET /modoai?identifier=invalid%22id%3C%E9%3E%20x HTTP/1.1\r\nHost: a\r\nX: \"\r\n\r\n";
         assert_eq!(mended, expected);

@@ -116,6 +116,7 @@ impl Indexer {
             dirty: Dirty::default(),
             young_since: HashMap::new(),
             root_missing: false,
+            said: None,
         };
         let thread = thread::Builder::new()
             .name("indexer".to_owned())
@@ -148,6 +149,8 @@ struct Follower {
     /// Files that were too young whenever they were looked at.
     young_since: HashMap<SitePath, Instant>,
     root_missing: bool,
+    /// When the present trouble was last spoken of.
+    said: Option<Instant>,
 }
 
 impl Follower {
@@ -271,7 +274,12 @@ impl Follower {
         self.dirty.paths.extend(young);
     }
 
-    fn report(&self, what: &str, result: Result<(), Error>, applied: Applied) -> Result<(), ()> {
+    fn report(
+        &mut self,
+        what: &str,
+        result: Result<(), Error>,
+        applied: Applied,
+    ) -> Result<(), ()> {
         if applied != Applied::default() {
             let Applied {
                 created,
@@ -280,7 +288,19 @@ impl Follower {
             } = applied;
             tracing::info!(created, changed, deleted, "index updated by {what}");
         }
-        result.map_err(|error| tracing::error!("{error}"))
+        let Err(error) = result else {
+            self.said = None;
+            return Ok(());
+        };
+        // The same trouble every second is said once a minute.
+        if self
+            .said
+            .is_none_or(|said| said.elapsed() >= Duration::from_secs(60))
+        {
+            tracing::error!("{error}");
+            self.said = Some(Instant::now());
+        }
+        Err(())
     }
 
     fn wait_a_little(&mut self) {

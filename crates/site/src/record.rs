@@ -9,6 +9,7 @@ use provider::assets;
 
 use crate::fixity::{Algorithm, Digester, digests_of};
 use crate::headers;
+use crate::index::RETRY;
 use crate::indexer::{TOO_YOUNG, is_young};
 use crate::plugin::{Plugin, PluginOutcome, PluginOutput};
 use crate::view::{SiteItem, SiteView};
@@ -318,8 +319,20 @@ impl<'a> Record<'a> {
                 self.item.header.identifier
             );
         }
+        let mended = matches!(outcome, PluginOutcome::Output(_)) && self.is_to_be_retried(&key);
         self.keep(&key, &outcome);
+        if mended && let Err(error) = site.index.touch(&self.item.row.path) {
+            tracing::warn!("{error}");
+        }
         outcome
+    }
+
+    /// Whether this plug-in failed on this file in an earlier run of the server: the record is then another one
+    /// from now on.
+    fn is_to_be_retried(&self, key: &str) -> bool {
+        let row = &self.item.row;
+        let stored = self.view.reader.plugin_result(row.id, key, row.mark);
+        stored.is_ok_and(|stored| stored.as_deref() == Some(RETRY))
     }
 
     /// The digests of the bytes that are given or referred to.

@@ -162,6 +162,7 @@ impl Site {
             config,
         };
         site.notice_configuration()?;
+        site.index.retry_failed_plugins()?;
         // From now on answers can be given: what turns up with an older modification time is late.
         site.index.answer();
         Ok(site)

@@ -1,7 +1,7 @@
 //! What one requester may see of a site at one moment, as the provider wants it.
 
 use std::io::Write;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
@@ -295,6 +295,9 @@ fn moment(site: &Site) -> i64 {
     if latest <= now {
         return now;
     }
-    std::thread::sleep(Duration::from_millis(1000));
+    let moment = UNIX_EPOCH + Duration::from_secs(u64::try_from(latest).unwrap_or(0));
+    let ahead = moment.duration_since(SystemTime::now()).unwrap_or_default();
+    // Never longer than a second, even if the clock was set back.
+    std::thread::sleep(ahead.min(Duration::from_secs(1)));
     site.index.answer_at(latest)
 }

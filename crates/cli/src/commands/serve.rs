@@ -47,6 +47,9 @@ pub(crate) struct Serve {
 pub(crate) struct SiteOptions {
     /// The directory of the site
     pub(crate) dir: Option<PathBuf>,
+    /// Where the index is kept [default: DIR.garner]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) place: PlaceOptions,
 }
@@ -57,12 +60,12 @@ pub(crate) struct PlaceOptions {
     /// A configuration file in TOML; flags win over it
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Where the index is kept [default: DIR.garner]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
     /// Where the repository answers, as harvesters see it [default: http://ADDR:PORT/modoai]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// What the URLs of the files begin with, as users see them [default: the origin, or the host of the base URL]
+    #[arg(long, value_name = "URL")]
+    pub(crate) site_url: Option<String>,
     /// The web server that serves DIR, such as http://127.0.0.1:8000/
     #[arg(long, value_name = "URL")]
     pub(crate) origin: Option<String>,
@@ -79,8 +82,8 @@ impl PlaceOptions {
             },
         };
         set(&mut config.server.root, dir);
-        set(&mut config.server.data, self.data.as_ref());
         set(&mut config.server.base_url, self.base_url.as_ref());
+        set(&mut config.server.site_url, self.site_url.as_ref());
         set(&mut config.origin.url, self.origin.as_ref());
         Ok(config)
     }
@@ -119,6 +122,7 @@ impl Serve {
 
     fn config(&self) -> anyhow::Result<Config> {
         let mut config = self.site.place.config(self.site.dir.as_ref())?;
+        set(&mut config.server.data, self.site.data.as_ref());
         if let Some(listen) = self.listen {
             config.server.listen = listen;
         }

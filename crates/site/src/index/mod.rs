@@ -20,7 +20,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 pub use load::Loader;
 pub use read::{Reader, Visibility};
-pub use write::{Applied, Observation, Seen};
+pub use write::{Applied, Observation, RETRY, Seen};
 
 use crate::horizon::Horizon;
 use crate::{Error, SitePath};

@@ -11,6 +11,9 @@ use super::{Index, MediaTypeTable, Row, State, locked};
 use crate::horizon::Horizon;
 use crate::{Error, Facts, SitePath};
 
+/// Stands for the outcome of a plug-in that failed before this start.
+pub const RETRY: &str = "retry";
+
 /// How many rows are changed in one step.
 const STEP: usize = 1000;
 
@@ -162,6 +165,13 @@ impl Index {
             .prepare_cached(sql)
             .and_then(|mut statement| statement.execute(params![item, plugin, mark, outcome]));
         kept.map(|_| ()).map_err(|source| self.error(source))
+    }
+
+    /// Gives plug-ins that failed another chance: their programs may be there by now.
+    pub fn retry_failed_plugins(&self) -> Result<(), Error> {
+        let sql = "UPDATE plugin_result SET outcome = ?1 WHERE outcome LIKE '{\"failed\"%'";
+        let retried = locked(&self.writer).execute(sql, [RETRY]);
+        retried.map(drop).map_err(|source| self.error(source))
     }
 
     fn write(

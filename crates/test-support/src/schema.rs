@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
@@ -12,10 +12,6 @@ use tempfile::TempDir;
 pub struct Schemas {
     directory: TempDir,
 }
-
-/// The attribute that the Dublin Core schema takes from elsewhere.
-const XML_NAMESPACE: &str = r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"
-    targetNamespace="http://www.w3.org/XML/1998/namespace"><xs:attribute name="lang" type="xs:string"/></xs:schema>"#;
 
 impl Schemas {
     /// Reads the published schemas, which are not part of the product. `None`, and a word about it, where they
@@ -27,39 +23,9 @@ impl Schemas {
             eprintln!("SKIPPED: the published schemas are not at ../shared/samples/schemas");
             return None;
         }
-        let read = |path: std::path::PathBuf| fs::read_to_string(path).unwrap();
-        // The kept copy does not look into records; ours does.
-        let protocol = read(published.join("OAI-PMH.xsd"))
-            .replace("processContents=\"skip\"", "processContents=\"strict\"");
-        let elements = read(published.join("simpledc20021212.xsd"))
-            .replace("http://www.w3.org/2001/03/xml.xsd", "xml.xsd");
-        let files = [
-            (
-                "OAI-PMH.xsd",
-                "http://www.openarchives.org/OAI/2.0/",
-                protocol,
-            ),
-            (
-                "oai_dc.xsd",
-                "http://www.openarchives.org/OAI/2.0/oai_dc/",
-                read(published.join("oai_dc.xsd")),
-            ),
-            ("simpledc20021212.xsd", "", elements),
-            ("xml.xsd", "", XML_NAMESPACE.to_owned()),
-            (
-                "http_header.xsd",
-                "urn:x-garner:http_header",
-                read(project.join("crates/provider/src/assets/http_header.xsd")),
-            ),
-            (
-                "didl.xsd",
-                "urn:mpeg:mpeg21:2002:02-DIDL-NS",
-                read(project.join("tests/schemas/didl.xsd")),
-            ),
-        ];
         let directory = tempfile::tempdir().unwrap();
         let mut all = String::from("<xs:schema xmlns:xs=\"http://www.w3.org/2001/XMLSchema\">");
-        for (name, namespace, text) in files {
+        for (name, namespace, text) in files(&project, &published) {
             fs::write(directory.path().join(name), text).unwrap();
             if !namespace.is_empty() {
                 all.push_str(&format!(
@@ -83,15 +49,50 @@ impl Schemas {
             .stderr(Stdio::piped())
             .spawn()
             .expect("xmllint is installed by scripts/setup test");
-        let mut input = child.stdin.take().unwrap();
-        input
-            .write_all(xml.as_bytes())
-            .map_err(|error| error.to_string())?;
-        drop(input);
+        let written = child.stdin.take().unwrap().write_all(xml.as_bytes());
         let output = child.wait_with_output().unwrap();
+        written.map_err(|error| error.to_string())?;
         match output.status.success() {
             true => Ok(()),
             false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
         }
     }
 }
+
+/// Each schema: the name of its file, the namespace to import it for unless another schema does, and its text.
+fn files(project: &Path, published: &Path) -> [(&'static str, &'static str, String); 6] {
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+    // The kept copy does not look into records; ours does.
+    let protocol = read(published.join("OAI-PMH.xsd"))
+        .replace("processContents=\"skip\"", "processContents=\"strict\"");
+    let elements = read(published.join("simpledc20021212.xsd"))
+        .replace("http://www.w3.org/2001/03/xml.xsd", "xml.xsd");
+    [
+        (
+            "OAI-PMH.xsd",
+            "http://www.openarchives.org/OAI/2.0/",
+            protocol,
+        ),
+        (
+            "oai_dc.xsd",
+            "http://www.openarchives.org/OAI/2.0/oai_dc/",
+            read(published.join("oai_dc.xsd")),
+        ),
+        ("simpledc20021212.xsd", "", elements),
+        ("xml.xsd", "", XML_NAMESPACE.to_owned()),
+        (
+            "http_header.xsd",
+            "urn:x-garner:http_header",
+            read(project.join("crates/provider/src/assets/http_header.xsd")),
+        ),
+        (
+            "didl.xsd",
+            "urn:mpeg:mpeg21:2002:02-DIDL-NS",
+            read(project.join("tests/schemas/didl.xsd")),
+        ),
+    ]
+}
+
+/// The attribute that the Dublin Core schema takes from elsewhere.
+const XML_NAMESPACE: &str = r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema"
+    targetNamespace="http://www.w3.org/XML/1998/namespace"><xs:attribute name="lang" type="xs:string"/></xs:schema>"#;

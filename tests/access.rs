@@ -6,9 +6,10 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use test_support::{Answer, Fixture, Header, Server, basic, fetch, free_port, get, wait_until};
+use test_support::{
+    Answer, Fixture, Header, Server, basic, fetch, free_port, get, percent_encoded, wait_until,
+};
 
-use crate::files::{by_value, encoded, record_as};
 use crate::garner;
 
 const PREFIXES: [&str; 3] = ["oai_dc", "http_header", "oai_didl"];
@@ -165,7 +166,7 @@ fn check_agreement(
     }
 
     for url in urls {
-        let identifier = encoded(url);
+        let identifier = percent_encoded(url);
         let answers = PREFIXES
             .iter()
             .map(|prefix| format!("verb=GetRecord&metadataPrefix={prefix}&identifier={identifier}"))
@@ -295,8 +296,8 @@ fn tombstones_of_protected_files_are_for_those_with_access() {
 
     assert_eq!(deleted(&nobody), [both[1].clone()].into());
     let (hidden, shown) = (
-        record_as(&server, &both[0], "oai_dc", &nobody.headers()),
-        record_as(&server, &both[0], "oai_dc", &reader.headers()),
+        server.record_as(&both[0], "oai_dc", &nobody.headers()),
+        server.record_as(&both[0], "oai_dc", &reader.headers()),
     );
     assert_eq!(hidden.error().as_deref(), Some("idDoesNotExist"));
     assert!(shown.headers()[0].deleted);
@@ -315,7 +316,7 @@ fn protection_withdraws_items_and_its_end_brings_them_back() {
     let state = |config: &str| {
         let server = garner().serve_on(&fixture, config, port);
         let [nobodys, readers] = [&nobody, &reader].map(|requester| {
-            let record = record_as(&server, &url, "oai_dc", &requester.headers());
+            let record = server.record_as(&url, "oai_dc", &requester.headers());
             record.headers().remove(0)
         });
         let sets = nobody.ask(&server, "verb=ListSets").texts("setSpec");
@@ -479,8 +480,8 @@ fn a_link_does_not_lead_around_what_protects_its_target() {
             for header in all {
                 let url = &header.identifier;
                 assert!(requester.gets(url), "{symlinks}: {url}");
-                let record = record_as(&server, url, "oai_didl", &requester.headers());
-                let protected = by_value(&record) == Some(b"protected bytes".to_vec());
+                let record = server.record_as(url, "oai_didl", &requester.headers());
+                let protected = record.by_value() == Some(b"protected bytes".to_vec());
                 let inside = url.starts_with(&server.url("closed/"));
                 assert_eq!(protected, inside, "{symlinks}: {url}");
             }

@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use test_support::{Answer, Connection, Fixture, Response, Server, fetch, get, wait_until};
+use test_support::{
+    Answer, Connection, Fixture, Response, Server, fetch, from_base64, get, wait_until,
+};
 
 use crate::garner;
 
@@ -236,12 +238,7 @@ fn identifiers_count_in_their_one_spelling_only() {
     fixture.write("a b.txt", "x");
     let server = garner().serve(&fixture, "");
     let outside = fixture.write_beside("outside.txt", "secret");
-    let ask = |identifier: &str| {
-        let encoded: String = identifier.bytes().map(|b| format!("%{b:02X}")).collect();
-        server.ask(&format!(
-            "verb=GetRecord&metadataPrefix=oai_didl&identifier={encoded}"
-        ))
-    };
+    let ask = |identifier: &str| server.record(identifier, "oai_didl");
 
     for path in ["about.html", "a%20b.txt", "docs/paper.pdf"] {
         assert_eq!(ask(&server.url(path)).error(), None, "{path}");
@@ -510,7 +507,7 @@ fn pipelined_requests_are_answered_in_order() {
         .map(|path| format!("GET {path} HTTP/1.1\r\nHost: x\r\n\r\n"))
         .collect();
 
-    let mut connection = Connection::open(&authority(&server));
+    let mut connection = Connection::open(server.authority());
     connection.send(requests.repeat(20).as_bytes());
 
     for _ in 0..20 {
@@ -531,7 +528,7 @@ fn pipelined_requests_are_answered_in_order() {
 fn a_form_is_asked_for_when_the_client_waits_to_be() {
     let fixture = Fixture::small();
     let server = garner().serve(&fixture, "");
-    let mut connection = Connection::open(&authority(&server));
+    let mut connection = Connection::open(server.authority());
 
     connection.send(
         b"POST /modoai HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 13\r\n\r\n",
@@ -557,7 +554,7 @@ fn clients_that_fall_silent_are_given_up() {
     ];
 
     let streams = starts.map(|start| {
-        let mut stream = TcpStream::connect(authority(&server)).unwrap();
+        let mut stream = TcpStream::connect(server.authority()).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(8)))
             .unwrap();
@@ -699,10 +696,10 @@ fn many_clients_that_stop_reading_a_file_hold_up_nobody() {
 fn two_hundred_connections_at_once_are_all_answered() {
     let fixture = Fixture::small();
     let server = garner().serve(&fixture, "");
-    let authority = authority(&server);
+    let authority = server.authority();
     let request = b"GET /modoai?verb=ListSets HTTP/1.1\r\nHost: x\r\n\r\n";
 
-    let mut connections: Vec<_> = (0..200).map(|_| Connection::open(&authority)).collect();
+    let mut connections: Vec<_> = (0..200).map(|_| Connection::open(authority)).collect();
     for round in 0..3 {
         for connection in &mut connections {
             connection.send(request);
@@ -724,7 +721,7 @@ fn connections_beyond_the_limit_are_turned_away_and_room_is_made_again() {
     let server = garner().serve(&fixture, config);
 
     let silent: Vec<_> = (0..3)
-        .map(|_| TcpStream::connect(authority(&server)).unwrap())
+        .map(|_| TcpStream::connect(server.authority()).unwrap())
         .collect();
     wait_until("a fourth connection is turned away", || {
         raw(&server, b"GET /modoai?verb=Identify HTTP/1.0\r\n\r\n").is_none()
@@ -1201,6 +1198,29 @@ fn links_that_lead_in_circles_trap_nobody() {
     }
 }
 
+#[test]
+fn characters_that_should_have_been_escaped_are_answered_in_xml() {
+    let fixture = Fixture::small();
+    fixture.write("quote\"d.txt", "quoted");
+    let server = garner().serve(&fixture, "");
+    let mut connection = Connection::open(server.authority());
+    // Twice over one connection: the second request begins after an answer.
+    for (identifier, code) in [
+        ("invalid\"id", "badArgument"),
+        ("a<b>", "badArgument"),
+        ("http://elsewhere/\u{e9}", "idDoesNotExist"),
+        ("invalid\"id", "badArgument"),
+    ] {
+        let target =
+            format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}");
+        connection.send(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+        let answer = Answer::of(connection.receive(false).unwrap());
+        assert_eq!(answer.error().as_deref(), Some(code), "{identifier}");
+    }
+    connection.send(b"GET /quote\"d.txt HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_eq!(connection.receive(false).unwrap().text(), "quoted");
+}
+
 /// How a file is changed while others read it.
 enum Change {
     /// The same bytes are overwritten.
@@ -1268,7 +1288,7 @@ fn check_versions(answer: &Answer, digests: &BTreeMap<(u8, usize), String>) -> u
             continue;
         };
         whole += 1;
-        let bytes = base64(resource.text().unwrap_or_default());
+        let bytes = from_base64(resource.text().unwrap_or_default());
         let length = item
             .descendants()
             .find(|node| node.attribute("name") == Some("Content-Length"));
@@ -1297,25 +1317,6 @@ fn check_versions(answer: &Answer, digests: &BTreeMap<(u8, usize), String>) -> u
     whole
 }
 
-fn base64(text: &str) -> Vec<u8> {
-    let value = |byte: u8| match byte {
-        b'A'..=b'Z' => byte - b'A',
-        b'a'..=b'z' => byte - b'a' + 26,
-        b'0'..=b'9' => byte - b'0' + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let digits: Vec<u8> = text.trim_end_matches('=').bytes().map(value).collect();
-    let decode = |group: &[u8]| {
-        let bits = group
-            .iter()
-            .fold(0u32, |bits, digit| bits << 6 | u32::from(*digit));
-        let bits = bits << (6 * (4 - group.len()));
-        bits.to_be_bytes()[1..group.len()].to_vec()
-    };
-    digits.chunks(4).flat_map(decode).collect()
-}
-
 fn sha256(bytes: &[u8]) -> String {
     let mut child = Command::new("sha256sum")
         .stdin(Stdio::piped())
@@ -1329,7 +1330,7 @@ fn sha256(bytes: &[u8]) -> String {
 
 /// Asks for something long and does not read the answer beyond its first bytes.
 fn stalled(server: &Server, path: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(authority(server)).unwrap();
+    let mut stream = TcpStream::connect(server.authority()).unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).unwrap();
     stream
@@ -1355,14 +1356,9 @@ fn form_request(body: &[u8]) -> Vec<u8> {
 
 /// Sends bytes as they are; nothing if the server closed without a word.
 fn raw(server: &Server, request: &[u8]) -> Option<Response> {
-    let mut connection = Connection::open(&authority(server));
+    let mut connection = Connection::open(server.authority());
     connection.send(request);
     connection.receive(false)
-}
-
-fn authority(server: &Server) -> String {
-    let rest = server.site_url.strip_prefix("http://").unwrap();
-    rest.trim_end_matches('/').to_owned()
 }
 
 fn assert_never_a_record(response: &Response, byte: u8) {
@@ -1393,31 +1389,4 @@ fn status_number(server: &Server, key: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find(|line| line.starts_with(key)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
-
-#[test]
-fn characters_that_should_have_been_escaped_are_answered_in_xml() {
-    let fixture = Fixture::small();
-    fixture.write("quote\"d.txt", "quoted");
-    let server = garner().serve(&fixture, "");
-    let authority = server
-        .site_url
-        .trim_start_matches("http://")
-        .trim_end_matches('/');
-    let mut connection = Connection::open(authority);
-    // Twice over one connection: the second request begins after an answer.
-    for (identifier, code) in [
-        ("invalid\"id", "badArgument"),
-        ("a<b>", "badArgument"),
-        ("http://elsewhere/\u{e9}", "idDoesNotExist"),
-        ("invalid\"id", "badArgument"),
-    ] {
-        let target =
-            format!("/modoai?verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}");
-        connection.send(format!("GET {target} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
-        let answer = Answer::of(connection.receive(false).unwrap());
-        assert_eq!(answer.error().as_deref(), Some(code), "{identifier}");
-    }
-    connection.send(b"GET /quote\"d.txt HTTP/1.1\r\nHost: x\r\n\r\n");
-    assert_eq!(connection.receive(false).unwrap().text(), "quoted");
 }

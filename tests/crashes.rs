@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use test_support::{Answer, Fixture, Server, free_port, get, wait_until};
+use test_support::{Answer, Fixture, Server, files_below, free_port, get, wait_until};
 
 use crate::garner;
 
@@ -62,10 +62,7 @@ fn a_server_that_is_killed_amid_changes_misses_none_of_them() {
     }
     let server = garner().serve_on(&fixture, "", port);
 
-    wait_until("the harvester has all", || {
-        harvester.harvest(&server);
-        harvester.live() == on_disk(&fixture, &server)
-    });
+    harvester.catch_up("the harvester has all", &fixture, &server);
     assert_well(&server);
 }
 
@@ -77,16 +74,16 @@ fn whoever_only_asks_for_changes_misses_nothing_over_many_crashes() {
 
     for round in 0..6 {
         let server = garner().serve_on(&fixture, "", port);
-        wait_until("the harvester has all", || {
-            harvester.harvest(&server);
-            harvester.live() == on_disk(&fixture, &server)
-        });
+        harvester.catch_up("the harvester has all", &fixture, &server);
         // Some changes are seen before the crash, some after it, some in the very second of an answer.
         fixture.write("seen.txt", vec![b'x'; round + 1]);
         if round % 2 == 0 {
             let seen = format!("<dc:format>{} bytes</dc:format>", round + 1);
             wait_until("the change is visible", || {
-                record(&server, "seen.txt").contains(&seen)
+                server
+                    .record(&server.url("seen.txt"), "oai_dc")
+                    .xml
+                    .contains(&seen)
             });
             harvester.harvest(&server);
         }
@@ -99,10 +96,7 @@ fn whoever_only_asks_for_changes_misses_nothing_over_many_crashes() {
         fixture.set_mtime("away.txt", 1_000_000_000);
     }
     let server = garner().serve_on(&fixture, "", port);
-    wait_until("the harvester has all", || {
-        harvester.harvest(&server);
-        harvester.live() == on_disk(&fixture, &server)
-    });
+    harvester.catch_up("the harvester has all", &fixture, &server);
     assert_well(&server);
 }
 
@@ -154,7 +148,7 @@ fn sigterm_ends_a_server_soon_whatever_its_clients_do() {
     }
     let config = "[pages]\nbytes = 0\n[flow_control]\nstall_seconds = 1\n";
     let server = garner().serve(&fixture, config);
-    let authority = authority(&server);
+    let authority = server.authority().to_owned();
     let open = |request: &str| {
         let mut stream = TcpStream::connect(&authority).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
@@ -291,10 +285,7 @@ fn a_full_disk_delays_changes_and_loses_none() {
     assert_eq!(get(&server.url("notes.txt")).text(), "other notes");
 
     fs::remove_file(&filler).unwrap();
-    wait_until("all changes are visible", || {
-        harvester.harvest(&server);
-        harvester.live() == on_disk(&fixture, &server)
-    });
+    harvester.catch_up("all changes are visible", &fixture, &server);
     assert_well(&server);
     server.stop();
 }
@@ -441,7 +432,10 @@ fn rebuilding_keeps_tombstones_datestamps_and_tokens() {
     fixture.write("notes.txt", "other notes");
     wait_until("the changes are there", || {
         server.all().iter().any(|header| header.deleted)
-            && record(&server, "notes.txt").contains("11 bytes")
+            && server
+                .record(&server.url("notes.txt"), "oai_dc")
+                .xml
+                .contains("11 bytes")
     });
     let before = server.all();
     let token = server.ask(LIST).token().unwrap();
@@ -514,10 +508,7 @@ fn a_site_whose_link_is_switched_is_seen_anew() {
     symlink(&new, fixture.beside("link")).unwrap();
     fs::rename(fixture.beside("link"), fixture.site()).unwrap();
 
-    wait_until("the new release is visible", || {
-        harvester.harvest(&server);
-        harvester.live() == on_disk(&fixture, &server)
-    });
+    harvester.catch_up("the new release is visible", &fixture, &server);
     let deleted = server.all().into_iter().filter(|header| header.deleted);
     assert_eq!(deleted.count(), 4);
     assert_eq!(get(&server.url("about.html")).status, 404);
@@ -528,10 +519,7 @@ fn a_site_whose_link_is_switched_is_seen_anew() {
     );
     fs::write(new.join("fresh/later.txt"), "x").unwrap();
     fs::write(old.join("too-late.txt"), "x").unwrap();
-    wait_until("the new directories are watched", || {
-        harvester.harvest(&server);
-        harvester.live() == on_disk(&fixture, &server)
-    });
+    harvester.catch_up("the new directories are watched", &fixture, &server);
     assert_well(&server);
 }
 
@@ -557,6 +545,14 @@ impl Harvester {
             );
             self.take(page);
         }
+    }
+
+    /// Harvests until it has what is on disk.
+    fn catch_up(&mut self, what: &str, fixture: &Fixture, server: &Server) {
+        wait_until(what, || {
+            self.harvest(server);
+            self.live() == on_disk(fixture, server)
+        });
     }
 
     fn take(&mut self, page: &Answer) {
@@ -585,22 +581,12 @@ impl Harvester {
 
 /// What a harvester should have: the sizes of all files by identifier.
 fn on_disk(fixture: &Fixture, server: &Server) -> BTreeMap<String, u64> {
-    let root = fixture.site().canonicalize().unwrap();
-    let mut files = BTreeMap::new();
-    let mut directories = vec![root.clone()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            let metadata = path.metadata().unwrap();
-            if metadata.is_dir() {
-                directories.push(path);
-            } else {
-                let below = path.strip_prefix(&root).unwrap().to_str().unwrap();
-                files.insert(server.url(below), metadata.len());
-            }
-        }
-    }
-    files
+    let files = files_below(&fixture.site()).into_iter();
+    let sizes = files.map(|path| {
+        let size = fixture.path(&path).metadata().unwrap().len();
+        (server.url(std::str::from_utf8(&path).unwrap()), size)
+    });
+    sizes.collect()
 }
 
 /// A small disk of its own on a directory; taken away when dropped.
@@ -709,19 +695,6 @@ fn assert_refused(output: &Output, words: &[&str]) {
         assert!(told.contains(word), "`{word}` is missing: {told}");
     }
     assert!(!told.contains("panicked"), "{told}");
-}
-
-fn record(server: &Server, path: &str) -> String {
-    let query = format!(
-        "verb=GetRecord&metadataPrefix=oai_dc&identifier={}",
-        server.url(path)
-    );
-    server.ask(&query).xml
-}
-
-fn authority(server: &Server) -> String {
-    let rest = server.site_url.strip_prefix("http://").unwrap();
-    rest.trim_end_matches('/').to_owned()
 }
 
 fn assert_well(server: &Server) {

@@ -1,13 +1,14 @@
 //! The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use roxmltree::Document;
-use test_support::{Answer, Connection, Fixture, Response, Server, fetch, get};
+use test_support::{Answer, Connection, Fixture, Response, Server, fetch, files_below, get};
 
 use crate::garner;
 
@@ -171,7 +172,7 @@ fn a_directory_is_its_index_file_and_always_ends_in_a_slash() {
         assert_eq!(response.header("location"), Some(target), "{path}");
     }
     // Never a redirect to another host.
-    let mut connection = Connection::open(authority(&server));
+    let mut connection = Connection::open(server.authority());
     connection.send(b"GET //sub HTTP/1.1\r\nHost: x\r\n\r\n");
     let response = connection.receive(false).unwrap();
     assert!(
@@ -266,7 +267,7 @@ fn media_types_come_from_the_table_and_the_configuration_adds_to_it() {
     for (name, media_type) in expected {
         let response = get(&server.url(name));
         assert_eq!(response.header("content-type"), Some(media_type), "{name}");
-        let record = record(&server, &server.url(name), "oai_dc");
+        let record = server.record(&server.url(name), "oai_dc");
         assert_eq!(record.text("format").as_deref(), Some(media_type), "{name}");
     }
     let own =
@@ -446,7 +447,7 @@ fn a_link_is_of_the_media_type_of_its_own_name() {
     let url = server.url("paper.pdf");
     assert_eq!(get(&url).header("content-type"), Some("application/pdf"));
     assert_eq!(
-        header_fields(&record(&server, &url, "http_header")),
+        header_fields(&server.record(&url, "http_header")),
         fields(&get(&url).headers)
     );
 }
@@ -519,8 +520,8 @@ fn a_large_file_arrives_whole() {
     assert!(whole.complete && whole.body == content);
     assert!(part.complete && part.body == content[9_999_999..19_999_999]);
     // Too large to be given by value, so by reference alone.
-    let record = record(&server, &url, "oai_didl");
-    assert_eq!(by_value(&record), None);
+    let record = server.record(&url, "oai_didl");
+    assert_eq!(record.by_value(), None);
     assert_eq!(record.attribute("Resource", "ref"), Some(url));
 }
 
@@ -550,7 +551,7 @@ fn the_http_header_record_is_the_header_of_a_get() {
 
     for identifier in identifiers(&server) {
         let response = get(&identifier);
-        let record = record(&server, &identifier, "http_header");
+        let record = server.record(&identifier, "http_header");
         let told = header_fields(&record);
         assert_eq!(told, fields(&response.headers), "{identifier}");
         let names: Vec<_> = response.headers.iter().map(|(name, _)| name).collect();
@@ -576,8 +577,8 @@ fn the_bytes_in_a_record_are_the_bytes_of_a_get() {
     assert_eq!(listed, identifiers(&server));
     for identifier in listed {
         let response = get(&identifier);
-        let record = record(&server, &identifier, "oai_didl");
-        assert!(by_value(&record) == Some(response.body), "{identifier}");
+        let record = server.record(&identifier, "oai_didl");
+        assert!(record.by_value() == Some(response.body), "{identifier}");
     }
 }
 
@@ -586,7 +587,7 @@ fn one_connection_carries_many_requests() {
     let fixture = Fixture::small();
     fixture.write("large.bin", noise(1_000_000));
     let server = garner().serve(&fixture, "");
-    let mut connection = Connection::open(authority(&server));
+    let mut connection = Connection::open(server.authority());
     let etag = get(&server.url("notes.txt"));
     let condition = format!("If-None-Match: {}\r\n", etag.header("etag").unwrap());
 
@@ -622,31 +623,6 @@ fn one_connection_carries_many_requests() {
     assert!(connection.receive(false).is_none());
 }
 
-/// A record of one item.
-pub(crate) fn record(server: &Server, identifier: &str, prefix: &str) -> Answer {
-    record_as(server, identifier, prefix, &[])
-}
-
-/// A record of one item, asked for with headers.
-pub(crate) fn record_as(
-    server: &Server,
-    identifier: &str,
-    prefix: &str,
-    headers: &[(&str, &str)],
-) -> Answer {
-    let identifier = encoded(identifier);
-    Answer::ask_as(
-        &server.base_url,
-        &format!("verb=GetRecord&metadataPrefix={prefix}&identifier={identifier}"),
-        headers,
-    )
-}
-
-/// An argument with everything escaped.
-pub(crate) fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02x}")).collect()
-}
-
 /// The fields of an `http_header` record, in comparable form.
 pub(crate) fn header_fields(record: &Answer) -> BTreeSet<(String, String)> {
     let document = Document::parse(&record.xml).unwrap();
@@ -672,34 +648,6 @@ pub(crate) fn fields(headers: &[(String, String)]) -> BTreeSet<(String, String)>
         .collect()
 }
 
-/// The bytes that an `oai_didl` record gives by value.
-pub(crate) fn by_value(record: &Answer) -> Option<Vec<u8>> {
-    let document = Document::parse(&record.xml).unwrap();
-    let resource = document.descendants().find(|node| {
-        node.tag_name().name() == "Resource" && node.attribute("encoding") == Some("base64")
-    })?;
-    let mut bytes = Vec::new();
-    let (mut bits, mut count) = (0u32, 0);
-    for byte in resource.text().unwrap_or_default().bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => continue,
-        };
-        bits = (bits << 6) | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-            bits &= (1 << count) - 1;
-        }
-    }
-    Some(bytes)
-}
-
 /// The identifiers of all live items.
 pub(crate) fn identifiers(server: &Server) -> BTreeSet<String> {
     let live = server.all().into_iter().filter(|header| !header.deleted);
@@ -718,11 +666,6 @@ pub(crate) fn noise(length: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(length).collect()
 }
 
-fn authority(server: &Server) -> &str {
-    let rest = server.site_url.trim_start_matches("http://");
-    rest.trim_end_matches('/')
-}
-
 fn links(page: &Response) -> Vec<String> {
     let text = page.text();
     let links = text.split("href=\"").skip(1);
@@ -735,7 +678,8 @@ fn links(page: &Response) -> Vec<String> {
 fn example_site() -> Fixture {
     let fixture = Fixture::empty();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/site");
-    for (path, content) in files_below(&example) {
+    for path in files_below(&example) {
+        let content = fs::read(example.join(OsStr::from_bytes(&path))).unwrap();
         fixture.write(path, content);
     }
     fixture
@@ -754,23 +698,6 @@ fn example_files(fixture: &Fixture, server: &Server) -> Vec<(String, Vec<u8>)> {
     let files = files_below(&fixture.site());
     files
         .into_iter()
-        .map(|(path, content)| (url(&path), content))
+        .map(|path| (url(&path), fs::read(fixture.path(path)).unwrap()))
         .collect()
-}
-
-fn files_below(place: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let mut files = Vec::new();
-    let mut directories = vec![place.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                directories.push(path);
-                continue;
-            }
-            let name = path.strip_prefix(place).unwrap().as_os_str().as_bytes();
-            files.push((name.to_vec(), fs::read(&path).unwrap()));
-        }
-    }
-    files
 }

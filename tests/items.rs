@@ -36,14 +36,7 @@ fn every_odd_name_is_one_item_under_its_own_url() {
         let response = get(&header.identifier);
         assert_eq!(response.status, 200, "{}", header.identifier);
         bodies.insert(response.body);
-        let encoded: String = header
-            .identifier
-            .bytes()
-            .map(|byte| format!("%{byte:02x}"))
-            .collect();
-        let record = server.ask(&format!(
-            "verb=GetRecord&metadataPrefix=oai_didl&identifier={encoded}"
-        ));
+        let record = server.record(&header.identifier, "oai_didl");
         assert_eq!(record.headers(), [header.clone()]);
     }
     assert_eq!(bodies, names.iter().map(|name| name.to_vec()).collect());

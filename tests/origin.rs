@@ -5,12 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use test_support::{
-    Answer, Fixture, Header, Nginx, Server, basic, fetch, free_port, get, wait_until,
+    Answer, Fixture, Header, Nginx, Server, basic, fetch, files_below, free_port, get,
+    percent_encoded, wait_until,
 };
 
-use crate::files::{
-    by_value, encoded, fields, header_fields, identifiers, noise, record, record_as,
-};
+use crate::files::{fields, header_fields, identifiers, noise};
 use crate::garner;
 
 /// Starts the program beside an nginx whose answers are not remembered.
@@ -34,7 +33,7 @@ fn files_are_items_under_the_urls_of_the_other_server() {
     for identifier in &listed {
         assert!(identifier.starts_with(&nginx.url), "{identifier}");
         let body = get(identifier).body;
-        assert!(by_value(&record(&server, identifier, "oai_didl")) == Some(body));
+        assert!(server.record(identifier, "oai_didl").by_value() == Some(body));
     }
     // The files themselves are left to the other server.
     let own = server.base_url.replace("/modoai", "/notes.txt");
@@ -165,18 +164,18 @@ fn records_tell_the_headers_and_types_of_the_other_server() {
 
     for identifier in identifiers(&server) {
         let response = fetch("GET", &identifier, &[("Accept-Encoding", "identity")], b"");
-        let told = header_fields(&record(&server, &identifier, "http_header"));
+        let told = header_fields(&server.record(&identifier, "http_header"));
         assert_eq!(told, fields(&response.headers), "{identifier}");
-        let didl = record(&server, &identifier, "oai_didl");
+        let didl = server.record(&identifier, "oai_didl");
         assert_eq!(header_fields(&didl), told, "{identifier}");
     }
-    let about = header_fields(&record(&server, &server.url("about.html"), "http_header"));
+    let about = header_fields(&server.record(&server.url("about.html"), "http_header"));
     assert!(about.contains(&("x-test".to_owned(), "a <b> & c".to_owned())));
 
     let notes = server.url("notes.txt");
-    let formats = record(&server, &notes, "oai_dc").texts("format");
+    let formats = server.record(&notes, "oai_dc").texts("format");
     assert_eq!(formats[0], "text/x-notes; charset=utf-8");
-    let didl = record(&server, &notes, "oai_didl");
+    let didl = server.record(&notes, "oai_didl");
     assert_eq!(
         didl.attribute("Resource", "mimeType").as_deref(),
         Some("text/x-notes")
@@ -206,9 +205,9 @@ fn compression_and_size_on_the_other_side_change_nothing() {
 
     assert_eq!(identifiers(&server).len(), 9);
     for name in ["large.txt", "edge.txt", "beyond.txt", "notes.txt"] {
-        let record = record(&server, &server.url(name), "oai_didl");
+        let record = server.record(&server.url(name), "oai_didl");
         assert!(
-            by_value(&record) == Some(fs::read(fixture.path(name)).unwrap()),
+            record.by_value() == Some(fs::read(fixture.path(name)).unwrap()),
             "{name}"
         );
         assert!(!record.xml.contains("Content-Encoding"), "{name}");
@@ -222,24 +221,24 @@ fn changes_show_after_the_time_answers_are_remembered() {
     let config = format!("[origin]\nurl = \"{}\"\ncache_seconds = 1\n", nginx.url);
     let server = garner().serve(&fixture, &config);
     let notes = server.url("notes.txt");
-    let before = record(&server, &notes, "oai_dc").headers().remove(0);
+    let before = server.record(&notes, "oai_dc").headers().remove(0);
 
     fixture.write("notes.txt", "other notes, and longer ones");
     fixture.write("new.txt", "new");
 
     wait_until("the change is told", || {
-        let after = record(&server, &notes, "oai_dc").headers().remove(0);
+        let after = server.record(&notes, "oai_dc").headers().remove(0);
         after.datestamp > before.datestamp
     });
     assert_eq!(
-        by_value(&record(&server, &notes, "oai_didl")),
+        server.record(&notes, "oai_didl").by_value(),
         Some(b"other notes, and longer ones".to_vec())
     );
     wait_until("the new file is told", || {
         identifiers(&server).contains(&server.url("new.txt"))
     });
     assert_eq!(
-        header_fields(&record(&server, &notes, "http_header")),
+        header_fields(&server.record(&notes, "http_header")),
         fields(&get(&notes).headers)
     );
 }
@@ -253,7 +252,7 @@ fn while_the_other_server_is_down_harvesters_are_told_to_come_back() {
     assert_eq!(server.all().len(), 6);
 
     nginx.stop();
-    let identifier = encoded(&server.url("notes.txt"));
+    let identifier = percent_encoded(&server.url("notes.txt"));
     for query in [
         "verb=ListIdentifiers&metadataPrefix=oai_dc".to_owned(),
         "verb=ListRecords&metadataPrefix=oai_didl".to_owned(),
@@ -320,7 +319,7 @@ fn programs_are_left_out_unless_told() {
     let server = beside(&nginx, &fixture, "");
 
     assert_eq!(identifiers(&server).len(), 6);
-    let answer = record(&server, &server.url("run.php"), "oai_dc");
+    let answer = server.record(&server.url("run.php"), "oai_dc");
     assert_eq!(answer.error().as_deref(), Some("idDoesNotExist"));
 }
 
@@ -335,15 +334,15 @@ fn programs_by_reference_tell_nothing_of_their_source() {
     assert_eq!(listed.len(), 8);
     assert!(listed.contains(&url));
     assert!(!listed.contains(&server.url("failing.php")));
-    let didl = record(&server, &url, "oai_didl");
-    assert_eq!(by_value(&didl), None);
+    let didl = server.record(&url, "oai_didl");
+    assert_eq!(didl.by_value(), None);
     assert_eq!(didl.attribute("Resource", "ref").as_ref(), Some(&url));
     assert_eq!(
         didl.attribute("Resource", "mimeType").as_deref(),
         Some("text/html")
     );
     assert_eq!(
-        header_fields(&record(&server, &url, "http_header")),
+        header_fields(&server.record(&url, "http_header")),
         fields(&get(&url).headers)
     );
     check_silence(&server);
@@ -361,8 +360,8 @@ fn processed_programs_give_their_output_by_value() {
     let server = beside(&nginx, &fixture, "[offer]\ndynamic = \"processed\"\n");
 
     let url = server.url("run.php");
-    let didl = record(&server, &url, "oai_didl");
-    assert_eq!(by_value(&didl), Some(b"processed output".to_vec()));
+    let didl = server.record(&url, "oai_didl");
+    assert_eq!(didl.by_value(), Some(b"processed output".to_vec()));
     assert_eq!(header_fields(&didl), fields(&get(&url).headers));
     assert_eq!(
         didl.attribute("Resource", "mimeType").as_deref(),
@@ -370,8 +369,8 @@ fn processed_programs_give_their_output_by_value() {
     );
     assert!(didl.texts("format").contains(&"16 bytes".to_owned()));
 
-    let large = record(&server, &server.url("large.php"), "oai_didl");
-    assert_eq!(by_value(&large), None);
+    let large = server.record(&server.url("large.php"), "oai_didl");
+    assert_eq!(large.by_value(), None);
     assert!(large.attribute("Resource", "ref").is_some());
     let note = large.text("failed").unwrap();
     assert!(note.contains("longer than 1048576 bytes"), "{note}");
@@ -394,6 +393,50 @@ fn site_with_programs() -> Fixture {
     fixture
 }
 
+#[test]
+fn what_the_other_server_ceases_or_begins_to_show_is_told() {
+    let fixture = Fixture::small();
+    let port = free_port();
+    let denying = "location = /about.html { deny all; }\nlocation = /notes.txt { deny all; }\n";
+    let nginx = Nginx::start_on(&fixture, "location = /notes.txt { deny all; }\n", port);
+    let server = beside(&nginx, &fixture, "[index]\nsweep_seconds = 1\n");
+    let state = |path: &str| {
+        let identifier = server.url(path);
+        let mut headers = server.all().into_iter();
+        headers.find(|header| header.identifier == identifier)
+    };
+    let first = state("about.html").unwrap();
+    assert!(!first.deleted);
+    assert_eq!(state("notes.txt"), None);
+
+    nginx.stop();
+    let nginx = Nginx::start_on(&fixture, denying, port);
+    wait_until("the tombstone", || {
+        state("about.html").is_some_and(|header| header.deleted)
+    });
+    let hidden = state("about.html").unwrap();
+    assert!(hidden.datestamp > first.datestamp);
+    // What was never shown stays unknown.
+    assert_eq!(state("notes.txt"), None);
+    assert_eq!(
+        server.record(&hidden.identifier, "oai_dc").headers(),
+        [hidden.clone()]
+    );
+
+    nginx.stop();
+    let _nginx = Nginx::start_on(&fixture, "", port);
+    wait_until("both to be shown", || {
+        let live = |path| state(path).is_some_and(|header: Header| !header.deleted);
+        live("about.html") && live("notes.txt")
+    });
+    wait_until("new datestamps", || {
+        ["about.html", "notes.txt"]
+            .iter()
+            .all(|path| state(path).unwrap().datestamp >= hidden.datestamp)
+    });
+    assert!(state("about.html").unwrap().datestamp > hidden.datestamp);
+}
+
 /// Nothing of the source of a program is in any record.
 fn check_silence(server: &Server) {
     for prefix in ["oai_dc", "http_header", "oai_didl"] {
@@ -412,21 +455,8 @@ fn check_silence(server: &Server) {
 
 /// The names of all files of a site.
 fn files_of(fixture: &Fixture) -> Vec<String> {
-    let mut files = Vec::new();
-    let mut directories = vec![fixture.site()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => directories.push(path),
-                false => {
-                    let name = path.strip_prefix(fixture.site()).unwrap();
-                    files.push(name.to_str().unwrap().to_owned());
-                }
-            }
-        }
-    }
-    files
+    let names = files_below(&fixture.site()).into_iter();
+    names.map(|name| String::from_utf8(name).unwrap()).collect()
 }
 
 /// Lists in every format, sets and GetRecord show exactly the expected items.
@@ -467,51 +497,7 @@ fn check_agreement(
     for name in files_of(fixture) {
         let url = server.url(&name);
         let error = (!expected.contains(&url)).then(|| "idDoesNotExist".to_owned());
-        let record = record_as(server, &url, "oai_dc", headers);
+        let record = server.record_as(&url, "oai_dc", headers);
         assert_eq!(record.error(), error, "{url}");
     }
-}
-
-#[test]
-fn what_the_other_server_ceases_or_begins_to_show_is_told() {
-    let fixture = Fixture::small();
-    let port = free_port();
-    let denying = "location = /about.html { deny all; }\nlocation = /notes.txt { deny all; }\n";
-    let nginx = Nginx::start_on(&fixture, "location = /notes.txt { deny all; }\n", port);
-    let server = beside(&nginx, &fixture, "[index]\nsweep_seconds = 1\n");
-    let state = |path: &str| {
-        let identifier = server.url(path);
-        let mut headers = server.all().into_iter();
-        headers.find(|header| header.identifier == identifier)
-    };
-    let first = state("about.html").unwrap();
-    assert!(!first.deleted);
-    assert_eq!(state("notes.txt"), None);
-
-    nginx.stop();
-    let nginx = Nginx::start_on(&fixture, denying, port);
-    wait_until("the tombstone", || {
-        state("about.html").is_some_and(|header| header.deleted)
-    });
-    let hidden = state("about.html").unwrap();
-    assert!(hidden.datestamp > first.datestamp);
-    // What was never shown stays unknown.
-    assert_eq!(state("notes.txt"), None);
-    assert_eq!(
-        record(&server, &hidden.identifier, "oai_dc").headers(),
-        [hidden.clone()]
-    );
-
-    nginx.stop();
-    let _nginx = Nginx::start_on(&fixture, "", port);
-    wait_until("both to be shown", || {
-        let live = |path| state(path).is_some_and(|header: Header| !header.deleted);
-        live("about.html") && live("notes.txt")
-    });
-    wait_until("new datestamps", || {
-        ["about.html", "notes.txt"]
-            .iter()
-            .all(|path| state(path).unwrap().datestamp >= hidden.datestamp)
-    });
-    assert!(state("about.html").unwrap().datestamp > hidden.datestamp);
 }

@@ -475,6 +475,31 @@ fn the_plug_ins_of_the_example_describe_its_pages_and_papers() {
     }
 }
 
+#[test]
+fn a_program_that_is_installed_later_is_run_after_a_restart() {
+    let fixture = Fixture::small();
+    let port = free_port();
+    let config = "[[plugin]]\nname = 'late'\ncommand = ['./late', '{file}']\noutput = 'text'\n";
+    let server = garner().serve_on(&fixture, config, port);
+    let before = record(&server, "notes.txt", "oai_didl");
+    assert!(before.xml.contains("<failed>"));
+    server.stop();
+
+    let program = fixture.write_beside("late", "#!/bin/sh\necho here now\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(program, mode).unwrap();
+    let server = garner().serve_on(&fixture, config, port);
+
+    assert!(
+        record(&server, "notes.txt", "oai_didl")
+            .xml
+            .contains("here now")
+    );
+    // The record is another one than before, so it has another date.
+    let after = record(&server, "notes.txt", "oai_didl");
+    assert!(after.headers()[0].datestamp > before.headers()[0].datestamp);
+}
+
 /// A rule that runs a shell script; the file is its first argument.
 fn plugin(name: &str, script: &str, more: &str) -> String {
     format!(
@@ -483,10 +508,7 @@ fn plugin(name: &str, script: &str, more: &str) -> String {
 }
 
 fn record(server: &Server, path: &str, prefix: &str) -> Answer {
-    let identifier = server.url(path);
-    let answer = server.ask(&format!(
-        "verb=GetRecord&metadataPrefix={prefix}&identifier={identifier}"
-    ));
+    let answer = server.record(&server.url(path), prefix);
     assert_eq!(answer.error(), None, "{}", answer.xml);
     answer
 }
@@ -584,29 +606,4 @@ fn copy(from: &Path, to: &Path) {
 
 fn own((key, value): (&str, &str)) -> (String, String) {
     (key.to_owned(), value.to_owned())
-}
-
-#[test]
-fn a_program_that_is_installed_later_is_run_after_a_restart() {
-    let fixture = Fixture::small();
-    let port = free_port();
-    let config = "[[plugin]]\nname = 'late'\ncommand = ['./late', '{file}']\noutput = 'text'\n";
-    let server = garner().serve_on(&fixture, config, port);
-    let before = record(&server, "notes.txt", "oai_didl");
-    assert!(before.xml.contains("<failed>"));
-    server.stop();
-
-    let program = fixture.write_beside("late", "#!/bin/sh\necho here now\n");
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(program, mode).unwrap();
-    let server = garner().serve_on(&fixture, config, port);
-
-    assert!(
-        record(&server, "notes.txt", "oai_didl")
-            .xml
-            .contains("here now")
-    );
-    // The record is another one than before, so it has another date.
-    let after = record(&server, "notes.txt", "oai_didl");
-    assert!(after.headers()[0].datestamp > before.headers()[0].datestamp);
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use test_support::{Answer, Fixture, Schemas, Server, fetch, wait_until};
+use test_support::{Answer, Fixture, Schemas, Server, fetch, percent_encoded, wait_until};
 
 use crate::garner;
 
@@ -26,18 +26,14 @@ fn varied() -> (Fixture, Server) {
     (fixture, server)
 }
 
-fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
-}
-
 #[test]
 fn every_kind_of_answer_is_valid() {
     let Some(schemas) = Schemas::load() else {
         return;
     };
     let (_fixture, server) = varied();
-    let one = encoded(&server.url("index.html"));
-    let gone = encoded(&server.url("gone.html"));
+    let one = percent_encoded(&server.url("index.html"));
+    let gone = percent_encoded(&server.url("gone.html"));
     let mut queries = vec![
         "verb=Identify".to_owned(),
         "verb=ListSets".to_owned(),
@@ -116,7 +112,7 @@ fn identify_tells_what_the_protocol_wants() {
 #[test]
 fn each_error_has_its_code_and_echoes_what_it_may() {
     let (_fixture, server) = varied();
-    let known = encoded(&server.url("index.html"));
+    let known = percent_encoded(&server.url("index.html"));
     let token = server
         .ask("verb=ListIdentifiers&metadataPrefix=oai_dc")
         .token()
@@ -200,7 +196,7 @@ fn each_error_has_its_code_and_echoes_what_it_may() {
 fn post_answers_as_get_does() {
     let (_fixture, server) = varied();
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
-    let identifier = encoded(&server.url("odd/a%26b%20%3Cc%3E.svg"));
+    let identifier = percent_encoded(&server.url("odd/a%26b%20%3Cc%3E.svg"));
     for query in [
         "verb=Identify".to_owned(),
         format!("verb=GetRecord&metadataPrefix=oai_dc&identifier={identifier}"),
@@ -405,7 +401,7 @@ fn deleted_records_are_told_in_every_format() {
         );
         let record = server.ask(&format!(
             "verb=GetRecord&metadataPrefix={format}&identifier={}",
-            encoded(&gone)
+            percent_encoded(&gone)
         ));
         assert_eq!(record.headers()[0].sets, ["mime:text:html"]);
         assert_eq!(record.text("metadata"), None);

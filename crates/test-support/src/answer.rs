@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use roxmltree::{Document, Node};
 
-use crate::{Response, fetch};
+use crate::{Response, fetch, from_base64};
 
 /// An answer as text, with what tests ask of it.
 #[derive(Debug, Clone)]
@@ -153,6 +153,15 @@ impl Answer {
     pub fn identifiers(&self) -> BTreeSet<String> {
         let live = self.headers().into_iter().filter(|header| !header.deleted);
         live.map(|header| header.identifier).collect()
+    }
+
+    /// The bytes that an `oai_didl` record gives by value.
+    pub fn by_value(&self) -> Option<Vec<u8>> {
+        let document = Document::parse(&self.xml).unwrap();
+        let resource = document.descendants().find(|node| {
+            node.tag_name().name() == "Resource" && node.attribute("encoding") == Some("base64")
+        })?;
+        Some(from_base64(resource.text().unwrap_or_default()))
     }
 
     fn all<T>(&self, name: &str, take: impl Fn(Node<'_, '_>) -> T) -> Vec<T> {

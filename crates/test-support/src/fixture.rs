@@ -87,3 +87,21 @@ impl Fixture {
         file.set_modified(time).unwrap();
     }
 }
+
+/// The paths of all files below a directory, hidden or not, relative to it.
+pub fn files_below(place: &Path) -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    let mut directories = vec![place.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                directories.push(path);
+                continue;
+            }
+            let relative = path.strip_prefix(place).unwrap();
+            files.push(relative.as_os_str().as_bytes().to_vec());
+        }
+    }
+    files
+}

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use crate::base64;
+
 /// A response as it came.
 #[derive(Debug, Clone)]
 pub struct Response {
@@ -151,25 +153,4 @@ pub fn fetch(method: &str, url: &str, headers: &[(&str, &str)], body: &[u8]) -> 
 pub fn basic(user: &str, password: &str) -> (&'static str, String) {
     let encoded = base64(format!("{user}:{password}").as_bytes());
     ("Authorization", format!("Basic {encoded}"))
-}
-
-/// Bytes in base64.
-pub fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut encoded = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits = chunk
-            .iter()
-            .fold(0u32, |bits, byte| bits << 8 | u32::from(*byte))
-            << (8 * (3 - chunk.len()));
-        for at in 0..4 {
-            let index = (bits >> (18 - 6 * at) & 63) as usize;
-            encoded.push(if at <= chunk.len() {
-                char::from(ALPHABET[index])
-            } else {
-                '='
-            });
-        }
-    }
-    encoded
 }

@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod encoding;
 mod fixture;
 mod http;
 mod nginx;
@@ -13,8 +14,9 @@ mod program;
 mod schema;
 
 pub use answer::{Answer, Header};
-pub use fixture::Fixture;
-pub use http::{Connection, Response, base64, basic, fetch, get};
+pub use encoding::{base64, from_base64, percent_encoded};
+pub use fixture::{Fixture, files_below};
+pub use http::{Connection, Response, basic, fetch, get};
 pub use nginx::Nginx;
 pub use program::{Garner, Server, free_port, wait_until};
 pub use schema::Schemas;

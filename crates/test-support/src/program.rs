@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{Answer, Fixture, Header};
+use crate::{Answer, Fixture, Header, percent_encoded};
 
 /// A command line of the program.
 #[derive(Debug)]
@@ -168,6 +168,30 @@ impl Server {
             "metadataPrefix=oai_dc",
             &[],
         )
+    }
+
+    /// The record of an item.
+    pub fn record(&self, identifier: &str, metadata_prefix: &str) -> Answer {
+        self.record_as(identifier, metadata_prefix, &[])
+    }
+
+    /// The record of an item, asked for with headers.
+    pub fn record_as(
+        &self,
+        identifier: &str,
+        metadata_prefix: &str,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let identifier = percent_encoded(identifier);
+        let query =
+            format!("verb=GetRecord&metadataPrefix={metadata_prefix}&identifier={identifier}");
+        Answer::ask_as(&self.base_url, &query, headers)
+    }
+
+    /// Its host and port.
+    pub fn authority(&self) -> &str {
+        let rest = self.site_url.trim_start_matches("http://");
+        rest.trim_end_matches('/')
     }
 
     /// The URL of a file of the site.

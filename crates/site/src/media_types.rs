@@ -137,6 +137,11 @@ impl Default for MediaTypes {
     }
 }
 
+/// A media type without its parameters.
+pub(crate) fn essence(media_type: &str) -> &str {
+    media_type.split(';').next().unwrap_or_default().trim()
+}
+
 fn parse_media_type(text: &str) -> Result<Box<str>, MediaTypesError> {
     match text.split_once('/') {
         Some((top, sub)) if is_restricted_name(top) && is_restricted_name(sub) => {

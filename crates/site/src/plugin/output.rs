@@ -2,6 +2,8 @@
 //!
 //! Nothing here fails: bytes that are not UTF-8 and characters that XML 1.0 forbids become U+FFFD.
 
+use oai::xml;
+
 /// Takes the output as one value, without the white space around it.
 pub(super) fn text(printed: &[u8]) -> String {
     let text = decode(printed).replace("\r\n", "\n").replace('\r', "\n");
@@ -17,11 +19,6 @@ pub(super) fn key_value(printed: &[u8], separator: &str) -> Vec<(String, String)
         .collect()
 }
 
-/// XML 1.0, 2.2: `Char`.
-pub(super) fn is_xml_char(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
-}
-
 /// Removes the mark that some programs put before UTF-8.
 pub(super) fn without_byte_order_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
@@ -29,7 +26,7 @@ pub(super) fn without_byte_order_mark(text: &str) -> &str {
 
 fn decode(printed: &[u8]) -> String {
     let text = String::from_utf8_lossy(printed);
-    let allowed = |c| if is_xml_char(c) { c } else { '\u{fffd}' };
+    let allowed = |c| if xml::is_legal(c) { c } else { '\u{fffd}' };
     without_byte_order_mark(&text)
         .chars()
         .map(allowed)

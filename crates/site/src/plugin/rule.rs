@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use oai::format::dublin_core::ELEMENTS;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::arguments::Template;
+use crate::media_types::essence;
+use crate::rules::regex_complaint;
 
 /// A plug-in as the configuration writes it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -85,7 +88,7 @@ pub enum PluginProblem {
     #[error("`{0}` is not a media type; write `type/subtype`, `type/*` or `*/*`")]
     MediaType(String),
     /// The URL pattern is not a regular expression.
-    #[error("`url_pattern` is not a regular expression: {}", crate::rules::regex_complaint(.0))]
+    #[error("`url_pattern` is not a regular expression: {}", regex_complaint(.0))]
     UrlPattern(Box<regex::Error>),
     /// The separator is empty or of no use.
     #[error("`separator` is for output `key-value` and must not be empty; leave it out for `=`")]
@@ -140,7 +143,7 @@ impl MediaTypePattern {
     }
 
     pub(super) fn matches(&self, media_type: &str) -> bool {
-        let essence = media_type.split(';').next().unwrap_or_default().trim();
+        let essence = essence(media_type);
         match self {
             Self::All => true,
             Self::One(name) => essence.eq_ignore_ascii_case(name),
@@ -253,25 +256,6 @@ fn default_memory_mb() -> u64 {
 fn default_output_kb() -> u64 {
     256
 }
-
-/// The fifteen elements of Dublin Core 1.1.
-const ELEMENTS: [&str; 15] = [
-    "title",
-    "creator",
-    "subject",
-    "description",
-    "publisher",
-    "contributor",
-    "date",
-    "type",
-    "format",
-    "identifier",
-    "source",
-    "language",
-    "relation",
-    "coverage",
-    "rights",
-];
 
 /// The key under which text output is mapped.
 pub(super) const TEXT_KEY: &str = "text";

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use oai::xml::is_legal;
 use quick_xml::XmlVersion;
 use quick_xml::escape::{resolve_xml_entity, unescape};
 use quick_xml::events::attributes::Attribute;
@@ -15,12 +16,12 @@ use quick_xml::reader::NsReader;
 use regex::Regex;
 use thiserror::Error;
 
-use super::output::{is_xml_char, without_byte_order_mark};
+use super::output::without_byte_order_mark;
 
 /// Writes a document anew as one element.
 pub(super) fn rewrite(document: &str) -> Result<String, XmlProblem> {
     let document = without_byte_order_mark(document);
-    if let Some(forbidden) = document.chars().find(|c| !is_xml_char(*c)) {
+    if let Some(forbidden) = document.chars().find(|c| !is_legal(*c)) {
         return Err(XmlProblem::Character(forbidden.into()));
     }
     let mut reader = NsReader::from_str(document);
@@ -204,7 +205,7 @@ impl Rewriter {
     fn reference(&mut self, reference: &BytesRef) -> Result<(), XmlProblem> {
         let unknown = || XmlProblem::Entity(String::from(&**reference));
         match reference.resolve_char_ref()? {
-            Some(c) if !is_xml_char(c) => Err(XmlProblem::Character(c.into())),
+            Some(c) if !is_legal(c) => Err(XmlProblem::Character(c.into())),
             Some(c) => self.cdata(c.encode_utf8(&mut [0; 4])),
             None => self.cdata(resolve_xml_entity(reference).ok_or_else(unknown)?),
         }
@@ -252,7 +253,7 @@ fn attribute_value(attribute: &Attribute) -> Result<String, XmlProblem> {
         return Err(XmlProblem::Attributes(attribute.key.0.to_owned()));
     }
     let value = attribute.normalized_value(XmlVersion::Implicit1_0)?;
-    match value.chars().find(|c| !is_xml_char(*c)) {
+    match value.chars().find(|c| !is_legal(*c)) {
         Some(forbidden) => Err(XmlProblem::Character(forbidden.into())),
         None => Ok(value.into_owned()),
     }

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::htpasswd::Htpasswd;
 use crate::index::Visibility;
+use crate::path::deciding;
 use crate::{Error, SitePath};
 
 /// A protected part of the site, as it stands in the configuration.
@@ -156,15 +157,14 @@ impl Access {
 
     /// What a GET of a path would say to a requester. The longest area that holds the path decides.
     pub fn verdict(&self, path: &SitePath, requester: &Requester) -> Verdict {
-        let holding = self.areas.iter().filter(|area| path.is_within(&area.path));
-        match holding.max_by_key(|area| area.path.as_bytes().len()) {
+        match self.deciding(path) {
             None => Verdict::Open,
             Some(area) => self.verdict_of(area, requester),
         }
     }
 
     /// What a requester may see, for the index.
-    pub fn visibility(&self, requester: &Requester) -> Visibility {
+    pub(crate) fn visibility(&self, requester: &Requester) -> Visibility {
         let verdict = |area: &Area| self.verdict_of(area, requester) == Verdict::Open;
         let areas = self
             .areas
@@ -177,16 +177,17 @@ impl Access {
     }
 
     /// The areas as configured, to tell later what has changed.
-    pub fn configs(&self) -> Vec<AreaConfig> {
+    pub(crate) fn configs(&self) -> Vec<AreaConfig> {
         self.areas.iter().map(|area| area.config.clone()).collect()
     }
 
     /// The area that decides on a path.
     pub fn area_of(&self, path: &SitePath) -> Option<&AreaConfig> {
-        let holding = self.areas.iter().filter(|area| path.is_within(&area.path));
-        holding
-            .max_by_key(|area| area.path.as_bytes().len())
-            .map(|area| &area.config)
+        self.deciding(path).map(|area| &area.config)
+    }
+
+    fn deciding(&self, path: &SitePath) -> Option<&Area> {
+        deciding(&self.areas, |area| &area.path, path)
     }
 
     fn verdict_of(&self, area: &Area, requester: &Requester) -> Verdict {

@@ -43,9 +43,28 @@ pub enum Error {
         /// The data directory.
         path: PathBuf,
     },
+    /// The web server that the site stands beside cannot be asked.
+    #[error("{0}")]
+    Origin(String),
     /// The configuration does not make sense.
     #[error("{0}")]
     Config(String),
+}
+
+impl Error {
+    /// Whether the index file itself is broken.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            Self::Index { source, .. } => {
+                matches!(
+                    source.sqlite_error_code(),
+                    Some(DatabaseCorrupt | NotADatabase)
+                )
+            }
+            _ => false,
+        }
+    }
 }
 
 fn remedy(source: &rusqlite::Error) -> &'static str {

@@ -1,7 +1,11 @@
 //! The ground a site stands on: its root, the rules on what is offered, and the media types.
 
+use std::thread;
+
+use crate::facts::TOO_YOUNG;
 use crate::media_types::MediaTypes;
-use crate::{Error, Root, Rules, SitePath, root::Sighting};
+use crate::root::Sighting;
+use crate::{Error, Facts, Root, Rules, SitePath};
 
 /// All that is needed to say what a path is.
 #[derive(Debug)]
@@ -26,5 +30,17 @@ impl Ground {
             path: self.root.path(),
             source,
         })
+    }
+
+    /// The facts of a file that is not just being written, as far as waiting a moment can help.
+    pub(crate) fn settled(&self, path: &SitePath, facts: Facts) -> Facts {
+        if !facts.is_young() {
+            return facts;
+        }
+        thread::sleep(TOO_YOUNG);
+        match self.look(path) {
+            Sighting::File { facts, .. } => facts,
+            _ => facts,
+        }
     }
 }

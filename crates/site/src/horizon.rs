@@ -9,28 +9,28 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The clock of a repository: never behind an answer it has given.
 #[derive(Debug, Clone, Copy)]
-pub struct Horizon {
+pub(crate) struct Horizon {
     answered: i64,
 }
 
 impl Horizon {
     /// Goes on from the latest answer that may have been given before.
-    pub fn new(answered: i64) -> Self {
+    pub(crate) fn new(answered: i64) -> Self {
         Self { answered }
     }
 
     /// The latest answer.
-    pub fn answered(&self) -> i64 {
+    pub(crate) fn answered(&self) -> i64 {
         self.answered
     }
 
     /// Now, in seconds; should the system's clock be set back, time stands still until it has caught up.
-    pub fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         system_seconds().max(self.answered)
     }
 
     /// Takes the time of an answer: from now on it counts as given.
-    pub fn answer(&mut self) -> i64 {
+    pub(crate) fn answer(&mut self) -> i64 {
         self.answered = self.now();
         self.answered
     }
@@ -38,7 +38,7 @@ impl Horizon {
     /// The datestamp of a file that was found new or changed.
     ///
     /// That is its modification time if no answer has passed it, else the time it was noticed.
-    pub fn of_file(&self, mtime: i64, before: Option<i64>) -> i64 {
+    pub(crate) fn of_file(&self, mtime: i64, before: Option<i64>) -> i64 {
         let now = self.now();
         let natural = mtime.min(now);
         let passed = natural < self.answered || before.is_some_and(|before| natural < before);
@@ -46,7 +46,7 @@ impl Horizon {
     }
 
     /// The datestamp of something noticed now: a deletion, or a change that no file tells of.
-    pub fn of_notice(&self, before: Option<i64>) -> i64 {
+    pub(crate) fn of_notice(&self, before: Option<i64>) -> i64 {
         self.after(before, self.now())
     }
 

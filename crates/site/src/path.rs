@@ -94,6 +94,16 @@ impl SitePath {
         directory.0.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
     }
 
+    /// The paths below this one as bytes, if it is a directory, lie from the first up to the second.
+    pub(crate) fn bounds_below(&self) -> (Vec<u8>, Vec<u8>) {
+        if self.0.is_empty() {
+            // Linux knows no path longer than 4,096 bytes.
+            return (Vec::new(), vec![0xFF; 4097]);
+        }
+        let followed_by = |byte: u8| [self.0.as_slice(), &[byte]].concat();
+        (followed_by(b'/'), followed_by(b'/' + 1))
+    }
+
     /// The path for people to read.
     pub fn display(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.0)
@@ -104,6 +114,18 @@ impl fmt::Debug for SitePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}", self.display())
     }
+}
+
+/// Of entries that each speak of a directory, the one that decides on a path: the longest that holds it.
+pub(crate) fn deciding<T>(
+    entries: impl IntoIterator<Item = T>,
+    directory: impl Fn(&T) -> &SitePath,
+    path: &SitePath,
+) -> Option<T> {
+    let holding = entries
+        .into_iter()
+        .filter(|entry| path.is_within(directory(entry)));
+    holding.max_by_key(|entry| directory(entry).as_bytes().len())
 }
 
 /// Decodes percent escapes; a broken one makes the whole undecodable.

@@ -7,10 +7,10 @@ use oai::format::{didl, dublin_core, http_header};
 use oai::xml::Writer;
 use provider::assets;
 
+use crate::facts::TOO_YOUNG;
 use crate::fixity::{Algorithm, Digester, digests_of};
 use crate::headers;
 use crate::index::RETRY;
-use crate::indexer::{TOO_YOUNG, is_young};
 use crate::plugin::{Plugin, PluginOutcome, PluginOutput};
 use crate::view::{SiteItem, SiteView};
 use crate::{DynamicPolicy, Facts};
@@ -482,12 +482,12 @@ impl Read for WatchedReader<'_> {
 
 /// Waits a moment for a file that changed just now: a further change might not show in its times.
 fn rested(file: &File, facts: Facts) -> io::Result<Facts> {
-    if !is_young(&facts) {
+    if !facts.is_young() {
         return Ok(facts);
     }
     std::thread::sleep(TOO_YOUNG);
     let now = Facts::of_file(file)?;
-    match is_young(&now) {
+    match now.is_young() {
         true => Err(io::Error::other("it is being written")),
         false => Ok(now),
     }

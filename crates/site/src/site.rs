@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use crate::access::{Access, AreaConfig};
 use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
-use crate::index::{Index, Opened};
-use crate::indexer::{self, Following, Indexer};
+use crate::index::{Index, OpenedIndex};
+use crate::indexer::{Following, Indexer};
 use crate::media_types::MediaTypes;
+use crate::path::deciding;
 use crate::plugin::{Plugin, PluginRule};
+use crate::scan;
 use crate::sweep::Sweep;
 use crate::{
     DynamicPolicy, Error, Ground, OfferConfig, Origin, Requester, Root, Rules, SitePath, SiteView,
@@ -64,8 +66,6 @@ pub struct Followers {
     _indexer: Indexer,
     _sweep: Option<Sweep>,
 }
-
-const TROUBLE_LASTS: Duration = Duration::from_secs(300);
 
 impl SiteConfig {
     /// Everything but what must be known.
@@ -143,6 +143,13 @@ impl Site {
             let message = "offer.dynamic = \"processed\" needs an origin that runs the programs (--origin URL)";
             return Err(Error::Config(message.to_owned()));
         }
+        if config.offer.dynamic == DynamicPolicy::Reference && origin.is_none() {
+            tracing::warn!(
+                "programs are offered by reference, but this server does not run them: \
+                 make sure that another one answers at {}",
+                config.site_url
+            );
+        }
         let ground = Arc::new(config.ground()?);
         let access = config.access()?;
         let plugins: Result<Vec<_>, _> = config
@@ -190,7 +197,7 @@ impl Site {
         })
     }
 
-    /// What a requester may see now. The moment is taken here: see [`crate::Horizon`].
+    /// What a requester may see now. The moment is taken here: see `horizon`.
     pub fn view(&self, requester: Requester) -> Result<SiteView<'_>, Error> {
         SiteView::new(self, requester)
     }
@@ -279,7 +286,7 @@ impl Site {
                 .collect();
             // What was closed before is not told now, not even as deleted.
             let was_public = |path: &SitePath| {
-                let (was, is) = (deciding(&was, path), deciding(&is, path));
+                let (was, is) = (area_of(&was, path), area_of(&is, path));
                 was != is && is.is_some() && was.is_none_or(AreaConfig::is_public)
             };
             for path in changed {
@@ -322,8 +329,8 @@ impl Site {
             .map(|(name, size)| format!("{name}={}", size.0))
             .collect();
         format!(
-            "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}",
-            by_value.limit.0
+            "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}; dynamic {:?}",
+            by_value.limit.0, self.config.offer.dynamic
         )
     }
 }
@@ -337,11 +344,8 @@ fn paths_of(areas: &[AreaConfig]) -> Vec<(SitePath, &AreaConfig)> {
         .collect()
 }
 
-/// The area that decides on a path: the longest that holds it.
-fn deciding<'a>(areas: &[(SitePath, &'a AreaConfig)], path: &SitePath) -> Option<&'a AreaConfig> {
-    let holding = areas.iter().filter(|(area, _)| path.is_within(area));
-    let longest = holding.max_by_key(|(area, _)| area.as_bytes().len());
-    longest.map(|(_, area)| *area)
+fn area_of<'a>(areas: &[(SitePath, &'a AreaConfig)], path: &SitePath) -> Option<&'a AreaConfig> {
+    deciding(areas, |(place, _)| place, path).map(|(_, area)| *area)
 }
 
 fn open_index(
@@ -355,9 +359,9 @@ fn open_index(
         false => Index::open(&config.data)?,
     };
     match opened {
-        Opened::Fresh(loader) => indexer::first_scan(ground, loader, progress),
-        Opened::Known(index) => match indexer::scan(ground, &index, progress) {
-            Ok(_) => Ok(index),
+        OpenedIndex::Fresh(loader) => scan::first_scan(ground, loader, progress),
+        OpenedIndex::Known(index) => match scan::scan_all(ground, &index, progress) {
+            Ok(()) => Ok(index),
             Err(error) if error.is_damage() && !rebuild => {
                 tracing::error!("{error}; it is rebuilt from what can be read of it");
                 drop(index);
@@ -367,3 +371,6 @@ fn open_index(
         },
     }
 }
+
+/// How long an item goes by reference after its bytes could not be sent.
+const TROUBLE_LASTS: Duration = Duration::from_secs(300);

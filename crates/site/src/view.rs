@@ -10,7 +10,7 @@ use provider::{Listed, Range, View, assets};
 
 use crate::index::{Reader, Row, State, Visibility};
 use crate::record::Record;
-use crate::{Candidate, Error, Facts, Look, Requester, Site};
+use crate::{Candidate, Error, Look, Requester, Site};
 
 /// A view of a site.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl<'a> SiteView<'a> {
         let candidates: Vec<_> = rows.iter().map(candidate).collect();
         let looks = origin
             .look(&self.requester, &candidates)
-            .map_err(Error::Config)?;
+            .map_err(Error::Origin)?;
         self.note_shown(&rows, &looks)?;
         let mut items = Vec::new();
         for (row, look) in rows.into_iter().zip(looks) {
@@ -275,12 +275,7 @@ impl From<Error> for provider::Error {
 
 /// What an origin is asked about a row.
 pub(crate) fn candidate(row: &Row) -> Candidate {
-    let facts = (row.state == State::Live && !row.dynamic).then_some(Facts {
-        size: row.size,
-        mtime: row.mtime,
-        ctime_ns: 0,
-        mark: row.mark,
-    });
+    let facts = (row.state == State::Live && !row.dynamic).then(|| row.facts());
     Candidate {
         path: row.path.clone(),
         facts,

@@ -4,16 +4,12 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Dir, FileType};
 
-use crate::root::{self, Facts, Root, Sighting};
-use crate::rules::Decision;
-use crate::{Rules, SitePath};
-
-/// Deeper trees are left alone: each level keeps a descriptor open.
-const DEEPEST: usize = 200;
+use crate::root::{self, Sighting};
+use crate::{Decision, Facts, Root, Rules, SitePath};
 
 /// What a walk meets, in ascending order of paths.
 #[derive(Debug)]
-pub enum Found {
+pub(crate) enum Found {
     /// A file that is offered.
     File {
         /// Where.
@@ -44,7 +40,7 @@ struct Name {
 }
 
 /// An ordered walk over everything that is offered below a directory.
-pub struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     root: &'a Root,
     rules: &'a Rules,
     levels: Vec<Level>,
@@ -53,7 +49,7 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Begins at a directory; what cannot be opened is met as [`Found::Unknown`] or not at all.
-    pub fn new(root: &'a Root, rules: &'a Rules, start: &SitePath) -> Self {
+    pub(crate) fn new(root: &'a Root, rules: &'a Rules, start: &SitePath) -> Self {
         let mut walk = Self {
             root,
             rules,
@@ -232,7 +228,7 @@ impl PartialOrd for Joined<'_> {
 
 /// What vanished or is forbidden is not met; any other error leaves the question open.
 fn unknown(error: std::io::Error, path: &SitePath) -> Option<Found> {
-    match root::sighting_of_error(error, path) {
+    match Sighting::of_error(error, path) {
         Sighting::Unknown(error) => {
             tracing::warn!(
                 "`/{}` cannot be looked at, what is known of it stays: {error}",
@@ -252,13 +248,15 @@ impl std::fmt::Debug for Walk<'_> {
     }
 }
 
+/// Deeper trees are left alone: each level keeps a descriptor open.
+const DEEPEST: usize = 200;
+
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
-    use crate::OfferConfig;
-    use crate::rules::Symlinks;
+    use crate::config::{OfferConfig, Symlinks};
 
     #[test]
     fn files_come_in_the_order_of_their_paths() {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
-use super::{FILE, Index, MediaTypeTable, Opened, schema, set_meta};
+use super::{FILE, Index, MediaTypeTable, UNFINISHED_FILE, schema, set_meta};
 use crate::horizon::system_seconds;
 use crate::{Error, Facts, SitePath};
 
 /// Writes a new index.
 #[derive(Debug)]
-pub struct Loader {
+pub(crate) struct Loader {
     data: PathBuf,
     unfinished: PathBuf,
     connection: Connection,
@@ -23,7 +23,7 @@ pub struct Loader {
 
 impl Loader {
     pub(super) fn new(data: &Path, lock: File) -> Result<Self, Error> {
-        let unfinished = data.join("index.sqlite.new");
+        let unfinished = data.join(UNFINISHED_FILE);
         remove(&unfinished).map_err(|source| Error::Data {
             path: data.to_owned(),
             source,
@@ -46,7 +46,7 @@ impl Loader {
     }
 
     /// Adds a file. Nobody has been answered yet, so its datestamp is its modification time.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         path: &SitePath,
         facts: &Facts,
@@ -82,7 +82,7 @@ impl Loader {
     }
 
     /// Completes the index and puts it in its place.
-    pub fn finish(self) -> Result<Box<Index>, Error> {
+    pub(crate) fn finish(self) -> Result<Box<Index>, Error> {
         // From now on the index can answer, so what turns up later is late.
         let answered = system_seconds();
         let complete = || -> rusqlite::Result<()> {
@@ -105,13 +105,6 @@ impl Loader {
             path: self.unfinished.clone(),
             source,
         }
-    }
-}
-
-impl Opened {
-    /// Whether there was no index before.
-    pub fn is_fresh(&self) -> bool {
-        matches!(self, Self::Fresh(_))
     }
 }
 

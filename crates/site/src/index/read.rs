@@ -1,76 +1,24 @@
 //! Reading: lists, look-ups and counts, limited to what a requester may see.
 
-use std::fmt::Write as _;
-
 use oai::{Position, SetSpec};
 use provider::Range;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
-use super::write::bounds;
-use super::{Index, Row, State, locked, schema};
+use super::row::{self, COLUMNS, Row};
+use super::visibility::Visibility;
+use super::{Index, locked, schema};
 use crate::{Error, SitePath};
-
-/// The columns of a [`Row`], of a table called `i`.
-pub(super) const ROW: &str =
-    "i.id, i.path, i.datestamp, i.state, i.media_type, i.size, i.mtime, i.mark, i.dynamic,
-     i.shown";
-
-/// Which paths a requester may see: the longest of the listed directories decides, all else is open.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Visibility {
-    /// Directories, each with whether it is open to this requester.
-    pub areas: Vec<(SitePath, bool)>,
-    /// Whether all rows are wanted, withdrawn ones too, because somebody else decides.
-    pub undecided: bool,
-}
 
 /// A connection for reading, given back when dropped.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     index: &'a Index,
     connection: Option<Connection>,
 }
 
-impl Visibility {
-    /// Whether a path is open.
-    pub fn admits(&self, path: &SitePath) -> bool {
-        let matching = self.areas.iter().filter(|(area, _)| path.is_within(area));
-        let deciding = matching.max_by_key(|(area, _)| area.as_bytes().len());
-        deciding.is_none_or(|(_, open)| *open)
-    }
-
-    /// The same as a condition on the table `i`: what is open and not withdrawn, or withdrawn and not open.
-    fn condition(&self) -> String {
-        if self.undecided {
-            return "true".to_owned();
-        }
-        if self.areas.iter().all(|(_, open)| *open) {
-            return "i.state <> 2".to_owned();
-        }
-        format!("({}) = (i.state <> 2)", self.case())
-    }
-
-    fn case(&self) -> String {
-        let mut areas: Vec<_> = self.areas.iter().collect();
-        areas.sort_by_key(|(area, _)| std::cmp::Reverse(area.as_bytes().len()));
-        let mut case = String::from("CASE");
-        for (area, open) in areas {
-            let _ = write!(case, " WHEN {} THEN {}", within(area), i32::from(*open));
-        }
-        case.push_str(" ELSE 1 END");
-        case
-    }
-
-    /// A condition that holds for every path this visibility speaks of, and that the path index can serve.
-    fn concerned(&self) -> String {
-        let areas: Vec<_> = self.areas.iter().map(|(area, _)| within(area)).collect();
-        format!("({})", areas.join(" OR "))
-    }
-}
-
 impl Index {
     /// A connection for reading.
-    pub fn reader(&self) -> Result<Reader<'_>, Error> {
+    pub(crate) fn reader(&self) -> Result<Reader<'_>, Error> {
         let pooled = locked(&self.readers).pop();
         let connection = match pooled {
             Some(connection) => connection,
@@ -85,7 +33,7 @@ impl Index {
 
 impl Reader<'_> {
     /// At most `limit` rows of a range behind a position, ordered by (datestamp, id).
-    pub fn list(
+    pub(crate) fn list(
         &self,
         visibility: &Visibility,
         range: &Range,
@@ -104,7 +52,7 @@ impl Reader<'_> {
         let condition = visibility.condition();
         let Some(types) = self.types(range.set.as_ref()) else {
             let sql = format!(
-                "SELECT {ROW} FROM item i WHERE (i.datestamp, i.id) > (?1, ?2) AND i.datestamp <= ?3
+                "SELECT {COLUMNS} FROM item i WHERE (i.datestamp, i.id) > (?1, ?2) AND i.datestamp <= ?3
                  AND {condition} ORDER BY i.datestamp, i.id LIMIT ?4"
             );
             return self.rows(&sql, params![datestamp, id, until, limit]);
@@ -113,7 +61,7 @@ impl Reader<'_> {
         let mut rows = Vec::new();
         for media_type in types {
             let sql = format!(
-                "SELECT {ROW} FROM membership m JOIN item i ON i.id = m.item
+                "SELECT {COLUMNS} FROM membership m JOIN item i ON i.id = m.item
                  WHERE m.media_type = ?5 AND (m.datestamp, m.item) > (?1, ?2) AND m.datestamp <= ?3
                  AND {condition} ORDER BY m.datestamp, m.item LIMIT ?4"
             );
@@ -126,7 +74,7 @@ impl Reader<'_> {
     }
 
     /// How many rows a range has.
-    pub fn count(&self, visibility: &Visibility, range: &Range) -> Result<u64, Error> {
+    pub(crate) fn count(&self, visibility: &Visibility, range: &Range) -> Result<u64, Error> {
         let (from, until) = (range.from.seconds(), range.until.seconds());
         let Some(types) = self.types(range.set.as_ref()) else {
             let sql =
@@ -156,14 +104,18 @@ impl Reader<'_> {
     }
 
     /// The visible rows of a path: one, or two where nothing is decided yet.
-    pub fn rows_of(&self, visibility: &Visibility, path: &SitePath) -> Result<Vec<Row>, Error> {
+    pub(crate) fn rows_of(
+        &self,
+        visibility: &Visibility,
+        path: &SitePath,
+    ) -> Result<Vec<Row>, Error> {
         let condition = visibility.condition();
-        let sql = format!("SELECT {ROW} FROM item i WHERE i.path = ?1 AND {condition}");
+        let sql = format!("SELECT {COLUMNS} FROM item i WHERE i.path = ?1 AND {condition}");
         self.rows(&sql, params![path.as_bytes()])
     }
 
     /// The media types of which something live is visible.
-    pub fn held_types(&self, visibility: &Visibility) -> Result<Vec<i64>, Error> {
+    pub(crate) fn held_types(&self, visibility: &Visibility) -> Result<Vec<i64>, Error> {
         let sql = match visibility.areas.is_empty() {
             true => "SELECT id FROM media_type WHERE live > 0".to_owned(),
             false => format!(
@@ -180,14 +132,14 @@ impl Reader<'_> {
     }
 
     /// Rows of live items of a media type behind a position.
-    pub fn live_of_type(
+    pub(crate) fn live_of_type(
         &self,
         media_type: i64,
         after: i64,
         limit: usize,
     ) -> Result<Vec<Row>, Error> {
         let sql = format!(
-            "SELECT {ROW} FROM membership m JOIN item i ON i.id = m.item
+            "SELECT {COLUMNS} FROM membership m JOIN item i ON i.id = m.item
              WHERE m.media_type = ?1 AND i.state = 0 AND i.id > ?2 ORDER BY i.id LIMIT ?3"
         );
         self.rows(
@@ -197,16 +149,16 @@ impl Reader<'_> {
     }
 
     /// Rows in the order of their paths behind one, withdrawn ones aside.
-    pub fn by_path(
+    pub(crate) fn by_path(
         &self,
         within: &SitePath,
         after: Option<&SitePath>,
         limit: usize,
     ) -> Result<Vec<Row>, Error> {
-        let (first, last) = bounds(within);
+        let (first, last) = within.bounds_below();
         let after = after.map_or(first, |path| [path.as_bytes(), &[0]].concat());
         let sql = format!(
-            "SELECT {ROW} FROM item i WHERE i.path >= ?1 AND i.path < ?2 AND (i.state = 2) = 0
+            "SELECT {COLUMNS} FROM item i WHERE i.path >= ?1 AND i.path < ?2 AND (i.state = 2) = 0
              ORDER BY i.path LIMIT ?3"
         );
         self.rows(
@@ -216,32 +168,26 @@ impl Reader<'_> {
     }
 
     /// The oldest datestamp there is.
-    pub fn earliest(&self) -> Result<Option<i64>, Error> {
+    pub(crate) fn earliest(&self) -> Result<Option<i64>, Error> {
         self.query(|connection| {
             connection.query_row("SELECT min(datestamp) FROM item", [], |row| row.get(0))
         })
     }
 
     /// How many items are live, and how many tombstones there are.
-    pub fn totals(&self) -> Result<(u64, u64), Error> {
+    pub(crate) fn totals(&self) -> Result<(u64, u64), Error> {
         let live = self.number("SELECT coalesce(sum(live), 0) FROM media_type", [])?;
         let all = self.number("SELECT count(*) FROM item WHERE state <> 2", [])?;
         Ok((live, all.saturating_sub(live)))
     }
 
     /// The former media types of an item.
-    pub fn former_types(&self, id: i64) -> Result<Vec<i64>, Error> {
-        let sql = "SELECT coalesce(former_types, '') FROM item WHERE id = ?1";
-        let text: String =
-            self.query(|connection| connection.query_row(sql, [id], |row| row.get(0)))?;
-        Ok(text
-            .split(',')
-            .filter_map(|number| number.parse().ok())
-            .collect())
+    pub(crate) fn former_types(&self, id: i64) -> Result<Vec<i64>, Error> {
+        self.query(|connection| row::former_types(connection, id))
     }
 
     /// What a plug-in said of a file in its present state.
-    pub fn plugin_result(
+    pub(crate) fn plugin_result(
         &self,
         item: i64,
         plugin: &str,
@@ -265,7 +211,7 @@ impl Reader<'_> {
     fn rows(&self, sql: &str, parameters: &[&dyn ToSql]) -> Result<Vec<Row>, Error> {
         self.query(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
-            statement.query_map(parameters, row_from)?.collect()
+            statement.query_map(parameters, Row::read)?.collect()
         })
     }
 
@@ -294,41 +240,4 @@ impl Drop for Reader<'_> {
             locked(&self.index.readers).push(connection);
         }
     }
-}
-
-pub(super) fn row_from(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
-    let path: Vec<u8> = row.get(1)?;
-    let path = SitePath::new(path).ok_or(rusqlite::Error::InvalidQuery)?;
-    Ok(Row {
-        id: row.get(0)?,
-        path,
-        datestamp: row.get(2)?,
-        state: State::from_number(row.get(3)?),
-        media_type: row.get(4)?,
-        size: u64::try_from(row.get::<_, i64>(5)?).unwrap_or(0),
-        mtime: row.get(6)?,
-        mark: row.get(7)?,
-        dynamic: row.get(8)?,
-        shown: row.get(9)?,
-    })
-}
-
-/// A condition for the paths of a directory and all below it. Paths go in as hex, so nothing can escape.
-fn within(path: &SitePath) -> String {
-    if path.as_bytes().is_empty() {
-        return "i.path >= x''".to_owned();
-    }
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
-    let (first, last) = bounds(path);
-    format!(
-        "(i.path = x'{}' OR (i.path >= x'{}' AND i.path < x'{}'))",
-        hex(path.as_bytes()),
-        hex(&first),
-        hex(&last)
-    )
 }

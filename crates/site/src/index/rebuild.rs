@@ -6,14 +6,14 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags, params};
 
 use super::load::{fresh_secret, put_in_place, remove};
-use super::{FILE, schema, set_meta};
+use super::{FILE, OLD_FILE, UNFINISHED_FILE, meta, schema, set_meta};
 use crate::Error;
 
 pub(super) fn rebuild(data: &Path) -> Result<(), Error> {
     let (old, unfinished, kept) = (
         data.join(FILE),
-        data.join("index.sqlite.new"),
-        data.join("index.sqlite.old"),
+        data.join(UNFINISHED_FILE),
+        data.join(OLD_FILE),
     );
     let data_error = |source| Error::Data {
         path: data.to_owned(),
@@ -42,7 +42,7 @@ fn rescue(old: &Path, new: &Path) -> rusqlite::Result<u64> {
     let mut rescued = 0;
     let mut secret = None;
     if let Ok(source) = Connection::open_with_flags(old, OpenFlags::SQLITE_OPEN_READ_WRITE) {
-        secret = super::meta::<Vec<u8>>(&source, "secret").ok().flatten();
+        secret = meta::<Vec<u8>>(&source, "secret").ok().flatten();
         copy(&source, "SELECT id, name FROM media_type", |row| {
             let sql = "INSERT OR IGNORE INTO media_type (id, name) VALUES (?1, ?2)";
             let (id, name): (i64, String) = (row.get(0)?, row.get(1)?);
@@ -56,7 +56,7 @@ fn rescue(old: &Path, new: &Path) -> rusqlite::Result<u64> {
             rescued += copy(&source, &sql, |row| copy_item(row, &target));
         }
         for key in ["site_url", "records", "areas"] {
-            if let Ok(Some(value)) = super::meta::<String>(&source, key) {
+            if let Ok(Some(value)) = meta::<String>(&source, key) {
                 set_meta(&target, key, &value)?;
             }
         }

@@ -3,6 +3,8 @@
 //! Paths are walked component by component without following symbolic links; a link is resolved apart
 //! and its target walked again, so that no race can lead out of the root.
 
+mod sighting;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,11 +12,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::rules::Symlinks;
-use crate::{Decision, Reason, Rules, SitePath};
+pub use self::sighting::Sighting;
+use crate::config::Symlinks;
+use crate::{Facts, SitePath};
 
 /// A directory whose files are the site.
 #[derive(Debug)]
@@ -34,37 +37,6 @@ struct Place {
     path: PathBuf,
     directory: OwnedFd,
     identity: (u64, u64),
-}
-
-/// What the file system says of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// Its length in bytes.
-    pub size: u64,
-    /// When its content last changed, in seconds since 1970.
-    pub mtime: i64,
-    /// When anything about it last changed, in nanoseconds; only for telling how long ago that was.
-    pub ctime_ns: i128,
-    /// A number that changes with size, times or inode.
-    pub mark: i64,
-}
-
-/// What there is at a path, seen with the rules.
-#[derive(Debug)]
-pub enum Sighting {
-    /// A file that is offered; `dynamic` if a server would run it.
-    File {
-        /// What the file system says of it.
-        facts: Facts,
-        /// Whether it is offered as what a server makes of it.
-        dynamic: bool,
-    },
-    /// A directory to look into.
-    Directory,
-    /// Nothing that is offered.
-    LeftOut(Reason),
-    /// The file system would not say; what was known of it stays.
-    Unknown(io::Error),
 }
 
 /// A file that was opened for reading.
@@ -123,10 +95,6 @@ impl Root {
         Ok(true)
     }
 
-    fn place(&self) -> Arc<Place> {
-        Arc::clone(&self.place.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Opens a directory below the root; the root itself for the empty path.
     pub(crate) fn open_directory(&self, path: &SitePath) -> io::Result<OwnedFd> {
         if path.as_bytes().is_empty() {
@@ -147,110 +115,6 @@ impl Root {
             return Err(Errno::ACCESS.into());
         }
         Ok(directory)
-    }
-
-    /// Looks at one path with the rules.
-    pub fn look(&self, path: &SitePath, rules: &Rules) -> Sighting {
-        let decision = rules.decide(path);
-        if let Decision::LeftOut(reason) = decision {
-            return match &reason {
-                // A directory may be hidden by a rule that speaks of its files.
-                Reason::Url { .. } | Reason::Pattern { .. } | Reason::Program { .. }
-                    if self.is_directory(path) =>
-                {
-                    Sighting::Directory
-                }
-                _ => Sighting::LeftOut(reason),
-            };
-        }
-        let stat = match self
-            .locate(path)
-            .and_then(|(parent, name)| stat_at(&parent, name))
-        {
-            Ok(stat) => stat,
-            Err(error) => return sighting_of_error(error, path),
-        };
-        self.judge(path, &stat, rules, decision != Decision::Offered)
-    }
-
-    /// Judges what a walk or a look found at a path.
-    pub(crate) fn judge(
-        &self,
-        path: &SitePath,
-        stat: &Stat,
-        rules: &Rules,
-        dynamic: bool,
-    ) -> Sighting {
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if !self.is_readable(path, stat) => unreadable(path),
-            FileType::RegularFile => Sighting::File {
-                facts: Facts::of(stat),
-                dynamic,
-            },
-            FileType::Directory => Sighting::Directory,
-            FileType::Symlink => self.judge_symlink(path, rules, dynamic),
-            _ => Sighting::LeftOut(Reason::NotAFile),
-        }
-    }
-
-    fn judge_symlink(&self, path: &SitePath, rules: &Rules, dynamic: bool) -> Sighting {
-        let place = path.below(&self.place().path);
-        let target = match place.canonicalize() {
-            Ok(target) => target,
-            Err(error) => return sighting_of_error(error, path),
-        };
-        let shown = target.display().to_string();
-        if rules.symlinks() == Symlinks::None {
-            return Sighting::LeftOut(Reason::SymlinkNotFollowed { target: shown });
-        }
-        match self.inside(&target) {
-            Some(inside) if rules.decide(&inside) == Decision::Offered => {
-                let target = format!("/{}", inside.display());
-                Sighting::LeftOut(Reason::SymlinkToOffered { target })
-            }
-            Some(inside) if rules.leads_into_area(path, &inside) => {
-                let target = format!("/{}", inside.display());
-                Sighting::LeftOut(Reason::SymlinkIntoArea { target })
-            }
-            None if rules.symlinks() != Symlinks::All => {
-                Sighting::LeftOut(Reason::SymlinkOutside { target: shown })
-            }
-            place => {
-                let name = target.file_name().unwrap_or_default().as_bytes();
-                match rules.program_extension(name) {
-                    Some(extension) if !dynamic && target.is_file() => {
-                        let extension = extension.to_owned();
-                        Sighting::LeftOut(Reason::Program { extension })
-                    }
-                    _ => self.judge_target(path, &target, dynamic, place.is_none()),
-                }
-            }
-        }
-    }
-
-    fn judge_target(
-        &self,
-        path: &SitePath,
-        target: &Path,
-        dynamic: bool,
-        outside: bool,
-    ) -> Sighting {
-        let stat = match rustix::fs::stat(target) {
-            Ok(stat) => stat,
-            Err(error) => return sighting_of_error(error.into(), path),
-        };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if stat.st_mode & ANYONE_READS == 0 => unreadable(path),
-            FileType::RegularFile => Sighting::File {
-                facts: Facts::of(&stat),
-                dynamic,
-            },
-            FileType::Directory if outside => Sighting::Directory,
-            FileType::Directory => Sighting::LeftOut(Reason::SymlinkToDirectory {
-                target: target.display().to_string(),
-            }),
-            _ => Sighting::LeftOut(Reason::NotAFile),
-        }
     }
 
     /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
@@ -282,6 +146,10 @@ impl Root {
         }
     }
 
+    fn place(&self) -> Arc<Place> {
+        Arc::clone(&self.place.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     fn open_without_links(&self, path: &SitePath) -> Result<Opened, OpenError> {
         if path.as_bytes().is_empty() {
             return Err(OpenError::Directory(path.clone()));
@@ -301,28 +169,6 @@ impl Root {
             directory = self.open_directory_at(&directory, component)?;
         }
         Ok((directory, name))
-    }
-
-    fn is_directory(&self, path: &SitePath) -> bool {
-        let stat = self
-            .locate(path)
-            .and_then(|(parent, name)| stat_at(&parent, name));
-        stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
-    }
-
-    fn is_readable(&self, path: &SitePath, stat: &Stat) -> bool {
-        if self.superuser {
-            return stat.st_mode & ANYONE_READS != 0;
-        }
-        // The usual case, a file that everybody may read, needs no further call.
-        stat.st_mode & Mode::ROTH.bits() != 0
-            || rustix::fs::accessat(
-                &self.place().directory,
-                path.as_path(),
-                Access::READ_OK,
-                AtFlags::EACCESS,
-            )
-            .is_ok()
     }
 
     fn inside(&self, target: &Path) -> Option<SitePath> {
@@ -373,43 +219,6 @@ impl OpenError {
     }
 }
 
-impl Facts {
-    /// Reads the facts of an open file once more.
-    pub fn of_file(file: &File) -> io::Result<Self> {
-        Ok(Self::of(&rustix::fs::fstat(file)?))
-    }
-
-    pub(crate) fn of(stat: &Stat) -> Self {
-        let size = u64::try_from(stat.st_size).unwrap_or(0);
-        let numbers = [
-            stat.st_mtime as u64,
-            stat.st_mtime_nsec as u64,
-            stat.st_ctime as u64,
-            stat.st_ctime_nsec as u64,
-            size,
-            stat.st_ino,
-        ];
-        Self {
-            size,
-            mtime: stat.st_mtime as i64,
-            ctime_ns: i128::from(stat.st_ctime as i64) * 1_000_000_000
-                + i128::from(stat.st_ctime_nsec as i64),
-            mark: mix(&numbers),
-        }
-    }
-}
-
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
-const FILE: OFlags = OFlags::RDONLY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::CLOEXEC);
-const ANYONE_READS: u32 = 0o444;
-const ANYONE_ENTERS: u32 = 0o111;
-
 /// Whether nobody may look into a directory.
 fn is_closed(directory: &OwnedFd) -> io::Result<bool> {
     Ok(is_closed_mode(rustix::fs::fstat(directory)?.st_mode))
@@ -423,39 +232,24 @@ pub(crate) fn stat_at(parent: &OwnedFd, name: &[u8]) -> io::Result<Stat> {
     Ok(rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// A missing file is gone and a forbidden one hidden; any other error says nothing about the file.
-pub(crate) fn sighting_of_error(error: io::Error, path: &SitePath) -> Sighting {
-    match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
-            Sighting::LeftOut(Reason::Missing)
-        }
-        io::ErrorKind::PermissionDenied => unreadable(path),
-        _ if is_link_error(&error) => Sighting::LeftOut(Reason::Missing),
-        _ => Sighting::Unknown(error),
-    }
-}
-
-fn unreadable(path: &SitePath) -> Sighting {
-    Sighting::LeftOut(Reason::Unreadable {
-        path: format!("/{}", path.display()),
-    })
-}
-
 /// `O_NOFOLLOW` on a link: ELOOP, or ENOTDIR where a directory was wanted.
 fn is_link_error(error: &io::Error) -> bool {
     let code = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(code, Some(Errno::LOOP | Errno::NOTDIR | Errno::MLINK))
 }
 
-/// Mixes numbers into one. Kept in the index, so it must stay the same for ever.
-fn mix(numbers: &[u64]) -> i64 {
-    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
-    for number in numbers {
-        state = (state ^ number).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
-        state ^= state >> 32;
-    }
-    state as i64
-}
+/// How directories are opened: links are not followed, and no child process inherits them.
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+/// How files are opened: a pipe of that name must not keep anybody waiting.
+const FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
+const ANYONE_READS: u32 = 0o444;
+const ANYONE_ENTERS: u32 = 0o111;
 
 #[cfg(test)]
 mod tests {
@@ -463,7 +257,8 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
-    use crate::OfferConfig;
+    use crate::config::OfferConfig;
+    use crate::{Reason, Rules};
 
     fn root() -> (tempfile::TempDir, Root) {
         let directory = tempfile::tempdir().unwrap();

@@ -1,83 +1,15 @@
 //! What of a site is offered: rules on names, directories, URLs and programs. Each decision names its rule.
 
-use std::fmt;
+mod reason;
+mod wildcard;
 
 use regex::Regex;
-use serde::Deserialize;
 
+pub use self::reason::Reason;
+use self::wildcard::wildcard;
 use crate::SitePath;
-
-/// What is left out, as it stands in the configuration.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct OfferConfig {
-    /// Wildcard patterns (`*`, `?`) for names that a directory listing would leave out; they hold for every
-    /// component of a path, and what they match is not served either.
-    pub skip_names: Vec<String>,
-    /// Directories, as URL paths.
-    pub skip_directories: Vec<String>,
-    /// Wildcard patterns for URL paths, escapes decoded.
-    pub skip_urls: Vec<String>,
-    /// Regular expressions for URL paths, escapes decoded.
-    pub skip_patterns: Vec<String>,
-    /// What becomes of symbolic links.
-    pub symlinks: Symlinks,
-    /// What becomes of files that a server would run.
-    pub dynamic: DynamicPolicy,
-    /// The extensions of such files.
-    pub dynamic_extensions: Vec<String>,
-    /// URL paths at which the server answers itself, so that files there cannot be reached.
-    #[serde(skip)]
-    pub covered: Vec<String>,
-    /// The URL paths of protected areas: links into them are not offered from elsewhere.
-    #[serde(skip)]
-    pub areas: Vec<String>,
-}
-
-/// Which symbolic links are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Symlinks {
-    /// None.
-    None,
-    /// Those that stay below the root.
-    Inside,
-    /// All, also those that leave the root.
-    All,
-}
-
-/// What is offered of a file that a server would run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DynamicPolicy {
-    /// Nothing.
-    Off,
-    /// Its URL, never its source.
-    Reference,
-    /// What the origin makes of it.
-    Processed,
-}
-
-impl Default for OfferConfig {
-    fn default() -> Self {
-        let own = |list: &[&str]| list.iter().map(|item| (*item).to_owned()).collect();
-        Self {
-            skip_names: own(&[".*", "*~", "*#", "RCS", "CVS", "*,v", "*,t"]),
-            skip_directories: Vec::new(),
-            skip_urls: Vec::new(),
-            skip_patterns: Vec::new(),
-            symlinks: Symlinks::Inside,
-            dynamic: DynamicPolicy::Off,
-            dynamic_extensions: own(&[
-                "php", "php3", "php4", "php5", "php7", "php8", "phtml", "phps", "cgi", "fcgi",
-                "pl", "shtml", "shtm", "stm", "jsp", "jspx", "asp", "aspx", "ashx", "asmx", "cfm",
-                "cfml", "wsgi", "rhtml",
-            ]),
-            covered: Vec::new(),
-            areas: Vec::new(),
-        }
-    }
-}
+use crate::config::{DynamicPolicy, OfferConfig, Symlinks};
+use crate::path::deciding;
 
 /// What the rules say of a path, whatever is or is not there on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,27 +20,6 @@ pub enum Decision {
     Dynamic(DynamicPolicy),
     /// Not offered, and why.
     LeftOut(Reason),
-}
-
-/// Why something is not offered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each is explained by what it prints")]
-pub enum Reason {
-    Name { component: String, pattern: String },
-    Directory { directory: String },
-    Url { pattern: String },
-    Pattern { pattern: String },
-    Program { extension: String },
-    Covered { path: String },
-    Unreadable { path: String },
-    SymlinkOutside { target: String },
-    SymlinkNotFollowed { target: String },
-    SymlinkToOffered { target: String },
-    SymlinkToDirectory { target: String },
-    SymlinkIntoArea { target: String },
-    NotAFile,
-    IsDirectory,
-    Missing,
 }
 
 /// The rules, ready to decide.
@@ -198,10 +109,7 @@ impl Rules {
 
     /// Whether a link leads into a protected area that it does not lie in itself.
     pub(crate) fn leads_into_area(&self, link: &SitePath, target: &SitePath) -> bool {
-        let area_of = |path: &SitePath| {
-            let holding = self.areas.iter().filter(|area| path.is_within(area));
-            holding.max_by_key(|area| area.as_bytes().len())
-        };
+        let area_of = |path| deciding(&self.areas, |area| area, path);
         let area = area_of(target);
         area.is_some() && area != area_of(link)
     }
@@ -268,88 +176,11 @@ impl Rules {
     }
 }
 
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name { component, pattern } => {
-                write!(
-                    f,
-                    "the name `{component}` matches `{pattern}` (offer.skip_names)"
-                )
-            }
-            Self::Directory { directory } => {
-                write!(f, "it lies in `{directory}` (offer.skip_directories)")
-            }
-            Self::Url { pattern } => write!(f, "its URL matches `{pattern}` (offer.skip_urls)"),
-            Self::Pattern { pattern } => {
-                write!(f, "its URL matches `{pattern}` (offer.skip_patterns)")
-            }
-            Self::Program { extension } => write!(
-                f,
-                "a server would run `.{extension}` files instead of sending them (offer.dynamic = \"off\")"
-            ),
-            Self::Covered { path } => write!(f, "the server itself answers at `{path}`"),
-            Self::Unreadable { path } => {
-                write!(f, "`{path}` cannot be read: its permissions forbid it")
-            }
-            Self::SymlinkOutside { target } => write!(
-                f,
-                "it is a symbolic link that leaves the site, to `{target}` (offer.symlinks = \"inside\")"
-            ),
-            Self::SymlinkNotFollowed { target } => {
-                write!(
-                    f,
-                    "it is a symbolic link to `{target}` (offer.symlinks = \"none\")"
-                )
-            }
-            Self::SymlinkToOffered { target } => {
-                write!(
-                    f,
-                    "it is a symbolic link to `{target}`, which is offered under its own URL"
-                )
-            }
-            Self::SymlinkToDirectory { target } => write!(
-                f,
-                "it is a symbolic link to the directory `{target}`; what lies there is not offered through it"
-            ),
-            Self::SymlinkIntoArea { target } => write!(
-                f,
-                "it is a symbolic link to `{target}`, which lies in a protected area of its own"
-            ),
-            Self::NotAFile => f.write_str("it is neither a file nor a directory"),
-            Self::IsDirectory => f.write_str("it is a directory; only the files in it are offered"),
-            Self::Missing => f.write_str("there is no such file"),
-        }
-    }
-}
-
 /// What is wrong with a regular expression, in one line: the parser draws a picture before it comes to the point.
 pub(crate) fn regex_complaint(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     last.trim_start_matches("error: ").to_owned()
-}
-
-/// Matches `*` (any run) and `?` (any byte), as directory listings do.
-fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if p < pattern.len() && pattern[p] == b'*' {
-            retry = Some((p + 1, t));
-            p += 1;
-        } else if p < pattern.len() && (pattern[p] == b'?' || pattern[p] == text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((after_star, from)) = retry {
-            retry = Some((after_star, from + 1));
-            p = after_star;
-            t = from + 1;
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]
@@ -429,15 +260,6 @@ mod tests {
         }
         assert_eq!(decide(&rules, "php"), Decision::Offered);
         assert_eq!(decide(&rules, "aphp"), Decision::Offered);
-    }
-
-    #[test]
-    fn wildcards_backtrack() {
-        assert!(wildcard(b"*a*b", b"xaxbxab"));
-        assert!(wildcard(b"a?c", b"abc"));
-        assert!(!wildcard(b"a?c", b"ac"));
-        assert!(wildcard(b"*", b""));
-        assert!(!wildcard(b"", b"x"));
     }
 
     #[test]

@@ -1,0 +1,75 @@
+//! What of a site is offered, as it stands in the configuration.
+
+use serde::Deserialize;
+
+/// What is left out, as it stands in the configuration.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct OfferConfig {
+    /// Wildcard patterns (`*`, `?`) for names that a directory listing would leave out; they hold for every
+    /// component of a path, and what they match is not served either.
+    pub skip_names: Vec<String>,
+    /// Directories, as URL paths.
+    pub skip_directories: Vec<String>,
+    /// Wildcard patterns for URL paths, escapes decoded.
+    pub skip_urls: Vec<String>,
+    /// Regular expressions for URL paths, escapes decoded.
+    pub skip_patterns: Vec<String>,
+    /// What becomes of symbolic links.
+    pub symlinks: Symlinks,
+    /// What becomes of files that a server would run.
+    pub dynamic: DynamicPolicy,
+    /// The extensions of such files.
+    pub dynamic_extensions: Vec<String>,
+    /// URL paths at which the server answers itself, so that files there cannot be reached.
+    #[serde(skip)]
+    pub covered: Vec<String>,
+    /// The URL paths of protected areas: links into them are not offered from elsewhere.
+    #[serde(skip)]
+    pub areas: Vec<String>,
+}
+
+/// Which symbolic links are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Symlinks {
+    /// None.
+    None,
+    /// Those that stay below the root.
+    Inside,
+    /// All, also those that leave the root.
+    All,
+}
+
+/// What is offered of a file that a server would run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DynamicPolicy {
+    /// Nothing.
+    Off,
+    /// Its URL, never its source.
+    Reference,
+    /// What the origin makes of it.
+    Processed,
+}
+
+impl Default for OfferConfig {
+    fn default() -> Self {
+        let own = |list: &[&str]| list.iter().map(|item| (*item).to_owned()).collect();
+        Self {
+            skip_names: own(&[".*", "*~", "*#", "RCS", "CVS", "*,v", "*,t"]),
+            skip_directories: Vec::new(),
+            skip_urls: Vec::new(),
+            skip_patterns: Vec::new(),
+            symlinks: Symlinks::Inside,
+            dynamic: DynamicPolicy::Off,
+            dynamic_extensions: own(&[
+                "php", "php3", "php4", "php5", "php7", "php8", "phtml", "phps", "cgi", "fcgi",
+                "pl", "shtml", "shtm", "stm", "jsp", "jspx", "asp", "aspx", "ashx", "asmx", "cfm",
+                "cfml", "wsgi", "rhtml",
+            ]),
+            covered: Vec::new(),
+            areas: Vec::new(),
+        }
+    }
+}

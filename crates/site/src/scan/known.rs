@@ -1,0 +1,107 @@
+//! The index's side of a comparison: its live rows in the order of their paths, a helping at a time.
+
+use std::collections::VecDeque;
+
+use crate::index::{Index, Row, State};
+use crate::{Error, Facts, SitePath};
+
+/// The live rows within a directory that the walk has not come to yet.
+pub(super) struct Known<'a> {
+    index: &'a Index,
+    within: SitePath,
+    rows: VecDeque<Row>,
+    last: Option<SitePath>,
+    exhausted: bool,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn new(index: &'a Index, within: &SitePath) -> Result<Self, Error> {
+        let mut known = Self {
+            index,
+            within: within.clone(),
+            rows: VecDeque::new(),
+            last: None,
+            exhausted: false,
+        };
+        known.fill()?;
+        Ok(known)
+    }
+
+    /// Rows before a path were not met by the walk.
+    pub(super) fn skip_before(
+        &mut self,
+        path: &SitePath,
+        suspects: &mut Vec<SitePath>,
+    ) -> Result<(), Error> {
+        while self.rows.front().is_some_and(|row| row.path < *path) {
+            suspects.extend(self.pop()?.map(|row| row.path));
+        }
+        Ok(())
+    }
+
+    /// Rows within a path that could not be looked into stay as they are.
+    pub(super) fn skip_within(&mut self, path: &SitePath) -> Result<(), Error> {
+        while self
+            .rows
+            .front()
+            .is_some_and(|row| row.path.is_within(path))
+        {
+            self.pop()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the front row is of this path and says the same.
+    pub(super) fn matches(
+        &mut self,
+        path: &SitePath,
+        facts: &Facts,
+        media_type: &str,
+        dynamic: bool,
+    ) -> Result<bool, Error> {
+        if self.rows.front().is_none_or(|row| row.path != *path) {
+            return Ok(false);
+        }
+        let Some(row) = self.pop()? else {
+            return Ok(false);
+        };
+        let types = self.index.media_types();
+        let same_type = types
+            .get(row.media_type)
+            .is_some_and(|entry| entry.name == media_type);
+        Ok(row.mark == facts.mark && row.dynamic == dynamic && same_type)
+    }
+
+    /// Rows behind the last path of the walk were not met either.
+    pub(super) fn rest(mut self, suspects: &mut Vec<SitePath>) -> Result<(), Error> {
+        while let Some(row) = self.pop()? {
+            suspects.push(row.path);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that there is a row in front, if there are any left.
+    fn fill(&mut self) -> Result<(), Error> {
+        while self.rows.is_empty() && !self.exhausted {
+            let rows = self
+                .index
+                .reader()?
+                .by_path(&self.within, self.last.as_ref(), HELPING)?;
+            self.exhausted = rows.len() < HELPING;
+            self.last = rows.last().map(|row| row.path.clone()).or(self.last.take());
+            let live = rows.into_iter().filter(|row| row.state == State::Live);
+            self.rows.extend(live);
+        }
+        Ok(())
+    }
+
+    /// Takes the row in front.
+    fn pop(&mut self) -> Result<Option<Row>, Error> {
+        let row = self.rows.pop_front();
+        self.fill()?;
+        Ok(row)
+    }
+}
+
+/// How many rows are read at once.
+const HELPING: usize = 2000;

@@ -1,0 +1,256 @@
+//! Compares the site with the index, the whole of it or where something changed.
+
+mod known;
+
+use std::collections::HashMap;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use self::known::Known;
+use crate::index::{Applied, Index, Loader, Observation, Seen};
+use crate::root::Sighting;
+use crate::walk::{Found, Walk};
+use crate::watch::Watch;
+use crate::{Error, Facts, Ground, Reason, SitePath};
+
+/// Loads a new index from a first scan.
+pub(crate) fn first_scan(
+    ground: &Ground,
+    mut loader: Loader,
+    progress: &dyn Fn(u64),
+) -> Result<Box<Index>, Error> {
+    let (sender, receiver) = mpsc::sync_channel::<Vec<Found>>(16);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut walk = Walk::new(&ground.root, &ground.rules, &SitePath::root());
+            loop {
+                let helping: Vec<_> = walk.by_ref().take(HELPING).collect();
+                if helping.is_empty() || sender.send(helping).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut files = 0;
+        for helping in receiver {
+            for found in helping {
+                if let Found::File {
+                    path,
+                    facts,
+                    dynamic,
+                } = found
+                {
+                    let facts = ground.settled(&path, facts);
+                    loader.add(&path, &facts, ground.media_types.of(path.name()), dynamic)?;
+                    files += 1;
+                }
+            }
+            progress(files);
+        }
+        loader.finish()
+    })
+}
+
+/// Compares the whole site with the index and makes every difference visible.
+pub(crate) fn scan_all(
+    ground: &Ground,
+    index: &Index,
+    progress: &dyn Fn(u64),
+) -> Result<(), Error> {
+    ground.renew_root()?;
+    Scan::new(ground, index, None).run(&SitePath::root(), progress)
+}
+
+/// One comparison of the site, or a part of it, with the index.
+///
+/// The comparison only finds suspects. Each is looked at once more right before its change becomes
+/// visible, so that what is written is never older than what was written before.
+pub(crate) struct Scan<'a> {
+    ground: &'a Ground,
+    index: &'a Index,
+    watch: Option<&'a mut Watch>,
+    observations: Vec<Observation>,
+    /// Changed a moment ago: to be looked at again.
+    pub(crate) young: Vec<SitePath>,
+    /// Since when each of them has been too young whenever it was looked at.
+    pub(crate) young_since: HashMap<SitePath, Instant>,
+    pub(crate) applied: Applied,
+    /// How many files the walk met.
+    pub(crate) files: u64,
+}
+
+impl<'a> Scan<'a> {
+    pub(crate) fn new(ground: &'a Ground, index: &'a Index, watch: Option<&'a mut Watch>) -> Self {
+        Self {
+            ground,
+            index,
+            watch,
+            observations: Vec::new(),
+            young: Vec::new(),
+            young_since: HashMap::new(),
+            applied: Applied::default(),
+            files: 0,
+        }
+    }
+
+    /// Compares everything within a directory, both sides in the order of paths.
+    pub(crate) fn run(&mut self, within: &SitePath, progress: &dyn Fn(u64)) -> Result<(), Error> {
+        let ground = self.ground;
+        let mut known = Known::new(self.index, within)?;
+        let mut suspects = Vec::new();
+        for found in Walk::new(&ground.root, &ground.rules, within) {
+            match found {
+                Found::Directory(path) => {
+                    if let Some(watch) = &mut self.watch {
+                        watch.add(&ground.root, &path);
+                    }
+                }
+                Found::Unknown(path) => {
+                    known.skip_before(&path, &mut suspects)?;
+                    known.skip_within(&path)?;
+                }
+                Found::File {
+                    path,
+                    facts,
+                    dynamic,
+                } => {
+                    self.files += 1;
+                    if self.files.is_multiple_of(1024) {
+                        progress(self.files);
+                    }
+                    known.skip_before(&path, &mut suspects)?;
+                    let media_type = ground.media_types.of(path.name());
+                    if !known.matches(&path, &facts, media_type, dynamic)? {
+                        suspects.push(path);
+                    }
+                }
+            }
+            if suspects.len() >= BATCH {
+                self.look_at(&mut suspects)?;
+            }
+        }
+        known.rest(&mut suspects)?;
+        self.look_at(&mut suspects)?;
+        self.apply()
+    }
+
+    /// Looks at one path as it is now.
+    pub(crate) fn look(&mut self, path: &SitePath) -> Result<(), Error> {
+        let sighting = self.ground.look(path);
+        if let Sighting::File { facts, dynamic } = &sighting
+            && facts.is_young()
+        {
+            return self.look_at_young(path, *facts, *dynamic);
+        }
+        self.young_since.remove(path);
+        match sighting {
+            Sighting::Directory => {
+                // A file of this name is gone in any case; what is below is compared apart.
+                self.apply()?;
+                return self.run_below(path);
+            }
+            Sighting::File { facts, dynamic } => self.observe_file(path, facts, dynamic),
+            Sighting::LeftOut(reason) => {
+                if let (Reason::Missing, Some(watch)) = (&reason, &mut self.watch) {
+                    watch.forget(path);
+                }
+                self.observe_nothing(path)?;
+            }
+            Sighting::Unknown(error) => {
+                tracing::warn!(
+                    "`/{}` cannot be looked at, what is known of it stays: {error}",
+                    path.display()
+                );
+            }
+        }
+        if self.observations.len() >= BATCH {
+            self.apply()?;
+        }
+        Ok(())
+    }
+
+    /// Makes visible what was observed.
+    pub(crate) fn apply(&mut self) -> Result<(), Error> {
+        if !self.observations.is_empty() {
+            let applied = self.index.apply(&self.observations)?;
+            self.observations.clear();
+            self.applied += applied;
+        }
+        Ok(())
+    }
+
+    fn look_at(&mut self, suspects: &mut Vec<SitePath>) -> Result<(), Error> {
+        suspects.drain(..).try_for_each(|path| self.look(&path))
+    }
+
+    /// A file that changed a moment ago is looked at again when it rests, or from time to time if it never
+    /// does. Its mark is then left open, so that the next look finds a change in any case.
+    fn look_at_young(&mut self, path: &SitePath, facts: Facts, dynamic: bool) -> Result<(), Error> {
+        self.young.push(path.clone());
+        let since = self
+            .young_since
+            .entry(path.clone())
+            .or_insert_with(Instant::now);
+        if since.elapsed() < RESTLESS {
+            return Ok(());
+        }
+        self.young_since.remove(path);
+        let mark = !facts.mark;
+        self.observe_file(path, Facts { mark, ..facts }, dynamic);
+        self.apply()
+    }
+
+    fn observe_file(&mut self, path: &SitePath, facts: Facts, dynamic: bool) {
+        let media_type = self.ground.media_types.of(path.name()).to_owned();
+        self.observations.push(Observation {
+            path: path.clone(),
+            seen: Seen::File {
+                facts,
+                media_type,
+                dynamic,
+            },
+        });
+    }
+
+    /// A directory where a file may have been.
+    fn run_below(&mut self, directory: &SitePath) -> Result<(), Error> {
+        let ground = self.ground;
+        if ground.rules.prune(directory).is_some() {
+            return Ok(());
+        }
+        // Only the path itself is no file any more: what lies below has rows of its own.
+        self.observations.push(Observation {
+            path: directory.clone(),
+            seen: Seen::Nothing,
+        });
+        self.run(directory, &|_| {})
+    }
+
+    /// There is nothing here, nor below.
+    fn observe_nothing(&mut self, path: &SitePath) -> Result<(), Error> {
+        let mut gone = vec![path.clone()];
+        while !gone.is_empty() {
+            let last = gone.last().filter(|last| *last != path).cloned();
+            self.observations
+                .extend(gone.drain(..).map(|path| Observation {
+                    path,
+                    seen: Seen::Nothing,
+                }));
+            if self.observations.len() >= BATCH {
+                self.apply()?;
+            }
+            let below = self.index.reader()?.by_path(path, last.as_ref(), BATCH)?;
+            gone.extend(below.into_iter().map(|row| row.path));
+        }
+        Ok(())
+    }
+}
+
+/// A file that has been too young for this long is being written all the time: it is taken as it is.
+const RESTLESS: Duration = Duration::from_secs(1);
+
+/// How many changes become visible at once: answers wait that long at the most.
+const BATCH: usize = 1000;
+
+/// How many files the first scan hands over at once.
+const HELPING: usize = 1024;

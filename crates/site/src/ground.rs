@@ -5,7 +5,7 @@ use std::thread;
 use crate::facts::TOO_YOUNG;
 use crate::media_types::MediaTypes;
 use crate::root::Sighting;
-use crate::{Error, Facts, Root, Rules, SitePath};
+use crate::{Error, Facts, OpenError, Opened, Root, Rules, SitePath};
 
 /// All that is needed to say what a path is.
 #[derive(Debug)]
@@ -22,6 +22,11 @@ impl Ground {
     /// Looks at a path as it is now.
     pub fn look(&self, path: &SitePath) -> Sighting {
         self.root.look(path, &self.rules)
+    }
+
+    /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
+    pub fn open_file(&self, path: &SitePath) -> Result<Opened, OpenError> {
+        self.root.open_file(path, self.rules.symlinks())
     }
 
     /// Makes sure that the root is there, and says whether it is another directory than before.

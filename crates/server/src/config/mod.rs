@@ -1,13 +1,31 @@
 //! The configuration file: one TOML file, one struct per concern. Unknown keys are errors that name the nearest.
 
+mod admin;
+mod complaint;
+mod flow_control;
+mod origin;
+mod pages;
+mod repository;
+mod robots;
+mod server;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
-use site::config::{ByValueConfig, ByteSize, FixityConfig, IndexConfig, MediaTypesConfig};
+use site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use site::plugin::PluginRule;
-use site::{AreaConfig, OfferConfig, SiteConfig};
+use site::{AreaConfig, OfferConfig, SiteConfig, SitePath};
+
+pub use self::admin::AdminConfig;
+use self::complaint::complaint;
+pub use self::flow_control::FlowControlConfig;
+pub use self::origin::OriginConfig;
+pub use self::pages::PagesConfig;
+pub use self::repository::RepositoryConfig;
+pub use self::robots::RobotsConfig;
+pub use self::server::ServerConfig;
 
 /// Everything that can be configured.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -46,159 +64,6 @@ pub struct Config {
     pub relative_to: PathBuf,
 }
 
-/// Where to listen and what to serve.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ServerConfig {
-    /// The directory of the site.
-    pub root: Option<PathBuf>,
-    /// The address to answer at.
-    pub listen: SocketAddr,
-    /// Where the index is kept; beside the site unless told.
-    pub data: Option<PathBuf>,
-    /// Where the repository answers, as its users see it.
-    pub base_url: Option<String>,
-    /// What the URLs of the files begin with, as users see it.
-    pub site_url: Option<String>,
-    /// The path of the repository on this server.
-    pub base_path: String,
-    /// What is served for a directory.
-    pub index_files: Vec<String>,
-    /// Whether directories without such a file are listed.
-    pub directory_listing: bool,
-    /// Networks of reverse proxies whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<String>,
-}
-
-/// What the repository says of itself.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RepositoryConfig {
-    /// Its name.
-    pub name: Option<String>,
-    /// Whom to write to.
-    pub admin_emails: Vec<String>,
-}
-
-/// How long pages may get; 0 is no limit.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct PagesConfig {
-    /// Bytes of XML.
-    pub bytes: ByteSize,
-    /// Headers in an answer to ListIdentifiers.
-    pub identifiers: u64,
-    /// Records in an answer to ListRecords.
-    pub records: u64,
-}
-
-/// How much may be asked at once.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FlowControlConfig {
-    /// Lists and records being written at once.
-    pub lists: usize,
-    /// The same for one client.
-    pub lists_per_client: usize,
-    /// What a client that is turned away is told to wait.
-    pub retry_after_seconds: u64,
-    /// Connections at once.
-    pub connections: usize,
-    /// How long a client may take to read or to send a little more.
-    pub stall_seconds: u64,
-}
-
-/// The web server to stand beside.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct OriginConfig {
-    /// Where it serves the site's root.
-    pub url: Option<String>,
-    /// How long an answer of it is believed.
-    pub cache_seconds: u64,
-    /// How long it may take.
-    pub timeout_seconds: u64,
-    /// Requests to it at once.
-    pub connections: usize,
-}
-
-/// What robots are told.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RobotsConfig {
-    /// Whether a robots.txt is served where the site has none.
-    pub advertise: bool,
-    /// Whether it asks robots to keep to the repository.
-    pub exclusive: bool,
-}
-
-/// The address for operators.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct AdminConfig {
-    /// Where `/metrics` and `/health` are; nowhere unless told.
-    pub listen: Option<SocketAddr>,
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            root: None,
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            data: None,
-            base_url: None,
-            site_url: None,
-            base_path: "/modoai".to_owned(),
-            index_files: vec!["index.html".to_owned(), "index.htm".to_owned()],
-            directory_listing: true,
-            trusted_proxies: Vec::new(),
-        }
-    }
-}
-
-impl Default for PagesConfig {
-    fn default() -> Self {
-        let limits = provider::PageLimits::default();
-        Self {
-            bytes: ByteSize(limits.bytes),
-            identifiers: limits.identifiers,
-            records: limits.records,
-        }
-    }
-}
-
-impl Default for FlowControlConfig {
-    fn default() -> Self {
-        Self {
-            lists: 32,
-            lists_per_client: 8,
-            retry_after_seconds: 10,
-            connections: 1024,
-            stall_seconds: 60,
-        }
-    }
-}
-
-impl Default for OriginConfig {
-    fn default() -> Self {
-        Self {
-            url: None,
-            cache_seconds: 5,
-            timeout_seconds: 10,
-            connections: 8,
-        }
-    }
-}
-
-impl Default for RobotsConfig {
-    fn default() -> Self {
-        Self {
-            advertise: true,
-            exclusive: false,
-        }
-    }
-}
-
 impl Config {
     /// Reads a configuration file.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
@@ -220,16 +85,7 @@ impl Config {
 
     /// Parses the text of a configuration file.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
-        toml::from_str(text).map_err(|error| {
-            let message = error.message().lines().collect::<Vec<_>>().join(", ");
-            let at = error
-                .span()
-                .map_or(String::new(), |span| place(text, span.start));
-            match nearest_key(&message) {
-                Some(nearest) => anyhow::anyhow!("{at}{message}; did you mean `{nearest}`?"),
-                None => anyhow::anyhow!("{at}{message}"),
-            }
-        })
+        toml::from_str(text).map_err(|error| anyhow::anyhow!(complaint(text, &error)))
     }
 
     /// The root of the site.
@@ -316,27 +172,45 @@ impl Config {
 
     /// Checks what can be checked before anything starts.
     pub fn check(&self) -> anyhow::Result<()> {
+        self.check_base_path()?;
+        self.check_admin_emails()?;
+        for network in &self.server.trusted_proxies {
+            if !site::access::is_network(network) {
+                bail!("server.trusted_proxies: `{network}` is not an address or network");
+            }
+        }
+        self.check_directories()?;
+        if self.origin.url.is_some() && !self.area.is_empty() {
+            bail!(
+                "areas are for the stand-alone server; beside an origin its own access rules hold: remove [[area]]"
+            );
+        }
+        Ok(())
+    }
+
+    fn check_base_path(&self) -> anyhow::Result<()> {
         let path = &self.server.base_path;
         let segments = path.strip_prefix('/').unwrap_or_default();
-        if segments.is_empty()
-            || site::SitePath::from_url_path(segments).is_none()
-            || path.ends_with('/')
+        if segments.is_empty() || SitePath::from_url_path(segments).is_none() || path.ends_with('/')
         {
             bail!(
                 "server.base_path `{path}` must begin with a slash, name something and not end in a slash"
             );
         }
+        Ok(())
+    }
+
+    fn check_admin_emails(&self) -> anyhow::Result<()> {
         for email in &self.repository.admin_emails {
             let (user, host) = email.split_once('@').unwrap_or_default();
             if user.is_empty() || !host.contains('.') || email.contains(char::is_whitespace) {
                 bail!("`{email}` is not an e-mail address that harvesters could write to");
             }
         }
-        for network in &self.server.trusted_proxies {
-            if !site::access::is_network(network) {
-                bail!("server.trusted_proxies: `{network}` is not an address or network");
-            }
-        }
+        Ok(())
+    }
+
+    fn check_directories(&self) -> anyhow::Result<()> {
         let root = self.root()?;
         if !root.is_dir() {
             bail!("the site `{}` is not a directory", root.display());
@@ -346,11 +220,6 @@ impl Config {
             bail!(
                 "the data directory `{}` lies within the site, which would offer it; give a place outside with --data",
                 data.display()
-            );
-        }
-        if self.origin.url.is_some() && !self.area.is_empty() {
-            bail!(
-                "areas are for the stand-alone server; beside an origin its own access rules hold: remove [[area]]"
             );
         }
         Ok(())
@@ -378,29 +247,6 @@ fn check_url(url: &str) -> anyhow::Result<()> {
         bail!("`{url}` is not an http or https URL without query");
     }
     Ok(())
-}
-
-/// The line that holds a byte of the text, by number and by what stands there.
-fn place(text: &str, offset: usize) -> String {
-    let before = text.get(..offset).unwrap_or(text);
-    let number = before.matches('\n').count() + 1;
-    match text.lines().nth(number - 1).unwrap_or_default().trim() {
-        "" => format!("line {number}: "),
-        line => {
-            let shown: String = line.chars().take(60).collect();
-            format!("line {number}, `{shown}`: ")
-        }
-    }
-}
-
-/// The key nearest to the unknown one of a message such as "unknown field `a`, expected one of `b`, `c`".
-fn nearest_key(message: &str) -> Option<String> {
-    let (unknown, expected) = message.strip_prefix("unknown field `")?.split_once('`')?;
-    let keys = expected.split('`').skip(1).step_by(2);
-    let (distance, key) = keys
-        .map(|key| (strsim::damerau_levenshtein(unknown, key), key))
-        .min_by_key(|(distance, _)| *distance)?;
-    (distance <= unknown.len().max(3) / 2).then(|| key.to_owned())
 }
 
 #[cfg(test)]
@@ -449,7 +295,7 @@ mod tests {
 
     #[test]
     fn the_documented_example_parses() {
-        let text = include_str!("../../../examples/site.toml");
+        let text = include_str!("../../../../examples/site.toml");
         Config::parse(text).unwrap();
     }
 }

@@ -1,0 +1,13 @@
+//! What the repository says of itself.
+
+use serde::Deserialize;
+
+/// What the repository says of itself.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RepositoryConfig {
+    /// Its name.
+    pub name: Option<String>,
+    /// Whom to write to.
+    pub admin_emails: Vec<String>,
+}

@@ -1,0 +1,302 @@
+//! One question to the other server, and what its answer says of a file.
+
+use http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, LAST_MODIFIED, RANGE,
+};
+use http::{HeaderMap, Method, StatusCode};
+use reqwest::{Client, Response};
+use site::{Candidate, Facts, Fetched, Look, Requester, SitePath};
+
+/// Asks one question at a time; cloned into each request.
+#[derive(Debug, Clone)]
+pub(super) struct Asker {
+    pub(super) client: Client,
+    pub(super) url: String,
+    /// The name the site goes by, if it is not that of the URL.
+    pub(super) host: Option<String>,
+}
+
+/// Why a question got no answer.
+pub(super) enum Unanswered {
+    /// The server is not there, or asks to come back later.
+    Server(String),
+    /// This one answer was broken.
+    Resource(String),
+}
+
+impl Unanswered {
+    pub(super) fn reason(self) -> String {
+        match self {
+            Self::Server(reason) | Self::Resource(reason) => reason,
+        }
+    }
+}
+
+impl Asker {
+    /// Whether a GET returns the candidate itself; `part` is the beginning of the local file.
+    pub(super) async fn look(
+        &self,
+        requester: &Requester,
+        candidate: &Candidate,
+        part: Option<Vec<u8>>,
+    ) -> Result<Look, Unanswered> {
+        let Some(facts) = &candidate.facts else {
+            let response = self
+                .ask(Method::HEAD, requester, &candidate.path, None)
+                .await?;
+            return Ok(judge(&response));
+        };
+        let Some(part) = part else {
+            return Ok(Look::NotServed("the file cannot be read here".to_owned()));
+        };
+        if facts.size <= COMPARED {
+            return self.look_at_whole(requester, candidate, &part).await;
+        }
+        let response = self
+            .ask(Method::HEAD, requester, &candidate.path, None)
+            .await?;
+        let look = judge(&response);
+        if !matches!(look, Look::Served(_)) {
+            return Ok(look);
+        }
+        if let Some(difference) = difference(response.headers(), facts) {
+            return Ok(Look::NotServed(difference));
+        }
+        let range = format!("bytes=0-{}", COMPARED - 1);
+        let response = self
+            .ask(Method::GET, requester, &candidate.path, Some(&range))
+            .await?;
+        let legal = [StatusCode::OK, StatusCode::PARTIAL_CONTENT].contains(&response.status());
+        Ok(confirmed(
+            look,
+            legal && begins_with(response, &part).await?,
+        ))
+    }
+
+    /// What a GET returns, up to a number of bytes.
+    pub(super) async fn fetch(
+        &self,
+        requester: &Requester,
+        path: &SitePath,
+        limit: u64,
+    ) -> Result<Fetched, Unanswered> {
+        let response = self.ask(Method::GET, requester, path, None).await?;
+        if response.status() != StatusCode::OK {
+            let reason = format!("the server answers {}", response.status());
+            return Err(Unanswered::Resource(reason));
+        }
+        let headers = shown(response.headers());
+        let body = read(response, limit).await?;
+        Ok(Fetched { headers, body })
+    }
+
+    /// What is said where the server cannot be asked at all.
+    pub(super) fn unreachable(&self, reason: &str) -> String {
+        format!(
+            "the origin {} cannot be asked: {reason}; is it running?",
+            self.url
+        )
+    }
+
+    async fn look_at_whole(
+        &self,
+        requester: &Requester,
+        candidate: &Candidate,
+        bytes: &[u8],
+    ) -> Result<Look, Unanswered> {
+        let response = self
+            .ask(Method::GET, requester, &candidate.path, None)
+            .await?;
+        let look = judge(&response);
+        if !matches!(look, Look::Served(_)) {
+            return Ok(look);
+        }
+        let same = match read(response, COMPARED).await {
+            Ok(body) => body == bytes,
+            Err(Unanswered::Resource(_)) => false,
+            Err(error) => return Err(error),
+        };
+        Ok(confirmed(look, same))
+    }
+
+    async fn ask(
+        &self,
+        method: Method,
+        requester: &Requester,
+        path: &SitePath,
+        range: Option<&str>,
+    ) -> Result<Response, Unanswered> {
+        let url = format!("{}{}", self.url, path.to_url_path());
+        let mut request = self
+            .client
+            .request(method, url)
+            .header(ACCEPT_ENCODING, "identity")
+            .header("X-Forwarded-For", requester.address.to_string());
+        let own = [
+            (HOST, self.host.as_deref()),
+            (AUTHORIZATION, requester.authorization.as_deref()),
+            (COOKIE, requester.cookie.as_deref()),
+            (RANGE, range),
+        ];
+        for (name, value) in own {
+            if let Some(value) = value {
+                request = request.header(name, value);
+            }
+        }
+        let response = request
+            .send()
+            .await
+            .map_err(|error| Unanswered::Server(chain(&error)))?;
+        if TRY_LATER.contains(&response.status()) {
+            return Err(Unanswered::Server(format!(
+                "it answers {}",
+                response.status()
+            )));
+        }
+        Ok(response)
+    }
+}
+
+/// What a status says.
+fn judge(response: &Response) -> Look {
+    match response.status() {
+        StatusCode::OK => Look::Served(shown(response.headers())),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Look::Refused,
+        status => Look::NotServed(format!("the server answers {status}")),
+    }
+}
+
+/// What was judged by the status, unless the bytes differ.
+fn confirmed(look: Look, same_bytes: bool) -> Look {
+    match same_bytes {
+        true => look,
+        false => Look::NotServed("the server sends other bytes".to_owned()),
+    }
+}
+
+/// How the headers of a response tell that it is another file.
+fn difference(headers: &HeaderMap, facts: &Facts) -> Option<String> {
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    match text(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok()) {
+        Some(length) if length == facts.size => {}
+        Some(length) => {
+            return Some(format!(
+                "the server sends {length} bytes, the file has {}",
+                facts.size
+            ));
+        }
+        None => return Some("the server does not say how long it is".to_owned()),
+    }
+    let modified = httpdate::parse_http_date(text(LAST_MODIFIED)?).ok()?;
+    let since = modified
+        .duration_since(std::time::UNIX_EPOCH)
+        .ok()?
+        .as_secs();
+    let same = i64::try_from(since) == Ok(facts.mtime);
+    (!same).then(|| "the server sends a file of another date".to_owned())
+}
+
+async fn begins_with(mut response: Response, part: &[u8]) -> Result<bool, Unanswered> {
+    let mut compared = 0;
+    while compared < part.len() {
+        let block = response
+            .chunk()
+            .await
+            .map_err(|error| Unanswered::Resource(chain(&error)))?;
+        let Some(block) = block else {
+            return Ok(false);
+        };
+        let length = block.len().min(part.len() - compared);
+        if block[..length] != part[compared..compared + length] {
+            return Ok(false);
+        }
+        compared += length;
+    }
+    Ok(true)
+}
+
+async fn read(mut response: Response, limit: u64) -> Result<Vec<u8>, Unanswered> {
+    let mut body = Vec::new();
+    loop {
+        let block = response
+            .chunk()
+            .await
+            .map_err(|error| Unanswered::Resource(chain(&error)))?;
+        let Some(block) = block else {
+            return Ok(body);
+        };
+        if (body.len() + block.len()) as u64 > limit {
+            return Err(Unanswered::Resource(format!(
+                "the answer is longer than {limit} bytes"
+            )));
+        }
+        body.extend_from_slice(&block);
+    }
+}
+
+/// The headers of a response as they are told to harvesters.
+fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
+    let own = headers
+        .iter()
+        .filter(|(name, _)| !HOP_BY_HOP.contains(&name.as_str()));
+    own.map(|(name, value)| {
+        (
+            title_case(name.as_str()),
+            String::from_utf8_lossy(value.as_bytes()).into_owned(),
+        )
+    })
+    .collect()
+}
+
+fn title_case(name: &str) -> String {
+    let parts = name.split('-').map(|part| {
+        let mut characters = part.chars();
+        let first = characters.next().map(|c| c.to_ascii_uppercase());
+        first.into_iter().chain(characters).collect::<String>()
+    });
+    parts.collect::<Vec<_>>().join("-")
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// As much of a file is compared byte for byte.
+pub(super) const COMPARED: u64 = 64 * 1024;
+
+/// Statuses that speak of the server, not of the resource.
+const TRY_LATER: [StatusCode; 4] = [
+    StatusCode::SERVICE_UNAVAILABLE,
+    StatusCode::TOO_MANY_REQUESTS,
+    StatusCode::BAD_GATEWAY,
+    StatusCode::GATEWAY_TIMEOUT,
+];
+
+/// What concerns one connection only is no property of the resource (RFC 9110, 7.6.1).
+const HOP_BY_HOP: [&str; 6] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_headers_are_spelled_as_people_do() {
+        assert_eq!(title_case("content-type"), "Content-Type");
+        assert_eq!(title_case("x--y"), "X--Y");
+    }
+}

@@ -1,6 +1,8 @@
 //! The site's files: GET and HEAD, with conditions, ranges and directory indexes.
 
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -10,7 +12,7 @@ use http::header::{
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use site::{OpenError, Opened, Requester, SitePath, Verdict, headers};
+use site::{Facts, OpenError, Opened, Requester, SitePath, Verdict, headers};
 
 use crate::body::{BLOCK, Body};
 use crate::conditional::{self, Answer};
@@ -32,7 +34,7 @@ pub(crate) async fn answer(
         // RFC 9110, 14.2: ranges are defined for GET alone.
         conditions.remove(RANGE);
     }
-    let job = Job {
+    let file_request = FileRequest {
         state: Arc::clone(state),
         url_path: request.uri().path().to_owned(),
         query: request.uri().query().map(str::to_owned),
@@ -40,7 +42,7 @@ pub(crate) async fn answer(
         requester,
         head_only,
     };
-    let answered = tokio::task::spawn_blocking(move || job.run()).await;
+    let answered = tokio::task::spawn_blocking(move || file_request.answer()).await;
     answered.unwrap_or_else(|_| {
         text(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -50,7 +52,7 @@ pub(crate) async fn answer(
 }
 
 /// One request, handled by a blocking thread.
-struct Job {
+struct FileRequest {
     state: Arc<State>,
     url_path: String,
     query: Option<String>,
@@ -59,8 +61,8 @@ struct Job {
     head_only: bool,
 }
 
-impl Job {
-    fn run(&self) -> Response<Body> {
+impl FileRequest {
+    fn answer(&self) -> Response<Body> {
         let Some(path) = SitePath::from_url_path(&self.url_path) else {
             return not_found();
         };
@@ -96,17 +98,8 @@ impl Job {
             return Err(Refusal::NotFound);
         }
         let opened = ground
-            .root
-            .open_file(path, ground.rules.symlinks())
-            .map_err(|error| match error {
-                OpenError::Missing | OpenError::Link => Refusal::NotFound,
-                OpenError::Forbidden => Refusal::Forbidden("its permissions forbid it"),
-                OpenError::Directory(_) => Refusal::Directory,
-                OpenError::Io(error) => {
-                    tracing::warn!("`/{}` cannot be opened: {error}", path.display());
-                    Refusal::Forbidden("it cannot be read")
-                }
-            })?;
+            .open_file(path)
+            .map_err(|error| Refusal::of(error, path))?;
         // A link must not lead around what protects its target.
         Refusal::check(access.verdict(&opened.path, &self.requester))?;
         let program = |name: &[u8]| ground.rules.program_extension(name).is_some();
@@ -162,25 +155,11 @@ impl Job {
         let facts = opened.facts;
         let etag = headers::etag(&facts);
         let modified = headers::last_modified(facts.mtime, SystemTime::now());
-        let mut response = Response::new(Body::empty());
-        for (name, value) in headers::of_file(&facts, media_type) {
-            if let (Ok(name), Ok(value)) =
-                (HeaderName::try_from(name), HeaderValue::try_from(value))
-            {
-                response.headers_mut().insert(name, value);
-            }
-        }
+        let mut response = described(&facts, media_type);
         let range = match conditional::decide(&self.conditions, &etag, modified, facts.size) {
             Answer::Whole => 0..facts.size,
             Answer::Part(range) => {
-                *response.status_mut() = StatusCode::PARTIAL_CONTENT;
-                let shown = format!("bytes {}-{}/{}", range.start, range.end - 1, facts.size);
-                set(&mut response, CONTENT_RANGE, &shown);
-                set(
-                    &mut response,
-                    CONTENT_LENGTH,
-                    &(range.end - range.start).to_string(),
-                );
+                tell_part(&mut response, &range, facts.size);
                 range
             }
             Answer::NotModified => {
@@ -190,39 +169,14 @@ impl Job {
                 return Ok(response);
             }
             Answer::PreconditionFailed => {
-                let refusal = text(
-                    StatusCode::PRECONDITION_FAILED,
-                    "the file is another one by now",
-                );
-                return Ok(refusal);
+                let message = "the file is another one by now";
+                return Ok(text(StatusCode::PRECONDITION_FAILED, message));
             }
-            Answer::RangeNotSatisfiable => {
-                let mut refusal = text(
-                    StatusCode::RANGE_NOT_SATISFIABLE,
-                    "the file is shorter than that",
-                );
-                set(
-                    &mut refusal,
-                    CONTENT_RANGE,
-                    &format!("bytes */{}", facts.size),
-                );
-                return Ok(refusal);
-            }
+            Answer::RangeNotSatisfiable => return Ok(range_not_satisfiable(facts.size)),
         };
-        if self.head_only {
-            return Ok(response);
+        if !self.head_only {
+            *response.body_mut() = body_of(opened.file, &range)?;
         }
-        let mut file = opened.file;
-        file.seek(SeekFrom::Start(range.start))?;
-        let length = range.end - range.start;
-        *response.body_mut() = match usize::try_from(length) {
-            Ok(length) if length <= BLOCK => {
-                let mut bytes = vec![0; length];
-                file.read_exact(&mut bytes)?;
-                Body::whole(bytes)
-            }
-            _ => Body::file(file, length),
-        };
         Ok(response)
     }
 }
@@ -241,6 +195,18 @@ impl Refusal {
             Verdict::Open => Ok(()),
             Verdict::Forbidden => Err(Self::Forbidden("it is not for this address")),
             Verdict::Unauthorized(realm) => Err(Self::Unauthorized(realm)),
+        }
+    }
+
+    fn of(error: OpenError, path: &SitePath) -> Self {
+        match error {
+            OpenError::Missing | OpenError::Link => Self::NotFound,
+            OpenError::Forbidden => Self::Forbidden("its permissions forbid it"),
+            OpenError::Directory(_) => Self::Directory,
+            OpenError::Io(error) => {
+                tracing::warn!("`/{}` cannot be opened: {error}", path.display());
+                Self::Forbidden("it cannot be read")
+            }
         }
     }
 
@@ -265,6 +231,47 @@ impl Refusal {
                 response
             }
         }
+    }
+}
+
+/// A response with the headers of a whole file, and without its body.
+fn described(facts: &Facts, media_type: &str) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    for (name, value) in headers::of_file(facts, media_type) {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+fn tell_part(response: &mut Response<Body>, range: &Range<u64>, size: u64) {
+    *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+    let shown = format!("bytes {}-{}/{size}", range.start, range.end - 1);
+    set(response, CONTENT_RANGE, &shown);
+    let length = range.end - range.start;
+    set(response, CONTENT_LENGTH, &length.to_string());
+}
+
+fn range_not_satisfiable(size: u64) -> Response<Body> {
+    let mut response = text(
+        StatusCode::RANGE_NOT_SATISFIABLE,
+        "the file is shorter than that",
+    );
+    set(&mut response, CONTENT_RANGE, &format!("bytes */{size}"));
+    response
+}
+
+fn body_of(mut file: File, range: &Range<u64>) -> io::Result<Body> {
+    file.seek(SeekFrom::Start(range.start))?;
+    let length = range.end - range.start;
+    match usize::try_from(length) {
+        Ok(length) if length <= BLOCK => {
+            let mut bytes = vec![0; length];
+            file.read_exact(&mut bytes)?;
+            Ok(Body::whole(bytes))
+        }
+        _ => Ok(Body::file(file, length)),
     }
 }
 

@@ -9,6 +9,7 @@ pub mod config;
 mod connection;
 mod files;
 mod flow_control;
+mod gzip;
 mod listing;
 mod oai_pmh;
 mod origin;

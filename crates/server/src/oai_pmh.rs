@@ -1,14 +1,11 @@
 //! The repository's address: takes the arguments of GET and POST, and streams the provider's answer.
 
-use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, VARY,
-};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
@@ -19,10 +16,8 @@ use tokio::sync::oneshot;
 
 use crate::body::{Body, BodyWriter};
 use crate::flow_control::Permit;
+use crate::gzip::{Unflushed, accepts_gzip};
 use crate::router::{State, refuse_method, text};
-
-/// The longest form that is taken.
-const LONGEST_FORM: usize = 1024 * 1024;
 
 /// Answers one OAI-PMH request.
 pub(crate) async fn answer(
@@ -151,26 +146,13 @@ impl Writing {
                     .collect::<String>()
             };
             shown.push_str(&format!("{}={} ", clean(name), clean(value)));
-            if shown.len() > 500 {
-                shown = shown.chars().take(500).collect();
+            if shown.len() > LONGEST_SHOWN {
+                shown = shown.chars().take(LONGEST_SHOWN).collect();
                 shown.push('…');
                 break;
             }
         }
         shown.trim_end().to_owned()
-    }
-}
-
-/// The gzip encoder would cut its stream at every flush.
-struct Unflushed<'a, W>(&'a mut W);
-
-impl<W: Write> Write for Unflushed<'_, W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -259,49 +241,8 @@ fn xml(body: Body, gzip: bool) -> Response<Body> {
     response
 }
 
-/// Whether the client takes gzip (RFC 9110, 12.5.3).
-fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let values = headers
-        .get_all(ACCEPT_ENCODING)
-        .into_iter()
-        .filter_map(|value| value.to_str().ok());
-    let mut quality = None;
-    for coding in values.flat_map(|value| value.split(',')) {
-        let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
-        let q = parameters
-            .trim()
-            .strip_prefix("q=")
-            .map_or(1.0, |q| q.trim().parse().unwrap_or(0.0));
-        match name.trim() {
-            name if name.eq_ignore_ascii_case("gzip") || name.eq_ignore_ascii_case("x-gzip") => {
-                quality = Some(q)
-            }
-            "*" if quality.is_none() => quality = Some(q),
-            _ => {}
-        }
-    }
-    quality.is_some_and(|quality: f32| quality > 0.0)
-}
+/// The longest form that is taken.
+const LONGEST_FORM: usize = 1024 * 1024;
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gzip_is_sent_only_when_asked_for() {
-        for (value, expected) in [
-            ("gzip", true),
-            ("deflate, gzip;q=0.5", true),
-            ("gzip;q=0", false),
-            ("*", true),
-            ("*, gzip;q=0", false),
-            ("identity", false),
-            ("", false),
-        ] {
-            let mut headers = HeaderMap::new();
-            headers.insert(ACCEPT_ENCODING, value.parse().unwrap());
-            assert_eq!(accepts_gzip(&headers), expected, "{value}");
-        }
-        assert!(!accepts_gzip(&HeaderMap::new()));
-    }
-}
+/// The longest list of arguments in a line of the log, in bytes or a little more.
+const LONGEST_SHOWN: usize = 500;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, COOKIE};
-use site::{Requester, access};
+use site::{Requester, network};
 
 /// The requester of a request that came from a peer.
 pub(crate) fn requester(
@@ -35,7 +35,7 @@ fn address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[String]) -> IpA
         .flat_map(|value| value.split(','))
         .collect();
     for hop in forwarded.iter().rev() {
-        if !access::address_in(trusted_proxies, address) {
+        if !network::address_in(trusted_proxies, address) {
             break;
         }
         match hop.trim().parse() {

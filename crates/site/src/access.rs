@@ -1,17 +1,17 @@
 //! Who may see what: areas of the site protected by passwords and by addresses.
 
 use std::collections::HashMap;
-use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::htpasswd::Htpasswd;
 use crate::index::Visibility;
+use crate::network::Network;
+use crate::password_file::PasswordFile;
 use crate::path::deciding;
 use crate::{Error, SitePath};
 
@@ -85,22 +85,6 @@ struct Area {
     networks: Vec<Network>,
     passwords: Option<PasswordFile>,
 }
-
-/// A password file that is read again when it changes.
-#[derive(Debug)]
-struct PasswordFile {
-    path: PathBuf,
-    read: Mutex<(Option<SystemTime>, Arc<Htpasswd>)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Network {
-    address: IpAddr,
-    prefix: u8,
-}
-
-const CHECKED_FOR: Duration = Duration::from_secs(60);
-const MOST_CHECKED: usize = 10_000;
 
 impl AreaConfig {
     /// Whether everybody may see it, as where an open area lies in a closed one.
@@ -255,7 +239,7 @@ impl Access {
         known
     }
 
-    fn checked(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], (bool, Instant)>> {
+    fn checked(&self) -> MutexGuard<'_, HashMap<[u8; 32], (bool, Instant)>> {
         self.checked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -278,16 +262,9 @@ impl Area {
             None => None,
             Some(file) => {
                 let path = relative_to.join(file);
-                let htpasswd =
-                    Htpasswd::read(&path).map_err(|error| format!("area `{place}`: {error}"))?;
-                for warning in htpasswd.warnings() {
-                    tracing::warn!("`{}`: {warning}", path.display());
-                }
-                let version = modified(&path);
-                Some(PasswordFile {
-                    path,
-                    read: Mutex::new((version, Arc::new(htpasswd))),
-                })
+                let file =
+                    PasswordFile::read(path).map_err(|error| format!("area `{place}`: {error}"))?;
+                Some(file)
             }
         };
         if passwords.is_none() && !config.users.is_empty() {
@@ -304,71 +281,20 @@ impl Area {
     }
 }
 
-impl PasswordFile {
-    /// The passwords as they are now. A file that cannot be read for the moment keeps what it said before.
-    fn current(&self) -> (Option<SystemTime>, Arc<Htpasswd>) {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let version = modified(&self.path);
-        if version != read.0 {
-            match Htpasswd::read(&self.path) {
-                Ok(htpasswd) => *read = (version, Arc::new(htpasswd)),
-                Err(error) => tracing::error!("{error}; the passwords read before stay in force"),
-            }
-        }
-        (read.0, Arc::clone(&read.1))
-    }
-}
-
-impl Network {
-    fn parse(text: &str) -> Option<Self> {
-        let (address, prefix) = text.split_once('/').unzip();
-        let address: IpAddr = address.unwrap_or(text).parse().ok()?;
-        let longest = if address.is_ipv4() { 32 } else { 128 };
-        let prefix = prefix.map_or(Some(longest), |prefix| prefix.parse().ok())?;
-        (prefix <= longest).then_some(Self { address, prefix })
-    }
-
-    fn holds(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        match (self.address, address) {
-            (IpAddr::V4(network), IpAddr::V4(address)) => {
-                let shift = 32 - u32::from(self.prefix);
-                shift == 32 || (network.to_bits() >> shift) == (address.to_bits() >> shift)
-            }
-            (IpAddr::V6(network), IpAddr::V6(address)) => {
-                let shift = 128 - u32::from(self.prefix);
-                shift == 128 || (network.to_bits() >> shift) == (address.to_bits() >> shift)
-            }
-            _ => false,
-        }
-    }
-}
-
-/// Whether an address is in one of the networks given as text; for other lists than areas.
-pub fn address_in(networks: &[String], address: IpAddr) -> bool {
-    networks
-        .iter()
-        .filter_map(|text| Network::parse(text))
-        .any(|network| network.holds(address))
-}
-
-/// Whether a text names an address or a network.
-pub fn is_network(text: &str) -> bool {
-    Network::parse(text).is_some()
-}
-
-fn modified(path: &Path) -> Option<SystemTime> {
-    fs::metadata(path)
-        .and_then(|metadata| metadata.modified())
-        .ok()
-}
-
 fn default_realm() -> String {
     "protected".to_owned()
 }
 
+/// How long a password that was checked need not be checked again.
+const CHECKED_FOR: Duration = Duration::from_secs(60);
+
+/// The most checks that are remembered.
+const MOST_CHECKED: usize = 10_000;
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const READER: &str = "reader:{SHA}QL0AFWMIX8NRZTKeof9cXsvbvu8=\n"; // password: 123
@@ -479,23 +405,5 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         fs::write(directory.path().join("users"), "").unwrap();
         assert_ne!(verdict(&access, "private/x", &reader), Verdict::Open);
-    }
-
-    #[test]
-    fn networks_know_their_own() {
-        let holds = |network: &str, address: &str| {
-            Network::parse(network)
-                .unwrap()
-                .holds(address.parse().unwrap())
-        };
-        assert!(holds("10.0.0.0/8", "10.255.1.2"));
-        assert!(!holds("10.0.0.0/8", "11.0.0.0"));
-        assert!(holds("0.0.0.0/0", "203.0.113.5"));
-        assert!(holds("127.0.0.1", "::ffff:127.0.0.1"));
-        assert!(holds("2001:db8::/32", "2001:db8:1::1"));
-        assert!(!holds("2001:db8::/32", "192.0.2.1"));
-        for text in ["", "x", "10.0.0.0/33", "::/129", "10.0.0"] {
-            assert_eq!(Network::parse(text), None, "{text}");
-        }
     }
 }

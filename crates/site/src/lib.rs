@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod access;
+mod access;
 pub mod config;
 mod error;
 mod facts;
@@ -13,7 +13,9 @@ pub mod htpasswd;
 mod index;
 mod indexer;
 pub mod media_types;
+pub mod network;
 mod origin;
+mod password_file;
 mod path;
 pub mod plugin;
 mod record;
@@ -26,7 +28,7 @@ mod view;
 mod walk;
 mod watch;
 
-pub use access::{Access, AreaConfig, Requester, Verdict};
+pub use access::{Access, AreaConfig, Requester, Require, Verdict};
 pub use config::{DynamicPolicy, OfferConfig, Symlinks};
 pub use error::Error;
 pub use facts::Facts;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 use site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use site::network::is_network;
 use site::plugin::PluginRule;
 use site::{AreaConfig, OfferConfig, SiteConfig, SitePath};
 
@@ -175,7 +176,7 @@ impl Config {
         self.check_base_path()?;
         self.check_admin_emails()?;
         for network in &self.server.trusted_proxies {
-            if !site::access::is_network(network) {
+            if !is_network(network) {
                 bail!("server.trusted_proxies: `{network}` is not an address or network");
             }
         }

@@ -3,17 +3,13 @@
 use std::io::Write;
 
 use oai::{
-    Arguments, Datestamp, ErrorCode, Identify, ListRequest, ListVerb, MetadataPrefix, Request,
-    Response, ResumptionToken, Selection, TokenElement, TokenKey, Verb,
+    Arguments, Datestamp, ErrorCode, Identify, ListRequest, ListVerb, MetadataPrefix, Position,
+    Request, Response, ResumptionToken, Selection, TokenElement, TokenKey, Verb,
 };
 
 use crate::limits::Page;
 use crate::view::{Listed, Range, View};
 use crate::{Error, PageLimits, assets};
-
-/// Items are fetched in helpings, small ones first, so that a page cut by bytes does not read far ahead.
-const FIRST_HELPING: usize = 32;
-const LARGEST_HELPING: usize = 512;
 
 /// What the answers of one repository have in common.
 #[derive(Debug, Clone)]
@@ -219,13 +215,13 @@ impl<V: View> Answer<'_, V> {
             ListRequest::First(selection) => self.first_page(selection)?,
             ListRequest::Resumed(token) => self.resumed_page(&token, list_verb)?,
         };
-        let mut items = self.items(start.range.clone(), start.position);
+        let mut items = self.items(&start);
         let mut next = items.next()?;
         if next.is_none() && start.position.is_some() {
             // All that was left has changed while the list was read. A page cannot be empty, so it goes
             // on with what changed: the harvester sees that a little early, and loses nothing.
             start.go_on_until(self.view.response_date());
-            items = self.items(start.range.clone(), start.position);
+            items = self.items(&start);
             next = items.next()?;
         }
         if next.is_none() {
@@ -237,50 +233,75 @@ impl<V: View> Answer<'_, V> {
         let mut response = self.begin(out, verb)?;
         let mut last = None;
         while let Some(item) = next.take() {
-            let header_size = header_size(&item);
-            let size = match list_verb {
-                ListVerb::ListIdentifiers => header_size,
-                ListVerb::ListRecords if item.header().deleted => header_size + 20,
-                ListVerb::ListRecords => header_size + 50 + self.view.metadata_size(&item, prefix),
-            };
-            if !page.admit(size) {
+            if !page.admit(self.entry_size(&item, list_verb, prefix)) {
                 next = Some(item);
                 break;
             }
-            match list_verb {
-                ListVerb::ListIdentifiers => response.header(item.header())?,
-                ListVerb::ListRecords => {
-                    response.record(item.header(), |xml| {
-                        self.view.write_metadata(&item, prefix, xml)
-                    })?;
-                }
-            }
+            self.write_entry(&mut response, &item, list_verb, prefix)?;
             last = Some(item.position());
             next = items.next()?;
         }
 
-        let more = next.is_some();
-        if let Some(position) = last.filter(|_| more) {
-            let token = ResumptionToken {
-                verb: list_verb,
-                selection: start.selection.clone(),
-                position,
-                cursor: start.cursor + page.entries,
-                complete_list_size: start.complete_list_size,
-            };
-            response.resumption_token(&TokenElement {
-                token: token.encode(&self.provider.token_key),
-                cursor: start.cursor,
-                complete_list_size: start.complete_list_size,
-            })?;
-        } else if start.cursor > 0 {
-            response.resumption_token(&TokenElement {
-                token: String::new(),
-                cursor: start.cursor,
-                complete_list_size: start.complete_list_size,
-            })?;
+        let behind = last.filter(|_| next.is_some());
+        if let Some(element) = self.token_element(&start, list_verb, behind, page.entries) {
+            response.resumption_token(&element)?;
         }
         end(response, verb, page.entries)
+    }
+
+    /// About how many bytes an entry takes on a page.
+    fn entry_size(&self, item: &V::Item, list_verb: ListVerb, prefix: &str) -> u64 {
+        let header_size = header_size(item);
+        match list_verb {
+            ListVerb::ListIdentifiers => header_size,
+            ListVerb::ListRecords if item.header().deleted => header_size + 20,
+            ListVerb::ListRecords => header_size + 50 + self.view.metadata_size(item, prefix),
+        }
+    }
+
+    fn write_entry<W: Write>(
+        &self,
+        response: &mut Response<W>,
+        item: &V::Item,
+        list_verb: ListVerb,
+        prefix: &str,
+    ) -> Result<(), Error> {
+        match list_verb {
+            ListVerb::ListIdentifiers => Ok(response.header(item.header())?),
+            ListVerb::ListRecords => response.record(item.header(), |xml| {
+                self.view.write_metadata(item, prefix, xml)
+            }),
+        }
+    }
+
+    /// The end of a page: a token if the list goes on behind a position, an empty one where a list of several
+    /// pages ends, none where one page was enough (OAI-PMH 2.0, 3.5).
+    fn token_element(
+        &self,
+        start: &Start,
+        verb: ListVerb,
+        behind: Option<Position>,
+        entries: u64,
+    ) -> Option<TokenElement> {
+        let token = match behind {
+            None if start.cursor == 0 => return None,
+            None => String::new(),
+            Some(position) => {
+                let token = ResumptionToken {
+                    verb,
+                    selection: start.selection.clone(),
+                    position,
+                    cursor: start.cursor + entries,
+                    complete_list_size: start.complete_list_size,
+                };
+                token.encode(&self.provider.token_key)
+            }
+        };
+        Some(TokenElement {
+            token,
+            cursor: start.cursor,
+            complete_list_size: start.complete_list_size,
+        })
     }
 
     /// What to say where there is nothing: a set cannot be empty in a repository that has none.
@@ -379,11 +400,11 @@ impl<V: View> Answer<'_, V> {
         Ok(response)
     }
 
-    fn items(&self, range: Range, after: Option<oai::Position>) -> Items<'_, V> {
+    fn items(&self, start: &Start) -> Items<'_, V> {
         Items {
             view: self.view,
-            range,
-            after,
+            range: start.range.clone(),
+            after: start.position,
             helping: Vec::new().into_iter(),
             helping_size: FIRST_HELPING,
             exhausted: false,
@@ -395,7 +416,7 @@ impl<V: View> Answer<'_, V> {
 struct Start {
     range: Range,
     selection: Selection,
-    position: Option<oai::Position>,
+    position: Option<Position>,
     cursor: u64,
     complete_list_size: Option<u64>,
     /// What to say if there is nothing.
@@ -413,7 +434,7 @@ impl Start {
 struct Items<'a, V: View> {
     view: &'a V,
     range: Range,
-    after: Option<oai::Position>,
+    after: Option<Position>,
     helping: std::vec::IntoIter<V::Item>,
     helping_size: usize,
     exhausted: bool,
@@ -461,3 +482,7 @@ fn end<W: Write>(mut response: Response<W>, verb: Verb, records: u64) -> Result<
     response.finish()?;
     Ok(records)
 }
+
+/// Items are fetched in helpings, small ones first, so that a page cut by bytes does not read far ahead.
+const FIRST_HELPING: usize = 32;
+const LARGEST_HELPING: usize = 512;

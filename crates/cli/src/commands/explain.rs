@@ -10,8 +10,8 @@ use clap::Args;
 use server::Config;
 use site::{Candidate, Ground, Look, Origin, Requester, Sighting, SiteConfig, SitePath};
 
+use super::options::PlaceOptions;
 use super::print;
-use super::serve::PlaceOptions;
 
 /// Say why a URL or a file is offered to harvesters, or why not
 ///

@@ -1,8 +1,9 @@
-//! The subcommands, one file each.
+//! The subcommands, one file each, and what they share.
 
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod man;
+mod options;
 pub(crate) mod robots;
 pub(crate) mod serve;
 

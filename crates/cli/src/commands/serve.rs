@@ -11,6 +11,8 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use server::{Addresses, Config};
 
+use super::options::{PlaceOptions, set};
+
 /// Serve a directory as a web site and answer OAI-PMH 2.0 for it
 ///
 /// The files of DIR are served at http://ADDR:PORT/ and offered as an OAI-PMH repository at
@@ -20,8 +22,13 @@ use server::{Addresses, Config};
 /// With --origin another web server serves the files, and each is confirmed by asking it.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
+    /// The directory of the site
+    dir: Option<PathBuf>,
+    /// Where the index is kept [default: DIR.garner]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
     #[command(flatten)]
-    site: SiteOptions,
+    place: PlaceOptions,
     /// Where to answer [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
@@ -42,53 +49,6 @@ pub(crate) struct Serve {
     rebuild: bool,
 }
 
-/// Options that say which site is meant.
-#[derive(Debug, Args)]
-pub(crate) struct SiteOptions {
-    /// The directory of the site
-    pub(crate) dir: Option<PathBuf>,
-    /// Where the index is kept [default: DIR.garner]
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) place: PlaceOptions,
-}
-
-/// Options that say how the site is set up and where it is seen.
-#[derive(Debug, Args)]
-pub(crate) struct PlaceOptions {
-    /// A configuration file in TOML; flags win over it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// Where the repository answers, as harvesters see it [default: http://ADDR:PORT/modoai]
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: Option<String>,
-    /// What the URLs of the files begin with, as users see them [default: the origin, or the host of the base URL]
-    #[arg(long, value_name = "URL")]
-    pub(crate) site_url: Option<String>,
-    /// The web server that serves DIR, such as http://127.0.0.1:8000/
-    #[arg(long, value_name = "URL")]
-    pub(crate) origin: Option<String>,
-}
-
-impl PlaceOptions {
-    /// The configuration file with these options on top.
-    pub(crate) fn config(&self, dir: Option<&PathBuf>) -> anyhow::Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => Config::read(path)?,
-            None => Config {
-                relative_to: PathBuf::from("."),
-                ..Config::default()
-            },
-        };
-        set(&mut config.server.root, dir);
-        set(&mut config.server.base_url, self.base_url.as_ref());
-        set(&mut config.server.site_url, self.site_url.as_ref());
-        set(&mut config.origin.url, self.origin.as_ref());
-        Ok(config)
-    }
-}
-
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         log();
@@ -98,7 +58,7 @@ impl Serve {
             .max_blocking_threads(128)
             .build()
             .context("the runtime cannot be started")?;
-        let told = config.repository.admin_emails.is_empty();
+        let no_email = config.repository.admin_emails.is_empty();
         let bar = progress_bar();
         let progress = {
             let bar = bar.clone();
@@ -106,7 +66,7 @@ impl Serve {
         };
         let ready = move |addresses: &Addresses| {
             bar.finish_and_clear();
-            announce(addresses, told);
+            announce(addresses, no_email);
         };
         let served = runtime.block_on(server::run(
             config,
@@ -121,8 +81,8 @@ impl Serve {
     }
 
     fn config(&self) -> anyhow::Result<Config> {
-        let mut config = self.site.place.config(self.site.dir.as_ref())?;
-        set(&mut config.server.data, self.site.data.as_ref());
+        let mut config = self.place.config(self.dir.as_ref())?;
+        set(&mut config.server.data, self.data.as_ref());
         if let Some(listen) = self.listen {
             config.server.listen = listen;
         }
@@ -137,12 +97,6 @@ impl Serve {
             config.admin.listen = self.admin_listen;
         }
         Ok(config)
-    }
-}
-
-fn set<T: Clone>(target: &mut Option<T>, value: Option<&T>) {
-    if let Some(value) = value {
-        *target = Some(value.clone());
     }
 }
 

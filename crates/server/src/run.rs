@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use oai::TokenKey;
 use provider::{PageLimits, Provider};
-use site::{Origin, Site};
+use site::{Followers, Origin, Site, SiteConfig};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -52,18 +52,7 @@ pub async fn run(
     let listening = listener.local_addr()?;
     let site_config = config.site(listening)?;
     let (site_url, base_url) = (site_config.site_url.clone(), site_config.base_url.clone());
-    let origin: Option<Arc<dyn Origin>> = match &config.origin.url {
-        Some(url) => {
-            let root = site_config.ground()?.root;
-            Some(Arc::new(HttpOrigin::new(
-                url,
-                &site_url,
-                root,
-                &config.origin,
-            )?))
-        }
-        None => None,
-    };
+    let origin = origin(&config, &site_config)?;
 
     let mut stop = std::pin::pin!(stop);
     let opening =
@@ -115,14 +104,17 @@ pub async fn run(
     if let Some(task) = admin_task {
         task.await?;
     }
-    let close = move || {
-        drop(followers);
-        if let Err(error) = state.site.close() {
-            // Nothing is lost by it: the next start takes this one for a crash, and looks closer.
-            tracing::error!("{error}");
-        }
+    Ok(tokio::task::spawn_blocking(move || close(followers, &state.site)).await?)
+}
+
+/// The web server to stand beside, if there is one.
+fn origin(config: &Config, site: &SiteConfig) -> anyhow::Result<Option<Arc<dyn Origin>>> {
+    let Some(url) = &config.origin.url else {
+        return Ok(None);
     };
-    Ok(tokio::task::spawn_blocking(close).await?)
+    let root = site.ground()?.root;
+    let origin = HttpOrigin::new(url, &site.site_url, root, &config.origin)?;
+    Ok(Some(Arc::new(origin)))
 }
 
 fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
@@ -152,6 +144,14 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
         site,
         config,
     })
+}
+
+fn close(followers: Followers, site: &Site) {
+    drop(followers);
+    if let Err(error) = site.close() {
+        // Nothing is lost by it: the next start takes this one for a crash, and looks closer.
+        tracing::error!("{error}");
+    }
 }
 
 async fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {

@@ -35,22 +35,22 @@ fn a_change_is_visible_within_two_seconds() {
             (|fixture: &Fixture| drop(fixture.write("new.html", "new"))) as fn(&Fixture),
         ),
         ("a file in a new directory", |fixture| {
-            drop(fixture.write("a/b/c/new.txt", "new"))
+            drop(fixture.write("a/b/c/new.txt", "new"));
         }),
         ("a file in that directory later", |fixture| {
-            drop(fixture.write("a/b/c/later.txt", "later"))
+            drop(fixture.write("a/b/c/later.txt", "later"));
         }),
         ("a removed file", |fixture| {
-            fs::remove_file(fixture.path("notes.txt")).unwrap()
+            fs::remove_file(fixture.path("notes.txt")).unwrap();
         }),
         ("a removed directory", |fixture| {
-            fs::remove_dir_all(fixture.path("docs")).unwrap()
+            fs::remove_dir_all(fixture.path("docs")).unwrap();
         }),
         ("a moved directory", |fixture| {
-            fs::rename(fixture.path("a/b"), fixture.path("z")).unwrap()
+            fs::rename(fixture.path("a/b"), fixture.path("z")).unwrap();
         }),
         ("a file in the moved directory", |fixture| {
-            drop(fixture.write("z/c/last.txt", "last"))
+            drop(fixture.write("z/c/last.txt", "last"));
         }),
     ] {
         let before = server.all();
@@ -136,7 +136,7 @@ fn hidden_files_become_tombstones_and_come_back_with_a_new_date() {
     let server = garner().serve(&fixture, "");
     let first = header_of(&server, "notes.txt").unwrap();
 
-    fs::set_permissions(fixture.path("notes.txt"), PermissionsExt::from_mode(0)).unwrap();
+    fs::set_permissions(fixture.path("notes.txt"), PermissionsExt::from_mode(0o000)).unwrap();
     wait_until("the tombstone", || {
         header_of(&server, "notes.txt").unwrap().deleted
     });

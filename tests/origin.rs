@@ -420,7 +420,7 @@ fn what_the_other_server_ceases_or_begins_to_show_is_told() {
     assert_eq!(state("notes.txt"), None);
     assert_eq!(
         server.record(&hidden.identifier, "oai_dc").headers(),
-        [hidden.clone()]
+        std::slice::from_ref(&hidden)
     );
 
     nginx.stop();

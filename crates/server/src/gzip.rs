@@ -19,7 +19,7 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
             .map_or(1.0, |q| q.trim().parse().unwrap_or(0.0));
         match name.trim() {
             name if name.eq_ignore_ascii_case("gzip") || name.eq_ignore_ascii_case("x-gzip") => {
-                quality = Some(q)
+                quality = Some(q);
             }
             "*" if quality.is_none() => quality = Some(q),
             _ => {}

@@ -33,7 +33,7 @@ pub(crate) fn page(site: &Site, directory: &SitePath, requester: &Requester) -> 
         match ground.look(&path) {
             Sighting::File { facts, .. } => entries.push((path, Some(facts.size))),
             Sighting::Directory if ground.rules.hidden(&path).is_none() => {
-                entries.push((path, None))
+                entries.push((path, None));
             }
             _ => {}
         }

@@ -29,16 +29,16 @@ impl Facts {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let numbers = [
             stat.st_mtime as u64,
-            stat.st_mtime_nsec as u64,
+            stat.st_mtime_nsec,
             stat.st_ctime as u64,
-            stat.st_ctime_nsec as u64,
+            stat.st_ctime_nsec,
             size,
             stat.st_ino,
         ];
         Self {
             size,
-            mtime: stat.st_mtime as i64,
-            ctime_ns: i128::from(stat.st_ctime as i64) * 1_000_000_000
+            mtime: stat.st_mtime,
+            ctime_ns: i128::from(stat.st_ctime) * 1_000_000_000
                 + i128::from(stat.st_ctime_nsec as i64),
             mark: mix(&numbers),
         }

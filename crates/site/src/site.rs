@@ -352,7 +352,7 @@ fn open_index(
         false => Index::open(&config.data)?,
     };
     match opened {
-        OpenedIndex::Fresh(loader) => scan::first_scan(ground, loader, progress),
+        OpenedIndex::Fresh(loader) => scan::first_scan(ground, *loader, progress),
         OpenedIndex::Known(index) => match scan::scan_all(ground, &index, progress) {
             Ok(()) => Ok(index),
             Err(error) if error.is_damage() && !rebuild => {

@@ -80,11 +80,11 @@ impl<'a> SiteView<'a> {
                     items.push(self.item_of(row, None)?);
                 }
                 (State::Live, Look::Served(headers)) => {
-                    items.push(self.item_of(row, Some(headers))?)
+                    items.push(self.item_of(row, Some(headers))?);
                 }
                 // What is gone is told to all whom the server would not refuse its place.
                 (State::Deleted, Look::Served(_) | Look::NotServed(_)) => {
-                    items.push(self.item_of(row, None)?)
+                    items.push(self.item_of(row, None)?);
                 }
                 _ => {}
             }

@@ -63,7 +63,7 @@ impl Watch {
                 self.directories.insert(number, directory.clone());
             }
             Err(Errno::NOSPC) => {
-                self.give_up("the system's limit fs.inotify.max_user_watches is reached")
+                self.give_up("the system's limit fs.inotify.max_user_watches is reached");
             }
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
             Err(error) => self.give_up(&format!("`{}`: {error}", place.display())),

@@ -49,7 +49,7 @@ pub(crate) enum OpenedIndex {
     /// An index that goes on where it was.
     Known(Box<Index>),
     /// A directory without one: it is made by a [`Loader`].
-    Fresh(Loader),
+    Fresh(Box<Loader>),
 }
 
 impl Index {
@@ -58,7 +58,7 @@ impl Index {
         let lock = lock(data)?;
         let path = data.join(FILE);
         if !path.exists() {
-            return Ok(OpenedIndex::Fresh(Loader::new(data, lock)?));
+            return Ok(OpenedIndex::Fresh(Box::new(Loader::new(data, lock)?)));
         }
         match Self::open_existing(path.clone(), lock) {
             Err(error) if error.is_damage() => {
@@ -73,7 +73,7 @@ impl Index {
     pub(crate) fn rebuild(data: &Path) -> Result<OpenedIndex, Error> {
         let lock = lock(data)?;
         if !data.join(FILE).exists() {
-            return Ok(OpenedIndex::Fresh(Loader::new(data, lock)?));
+            return Ok(OpenedIndex::Fresh(Box::new(Loader::new(data, lock)?)));
         }
         rebuild::rebuild(data)?;
         let index = Self::open_existing(data.join(FILE), lock)?;

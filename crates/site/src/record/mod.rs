@@ -109,7 +109,7 @@ impl<'a> Record<'a> {
         match resource.content {
             Content::Reference(_) => {}
             Content::Bytes(bytes) => {
-                didl.by_value(media_type, bytes.as_slice(), bytes.len() as u64)?
+                didl.by_value(media_type, bytes.as_slice(), bytes.len() as u64)?;
             }
             Content::File(file, facts) => self.stream(&mut didl, media_type, &file, &facts)?,
         }

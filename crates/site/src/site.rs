@@ -143,6 +143,13 @@ impl Site {
             let message = "offer.dynamic = \"processed\" needs an origin that runs the programs (--origin URL)";
             return Err(Error::Config(message.to_owned()));
         }
+        if config.offer.dynamic == DynamicPolicy::Reference && origin.is_none() {
+            tracing::warn!(
+                "programs are offered by reference, but this server does not run them: \
+                 make sure that another one answers at {}",
+                config.site_url
+            );
+        }
         let ground = Arc::new(config.ground()?);
         let access = config.access()?;
         let plugins: Result<Vec<_>, _> = config
@@ -322,8 +329,8 @@ impl Site {
             .map(|(name, size)| format!("{name}={}", size.0))
             .collect();
         format!(
-            "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}",
-            by_value.limit.0
+            "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}; dynamic {:?}",
+            by_value.limit.0, self.config.offer.dynamic
         )
     }
 }

@@ -203,6 +203,7 @@ fn lock(data: &Path) -> Result<File, Error> {
 fn check(writer: &Connection, version: i64) -> rusqlite::Result<()> {
     let found: String = match version {
         0 => "the tables are missing".to_owned(),
+        older if older < schema::VERSION => "it was written by an older garner".to_owned(),
         _ => writer.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?,
     };
     if found == "ok" {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// `former_types`: the media types a live item had before, comma-separated, so that its tombstone can be
 /// found in every set it was in. `shown`: whether an origin was seen to give it to somebody without

@@ -13,10 +13,12 @@ pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
     let mut quality = None;
     for coding in values.flat_map(|value| value.split(',')) {
         let (name, parameters) = coding.split_once(';').unwrap_or((coding, ""));
-        let q = parameters
-            .trim()
-            .strip_prefix("q=")
-            .map_or(1.0, |q| q.trim().parse().unwrap_or(0.0));
+        let q = match parameters.trim().split_once('=') {
+            Some((name, q)) if name.trim().eq_ignore_ascii_case("q") => {
+                q.trim().parse().unwrap_or(0.0)
+            }
+            _ => 1.0,
+        };
         match name.trim() {
             name if name.eq_ignore_ascii_case("gzip") || name.eq_ignore_ascii_case("x-gzip") => {
                 quality = Some(q);
@@ -51,6 +53,8 @@ mod tests {
             ("gzip", true),
             ("deflate, gzip;q=0.5", true),
             ("gzip;q=0", false),
+            ("gzip;Q=0", false),
+            ("GZIP; Q=0.5", true),
             ("*", true),
             ("*, gzip;q=0", false),
             ("identity", false),

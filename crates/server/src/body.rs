@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -18,9 +20,19 @@ pub(crate) enum Body {
     /// All of it at once.
     Whole(Option<Bytes>),
     /// Block by block, of any length.
-    Stream(mpsc::Receiver<io::Result<Bytes>>),
+    Stream(StreamBody),
     /// A part of a file.
     File(FileBody),
+}
+
+/// Blocks from a [`BodyWriter`].
+///
+/// It ends well only if the writer says so. A writer that goes away without a word, because its thread panicked
+/// or the program ends, leaves a body that is broken off for all to see.
+#[derive(Debug)]
+pub(crate) struct StreamBody {
+    blocks: mpsc::Receiver<io::Result<Bytes>>,
+    finished: Arc<AtomicBool>,
 }
 
 /// Bytes of a file, read when the client is ready for them: a client that does not read occupies no thread.
@@ -52,6 +64,16 @@ impl Body {
             left: length,
             reading: None,
         })
+    }
+}
+
+impl StreamBody {
+    fn poll_block(&mut self, cx: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
+        let block = ready!(self.blocks.poll_recv(cx));
+        if block.is_none() && !self.finished.load(Ordering::Acquire) {
+            return Poll::Ready(Some(Err(io::Error::other("the answer was broken off"))));
+        }
+        Poll::Ready(block)
     }
 }
 
@@ -94,8 +116,8 @@ impl http_body::Body for Body {
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Stream(blocks) => blocks
-                .poll_recv(cx)
+            Self::Stream(stream) => stream
+                .poll_block(cx)
                 .map(|block| block.map(|block| block.map(Frame::data))),
             Self::File(file) => file
                 .poll_block(cx)
@@ -129,6 +151,7 @@ pub(crate) struct BodyWriter {
     buffer: Vec<u8>,
     begin: Option<oneshot::Sender<Body>>,
     blocks: Option<mpsc::Sender<io::Result<Bytes>>>,
+    finished: Arc<AtomicBool>,
     stall: Duration,
     runtime: Handle,
     written: u64,
@@ -140,6 +163,7 @@ impl BodyWriter {
             buffer: Vec::new(),
             begin: Some(begin),
             blocks: None,
+            finished: Arc::new(AtomicBool::new(false)),
             stall,
             runtime,
             written: 0,
@@ -158,7 +182,10 @@ impl BodyWriter {
                 let body = Body::whole(std::mem::take(&mut self.buffer));
                 begin.send(body).map_err(|_| gone())?;
             }
-            None => self.send_block()?,
+            None => {
+                self.send_block()?;
+                self.finished.store(true, Ordering::Release);
+            }
         }
         Ok(self.written)
     }
@@ -166,11 +193,8 @@ impl BodyWriter {
     /// Breaks the body off, so that the client can tell that it is not complete.
     pub(crate) fn abort(self, error: &dyn std::fmt::Display) {
         if let Some(blocks) = self.blocks {
-            let error = io::Error::other(error.to_string());
-            let stall = self.stall;
-            self.runtime.block_on(async move {
-                let _ = tokio::time::timeout(stall, blocks.send(Err(error))).await;
-            });
+            // Where there is no room for the reason, the body is broken off without one.
+            let _ = blocks.try_send(Err(io::Error::other(error.to_string())));
         }
     }
 
@@ -180,7 +204,10 @@ impl BodyWriter {
         }
         if let Some(begin) = self.begin.take() {
             let (sender, blocks) = mpsc::channel(AHEAD);
-            begin.send(Body::Stream(blocks)).map_err(|_| gone())?;
+            let finished = Arc::clone(&self.finished);
+            begin
+                .send(Body::Stream(StreamBody { blocks, finished }))
+                .map_err(|_| gone())?;
             self.blocks = Some(sender);
         }
         let block = Bytes::from(std::mem::replace(
@@ -226,4 +253,66 @@ impl Write for BodyWriter {
 
 fn gone() -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use http_body::Body as _;
+
+    use super::*;
+
+    /// The bytes that come out of a body whose writer does this after two blocks, and how it ends.
+    fn written(end: fn(BodyWriter)) -> (usize, io::Result<()>) {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_time()
+            .build()
+            .unwrap();
+        let (begin, body) = oneshot::channel();
+        let stall = Duration::from_secs(10);
+        let mut writer = BodyWriter::new(begin, stall, runtime.handle().clone());
+        runtime.spawn_blocking(move || {
+            writer.write_all(&vec![b'x'; BLOCK]).unwrap();
+            writer.write_all(&vec![b'x'; BLOCK + 1]).unwrap();
+            end(writer);
+        });
+        runtime.block_on(async {
+            let mut body = body.await.unwrap();
+            let mut bytes = 0;
+            loop {
+                match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
+                    Some(Ok(frame)) => bytes += frame.into_data().unwrap().len(),
+                    Some(Err(error)) => return (bytes, Err(error)),
+                    None => return (bytes, Ok(())),
+                }
+            }
+        })
+    }
+
+    #[test]
+    fn a_finished_body_ends_well() {
+        let (bytes, end) = written(|writer| {
+            writer.finish().unwrap();
+        });
+
+        assert_eq!(bytes, 2 * BLOCK + 1);
+        assert!(end.is_ok());
+    }
+
+    #[test]
+    fn a_panic_breaks_the_body_off() {
+        let (bytes, end) = written(|_writer| panic!("in the middle of a record"));
+
+        assert_eq!(bytes, 2 * BLOCK + 1);
+        assert!(end.is_err());
+    }
+
+    #[test]
+    fn an_aborted_body_tells_why() {
+        let (_, end) = written(|writer| writer.abort(&"the disk is gone"));
+
+        assert_eq!(end.unwrap_err().to_string(), "the disk is gone");
+    }
 }

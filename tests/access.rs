@@ -216,6 +216,30 @@ fn refusals_say_whether_a_password_would_help() {
 }
 
 #[test]
+fn a_forwarded_address_that_cannot_be_read_opens_nothing() {
+    let fixture = Fixture::small();
+    let config = "[server]\ntrusted_proxies = [\"127.0.0.1\"]\n\
+                  [[area]]\npath = \"/docs/\"\nallow = [\"127.0.0.1\", \"192.0.2.7\"]\n\
+                  [[area]]\npath = \"/logo.png\"\nallow = [\"0.0.0.0/0\"]\n";
+    let server = garner().serve(&fixture, config);
+
+    for (forwarded, seen) in [
+        ("192.0.2.7", 6),
+        ("192.0.2.7:4711", 6),
+        ("203.0.113.9:4711", 4),
+        ("unknown", 3),
+        ("192.0.2.7, unknown", 3),
+        ("", 3),
+    ] {
+        let requester = Requester::new(None, Some(forwarded));
+        let listed = requester.list(&server, "ListIdentifiers", "metadataPrefix=oai_dc");
+        assert_eq!(listed.len(), seen, "{forwarded}");
+        let fetched = requester.gets(&server.url("docs/paper.pdf"));
+        assert_eq!(fetched, seen == 6, "{forwarded}");
+    }
+}
+
+#[test]
 fn passwords_made_by_htpasswd_are_understood_and_take_effect_at_once() {
     let fixture = Fixture::small();
     let file = fixture.write_beside("users", "");

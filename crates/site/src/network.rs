@@ -32,8 +32,13 @@ impl Network {
         (prefix <= longest).then_some(Self { address, prefix })
     }
 
+    /// Whether an address belongs here. The unspecified one belongs nowhere: it stands for a client whose
+    /// address cannot be told.
     pub(crate) fn holds(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
+        if address.is_unspecified() {
+            return false;
+        }
         match (self.address, address) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {
                 let shift = 32 - u32::from(self.prefix);
@@ -65,6 +70,11 @@ mod tests {
         assert!(holds("127.0.0.1", "::ffff:127.0.0.1"));
         assert!(holds("2001:db8::/32", "2001:db8:1::1"));
         assert!(!holds("2001:db8::/32", "192.0.2.1"));
+        for network in ["0.0.0.0/0", "::/0", "0.0.0.0", "::"] {
+            for nobody in ["0.0.0.0", "::", "::ffff:0.0.0.0"] {
+                assert!(!holds(network, nobody), "{network} {nobody}");
+            }
+        }
         for text in ["", "x", "10.0.0.0/33", "::/129", "10.0.0"] {
             assert_eq!(Network::parse(text), None, "{text}");
         }

@@ -1,6 +1,6 @@
 //! Creations, edits, moves and deletions become visible, with the right datestamps; none is ever missed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -85,6 +85,40 @@ fn a_change_is_visible_within_two_seconds() {
             "z/c/new.txt"
         ]
     );
+}
+
+#[test]
+fn files_created_while_their_new_directory_is_read_are_seen() {
+    let fixture = Fixture::small();
+    let server = garner().serve(&fixture, "");
+    server.all();
+    for round in 0..4 {
+        let began = Instant::now();
+        let mut written = BTreeSet::new();
+        for number in 0.. {
+            let name = format!("new-{round}/{}/{number}.txt", number / 500);
+            fixture.write(&name, "new");
+            written.insert(server.url(&name));
+            if began.elapsed() > Duration::from_millis(500) {
+                break;
+            }
+        }
+
+        let ended = Instant::now();
+        let mut missing = written;
+        while !missing.is_empty() && ended.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(100));
+            for header in server.all() {
+                missing.remove(&header.identifier);
+            }
+        }
+        assert!(
+            missing.is_empty(),
+            "{} files of round {round} are not seen, such as {:?}",
+            missing.len(),
+            missing.first()
+        );
+    }
 }
 
 #[test]

@@ -19,7 +19,8 @@ pub(crate) enum Found {
         /// Whether a server would run it.
         dynamic: bool,
     },
-    /// A directory, before what is in it.
+    /// A directory, before what is in it is read: what is created after a watch was set here is either met
+    /// by the walk or told by the watch.
     Directory(SitePath),
     /// The file system would not say what is here or below; what was known of it stays.
     Unknown(SitePath),
@@ -30,8 +31,8 @@ struct Level {
     directory: OwnedFd,
     identity: (u64, u64),
     path: SitePath,
-    /// What is left of it, last name first.
-    names: Vec<Name>,
+    /// What is left of it, last name first; none as long as they have not been read.
+    names: Option<Vec<Name>>,
 }
 
 struct Name {
@@ -83,50 +84,26 @@ impl<'a> Walk<'a> {
             );
             return None;
         }
-        match self.names(&directory, &path) {
-            Ok(names) => {
-                let found = Found::Directory(path.clone());
-                self.levels.push(Level {
-                    directory,
-                    identity,
-                    path,
-                    names,
-                });
-                Some(found)
-            }
-            Err(error) => unknown(error, &path),
-        }
+        let found = Found::Directory(path.clone());
+        self.levels.push(Level {
+            directory,
+            identity,
+            path,
+            names: None,
+        });
+        Some(found)
     }
 
-    /// The names in a directory, in the order of the paths below them, last first.
-    fn names(&self, directory: &OwnedFd, path: &SitePath) -> std::io::Result<Vec<Name>> {
-        let mut names = Vec::new();
-        for entry in Dir::read_from(directory)? {
-            let entry = entry?;
-            let bytes = entry.file_name().to_bytes();
-            if bytes == b"." || bytes == b".." {
-                continue;
+    /// Reads the names in the present directory; one that cannot be read is left.
+    fn read_names(&mut self) -> Option<Found> {
+        let level = self.levels.last_mut()?;
+        match names(&level.directory, &level.path, self.rules) {
+            Ok(names) => {
+                level.names = Some(names);
+                None
             }
-            let kind = match entry.file_type() {
-                FileType::Unknown => {
-                    let stat = root::stat_at(directory, bytes);
-                    stat.map_or(FileType::Unknown, |stat| {
-                        FileType::from_raw_mode(stat.st_mode)
-                    })
-                }
-                kind => kind,
-            };
-            if kind == FileType::Directory && self.rules.prune(&path.join(bytes)).is_some() {
-                continue;
-            }
-            names.push(Name {
-                bytes: bytes.to_vec(),
-                kind,
-            });
+            Err(error) => unknown(error, &self.levels.pop()?.path),
         }
-        // A directory sorts as if its name ended in a slash, as the paths below it do.
-        names.sort_unstable_by(|a, b| b.key().cmp(&a.key()));
-        Ok(names)
     }
 
     fn meet(&mut self, name: &Name) -> Option<Found> {
@@ -176,15 +153,52 @@ impl Iterator for Walk<'_> {
         }
         loop {
             let level = self.levels.last_mut()?;
-            let Some(name) = level.names.pop() else {
-                self.levels.pop();
-                continue;
+            let found = match &mut level.names {
+                None => self.read_names(),
+                Some(names) => match names.pop() {
+                    Some(name) => self.meet(&name),
+                    None => {
+                        self.levels.pop();
+                        None
+                    }
+                },
             };
-            if let Some(found) = self.meet(&name) {
-                return Some(found);
+            if found.is_some() {
+                return found;
             }
         }
     }
+}
+
+/// The names in a directory, in the order of the paths below them, last first.
+fn names(directory: &OwnedFd, path: &SitePath, rules: &Rules) -> std::io::Result<Vec<Name>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let bytes = entry.file_name().to_bytes();
+        if bytes == b"." || bytes == b".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => {
+                let stat = root::stat_at(directory, bytes);
+                stat.map_or(FileType::Unknown, |stat| {
+                    FileType::from_raw_mode(stat.st_mode)
+                })
+            }
+            kind => kind,
+        };
+        if kind == FileType::Directory && rules.prune(&path.join(bytes)).is_some() {
+            continue;
+        }
+        names.push(Name {
+            bytes: bytes.to_vec(),
+            kind,
+        });
+    }
+    // A directory sorts as if its name ended in a slash, as the paths below it do.
+    names.sort_unstable_by(|a, b| b.key().cmp(&a.key()));
+    Ok(names)
 }
 
 impl Name {
@@ -290,6 +304,28 @@ mod tests {
         sorted.sort();
         assert_eq!(paths, sorted);
         assert_eq!(paths.len(), 7);
+    }
+
+    #[test]
+    fn a_directory_is_met_before_its_names_are_read() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::create_dir(directory.path().join("a")).unwrap();
+        let root = Root::open(directory.path(), Symlinks::Inside).unwrap();
+        let rules = Rules::compile(OfferConfig::default()).unwrap();
+
+        let mut files = 0;
+        for found in Walk::new(&root, &rules, &SitePath::root()) {
+            match found {
+                Found::Directory(path) => {
+                    let place = path.below(directory.path());
+                    fs::write(place.join("created-meanwhile.txt"), "new").unwrap();
+                }
+                Found::File { .. } => files += 1,
+                Found::Unknown(_) => {}
+            }
+        }
+
+        assert_eq!(files, 2);
     }
 
     #[test]

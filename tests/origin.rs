@@ -501,3 +501,76 @@ fn check_agreement(
         assert_eq!(record.error(), error, "{url}");
     }
 }
+
+#[test]
+fn what_the_other_server_failed_to_serve_for_a_while_is_not_missed() {
+    let fixture = Fixture::small();
+    let port = free_port();
+    let nginx = Nginx::start_on(&fixture, "", port);
+    let server = beside(&nginx, &fixture, "[index]\nsweep_seconds = 1\n");
+    assert_eq!(server.all().len(), 6);
+    nginx.stop();
+    let nginx = Nginx::start_on(&fixture, "location = /notes.txt { return 500; }", port);
+    fixture.write("notes.txt", "other notes");
+    wait_until("the file to be left out", || server.all().len() == 5);
+    let from = server.ask("verb=Identify").text("responseDate").unwrap();
+
+    nginx.stop();
+    let _nginx = Nginx::start_on(&fixture, "", port);
+
+    let query = format!("metadataPrefix=oai_dc&from={from}");
+    wait_until("the file to be told after all", || {
+        let list = Answer::list(&server.base_url, "ListIdentifiers", &query, &[]);
+        list.iter()
+            .any(|header| header.identifier.ends_with("/notes.txt"))
+    });
+}
+
+#[test]
+fn a_deletion_is_told_to_those_only_who_knew() {
+    let fixture = Fixture::small();
+    fixture.write("unknown/plan.txt", "not for anybody");
+    fixture.write("docs/other.html", "kept");
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/htpasswd");
+    let passwords = fixture.write_beside("htpasswd", fs::read(example).unwrap());
+    let directives = format!(
+        "location /unknown/ {{ return 404; }}\n\
+         location /docs/ {{ auth_basic \"inner\"; auth_basic_user_file {}; }}",
+        passwords.display()
+    );
+    let nginx = Nginx::start(&fixture, &directives);
+    let server = beside(&nginx, &fixture, "");
+    let list = |user: Option<&str>| {
+        let header = user.map(|user| basic(user, user));
+        let headers: Vec<_> = header
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        Answer::list(
+            &server.base_url,
+            "ListIdentifiers",
+            "metadataPrefix=oai_dc",
+            &headers,
+        )
+    };
+    assert_eq!((list(None).len(), list(Some("reader")).len()), (4, 7));
+
+    for name in ["unknown/plan.txt", "docs/paper.pdf", "notes.txt"] {
+        fs::remove_file(fixture.path(name)).unwrap();
+    }
+
+    let deleted = |user: Option<&str>| -> Vec<String> {
+        let headers = list(user).into_iter().filter(|header| header.deleted);
+        headers
+            .map(|header| header.identifier.replace(&nginx.url, ""))
+            .collect()
+    };
+    wait_until("the tombstone of what all knew", || {
+        deleted(None) == ["notes.txt"]
+    });
+    let mut known = deleted(Some("reader"));
+    known.sort();
+    assert_eq!(known, ["docs/paper.pdf", "notes.txt"]);
+    assert_eq!(deleted(Some("editor")), ["notes.txt"]);
+    assert_eq!(deleted(Some("nobody")), ["notes.txt"]);
+}

@@ -135,7 +135,7 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
             identifiers: config.pages.identifiers,
             records: config.pages.records,
         },
-        token_key: TokenKey::new(&site.token_secret()?),
+        token_key: TokenKey::new(site.token_secret()),
     };
     let control = &config.flow_control;
     Ok(State {

@@ -16,6 +16,8 @@ use crate::{Ground, Look, Origin, Requester, SitePath};
 
 /// How many items are asked for at once.
 const HELPING: usize = 256;
+/// An address that is nobody's (RFC 5737): what is open to this machine alone is not open to all.
+const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
 /// The thread that asks.
 #[derive(Debug)]
@@ -105,11 +107,14 @@ impl Sweeper {
 
     fn compare(&self, rows: &[Row]) -> Result<(), String> {
         let candidates: Vec<_> = rows.iter().map(candidate).collect();
-        let nobody = Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        let nobody = Requester::anonymous(IpAddr::V4(NOBODY));
         let looks = self.origin.look(&nobody, &candidates)?;
-        let (mut noted, mut turned) = (Vec::new(), Vec::new());
+        let (mut noted, mut turned, mut back) = (Vec::new(), Vec::new(), Vec::new());
         for (row, look) in rows.iter().zip(looks) {
             let shown = matches!(look, Look::Served(_));
+            if shown && row.missed {
+                back.push(row.path.clone());
+            }
             match row.shown {
                 None => noted.push((row.id, shown)),
                 Some(before) if before != shown && self.is_as_indexed(row) => {
@@ -125,6 +130,7 @@ impl Sweeper {
         self.index
             .note_shown(&noted)
             .and_then(|()| self.index.turn_shown(&turned))
+            .and_then(|()| self.index.restamp_missed(&back))
             .map_err(|error| error.to_string())
     }
 

@@ -7,6 +7,7 @@ use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
 use provider::{Listed, Range, View, assets};
+use sha2::{Digest, Sha256};
 
 use crate::index::{Reader, Row, State, Visibility};
 use crate::record::Record;
@@ -61,50 +62,101 @@ impl<'a> SiteView<'a> {
 
     /// The items of rows, without those that the origin would not show to this requester.
     fn items(&self, rows: Vec<Row>) -> Result<Vec<SiteItem>, Error> {
-        let Some(origin) = &self.site.origin else {
-            return rows
-                .into_iter()
-                .map(|row| self.item_of(row, None))
-                .collect();
-        };
-        let candidates: Vec<_> = rows.iter().map(candidate).collect();
-        let looks = origin
-            .look(&self.requester, &candidates)
-            .map_err(Error::Origin)?;
-        self.note_shown(&rows, &looks)?;
+        let looks = self.looks(&rows)?;
         let mut items = Vec::new();
         for (row, look) in rows.into_iter().zip(looks) {
-            match (row.state, look) {
-                // Shown to all once: no secret, so that even a refusal may be told as a deletion.
-                (State::Withdrawn, Look::Refused | Look::NotServed(_)) => {
-                    items.push(self.item_of(row, None)?);
-                }
-                (State::Live, Look::Served(headers)) => {
-                    items.push(self.item_of(row, Some(headers))?);
-                }
-                // What is gone is told to all whom the server would not refuse its place.
-                (State::Deleted, Look::Served(_) | Look::NotServed(_)) => {
-                    items.push(self.item_of(row, None)?);
-                }
-                _ => {}
+            if let Some(item) = self.item_by_look(row, look)? {
+                items.push(item);
             }
         }
         Ok(items)
     }
 
-    /// What is told to somebody without credentials is remembered, to tell later when it is no longer shown.
-    fn note_shown(&self, rows: &[Row], looks: &[Look]) -> Result<(), Error> {
-        if self.requester.authorization.is_some() || self.requester.cookie.is_some() {
-            return Ok(());
+    /// What the origin says of rows; nothing where there is no origin, or nothing to be asked.
+    fn looks(&self, rows: &[Row]) -> Result<Vec<Option<Look>>, Error> {
+        let Some(origin) = &self.site.origin else {
+            return Ok(vec![None; rows.len()]);
+        };
+        let there: Vec<_> = rows
+            .iter()
+            .filter(|row| row.state != State::Deleted)
+            .collect();
+        let candidates: Vec<_> = there.iter().map(|row| candidate(row)).collect();
+        let looks = origin
+            .look(&self.requester, &candidates)
+            .map_err(Error::Origin)?;
+        self.note(&there, &looks)?;
+        let mut looks = looks.into_iter();
+        let look_of = |row: &Row| match row.state {
+            State::Deleted => None,
+            _ => looks.next(),
+        };
+        Ok(rows.iter().map(look_of).collect())
+    }
+
+    fn item_by_look(&self, row: Row, look: Option<Look>) -> Result<Option<SiteItem>, Error> {
+        let beside_origin = self.site.origin.is_some();
+        match (row.state, look) {
+            _ if !beside_origin => self.item_of(row, None).map(Some),
+            (State::Live, Some(Look::Served(headers))) => {
+                self.item_of(row, Some(headers)).map(Some)
+            }
+            // Shown to all once: no secret, so that even a refusal may be told as a deletion.
+            (State::Withdrawn, Some(Look::Refused | Look::NotServed(_))) => {
+                self.item_of(row, None).map(Some)
+            }
+            // That it was there is told to those who knew.
+            (State::Deleted, _)
+                if row.shown == Some(true) || self.reader.was_seen_by(row.id, self.who())? =>
+            {
+                self.item_of(row, None).map(Some)
+            }
+            _ => Ok(None),
         }
-        let first_time = |row: &Row| row.state == State::Live && row.shown.is_none();
-        let noted: Vec<_> = rows
+    }
+
+    /// Remembers who was given what is not for all, and what was missed because the origin did not serve it
+    /// just then: that is stamped anew when it is served again.
+    fn note(&self, rows: &[&Row], looks: &[Look]) -> Result<(), Error> {
+        let (mut seen, mut missed, mut back) = (Vec::new(), Vec::new(), Vec::new());
+        let live = rows
             .iter()
             .zip(looks)
-            .filter(|(row, _)| first_time(row))
-            .map(|(row, look)| (row.id, matches!(look, Look::Served(_))))
-            .collect();
-        self.site.index.note_shown(&noted)
+            .filter(|(row, _)| row.state == State::Live);
+        for (row, look) in live {
+            match look {
+                Look::Served(_) => {
+                    if row.shown != Some(true) {
+                        seen.push(row.id);
+                    }
+                    if row.missed {
+                        back.push(row.path.clone());
+                    }
+                }
+                Look::NotServed(_) if !row.missed => missed.push(row.id),
+                _ => {}
+            }
+        }
+        let index = &self.site.index;
+        index.note_seen(&seen, self.who())?;
+        index.note_missed(&missed)?;
+        index.restamp_missed(&back)
+    }
+
+    /// Who asks: by credentials, or by address where there are none.
+    fn who(&self) -> i64 {
+        let requester = &self.requester;
+        let name = match (&requester.authorization, &requester.cookie) {
+            (None, None) => requester.address.to_string(),
+            (authorization, cookie) => format!("{authorization:?} {cookie:?}"),
+        };
+        let digest = Sha256::new()
+            .chain_update(self.site.index.secret())
+            .chain_update(name)
+            .finalize();
+        let mut number = [0; 8];
+        number.copy_from_slice(&digest[..8]);
+        i64::from_le_bytes(number)
     }
 
     fn item_of(
@@ -120,6 +172,7 @@ impl<'a> SiteView<'a> {
         }
         let sets = media_types.iter().filter_map(|id| types.get(*id));
         let mut set_specs: Vec<_> = sets.map(|entry| entry.set_spec.clone()).collect();
+        set_specs.sort_unstable();
         set_specs.dedup();
         let header = RecordHeader {
             identifier: self.site.url_of(&row.path),
@@ -139,17 +192,8 @@ impl<'a> SiteView<'a> {
         if self.site.origin.is_none() {
             return Ok(true);
         }
-        let mut after = i64::MIN;
-        loop {
-            let rows = self.reader.live_of_type(media_type, after, 32)?;
-            let Some(last) = rows.last().map(|row| row.id) else {
-                return Ok(false);
-            };
-            after = last;
-            if !self.items(rows)?.is_empty() {
-                return Ok(true);
-            }
-        }
+        let rows = self.reader.some_of_type(media_type, PROBED)?;
+        Ok(!self.items(rows)?.is_empty())
     }
 
     fn list_rows(
@@ -272,6 +316,9 @@ impl From<Error> for provider::Error {
         Self::Unavailable(error.to_string())
     }
 }
+
+/// So many items of a media type are asked for to see whether a requester may see any.
+const PROBED: i64 = 64;
 
 /// What an origin is asked about a row.
 pub(crate) fn candidate(row: &Row) -> Candidate {

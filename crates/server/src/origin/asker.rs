@@ -273,10 +273,11 @@ fn chain(error: &dyn std::error::Error) -> String {
 pub(super) const COMPARED: u64 = 64 * 1024;
 
 /// Statuses that speak of the server, not of the resource.
-const TRY_LATER: [StatusCode; 4] = [
-    StatusCode::SERVICE_UNAVAILABLE,
+const TRY_LATER: [StatusCode; 5] = [
+    StatusCode::REQUEST_TIMEOUT,
     StatusCode::TOO_MANY_REQUESTS,
     StatusCode::BAD_GATEWAY,
+    StatusCode::SERVICE_UNAVAILABLE,
     StatusCode::GATEWAY_TIMEOUT,
 ];
 

@@ -8,17 +8,22 @@ mod asker;
 mod remembered;
 
 use std::io::Read;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use reqwest::Client;
 use site::{Candidate, Fetched, Look, Origin, Requester, Root, SitePath, Symlinks};
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use self::asker::{Asker, COMPARED, Unanswered};
 use self::remembered::{Key, Remembered};
 use crate::config::OriginConfig;
+
+/// Questions of one list that may wait for their turn.
+const MOST_WAITING: usize = 32;
 
 /// A web server reached over HTTP.
 #[derive(Debug)]
@@ -26,7 +31,8 @@ pub struct HttpOrigin {
     asker: Asker,
     root: Root,
     runtime: Handle,
-    connections: usize,
+    /// Requests at once, of all requesters together.
+    slots: Arc<Semaphore>,
     remembered: Remembered,
 }
 
@@ -58,7 +64,7 @@ impl HttpOrigin {
             asker: Asker { client, url, host },
             root,
             runtime: Handle::current(),
-            connections: config.connections.max(1),
+            slots: Arc::new(Semaphore::new(config.connections.max(1))),
             remembered: Remembered::new(Duration::from_secs(config.cache_seconds)),
         })
     }
@@ -75,7 +81,7 @@ impl HttpOrigin {
         let mut open = open.into_iter();
         let mut asking = JoinSet::new();
         loop {
-            while asking.len() < self.connections
+            while asking.len() < MOST_WAITING
                 && let Some(at) = open.next()
             {
                 let (asker, requester, candidate) = (
@@ -84,7 +90,11 @@ impl HttpOrigin {
                     candidates[at].clone(),
                 );
                 let part = candidate.facts.and_then(|_| self.first_part(&candidate));
-                asking.spawn(async move { (at, asker.look(&requester, &candidate, part).await) });
+                let slots = Arc::clone(&self.slots);
+                asking.spawn(async move {
+                    let _slot = slots.acquire().await;
+                    (at, asker.look(&requester, &candidate, part).await)
+                });
             }
             let Some(answered) = asking.join_next().await else {
                 return Ok(());

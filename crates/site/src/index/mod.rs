@@ -35,10 +35,15 @@ use crate::horizon::{Horizon, system_seconds};
 pub(crate) struct Index {
     path: PathBuf,
     writer: Mutex<Connection>,
+    /// For what could be found out again: it need not survive a power cut.
+    notes: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     horizon: Mutex<Horizon>,
     media_types: RwLock<Arc<MediaTypeTable>>,
     latest: AtomicI64,
+    secret: Vec<u8>,
+    /// Answers were given at this time or within a minute after it.
+    answering_since: AtomicI64,
     /// Held as long as the index is open.
     _lock: File,
 }
@@ -85,7 +90,7 @@ impl Index {
             path: path.clone(),
             source,
         };
-        let writer = schema::open(&path, 16).map_err(error)?;
+        let writer = schema::open_durably(&path, 16).map_err(error)?;
         let version: i64 = writer
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .map_err(error)?;
@@ -93,22 +98,28 @@ impl Index {
             return Err(Error::NewerIndex { path, version });
         }
         check(&writer, version).map_err(error)?;
-        // Without a clean end, answers may have been given up to the very moment of the crash.
-        let now = system_seconds();
-        let answered = meta(&writer, "answered").map_err(error)?.unwrap_or(now);
-        writer
-            .execute("DELETE FROM meta WHERE key = 'answered'", [])
-            .map_err(error)?;
         let latest: Option<i64> = writer
             .query_row("SELECT max(datestamp) FROM item", [], |row| row.get(0))
             .map_err(error)?;
+        let latest = latest.unwrap_or(i64::MIN);
+        let answered = match meta(&writer, "answered").map_err(error)? {
+            Some(answered) => answered,
+            None => answered_before_crash(&writer, latest).map_err(error)?,
+        };
+        writer
+            .execute("DELETE FROM meta WHERE key = 'answered'", [])
+            .map_err(error)?;
         let media_types = MediaTypeTable::read(&writer).map_err(error)?;
+        let secret: Option<Vec<u8>> = meta(&writer, "secret").map_err(error)?;
         Ok(Self {
             writer: Mutex::new(writer),
+            notes: Mutex::new(schema::open(&path, 4).map_err(error)?),
             readers: Mutex::default(),
             horizon: Mutex::new(Horizon::new(answered)),
             media_types: RwLock::new(Arc::new(media_types)),
-            latest: AtomicI64::new(latest.unwrap_or(i64::MIN)),
+            latest: AtomicI64::new(latest),
+            secret: secret.unwrap_or_default(),
+            answering_since: AtomicI64::new(i64::MIN),
             _lock: lock,
             path,
         })
@@ -116,14 +127,33 @@ impl Index {
 
     /// Takes the time of an answer. Every change that is not visible yet will be stamped then or later.
     pub(crate) fn answer(&self) -> i64 {
-        locked(&self.horizon).answer()
+        let now = locked(&self.horizon).answer();
+        self.remember_answering(now);
+        now
     }
 
     /// Takes the time of an answer that shows items up to a datestamp, even if the clock is behind it.
     pub(crate) fn answer_at(&self, datestamp: i64) -> i64 {
-        let mut horizon = locked(&self.horizon);
-        *horizon = Horizon::new(horizon.now().max(datestamp));
-        horizon.answered()
+        let now = {
+            let mut horizon = locked(&self.horizon);
+            *horizon = Horizon::new(horizon.now().max(datestamp));
+            horizon.answered()
+        };
+        self.remember_answering(now);
+        now
+    }
+
+    /// Keeps, once a minute and before the answer is given, that answers are being given: should the machine
+    /// crash and its clock come up behind, the next start knows how far they may have gone.
+    fn remember_answering(&self, now: i64) {
+        let since = self.answering_since.load(Ordering::Acquire);
+        if now < since.saturating_add(ANSWERING_KEPT_EVERY) {
+            return;
+        }
+        self.answering_since.store(now, Ordering::Release);
+        if let Err(error) = self.set_fact("answering_since", &now.to_string()) {
+            tracing::warn!("{error}");
+        }
     }
 
     /// The newest datestamp there is; it may be a second ahead of the clock.
@@ -132,9 +162,8 @@ impl Index {
     }
 
     /// The secret of this index's resumption tokens.
-    pub(crate) fn secret(&self) -> Result<Vec<u8>, Error> {
-        let secret = meta(&locked(&self.writer), "secret").map_err(|source| self.error(source))?;
-        Ok(secret.unwrap_or_default())
+    pub(crate) fn secret(&self) -> &[u8] {
+        &self.secret
     }
 
     /// A fact kept with the index.
@@ -173,6 +202,19 @@ impl Index {
             source,
         }
     }
+}
+
+/// How far answers may have gone before an end that was not clean: up to the crash itself, and if the clock
+/// has come up behind, up to the last that could have been given under the old one.
+fn answered_before_crash(writer: &Connection, latest: i64) -> rusqlite::Result<i64> {
+    let since: Option<String> = meta(writer, "answering_since")?;
+    let since = since.and_then(|since| since.parse::<i64>().ok());
+    let now = system_seconds();
+    let answered = match since {
+        Some(since) if now < since => since.saturating_add(ANSWERING_KEPT_EVERY),
+        _ => now,
+    };
+    Ok(answered.max(latest))
 }
 
 /// One process at a time: two would give out different datestamps for the same change.
@@ -239,6 +281,9 @@ fn set_meta(
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// Seconds.
+const ANSWERING_KEPT_EVERY: i64 = 60;
 
 const FILE: &str = "index.sqlite";
 /// Where a new index is written until it is complete.

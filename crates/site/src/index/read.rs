@@ -131,21 +131,26 @@ impl Reader<'_> {
         })
     }
 
-    /// Rows of live items of a media type behind a position.
-    pub(crate) fn live_of_type(
-        &self,
-        media_type: i64,
-        after: i64,
-        limit: usize,
-    ) -> Result<Vec<Row>, Error> {
-        let sql = format!(
+    /// Some live items of a media type, first those that an origin shows to all.
+    pub(crate) fn some_of_type(&self, media_type: i64, limit: i64) -> Result<Vec<Row>, Error> {
+        let of_type = format!(
             "SELECT {COLUMNS} FROM membership m JOIN item i ON i.id = m.item
-             WHERE m.media_type = ?1 AND i.state = 0 AND i.id > ?2 ORDER BY i.id LIMIT ?3"
+             WHERE m.media_type = ?1 AND i.state = 0"
         );
-        self.rows(
-            &sql,
-            params![media_type, after, i64::try_from(limit).unwrap_or(i64::MAX)],
-        )
+        let shown = self.rows(
+            &format!("{of_type} AND i.shown = 1 LIMIT 1"),
+            params![media_type],
+        )?;
+        if !shown.is_empty() {
+            return Ok(shown);
+        }
+        self.rows(&format!("{of_type} LIMIT ?2"), params![media_type, limit])
+    }
+
+    /// Whether somebody was given an item that is not shown to all.
+    pub(crate) fn was_seen_by(&self, item: i64, who: i64) -> Result<bool, Error> {
+        let sql = "SELECT count(*) FROM seen_by WHERE item = ?1 AND who = ?2";
+        Ok(self.number(sql, params![item, who])? > 0)
     }
 
     /// Rows in the order of their paths behind one, withdrawn ones aside.

@@ -48,14 +48,13 @@ fn rescue(old: &Path, new: &Path) -> rusqlite::Result<u64> {
             let (id, name): (i64, String) = (row.get(0)?, row.get(1)?);
             target.execute(sql, params![id, name])
         });
+        let columns = common_columns(&source);
         for order in ["ASC", "DESC"] {
-            let sql = format!(
-                "SELECT id, path, datestamp, state, media_type, size, mtime, mark, dynamic, former_types
-                 FROM item NOT INDEXED ORDER BY id {order}"
-            );
-            rescued += copy(&source, &sql, |row| copy_item(row, &target));
+            let names = columns.join(", ");
+            let sql = format!("SELECT {names} FROM item NOT INDEXED ORDER BY id {order}");
+            rescued += copy(&source, &sql, |row| copy_item(row, &columns, &target));
         }
-        for key in ["site_url", "records", "areas"] {
+        for key in ["site_url", "records", "areas", "answering_since"] {
             if let Ok(Some(value)) = meta::<String>(&source, key) {
                 set_meta(&target, key, &value)?;
             }
@@ -68,16 +67,29 @@ fn rescue(old: &Path, new: &Path) -> rusqlite::Result<u64> {
     Ok(rescued)
 }
 
-fn copy_item(row: &rusqlite::Row<'_>, target: &Connection) -> rusqlite::Result<usize> {
-    let sql = "INSERT OR IGNORE INTO item
-               (id, path, datestamp, state, media_type, size, mtime, mark, dynamic, former_types)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let values: Vec<rusqlite::types::Value> = (0..10)
+fn copy_item(
+    row: &rusqlite::Row<'_>,
+    columns: &[&str],
+    target: &Connection,
+) -> rusqlite::Result<usize> {
+    let names = columns.join(", ");
+    let places = vec!["?"; columns.len()].join(", ");
+    let sql = format!("INSERT OR IGNORE INTO item ({names}) VALUES ({places})");
+    let values: Vec<rusqlite::types::Value> = (0..columns.len())
         .map(|column| row.get(column))
         .collect::<Result<_, _>>()?;
     target
-        .prepare_cached(sql)?
+        .prepare_cached(&sql)?
         .execute(rusqlite::params_from_iter(values))
+}
+
+/// The columns of an item that the old index has too; it may be of an earlier version.
+fn common_columns(source: &Connection) -> Vec<&'static str> {
+    let exists = |column: &&str| {
+        let sql = format!("SELECT {column} FROM item LIMIT 0");
+        source.prepare(&sql).is_ok()
+    };
+    COLUMNS.into_iter().filter(exists).collect()
 }
 
 /// Copies until the end or the first row that cannot be read.
@@ -100,3 +112,18 @@ fn copy(
     }
     copied
 }
+
+const COLUMNS: [&str; 12] = [
+    "id",
+    "path",
+    "datestamp",
+    "state",
+    "media_type",
+    "size",
+    "mtime",
+    "mark",
+    "dynamic",
+    "former_types",
+    "shown",
+    "missed",
+];

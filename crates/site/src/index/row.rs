@@ -27,6 +27,8 @@ pub(crate) struct Row {
     pub(crate) dynamic: bool,
     /// Whether the origin gives it to those without credentials, where one was asked.
     pub(crate) shown: Option<bool>,
+    /// Whether a requester went without it because the origin did not serve it just then.
+    pub(crate) missed: bool,
 }
 
 /// Whether an item is still there. The numbers are those in the file.
@@ -66,6 +68,7 @@ impl Row {
             mark: row.get(7)?,
             dynamic: row.get(8)?,
             shown: row.get(9)?,
+            missed: row.get(10)?,
         })
     }
 }
@@ -93,4 +96,4 @@ pub(super) fn former_types(connection: &Connection, id: i64) -> rusqlite::Result
 /// The columns of a [`Row`], of a table called `i`.
 pub(super) const COLUMNS: &str =
     "i.id, i.path, i.datestamp, i.state, i.media_type, i.size, i.mtime, i.mark, i.dynamic,
-     i.shown";
+     i.shown, i.missed";

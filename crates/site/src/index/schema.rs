@@ -4,11 +4,12 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// `former_types`: the media types a live item had before, comma-separated, so that its tombstone can be
 /// found in every set it was in. `shown`: whether an origin was seen to give it to somebody without
-/// credentials; null where nobody asked.
+/// credentials; null before it was asked. `missed`: whether a requester went without it because the origin
+/// did not serve it just then. `seen_by`: who, by a keyed hash, was given an item that is not shown to all.
 pub(super) const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE media_type (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, live INTEGER NOT NULL DEFAULT 0);
@@ -23,8 +24,14 @@ CREATE TABLE item (
     mark INTEGER NOT NULL,
     dynamic INTEGER NOT NULL,
     former_types TEXT,
-    shown INTEGER
+    shown INTEGER,
+    missed INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE seen_by (
+    item INTEGER NOT NULL,
+    who INTEGER NOT NULL,
+    PRIMARY KEY (item, who)
+) WITHOUT ROWID;
 CREATE TABLE plugin_result (
     item INTEGER NOT NULL,
     plugin TEXT NOT NULL,
@@ -46,9 +53,20 @@ CREATE TABLE membership (
 ) WITHOUT ROWID;
 INSERT INTO membership (media_type, datestamp, item)
     SELECT media_type, datestamp, id FROM item ORDER BY 1, 2, 3;
+INSERT OR IGNORE INTO membership (media_type, datestamp, item)
+    SELECT former.value, item.datestamp, item.id
+    FROM item, json_each('[' || item.former_types || ']') AS former
+    WHERE item.state = 1 AND item.former_types IS NOT NULL;
 UPDATE media_type SET live =
     (SELECT count(*) FROM item WHERE item.media_type = media_type.id AND item.state = 0);
 ";
+
+/// Opens a connection for what must not be lost, not even to a power cut.
+pub(super) fn open_durably(path: &Path, cache_mib: u32) -> rusqlite::Result<Connection> {
+    let connection = open(path, cache_mib)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
 
 /// Opens a connection for work beside others.
 pub(super) fn open(path: &Path, cache_mib: u32) -> rusqlite::Result<Connection> {

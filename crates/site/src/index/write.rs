@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use rusqlite::params;
+use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::batch::Batch;
 use super::media_type_table::MediaTypeTable;
@@ -84,17 +84,71 @@ impl Index {
 
     /// Remembers for the first time whether items are shown to those without credentials.
     pub(crate) fn note_shown(&self, shown: &[(i64, bool)]) -> Result<(), Error> {
-        if shown.is_empty() {
+        let sql = "UPDATE item SET shown = ?2 WHERE id = ?1 AND shown IS NULL";
+        self.note(shown, |connection, (id, shown)| {
+            connection
+                .prepare_cached(sql)?
+                .execute(params![id, shown])?;
+            forget_who_saw(connection, *id, *shown)
+        })
+    }
+
+    /// Remembers that somebody was given items that are not known to be shown to all.
+    pub(crate) fn note_seen(&self, items: &[i64], who: i64) -> Result<(), Error> {
+        let sql = "INSERT OR IGNORE INTO seen_by (item, who) VALUES (?1, ?2)";
+        self.note(items, |connection, id| {
+            connection
+                .prepare_cached(sql)?
+                .execute([*id, who])
+                .map(drop)
+        })
+    }
+
+    /// Remembers that a requester went without items because the origin did not serve them just then.
+    pub(crate) fn note_missed(&self, items: &[i64]) -> Result<(), Error> {
+        let sql = "UPDATE item SET missed = 1 WHERE id = ?1";
+        self.note(items, |connection, id| {
+            connection.prepare_cached(sql)?.execute([id]).map(drop)
+        })
+    }
+
+    /// Stamps items anew that were missed and are served again.
+    pub(crate) fn restamp_missed(&self, paths: &[SitePath]) -> Result<(), Error> {
+        if paths.is_empty() {
             return Ok(());
         }
-        let sql = "UPDATE item SET shown = ?2 WHERE id = ?1 AND shown IS NULL";
         self.write(|batch| {
-            let mut statement = batch.connection.prepare_cached(sql)?;
-            shown
-                .iter()
-                .try_for_each(|(id, shown)| statement.execute(params![id, shown]).map(drop))
+            for path in paths {
+                if let Some(row) = batch.row(path)?.filter(|row| row.missed) {
+                    batch.touch(&row)?;
+                    let sql = "UPDATE item SET missed = 0 WHERE id = ?1";
+                    batch.connection.execute(sql, [row.id])?;
+                }
+            }
+            Ok(())
         })
         .map(drop)
+    }
+
+    /// Writes notes in one transaction that leaves datestamps alone.
+    fn note<T>(
+        &self,
+        notes: &[T],
+        mut write: impl FnMut(&Connection, &T) -> rusqlite::Result<()>,
+    ) -> Result<(), Error> {
+        if notes.is_empty() {
+            return Ok(());
+        }
+        let mut connection = locked(&self.notes);
+        let mut run = || {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            notes
+                .iter()
+                .try_for_each(|note| write(&transaction, note))?;
+            transaction.commit()
+        };
+        run().map_err(|source| self.error(source))
     }
 
     /// Takes note that items are shown to those without credentials from now on, or no longer.
@@ -113,6 +167,7 @@ impl Index {
                 batch.touch(&row)?;
                 let sql = "UPDATE item SET shown = ?2 WHERE id = ?1";
                 batch.connection.execute(sql, params![row.id, shown])?;
+                forget_who_saw(batch.connection, row.id, *shown)?;
             }
             Ok(())
         })
@@ -129,8 +184,8 @@ impl Index {
     ) -> Result<(), Error> {
         let sql = "INSERT INTO plugin_result (item, plugin, mark, outcome) VALUES (?1, ?2, ?3, ?4)
                    ON CONFLICT (item, plugin) DO UPDATE SET mark = excluded.mark, outcome = excluded.outcome";
-        let writer = locked(&self.writer);
-        let kept = writer
+        let notes = locked(&self.notes);
+        let kept = notes
             .prepare_cached(sql)
             .and_then(|mut statement| statement.execute(params![item, plugin, mark, outcome]));
         kept.map(|_| ()).map_err(|source| self.error(source))
@@ -201,6 +256,15 @@ impl Index {
         drop(horizon);
         Ok(applied)
     }
+}
+
+/// What is shown to all need not be kept for each.
+fn forget_who_saw(connection: &Connection, item: i64, shown: bool) -> rusqlite::Result<()> {
+    if shown {
+        let sql = "DELETE FROM seen_by WHERE item = ?1";
+        connection.prepare_cached(sql)?.execute([item])?;
+    }
+    Ok(())
 }
 
 impl AddAssign for Applied {

@@ -10,6 +10,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 
 use crate::index::{Applied, Index};
 use crate::scan::Scan;
+use crate::stop::Stop;
 use crate::watch::{Dirty, Watch};
 use crate::{Error, Ground, SitePath};
 
@@ -27,7 +28,8 @@ pub(crate) struct Following {
 /// The thread that keeps the index true.
 #[derive(Debug)]
 pub(crate) struct Indexer {
-    stop: Arc<OwnedFd>,
+    stop: Stop,
+    wake: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -38,7 +40,8 @@ impl Indexer {
         index: Arc<Index>,
         following: Following,
     ) -> std::io::Result<Self> {
-        let stop = Arc::new(rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?);
+        let stop = Stop::default();
+        let wake = Arc::new(rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?);
         let watch = match following.watch {
             true => Some(Watch::new(following.watch_limit)?),
             false => None,
@@ -48,7 +51,8 @@ impl Indexer {
             index,
             rescan: following.rescan,
             watch,
-            stop: Arc::clone(&stop),
+            stop: stop.clone(),
+            wake: Arc::clone(&wake),
             dirty: Dirty::default(),
             young_since: HashMap::new(),
             root_missing: false,
@@ -59,6 +63,7 @@ impl Indexer {
             .spawn(move || follower.follow())?;
         Ok(Self {
             stop,
+            wake,
             thread: Some(thread),
         })
     }
@@ -66,8 +71,10 @@ impl Indexer {
 
 impl Drop for Indexer {
     fn drop(&mut self) {
+        // A scan looks at the flag; who waits is woken.
+        self.stop.set();
         // An event counter cannot refuse this; and if it did, the process is about to end anyway.
-        let _ = rustix::io::write(&self.stop, &1u64.to_ne_bytes());
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -80,7 +87,9 @@ struct Follower {
     index: Arc<Index>,
     rescan: Duration,
     watch: Option<Watch>,
-    stop: Arc<OwnedFd>,
+    stop: Stop,
+    /// Readable when it is time to stop.
+    wake: Arc<OwnedFd>,
     dirty: Dirty,
     /// Files that were too young whenever they were looked at.
     young_since: HashMap<SitePath, Instant>,
@@ -196,7 +205,12 @@ impl Follower {
         what: &str,
         work: impl FnOnce(&mut Scan<'_>) -> Result<(), Error>,
     ) -> (u64, bool) {
-        let mut scan = Scan::new(&self.ground, &self.index, self.watch.as_mut());
+        let mut scan = Scan::new(
+            &self.ground,
+            &self.index,
+            self.watch.as_mut(),
+            self.stop.clone(),
+        );
         scan.young_since = std::mem::take(&mut self.young_since);
         let result = work(&mut scan);
         self.young_since = std::mem::take(&mut scan.young_since);
@@ -228,14 +242,14 @@ impl Follower {
     }
 
     fn wait_a_little(&self) {
-        let mut fds = [PollFd::new(&*self.stop, PollFlags::IN)];
+        let mut fds = [PollFd::new(&*self.wake, PollFlags::IN)];
         let _ = rustix::event::poll(&mut fds, Some(&timespec(A_LITTLE)));
     }
 
     /// Waits for events. False means stop.
     fn wait(&mut self, at_most: Duration) -> bool {
-        let stop = Arc::clone(&self.stop);
-        let mut fds = vec![PollFd::new(&*stop, PollFlags::IN)];
+        let wake = Arc::clone(&self.wake);
+        let mut fds = vec![PollFd::new(&*wake, PollFlags::IN)];
         if let Some(watch) = &self.watch {
             fds.push(PollFd::new(watch.fd(), PollFlags::IN));
         }

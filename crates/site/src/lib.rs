@@ -23,6 +23,7 @@ mod root;
 mod rules;
 mod scan;
 mod site;
+mod stop;
 mod sweep;
 mod view;
 mod walk;

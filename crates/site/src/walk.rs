@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Dir, FileType};
 
 use crate::root::{self, Sighting};
+use crate::stop::Stop;
 use crate::{Decision, Facts, Root, Rules, SitePath};
 
 /// What a walk meets, in ascending order of paths.
@@ -46,6 +47,7 @@ pub(crate) struct Walk<'a> {
     rules: &'a Rules,
     levels: Vec<Level>,
     pending: Option<Found>,
+    stop: Stop,
 }
 
 impl<'a> Walk<'a> {
@@ -56,12 +58,20 @@ impl<'a> Walk<'a> {
             rules,
             levels: Vec::new(),
             pending: None,
+            stop: Stop::default(),
         };
         walk.pending = match root.open_directory(start) {
             Ok(directory) => walk.enter(directory, start.clone()),
             Err(error) => unknown(error, start),
         };
         walk
+    }
+
+    /// Ends the walk where it is as soon as this is set, also in the middle of a long directory. Who walks must
+    /// look at it too: what was not met may be there all the same.
+    pub(crate) fn until(mut self, stop: &Stop) -> Self {
+        self.stop = stop.clone();
+        self
     }
 
     /// Goes down one level.
@@ -97,7 +107,7 @@ impl<'a> Walk<'a> {
     /// Reads the names in the present directory; one that cannot be read is left.
     fn read_names(&mut self) -> Option<Found> {
         let level = self.levels.last_mut()?;
-        match names(&level.directory, &level.path, self.rules) {
+        match names(&level.directory, &level.path, self.rules, &self.stop) {
             Ok(names) => {
                 level.names = Some(names);
                 None
@@ -151,7 +161,7 @@ impl Iterator for Walk<'_> {
         if let Some(found) = self.pending.take() {
             return Some(found);
         }
-        loop {
+        while !self.stop.is_set() {
             let level = self.levels.last_mut()?;
             let found = match &mut level.names {
                 None => self.read_names(),
@@ -167,13 +177,22 @@ impl Iterator for Walk<'_> {
                 return found;
             }
         }
+        None
     }
 }
 
 /// The names in a directory, in the order of the paths below them, last first.
-fn names(directory: &OwnedFd, path: &SitePath, rules: &Rules) -> std::io::Result<Vec<Name>> {
+fn names(
+    directory: &OwnedFd,
+    path: &SitePath,
+    rules: &Rules,
+    stop: &Stop,
+) -> std::io::Result<Vec<Name>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(directory)? {
+        if stop.is_set() {
+            break;
+        }
         let entry = entry?;
         let bytes = entry.file_name().to_bytes();
         if bytes == b"." || bytes == b".." {

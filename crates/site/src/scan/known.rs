@@ -3,25 +3,28 @@
 use std::collections::VecDeque;
 
 use crate::index::{Index, Row, State};
+use crate::stop::Stop;
 use crate::{Error, Facts, SitePath};
 
-/// The live rows within a directory that the walk has not come to yet.
+/// The live rows within a directory that the walk has not come to yet. A stop ends each step early.
 pub(super) struct Known<'a> {
     index: &'a Index,
     within: SitePath,
     rows: VecDeque<Row>,
     last: Option<SitePath>,
     exhausted: bool,
+    stop: Stop,
 }
 
 impl<'a> Known<'a> {
-    pub(super) fn new(index: &'a Index, within: &SitePath) -> Result<Self, Error> {
+    pub(super) fn new(index: &'a Index, within: &SitePath, stop: &Stop) -> Result<Self, Error> {
         let mut known = Self {
             index,
             within: within.clone(),
             rows: VecDeque::new(),
             last: None,
             exhausted: false,
+            stop: stop.clone(),
         };
         known.fill()?;
         Ok(known)
@@ -33,7 +36,7 @@ impl<'a> Known<'a> {
         path: &SitePath,
         suspects: &mut Vec<SitePath>,
     ) -> Result<(), Error> {
-        while self.rows.front().is_some_and(|row| row.path < *path) {
+        while !self.stop.is_set() && self.rows.front().is_some_and(|row| row.path < *path) {
             suspects.extend(self.pop()?.map(|row| row.path));
         }
         Ok(())
@@ -41,10 +44,11 @@ impl<'a> Known<'a> {
 
     /// Rows within a path that could not be looked into stay as they are.
     pub(super) fn skip_within(&mut self, path: &SitePath) -> Result<(), Error> {
-        while self
-            .rows
-            .front()
-            .is_some_and(|row| row.path.is_within(path))
+        while !self.stop.is_set()
+            && self
+                .rows
+                .front()
+                .is_some_and(|row| row.path.is_within(path))
         {
             self.pop()?;
         }
@@ -74,7 +78,9 @@ impl<'a> Known<'a> {
 
     /// Rows behind the last path of the walk were not met either.
     pub(super) fn rest(mut self, suspects: &mut Vec<SitePath>) -> Result<(), Error> {
-        while let Some(row) = self.pop()? {
+        while !self.stop.is_set()
+            && let Some(row) = self.pop()?
+        {
             suspects.push(row.path);
         }
         Ok(())

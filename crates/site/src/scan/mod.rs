@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use self::known::Known;
 use crate::index::{Applied, Index, Loader, Observation, Seen};
 use crate::root::Sighting;
+use crate::stop::Stop;
 use crate::walk::{Found, Walk};
 use crate::watch::Watch;
 use crate::{Error, Facts, Ground, Reason, SitePath};
@@ -58,7 +59,7 @@ pub(crate) fn scan_all(
     progress: &dyn Fn(u64),
 ) -> Result<(), Error> {
     ground.renew_root()?;
-    Scan::new(ground, index, None).run(&SitePath::root(), progress)
+    Scan::new(ground, index, None, Stop::default()).run(&SitePath::root(), progress)
 }
 
 /// One comparison of the site, or a part of it, with the index.
@@ -69,6 +70,7 @@ pub(crate) struct Scan<'a> {
     ground: &'a Ground,
     index: &'a Index,
     watch: Option<&'a mut Watch>,
+    stop: Stop,
     observations: Vec<Observation>,
     /// Changed a moment ago: to be looked at again.
     pub(crate) young: Vec<SitePath>,
@@ -80,11 +82,17 @@ pub(crate) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    pub(crate) fn new(ground: &'a Ground, index: &'a Index, watch: Option<&'a mut Watch>) -> Self {
+    pub(crate) fn new(
+        ground: &'a Ground,
+        index: &'a Index,
+        watch: Option<&'a mut Watch>,
+        stop: Stop,
+    ) -> Self {
         Self {
             ground,
             index,
             watch,
+            stop,
             observations: Vec::new(),
             young: Vec::new(),
             young_since: HashMap::new(),
@@ -93,12 +101,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Compares everything within a directory, both sides in the order of paths.
+    /// Compares everything within a directory, both sides in the order of paths. If it is stopped, what it did not
+    /// come to stays as it was.
     pub(crate) fn run(&mut self, within: &SitePath, progress: &dyn Fn(u64)) -> Result<(), Error> {
         let ground = self.ground;
-        let mut known = Known::new(self.index, within)?;
+        let mut known = Known::new(self.index, within, &self.stop)?;
         let mut suspects = Vec::new();
-        for found in Walk::new(&ground.root, &ground.rules, within) {
+        for found in Walk::new(&ground.root, &ground.rules, within).until(&self.stop) {
             match found {
                 Found::Directory(path) => {
                     if let Some(watch) = &mut self.watch {
@@ -129,13 +138,20 @@ impl<'a> Scan<'a> {
                 self.look_at(&mut suspects)?;
             }
         }
+        // A walk that was stopped ends like one that is complete, and the flag is set before it does.
+        if self.stop.is_set() {
+            return self.apply();
+        }
         known.rest(&mut suspects)?;
         self.look_at(&mut suspects)?;
         self.apply()
     }
 
-    /// Looks at one path as it is now.
+    /// Looks at one path as it is now, unless the scan is stopped.
     pub(crate) fn look(&mut self, path: &SitePath) -> Result<(), Error> {
+        if self.stop.is_set() {
+            return Ok(());
+        }
         let sighting = self.ground.look(path);
         if let Sighting::File { facts, dynamic } = &sighting
             && facts.is_young()
@@ -229,7 +245,7 @@ impl<'a> Scan<'a> {
     /// There is nothing here, nor below.
     fn observe_nothing(&mut self, path: &SitePath) -> Result<(), Error> {
         let mut gone = vec![path.clone()];
-        while !gone.is_empty() {
+        while !gone.is_empty() && !self.stop.is_set() {
             let last = gone.last().filter(|last| *last != path).cloned();
             self.observations
                 .extend(gone.drain(..).map(|path| Observation {
@@ -254,3 +270,76 @@ const BATCH: usize = 1000;
 
 /// How many files the first scan hands over at once.
 const HELPING: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::index::{OpenedIndex, State};
+    use crate::{OfferConfig, Root, Rules, Symlinks};
+
+    fn ground(site: &Path) -> Ground {
+        Ground {
+            root: Root::open(site, Symlinks::Inside).unwrap(),
+            rules: Rules::compile(OfferConfig::default()).unwrap(),
+            media_types: crate::media_types::MediaTypes::default(),
+        }
+    }
+
+    /// The index of a site of 3000 files.
+    fn load(site: &Path, data: &Path) -> Box<Index> {
+        for number in 0..3000 {
+            let directory = site.join(format!("{}", number / 100));
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(format!("{number}.txt")), "text").unwrap();
+        }
+        match Index::open(data).unwrap() {
+            OpenedIndex::Fresh(loader) => first_scan(&ground(site), *loader, &|_| {}).unwrap(),
+            OpenedIndex::Known(_) => unreachable!("the directory is new"),
+        }
+    }
+
+    fn live(index: &Index) -> usize {
+        let reader = index.reader().unwrap();
+        let rows = reader.by_path(&SitePath::root(), None, 5000).unwrap();
+        rows.iter().filter(|row| row.state == State::Live).count()
+    }
+
+    #[test]
+    fn a_stopped_scan_ends_soon_and_leaves_the_rest_as_it_was() {
+        let (site, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let index = load(site.path(), data.path());
+        fs::remove_dir_all(site.path().join("9")).unwrap();
+        let ground = ground(site.path());
+        let stop = Stop::default();
+
+        let mut scan = Scan::new(&ground, &index, None, stop.clone());
+        scan.run(&SitePath::root(), &|_| stop.set()).unwrap();
+
+        assert_eq!(scan.files, 1024);
+        assert_eq!(live(&index), 3000);
+    }
+
+    #[test]
+    fn a_scan_that_is_stopped_before_it_begins_changes_nothing() {
+        let (site, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let index = load(site.path(), data.path());
+        let gone = SitePath::root().join(b"9");
+        fs::remove_dir_all(site.path().join("9")).unwrap();
+        let ground = ground(site.path());
+        let stop = Stop::default();
+        stop.set();
+
+        let mut scan = Scan::new(&ground, &index, None, stop);
+        scan.run(&SitePath::root(), &|_| {}).unwrap();
+        scan.look(&gone).unwrap();
+        scan.apply().unwrap();
+        assert_eq!(live(&index), 3000);
+
+        let mut scan = Scan::new(&ground, &index, None, Stop::default());
+        scan.run(&SitePath::root(), &|_| {}).unwrap();
+        assert_eq!(live(&index), 2900);
+    }
+}

@@ -515,6 +515,60 @@ fn a_link_does_not_lead_around_what_protects_its_target() {
     }
 }
 
+#[test]
+fn a_link_that_takes_the_place_of_an_indexed_file_leads_to_no_more_than_a_get() {
+    let fixture = with_passwords(Fixture::empty());
+    fixture.write("pub/a.txt", "public");
+    fixture.write("b.txt", "public");
+    fixture.write("kept.txt", "public");
+    fixture.write("closed/a.txt", "protected bytes, and more of them");
+    fixture.write("run.php", "<?php $source = 1; ?>");
+    // Nobody notices what changes.
+    let config = "[index]\nwatch = false\nrescan_seconds = 86400\n[fixity]\nalgorithms = [\"sha256\"]\n\
+                  [[area]]\npath = \"/closed/\"\nhtpasswd = \"htpasswd\"\n\
+                  [[plugin]]\nname = \"words\"\nmedia_types = [\"text/*\"]\n\
+                  command = [\"cat\", \"{file}\"]\noutput = \"text\"\nmap = { text = \"dc:description\" }\n";
+    let server = garner().serve(&fixture, config);
+    let records =
+        |name: &str| PREFIXES.map(|prefix| server.record_as(&server.url(name), prefix, &[]));
+    let [_, _, before] = records("b.txt");
+    assert_eq!(before.by_value(), Some(b"public".to_vec()));
+    assert_eq!(before.texts("description"), ["public"]);
+
+    fs::rename(fixture.path("pub"), fixture.path("old")).unwrap();
+    symlink("closed", fixture.path("pub")).unwrap();
+    fs::remove_file(fixture.path("b.txt")).unwrap();
+    symlink("run.php", fixture.path("b.txt")).unwrap();
+
+    for (name, size) in [("pub/a.txt", "33"), ("b.txt", "21")] {
+        assert_ne!(get(&server.url(name)).status, 200, "{name}");
+        for record in records(name) {
+            assert_eq!(record.error(), None, "{name}");
+            assert_eq!(record.by_value(), None, "{name}");
+            let traces = [
+                "protected",
+                "$source",
+                "Content-Length",
+                "Last-Modified",
+                "ETag",
+            ];
+            let digested = ["digest", "plugin", &format!("{size} bytes")];
+            for trace in traces.iter().chain(&digested) {
+                assert!(
+                    !record.xml.contains(trace),
+                    "{name}: {trace}\n{}",
+                    record.xml
+                );
+            }
+        }
+        let [_, _, didl] = records(name);
+        let reference = didl.attribute("Resource", "ref");
+        assert_eq!(reference, Some(server.url(name)), "{name}");
+    }
+    let [_, _, kept] = records("kept.txt");
+    assert_eq!(kept.by_value(), Some(b"public".to_vec()));
+}
+
 fn identifiers<'a>(headers: impl IntoIterator<Item = &'a Header>) -> BTreeSet<String> {
     let identifiers = headers.into_iter().map(|header| header.identifier.clone());
     identifiers.collect()

@@ -12,7 +12,7 @@ use http::header::{
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use site::{Facts, OpenError, Opened, Requester, SitePath, Verdict, headers};
+use site::{Facts, Opened, Refusal, Requester, SitePath, headers};
 
 use crate::body::{BLOCK, Body};
 use crate::conditional::{self, Answer};
@@ -75,10 +75,10 @@ impl FileRequest {
             Err(Refusal::Directory) if !wants_directory => return self.add_slash(),
             Err(Refusal::Directory) => match self.open_index(&path) {
                 Some(Ok(opened)) => opened,
-                Some(Err(refusal)) => return refusal.response(),
+                Some(Err(refusal)) => return refused(refusal),
                 None => return self.list(&path),
             },
-            Err(refusal) => return refusal.response(),
+            Err(refusal) => return refused(refusal),
         };
         self.send(opened, &media_type).unwrap_or_else(|error| {
             tracing::warn!("`{}` could not be read: {error}", self.url_path);
@@ -89,26 +89,12 @@ impl FileRequest {
         })
     }
 
-    /// Opens a file if the rules, its area and the file system let this requester have it; with its media
-    /// type, which is that of the name asked for, as in its record, also where a link led elsewhere.
+    /// Opens a file with its media type, which is that of the name asked for, as in its record, also where a
+    /// link led elsewhere.
     fn open(&self, path: &SitePath) -> Result<(Opened, String), Refusal> {
-        let (access, ground) = (self.state.site.access(), self.state.site.ground());
-        Refusal::check(access.verdict(path, &self.requester))?;
-        if ground.rules.hidden(path).is_some() {
-            return Err(Refusal::NotFound);
-        }
-        let opened = ground
-            .open_file(path)
-            .map_err(|error| Refusal::of(error, path))?;
-        // A link must not lead around what protects its target.
-        Refusal::check(access.verdict(&opened.path, &self.requester))?;
-        let program = |name: &[u8]| ground.rules.program_extension(name).is_some();
-        if program(path.name()) || program(&opened.name) {
-            return Err(Refusal::Forbidden(
-                "it is a program for another server, and its source is not given out",
-            ));
-        }
-        let media_type = ground.media_types.of(path.name()).to_owned();
+        let site = &self.state.site;
+        let opened = site.open_file(path, &self.requester)?;
+        let media_type = site.ground().media_types.of(path.name()).to_owned();
         Ok((opened, media_type))
     }
 
@@ -138,7 +124,7 @@ impl FileRequest {
         if let Err(refusal) =
             Refusal::check(self.state.site.access().verdict(directory, &self.requester))
         {
-            return refusal.response();
+            return refused(refusal);
         }
         match listing::page(&self.state.site, directory, &self.requester) {
             Some(page) => {
@@ -181,55 +167,26 @@ impl FileRequest {
     }
 }
 
-/// Why a requester does not get a file.
-enum Refusal {
-    NotFound,
-    Directory,
-    Forbidden(&'static str),
-    Unauthorized(String),
-}
-
-impl Refusal {
-    fn check(verdict: Verdict) -> Result<(), Self> {
-        match verdict {
-            Verdict::Open => Ok(()),
-            Verdict::Forbidden => Err(Self::Forbidden("it is not for this address")),
-            Verdict::Unauthorized(realm) => Err(Self::Unauthorized(realm)),
-        }
-    }
-
-    fn of(error: OpenError, path: &SitePath) -> Self {
-        match error {
-            OpenError::Missing | OpenError::Link => Self::NotFound,
-            OpenError::Forbidden => Self::Forbidden("its permissions forbid it"),
-            OpenError::Directory(_) => Self::Directory,
-            OpenError::Io(error) => {
-                tracing::warn!("`/{}` cannot be opened: {error}", path.display());
-                Self::Forbidden("it cannot be read")
-            }
-        }
-    }
-
-    fn response(self) -> Response<Body> {
-        match self {
-            Self::NotFound | Self::Directory => not_found(),
-            Self::Forbidden(reason) => text(
-                StatusCode::FORBIDDEN,
-                &format!("this is not given out: {reason}"),
-            ),
-            Self::Unauthorized(realm) => {
-                let mut response = text(
-                    StatusCode::UNAUTHORIZED,
-                    "a user name and a password are needed",
-                );
-                let realm = realm.replace(['"', '\\'], "");
-                set(
-                    &mut response,
-                    WWW_AUTHENTICATE,
-                    &format!("Basic realm=\"{realm}\", charset=\"UTF-8\""),
-                );
-                response
-            }
+/// What a requester is told who does not get a file.
+fn refused(refusal: Refusal) -> Response<Body> {
+    match refusal {
+        Refusal::NotFound | Refusal::Directory => not_found(),
+        Refusal::Forbidden(reason) => text(
+            StatusCode::FORBIDDEN,
+            &format!("this is not given out: {reason}"),
+        ),
+        Refusal::Unauthorized(realm) => {
+            let mut response = text(
+                StatusCode::UNAUTHORIZED,
+                "a user name and a password are needed",
+            );
+            let realm = realm.replace(['"', '\\'], "");
+            set(
+                &mut response,
+                WWW_AUTHENTICATE,
+                &format!("Basic realm=\"{realm}\", charset=\"UTF-8\""),
+            );
+            response
         }
     }
 }

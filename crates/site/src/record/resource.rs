@@ -7,7 +7,7 @@ use oai::format::didl::Didl;
 
 use super::Record;
 use crate::facts::TOO_YOUNG;
-use crate::{DynamicPolicy, Facts, headers};
+use crate::{DynamicPolicy, Facts, Opened, headers};
 
 /// What is known of the resource at the moment of writing.
 pub(super) struct Resource {
@@ -36,11 +36,12 @@ impl Record<'_> {
             return self.dynamic_resource(with_bytes);
         }
         let media_type = self.media_type();
-        let (content, facts) = match self.view.site.ground.open_file(&row.path) {
-            Ok(opened) if with_bytes => self.content(opened.file, opened.facts, &media_type),
-            Ok(opened) => (Content::Reference(None), opened.facts),
-            // Gone a moment ago; its tombstone follows.
-            Err(_) => (Content::Reference(None), row.facts()),
+        let Some(opened) = self.open() else {
+            return self.bare_reference();
+        };
+        let (content, facts) = match with_bytes {
+            true => self.content(opened.file, opened.facts, &media_type),
+            false => (Content::Reference(None), opened.facts),
         };
         let headers = match &self.item.origin_headers {
             Some(headers) => headers.clone(),
@@ -53,6 +54,16 @@ impl Record<'_> {
             mtime: Some(facts.mtime),
             content,
         }
+    }
+
+    /// Opens the file as a GET of the same requester would at this moment, whatever it was when it was indexed.
+    /// Beside an origin nothing but the file that the origin was asked about will do.
+    pub(super) fn open(&self) -> Option<Opened> {
+        let row = &self.item.row;
+        let opened = self.view.site.open_file(&row.path, &self.view.requester);
+        opened
+            .ok()
+            .filter(|opened| self.view.site.origin.is_none() || opened.facts.mark == row.mark)
     }
 
     /// Streams a file. If it changes under way the bytes cannot be called back: the answer breaks off, and
@@ -128,10 +139,9 @@ impl Record<'_> {
         }
     }
 
-    /// A file that a server runs: nothing of its source, not even its size, is told.
-    fn dynamic_resource(&self, with_bytes: bool) -> Resource {
-        let site = self.view.site;
-        let mut resource = Resource {
+    /// The resource by its URL alone: nothing of the file at its place is told, not even its size.
+    fn bare_reference(&self) -> Resource {
+        Resource {
             media_type: self.media_type(),
             headers: self.item.origin_headers.clone().unwrap_or_else(|| {
                 let server = ("Server".to_owned(), headers::SERVER.to_owned());
@@ -140,7 +150,13 @@ impl Record<'_> {
             size: None,
             mtime: None,
             content: Content::Reference(None),
-        };
+        }
+    }
+
+    /// A file that a server runs: nothing of its source is told.
+    fn dynamic_resource(&self, with_bytes: bool) -> Resource {
+        let site = self.view.site;
+        let mut resource = self.bare_reference();
         let (DynamicPolicy::Processed, Some(origin), true) =
             (site.config.offer.dynamic, &site.origin, with_bytes)
         else {

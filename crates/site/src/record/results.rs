@@ -23,21 +23,29 @@ impl<'a> Record<'a> {
     /// What the plug-ins say, from the index where they were asked before.
     pub(super) fn plugin_outcomes(&self) -> Vec<(&'a Plugin, PluginOutcome)> {
         self.plugins()
-            .map(|plugin| (plugin, self.plugin_outcome(plugin)))
+            .filter_map(|plugin| Some((plugin, self.plugin_outcome(plugin)?)))
             .collect()
     }
 
-    fn plugin_outcome(&self, plugin: &Plugin) -> PluginOutcome {
+    /// Nothing is said of a file that is not the one that the index knows, or not for this requester: the
+    /// program opens it by its path, so the file is looked at before and after.
+    fn plugin_outcome(&self, plugin: &Plugin) -> Option<PluginOutcome> {
         let site = self.view.site;
         let key = format!("{} {}", plugin.name(), plugin.fingerprint());
         if let Some(outcome) = self.kept(&key) {
-            return outcome;
+            return Some(outcome);
+        }
+        if !self.is_as_indexed() {
+            return None;
         }
         let root = site.ground.root.path();
         let outcome = plugin.run(
             &self.item.row.path.below(&root),
             &self.item.header.identifier,
         );
+        if !self.is_as_indexed() {
+            return None;
+        }
         if let PluginOutcome::Failed { reason, .. } = &outcome {
             tracing::warn!(
                 "plug-in {}: {}: {reason}",
@@ -50,7 +58,7 @@ impl<'a> Record<'a> {
         if mended && let Err(error) = site.index.touch(&self.item.row.path) {
             tracing::warn!("{error}");
         }
-        outcome
+        Some(outcome)
     }
 
     /// Whether this plug-in failed on this file in an earlier run of the server: the record is then another one
@@ -88,8 +96,7 @@ impl<'a> Record<'a> {
 
     /// A file that changed under the digest has none that is right.
     fn compute_digests(&self, content: &Content) -> Option<Vec<(Algorithm, String)>> {
-        let site = self.view.site;
-        let algorithms = &site.config.fixity.algorithms;
+        let algorithms = &self.view.site.config.fixity.algorithms;
         match content {
             Content::Bytes(bytes) => {
                 let mut digester = Digester::new(algorithms);
@@ -103,17 +110,17 @@ impl<'a> Record<'a> {
                 is_unchanged(file, facts).then_some(digests)
             }
             Content::Reference(_) => {
-                let mut opened = site.ground.open_file(&self.item.row.path).ok()?;
+                let mut opened = self.open()?;
                 let digests = digests_of(&mut opened.file, algorithms).ok()?;
                 is_unchanged(&opened.file, &opened.facts).then_some(digests)
             }
         }
     }
 
-    /// Whether the file is still the one that the index knows, so that a result may be kept under its mark.
+    /// Whether the file is for this requester and still the one that the index knows, so that a result may be kept under its mark.
     fn is_as_indexed(&self) -> bool {
-        let opened = self.view.site.ground.open_file(&self.item.row.path);
-        opened.is_ok_and(|opened| opened.facts.mark == self.item.row.mark)
+        let opened = self.open();
+        opened.is_some_and(|opened| opened.facts.mark == self.item.row.mark)
     }
 
     /// A result that was kept for the file as it is.

@@ -29,6 +29,8 @@ pub struct ResumptionToken {
     pub verb: ListVerb,
     /// What was asked; `until` is always set, fixed when the list began.
     pub selection: Selection,
+    /// The requester's own `until`, if it gave one: the list never goes on beyond it.
+    pub requested_until: Option<Datestamp>,
     /// Where the last page ended.
     pub position: Position,
     /// How many records have been given so far.
@@ -100,6 +102,7 @@ impl ResumptionToken {
                 .map_or("/".to_owned(), SetSpec::to_string),
             number(self.selection.from.map(Datestamp::seconds)),
             number(self.selection.until.map(Datestamp::seconds)),
+            number(self.requested_until.map(Datestamp::seconds)),
             self.position.datestamp.seconds().to_string(),
             self.position.id.to_string(),
             self.cursor.to_string(),
@@ -110,7 +113,19 @@ impl ResumptionToken {
 
     fn parse(payload: &str) -> Option<Self> {
         let fields: Vec<&str> = payload.split(' ').collect();
-        let [verb, prefix, set, from, until, datestamp, id, cursor, size] = fields[..] else {
+        let [
+            verb,
+            prefix,
+            set,
+            from,
+            until,
+            requested_until,
+            datestamp,
+            id,
+            cursor,
+            size,
+        ] = fields[..]
+        else {
             return None;
         };
         let date = |field: &str| match field {
@@ -132,6 +147,7 @@ impl ResumptionToken {
                 from: date(from)?,
                 until: date(until)?,
             },
+            requested_until: date(requested_until)?,
             position: Position {
                 datestamp: date(datestamp)??,
                 id: id.parse().ok()?,
@@ -158,6 +174,7 @@ mod tests {
                 from: None,
                 until: Some(Datestamp::from_seconds(1_794_775_747)),
             },
+            requested_until: Some(Datestamp::from_seconds(1_794_775_800)),
             position: Position {
                 datestamp: Datestamp::from_seconds(-5),
                 id: 77,

@@ -219,7 +219,8 @@ impl<V: View> Answer<'_, V> {
         let mut next = items.next()?;
         if next.is_none() && start.position.is_some() {
             // All that was left has changed while the list was read. A page cannot be empty, so it goes
-            // on with what changed: the harvester sees that a little early, and loses nothing.
+            // on with what changed: the harvester sees that a little early, and loses nothing. What is
+            // behind its own `until` it did not ask for and may not expect.
             start.go_on_until(self.view.response_date());
             items = self.items(&start);
             next = items.next()?;
@@ -290,6 +291,7 @@ impl<V: View> Answer<'_, V> {
                 let token = ResumptionToken {
                     verb,
                     selection: start.selection.clone(),
+                    requested_until: start.requested_until,
                     position,
                     cursor: start.cursor + entries,
                     complete_list_size: start.complete_list_size,
@@ -321,10 +323,11 @@ impl<V: View> Answer<'_, V> {
         let until = selection.until.map_or(now, |until| until.min(now));
         let range = range(&selection, until);
         let complete_list_size = self.view.count(&range)?;
-        selection.until = Some(until);
+        let requested_until = selection.until.replace(until);
         Ok(Start {
             range,
             selection,
+            requested_until,
             position: None,
             cursor: 0,
             complete_list_size,
@@ -351,6 +354,7 @@ impl<V: View> Answer<'_, V> {
         Ok(Start {
             range: range(&token.selection, until),
             selection: token.selection,
+            requested_until: token.requested_until,
             position: Some(token.position),
             cursor: token.cursor,
             complete_list_size: token.complete_list_size,
@@ -416,6 +420,8 @@ impl<V: View> Answer<'_, V> {
 struct Start {
     range: Range,
     selection: Selection,
+    /// The requester's own `until`.
+    requested_until: Option<Datestamp>,
     position: Option<Position>,
     cursor: u64,
     complete_list_size: Option<u64>,
@@ -424,7 +430,9 @@ struct Start {
 }
 
 impl Start {
-    fn go_on_until(&mut self, until: Datestamp) {
+    /// Moves the end of the list to now, but not beyond what the requester asked for.
+    fn go_on_until(&mut self, now: Datestamp) {
+        let until = self.requested_until.map_or(now, |until| until.min(now));
         self.range.until = until;
         self.selection.until = Some(until);
     }

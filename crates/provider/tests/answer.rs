@@ -1,0 +1,314 @@
+//! Pages, tokens and errors over a repository in memory.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+use std::io::Write;
+
+use oai::format::MetadataFormat;
+use oai::xml::Writer;
+use oai::{Arguments, Datestamp, Position, RecordHeader, Set, SetSpec, TokenKey};
+use provider::{Error, Listed, PageLimits, Provider, Range, View};
+
+#[derive(Clone)]
+struct Item {
+    id: i64,
+    header: RecordHeader,
+}
+
+impl Listed for Item {
+    fn header(&self) -> &RecordHeader {
+        &self.header
+    }
+
+    fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+/// A repository at one moment.
+struct Repository {
+    now: i64,
+    items: Vec<Item>,
+    formats: Vec<&'static str>,
+    sets: Vec<&'static str>,
+}
+
+impl Repository {
+    /// Items 1, 2, 3 and so on with these datestamps, seen at second 1000.
+    fn new(datestamps: &[i64]) -> Self {
+        let mut repository = Self {
+            now: 1000,
+            items: Vec::new(),
+            formats: vec!["oai_dc"],
+            sets: vec!["mime", "mime:text"],
+        };
+        for (id, datestamp) in (1..).zip(datestamps) {
+            repository.items.push(Item {
+                id,
+                header: RecordHeader {
+                    identifier: format!("item:{id}"),
+                    datestamp: Datestamp::from_seconds(*datestamp),
+                    set_specs: SetSpec::parse("mime:text").into_iter().collect(),
+                    deleted: false,
+                },
+            });
+        }
+        repository
+    }
+
+    /// The same later on, when an item has changed.
+    fn change(&mut self, id: i64, datestamp: i64) {
+        self.now = self.now.max(datestamp);
+        for item in self.items.iter_mut().filter(|item| item.id == id) {
+            item.header.datestamp = Datestamp::from_seconds(datestamp);
+        }
+    }
+
+    fn within(&self, range: &Range) -> Vec<Item> {
+        let in_set = |item: &Item| match &range.set {
+            None => true,
+            Some(set) => item.header.set_specs.iter().any(|spec| set.contains(spec)),
+        };
+        let mut items = self.items.clone();
+        items.retain(|item| {
+            let datestamp = item.header.datestamp;
+            datestamp >= range.from && datestamp <= range.until && in_set(item)
+        });
+        items.sort_by_key(order);
+        items
+    }
+}
+
+impl View for Repository {
+    type Item = Item;
+
+    fn response_date(&self) -> Datestamp {
+        Datestamp::from_seconds(self.now)
+    }
+
+    fn earliest_datestamp(&self) -> Result<Datestamp, Error> {
+        Ok(Datestamp::from_seconds(0))
+    }
+
+    fn metadata_formats(&self) -> Vec<MetadataFormat> {
+        let format = |prefix: &&str| MetadataFormat {
+            prefix: (*prefix).to_owned(),
+            schema: "http://example.org/schema".to_owned(),
+            namespace: "http://example.org/namespace".to_owned(),
+        };
+        self.formats.iter().map(format).collect()
+    }
+
+    fn sets(&self) -> Result<Vec<Set>, Error> {
+        let set = |spec: &&str| Set {
+            spec: SetSpec::parse(spec).unwrap(),
+            name: (*spec).to_owned(),
+        };
+        Ok(self.sets.iter().map(set).collect())
+    }
+
+    fn item(&self, identifier: &str) -> Result<Option<Item>, Error> {
+        let mut items = self.items.iter();
+        Ok(items
+            .find(|item| item.header.identifier == identifier)
+            .cloned())
+    }
+
+    fn count(&self, range: &Range) -> Result<Option<u64>, Error> {
+        Ok(Some(self.within(range).len() as u64))
+    }
+
+    fn list(
+        &self,
+        range: &Range,
+        after: Option<Position>,
+        at_most: usize,
+    ) -> Result<Vec<Item>, Error> {
+        let after = after.map(|position| (position.datestamp, position.id));
+        let mut items = self.within(range);
+        items.retain(|item| after.is_none_or(|after| order(item) > after));
+        items.truncate(at_most);
+        Ok(items)
+    }
+
+    fn metadata_size(&self, _: &Item, _: &str) -> u64 {
+        100
+    }
+
+    fn write_metadata<W: Write>(
+        &self,
+        item: &Item,
+        _: &str,
+        xml: &mut Writer<W>,
+    ) -> Result<(), Error> {
+        Ok(xml.element("title", &[], &item.header.identifier)?)
+    }
+}
+
+fn order(item: &Item) -> (Datestamp, i64) {
+    (item.header.datestamp, item.id)
+}
+
+/// Pages of two.
+fn provider() -> Provider {
+    Provider {
+        base_url: "http://example.org/modoai".to_owned(),
+        repository_name: "in memory".to_owned(),
+        admin_emails: vec!["admin@example.org".to_owned()],
+        compressions: Vec::new(),
+        limits: PageLimits {
+            identifiers: 2,
+            records: 2,
+            ..PageLimits::default()
+        },
+        token_key: TokenKey::new(b"secret"),
+    }
+}
+
+fn ask(repository: &Repository, query: &str) -> String {
+    let mut answer = Vec::new();
+    provider()
+        .answer(repository, &Arguments::parse(query), &mut answer)
+        .unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+/// The next page of an answer.
+fn resume(repository: &Repository, verb: &str, answer: &str) -> String {
+    let token = token(answer).unwrap();
+    ask(repository, &format!("verb={verb}&resumptionToken={token}"))
+}
+
+/// The texts between two strings.
+fn texts<'a>(answer: &'a str, before: &str, behind: &str) -> Vec<&'a str> {
+    let parts = answer.split(before).skip(1);
+    parts
+        .map(|part| part.split(behind).next().unwrap())
+        .collect()
+}
+
+fn identifiers(answer: &str) -> Vec<&str> {
+    texts(answer, "<identifier>", "</identifier>")
+}
+
+fn error(answer: &str) -> Option<&str> {
+    texts(answer, "<error code=\"", "\"").first().copied()
+}
+
+fn token(answer: &str) -> Option<&str> {
+    let element = texts(answer, "<resumptionToken", "</resumptionToken>")
+        .first()
+        .copied()?;
+    element.split_once('>').map(|(_, token)| token)
+}
+
+#[test]
+fn pages_hold_every_item_once_in_order() {
+    let repository = Repository::new(&[30, 10, 20, 10, 30]);
+
+    for verb in ["ListRecords", "ListIdentifiers"] {
+        let first = ask(&repository, &format!("verb={verb}&metadataPrefix=oai_dc"));
+        let second = resume(&repository, verb, &first);
+        let third = resume(&repository, verb, &second);
+
+        assert_eq!(identifiers(&first), ["item:2", "item:4"]);
+        assert_eq!(identifiers(&second), ["item:3", "item:1"]);
+        assert_eq!(identifiers(&third), ["item:5"]);
+        assert!(
+            first.contains("completeListSize=\"5\" cursor=\"0\""),
+            "{first}"
+        );
+        assert!(second.contains("cursor=\"2\""));
+        assert!(third.contains("cursor=\"4\""));
+        assert_eq!(resume(&repository, verb, &first), second);
+    }
+}
+
+#[test]
+fn one_page_that_is_enough_has_no_token() {
+    let repository = Repository::new(&[10, 20]);
+
+    let answer = ask(&repository, "verb=ListRecords&metadataPrefix=oai_dc");
+
+    assert_eq!(identifiers(&answer).len(), 2);
+    assert!(!answer.contains("<resumptionToken"));
+}
+
+#[test]
+fn rejects_tokens_that_are_foreign_or_of_the_other_verb() {
+    let repository = Repository::new(&[10, 20, 30]);
+    let first = ask(&repository, "verb=ListRecords&metadataPrefix=oai_dc");
+
+    let other = resume(&repository, "ListIdentifiers", &first);
+    let foreign = ask(&repository, "verb=ListRecords&resumptionToken=foreign");
+    let sets = resume(&repository, "ListSets", &first);
+
+    for answer in [other, foreign, sets] {
+        assert_eq!(error(&answer), Some("badResumptionToken"), "{answer}");
+    }
+}
+
+#[test]
+fn a_list_without_until_goes_on_with_what_changed() {
+    let mut repository = Repository::new(&[10, 20, 30]);
+    let first = ask(&repository, "verb=ListRecords&metadataPrefix=oai_dc");
+    repository.change(3, 2000);
+
+    let second = resume(&repository, "ListRecords", &first);
+
+    assert_eq!(identifiers(&second), ["item:3"]);
+    assert_eq!(token(&second), Some(""));
+}
+
+#[test]
+fn a_list_never_goes_beyond_the_until_that_was_asked_for() {
+    let mut repository = Repository::new(&[10, 20, 30]);
+    let query = "verb=ListRecords&metadataPrefix=oai_dc&until=1970-01-01T00:00:50Z";
+    let first = ask(&repository, query);
+    repository.change(3, 2000);
+
+    let second = resume(&repository, "ListRecords", &first);
+
+    assert_eq!(error(&second), Some("badResumptionToken"), "{second}");
+}
+
+#[test]
+fn a_list_until_a_time_to_come_goes_on_as_far_as_that() {
+    let mut repository = Repository::new(&[10, 20, 30, 40]);
+    // Second 1800; the list begins at second 1000.
+    let query = "verb=ListRecords&metadataPrefix=oai_dc&until=1970-01-01T00:30:00Z";
+    let first = ask(&repository, query);
+    repository.change(3, 1700);
+    repository.change(4, 1900);
+
+    let second = resume(&repository, "ListRecords", &first);
+
+    assert_eq!(identifiers(&second), ["item:3"]);
+}
+
+#[test]
+fn a_repository_without_sets_has_no_set_hierarchy() {
+    let mut repository = Repository::new(&[]);
+    repository.sets.clear();
+
+    let sets = ask(&repository, "verb=ListSets");
+    let list = ask(
+        &repository,
+        "verb=ListRecords&metadataPrefix=oai_dc&set=mime",
+    );
+
+    assert_eq!(error(&sets), Some("noSetHierarchy"));
+    assert_eq!(error(&list), Some("noSetHierarchy"));
+}
+
+#[test]
+fn a_repository_without_formats_has_no_metadata_formats() {
+    let mut repository = Repository::new(&[10]);
+    repository.formats.clear();
+
+    let answer = ask(&repository, "verb=ListMetadataFormats&identifier=item:1");
+
+    assert_eq!(error(&answer), Some("noMetadataFormats"));
+}

@@ -1,6 +1,7 @@
 //! One request in, one answer out: the six verbs over a view.
 
 use std::io::Write;
+use std::time::Instant;
 
 use oai::{
     Arguments, Datestamp, ErrorCode, Identify, ListRequest, ListVerb, MetadataPrefix, Position,
@@ -207,6 +208,7 @@ impl<V: View> Answer<'_, V> {
         list_verb: ListVerb,
         list: ListRequest,
     ) -> Result<u64, Failure> {
+        let began = Instant::now();
         let (verb, entries) = match list_verb {
             ListVerb::ListIdentifiers => (Verb::ListIdentifiers, self.provider.limits.identifiers),
             ListVerb::ListRecords => (Verb::ListRecords, self.provider.limits.records),
@@ -230,11 +232,12 @@ impl<V: View> Answer<'_, V> {
         }
 
         let prefix = start.selection.metadata_prefix.as_str();
-        let mut page = Page::new(self.provider.limits.bytes, entries);
+        let mut page = Page::new(&self.provider.limits, entries, began);
         let mut response = self.begin(out, verb)?;
         let mut last = None;
         while let Some(item) = next.take() {
-            if !page.admit(self.entry_size(&item, list_verb, prefix)) {
+            let size = self.entry_size(&item, list_verb, prefix);
+            if !page.admit(size, Instant::now()) {
                 next = Some(item);
                 break;
             }

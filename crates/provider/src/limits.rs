@@ -1,5 +1,7 @@
 //! How long a page may get.
 
+use std::time::{Duration, Instant};
+
 /// Limits of one page; a page always holds at least one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageLimits {
@@ -9,6 +11,9 @@ pub struct PageLimits {
     pub identifiers: u64,
     /// Records in an answer to ListRecords; 0 is no limit.
     pub records: u64,
+    /// Seconds after which a page ends with what it holds; 0 is no limit. Records of large files and those made
+    /// by programs take their time, and harvesters do not wait for ever.
+    pub seconds: u64,
 }
 
 impl Default for PageLimits {
@@ -17,6 +22,7 @@ impl Default for PageLimits {
             bytes: 1024 * 1024,
             identifiers: 5000,
             records: 1000,
+            seconds: 20,
         }
     }
 }
@@ -26,22 +32,30 @@ impl Default for PageLimits {
 pub(crate) struct Page {
     bytes_left: u64,
     entries_left: u64,
+    began: Instant,
+    time: Option<Duration>,
     pub(crate) entries: u64,
 }
 
 impl Page {
-    pub(crate) fn new(bytes: u64, entries: u64) -> Self {
+    /// An empty page of a list of so many entries, begun at a moment.
+    pub(crate) fn new(limits: &PageLimits, entries: u64, began: Instant) -> Self {
         let unlimited = |limit| if limit == 0 { u64::MAX } else { limit };
         Self {
-            bytes_left: unlimited(bytes),
+            bytes_left: unlimited(limits.bytes),
             entries_left: unlimited(entries),
+            began,
+            time: (limits.seconds > 0).then(|| Duration::from_secs(limits.seconds)),
             entries: 0,
         }
     }
 
-    /// Takes an entry of a size in, unless the page is full. The first entry always fits.
-    pub(crate) fn admit(&mut self, size: u64) -> bool {
-        if self.entries > 0 && (self.entries_left == 0 || size > self.bytes_left) {
+    /// Takes an entry of a size in, unless the page is full by now. The first entry always fits.
+    pub(crate) fn admit(&mut self, size: u64, now: Instant) -> bool {
+        let late = self
+            .time
+            .is_some_and(|time| now.saturating_duration_since(self.began) >= time);
+        if self.entries > 0 && (self.entries_left == 0 || size > self.bytes_left || late) {
             return false;
         }
         self.entries += 1;
@@ -55,21 +69,43 @@ impl Page {
 mod tests {
     use super::*;
 
+    fn limits(bytes: u64, seconds: u64) -> PageLimits {
+        PageLimits {
+            bytes,
+            seconds,
+            ..PageLimits::default()
+        }
+    }
+
     #[test]
     fn the_first_entry_always_fits() {
-        let mut page = Page::new(10, 100);
-        assert!(page.admit(1000));
-        assert!(!page.admit(1));
+        let now = Instant::now();
+        let mut page = Page::new(&limits(10, 20), 100, now);
+        assert!(page.admit(1000, now + Duration::from_secs(100)));
+        assert!(!page.admit(1, now));
     }
 
     #[test]
     fn a_page_is_cut_by_count_and_by_bytes() {
-        let mut by_count = Page::new(0, 2);
-        assert!(by_count.admit(1) && by_count.admit(u64::MAX / 4));
-        assert!(!by_count.admit(1));
+        let now = Instant::now();
+        let mut by_count = Page::new(&limits(0, 0), 2, now);
+        assert!(by_count.admit(1, now) && by_count.admit(u64::MAX / 4, now));
+        assert!(!by_count.admit(1, now));
 
-        let mut by_bytes = Page::new(10, 0);
-        assert!(by_bytes.admit(5) && by_bytes.admit(5));
-        assert!(!by_bytes.admit(1));
+        let mut by_bytes = Page::new(&limits(10, 0), 0, now);
+        assert!(by_bytes.admit(5, now) && by_bytes.admit(5, now));
+        assert!(!by_bytes.admit(1, now));
+    }
+
+    #[test]
+    fn a_page_is_cut_by_time_unless_there_is_no_limit() {
+        let began = Instant::now();
+        let after = |seconds| began + Duration::from_secs(seconds);
+        let mut page = Page::new(&limits(0, 20), 0, began);
+        assert!(page.admit(1, after(5)) && page.admit(1, after(19)));
+        assert!(!page.admit(1, after(20)));
+
+        let mut unlimited = Page::new(&limits(0, 0), 0, began);
+        assert!(unlimited.admit(1, began) && unlimited.admit(1, after(86_400)));
     }
 }

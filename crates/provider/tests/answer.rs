@@ -5,6 +5,7 @@
 )]
 
 use std::io::Write;
+use std::time::Duration;
 
 use oai::format::MetadataFormat;
 use oai::xml::Writer;
@@ -33,6 +34,8 @@ struct Repository {
     items: Vec<Item>,
     formats: Vec<&'static str>,
     sets: Vec<&'static str>,
+    /// How long it takes to write a record.
+    delay: Duration,
 }
 
 impl Repository {
@@ -43,6 +46,7 @@ impl Repository {
             items: Vec::new(),
             formats: vec!["oai_dc"],
             sets: vec!["mime", "mime:text"],
+            delay: Duration::ZERO,
         };
         for (id, datestamp) in (1..).zip(datestamps) {
             repository.items.push(Item {
@@ -143,6 +147,7 @@ impl View for Repository {
         _: &str,
         xml: &mut Writer<W>,
     ) -> Result<(), Error> {
+        std::thread::sleep(self.delay);
         Ok(xml.element("title", &[], &item.header.identifier)?)
     }
 }
@@ -168,8 +173,12 @@ fn provider() -> Provider {
 }
 
 fn ask(repository: &Repository, query: &str) -> String {
+    ask_of(&provider(), repository, query)
+}
+
+fn ask_of(provider: &Provider, repository: &Repository, query: &str) -> String {
     let mut answer = Vec::new();
-    provider()
+    provider
         .answer(repository, &Arguments::parse(query), &mut answer)
         .unwrap();
     String::from_utf8(answer).unwrap()
@@ -234,6 +243,33 @@ fn one_page_that_is_enough_has_no_token() {
 
     assert_eq!(identifiers(&answer).len(), 2);
     assert!(!answer.contains("<resumptionToken"));
+}
+
+#[test]
+fn a_page_that_takes_long_ends_and_the_list_goes_on() {
+    let mut repository = Repository::new(&[10, 20, 30, 40]);
+    repository.delay = Duration::from_millis(600);
+    let mut provider = provider();
+    provider.limits.records = 100;
+    provider.limits.seconds = 1;
+
+    let first = ask_of(
+        &provider,
+        &repository,
+        "verb=ListRecords&metadataPrefix=oai_dc",
+    );
+    repository.delay = Duration::from_millis(1100);
+    let rest = format!(
+        "verb=ListRecords&resumptionToken={}",
+        token(&first).unwrap()
+    );
+    let second = ask_of(&provider, &repository, &rest);
+    provider.limits.seconds = 0;
+    let unlimited = ask_of(&provider, &repository, &rest);
+
+    assert_eq!(identifiers(&first), ["item:1", "item:2"]);
+    assert_eq!(identifiers(&second), ["item:3"]);
+    assert_eq!(identifiers(&unlimited), ["item:3", "item:4"]);
 }
 
 #[test]

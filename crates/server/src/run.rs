@@ -134,6 +134,7 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
             bytes: config.pages.bytes.0,
             identifiers: config.pages.identifiers,
             records: config.pages.records,
+            seconds: config.pages.seconds,
         },
         token_key: TokenKey::new(site.token_secret()),
     };

@@ -14,6 +14,8 @@ pub struct PagesConfig {
     pub identifiers: u64,
     /// Records in an answer to ListRecords.
     pub records: u64,
+    /// Seconds after which a page ends.
+    pub seconds: u64,
 }
 
 impl Default for PagesConfig {
@@ -23,6 +25,7 @@ impl Default for PagesConfig {
             bytes: ByteSize(limits.bytes),
             identifiers: limits.identifiers,
             records: limits.records,
+            seconds: limits.seconds,
         }
     }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use test_support::{
-    Answer, Fixture, Header, Server, basic, fetch, free_port, get, percent_encoded, wait_until,
+    Answer, Fixture, Header, Server, basic, fetch, files_below, free_port, get, percent_encoded,
+    wait_until,
 };
 
 use crate::garner;
@@ -271,6 +272,55 @@ fn passwords_made_by_htpasswd_are_understood_and_take_effect_at_once() {
     assert!(!sees("mia", "with:colon"));
     set(&["-D"], "sam", "");
     wait_until("the user is gone", || !sees("sam", ""));
+}
+
+#[test]
+fn who_is_added_to_a_password_file_gets_what_was_there_before() {
+    let fixture = with_passwords(Fixture::small());
+    for path in files_below(&fixture.site()) {
+        fixture.set_mtime(path, 1_000_000_000);
+    }
+    let config = "[[area]]\npath = \"/docs/\"\nhtpasswd = \"htpasswd\"\n";
+    let port = free_port();
+    let server = garner().serve_on(&fixture, config, port);
+    let docs: BTreeSet<_> = ["docs/page.html", "docs/paper.pdf"]
+        .map(|name| server.url(name))
+        .into();
+    let file = fixture.beside("htpasswd");
+    let add = |line: &str| fs::write(&file, fs::read_to_string(&file).unwrap() + line).unwrap();
+    let bob = Requester::new(Some(("bob", "123")), None);
+    let harvest = |server: &Server, harvester: &mut Harvester| {
+        harvester.harvest(server, &bob);
+        harvester.copy.clone()
+    };
+    let mut harvester = Harvester::default();
+    assert_eq!(harvest(&server, &mut harvester).len(), 4);
+    harvester.copy.clear();
+
+    add("bob:{SHA}QL0AFWMIX8NRZTKeof9cXsvbvu8=\n");
+    assert_eq!(harvest(&server, &mut harvester), docs);
+
+    // The same text again is no change.
+    let state = |server: &Server| bob.list(server, "ListIdentifiers", "metadataPrefix=oai_dc");
+    let before = state(&server);
+    add("");
+    assert_eq!(state(&server), before);
+    server.stop();
+    let server = garner().serve_on(&fixture, config, port);
+    assert_eq!(state(&server), before);
+    server.stop();
+
+    // Nor is it missed while nothing runs.
+    harvester.copy.clear();
+    add("eve:{SHA}QL0AFWMIX8NRZTKeof9cXsvbvu8=\n");
+    let server = garner().serve_on(&fixture, config, port);
+    let after = state(&server);
+    let newer = |header: &Header| before.iter().all(|old| header.datestamp > old.datestamp);
+    assert_eq!(
+        identifiers(after.iter().filter(|header| newer(header))),
+        docs
+    );
+    assert_eq!(harvest(&server, &mut harvester), docs);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Who may see what: areas of the site protected by passwords and by addresses.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -165,6 +165,15 @@ impl Access {
         self.areas.iter().map(|area| area.config.clone()).collect()
     }
 
+    /// Fingerprints of the password files as they are now, by the path of the area.
+    pub(crate) fn fingerprints(&self) -> BTreeMap<String, String> {
+        let of_area = |area: &Area| {
+            let passwords = area.passwords.as_ref()?.current();
+            Some((area.config.path.clone(), passwords.fingerprint().to_owned()))
+        };
+        self.areas.iter().filter_map(of_area).collect()
+    }
+
     /// The area that decides on a path.
     pub fn area_of(&self, path: &SitePath) -> Option<&AreaConfig> {
         self.deciding(path).map(|area| &area.config)
@@ -212,12 +221,11 @@ impl Access {
         if !users.is_empty() && !users.contains(&user) {
             return false;
         }
-        let (version, passwords) = file.current();
-        let version = format!("{version:?}");
+        let passwords = file.current();
         let mut hash = Sha256::new();
         for part in [
             area.path.as_bytes(),
-            version.as_bytes(),
+            passwords.fingerprint().as_bytes(),
             user.as_bytes(),
             password.as_bytes(),
         ] {

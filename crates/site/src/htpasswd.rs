@@ -15,6 +15,8 @@ use md5::Md5;
 use sha1::{Digest, Sha1};
 use thiserror::Error;
 
+use crate::fixity::{Algorithm, Digester};
+
 /// The users of a password file and what their passwords are checked against.
 ///
 /// ```
@@ -28,6 +30,7 @@ use thiserror::Error;
 pub struct Htpasswd {
     entries: BTreeMap<String, Hash>,
     warnings: Vec<String>,
+    fingerprint: String,
 }
 
 /// Says why a password file could not be read.
@@ -54,7 +57,10 @@ impl Htpasswd {
     ///
     /// The first line of a user counts, as it does in Apache.
     pub fn parse(text: &str) -> Self {
-        let mut htpasswd = Self::default();
+        let mut htpasswd = Self {
+            fingerprint: fingerprint(text),
+            ..Self::default()
+        };
         for (index, line) in text.lines().enumerate() {
             htpasswd.take_line(index + 1, line.trim());
         }
@@ -107,6 +113,11 @@ impl Htpasswd {
         &self.warnings
     }
 
+    /// Returns a string that changes with the text, for noticing later that it is another one.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
     fn take_line(&mut self, number: usize, line: &str) {
         if line.is_empty() || line.starts_with('#') {
             return;
@@ -131,6 +142,13 @@ impl Htpasswd {
         });
         self.entries.insert(user.to_owned(), hash);
     }
+}
+
+fn fingerprint(text: &str) -> String {
+    let mut digester = Digester::new(&[Algorithm::Sha256]);
+    digester.update(text.as_bytes());
+    let digests = digester.finish();
+    digests.into_iter().map(|(_, digest)| digest).collect()
 }
 
 // Written by hand to keep the hashes out of logs.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod areas;
 pub mod config;
 mod error;
 mod facts;

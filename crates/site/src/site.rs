@@ -1,6 +1,6 @@
 //! A site: its ground, its index, who may see what, and how its records are made.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,6 @@ use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use crate::index::{Index, OpenedIndex};
 use crate::indexer::{Following, Indexer};
 use crate::media_types::MediaTypes;
-use crate::path::deciding;
 use crate::plugin::{Plugin, PluginRule};
 use crate::scan;
 use crate::sweep::Sweep;
@@ -58,6 +57,8 @@ pub struct Site {
     pub(crate) origin: Option<Arc<dyn Origin>>,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
     troubles: Mutex<HashMap<i64, Instant>>,
+    /// Fingerprints of the password files whose change was noticed, by the path of the area.
+    pub(crate) noticed_passwords: Mutex<BTreeMap<String, String>>,
 }
 
 /// The threads that keep the index true.
@@ -166,6 +167,7 @@ impl Site {
             plugins,
             origin,
             troubles: Mutex::default(),
+            noticed_passwords: Mutex::default(),
             config,
         };
         site.notice_configuration()?;
@@ -199,6 +201,7 @@ impl Site {
 
     /// What a requester may see now. The moment is taken here: see `horizon`.
     pub fn view(&self, requester: Requester) -> Result<SiteView<'_>, Error> {
+        self.notice_passwords();
         SiteView::new(self, requester)
     }
 
@@ -269,35 +272,6 @@ impl Site {
         self.notice_areas()
     }
 
-    fn notice_areas(&self) -> Result<(), Error> {
-        let now = self.access.configs();
-        let text = serde_json::to_string(&now).unwrap_or_default();
-        let before: Option<Vec<AreaConfig>> = self
-            .index
-            .fact("areas")?
-            .and_then(|text| serde_json::from_str(&text).ok());
-        if let Some(before) = before.filter(|before| *before != now) {
-            let (was, is) = (paths_of(&before), paths_of(&now));
-            let changed: BTreeSet<_> = was
-                .iter()
-                .filter(|area| !is.contains(area))
-                .chain(is.iter().filter(|area| !was.contains(area)))
-                .map(|(path, _)| path)
-                .collect();
-            // What was closed before is not told now, not even as deleted.
-            let was_public = |path: &SitePath| {
-                let (was, is) = (area_of(&was, path), area_of(&is, path));
-                was != is && is.is_some() && was.is_none_or(AreaConfig::is_public)
-            };
-            for path in changed {
-                tracing::info!("who may see `/{}` has changed", path.display());
-                self.index.withdraw(path, was_public)?;
-                self.index.touch(path)?;
-            }
-        }
-        self.index.set_fact("areas", &text)
-    }
-
     /// Stamps all items anew if a fact differs from what the index knew. The fact is kept last, so that a
     /// start that is cut short is made good by the next one.
     fn notice(&self, key: &str, value: &str) -> Result<bool, Error> {
@@ -333,19 +307,6 @@ impl Site {
             by_value.limit.0, self.config.offer.dynamic
         )
     }
-}
-
-/// Areas with the paths they speak of.
-fn paths_of(areas: &[AreaConfig]) -> Vec<(SitePath, &AreaConfig)> {
-    let path = |area: &AreaConfig| SitePath::from_url_path(&area.path);
-    areas
-        .iter()
-        .filter_map(|area| Some((path(area)?, area)))
-        .collect()
-}
-
-fn area_of<'a>(areas: &[(SitePath, &'a AreaConfig)], path: &SitePath) -> Option<&'a AreaConfig> {
-    deciding(areas, |(place, _)| place, path).map(|(_, area)| *area)
 }
 
 fn open_index(

@@ -44,6 +44,8 @@ impl Listed for SiteItem {
 
 impl<'a> SiteView<'a> {
     pub(crate) fn new(site: &'a Site, requester: Requester) -> Result<Self, Error> {
+        // Before anything is decided: who is let in later finds everything stamped at this moment or later.
+        let response_date = Datestamp::from_seconds(moment(site));
         let visibility = match site.origin {
             Some(_) => Visibility {
                 undecided: true,
@@ -52,7 +54,7 @@ impl<'a> SiteView<'a> {
             None => site.access.visibility(&requester),
         };
         Ok(Self {
-            response_date: Datestamp::from_seconds(moment(site)),
+            response_date,
             reader: site.index.reader()?,
             site,
             requester,

@@ -500,6 +500,18 @@ fn an_error_in_the_configuration_is_one_line_that_names_the_place_and_the_remedy
             "the base URL `http://www.example.org/oai` does not end in `/modoai`; set server.site_url too",
         ),
         (
+            "[server]\nbase_url = \"http://me:secret@www.example.org/modoai\"\n",
+            "in server.base_url: the URL holds a user name or a password; leave out what stands before the `@`",
+        ),
+        (
+            "[server]\nsite_url = \"http://me@www.example.org/\"\n",
+            "in server.site_url: the URL holds a user name or a password",
+        ),
+        (
+            "[server]\nsite_url = \"http://www.example.org/\"\n[origin]\nurl = \"http://me:secret@127.0.0.1:1/\"\n",
+            "in origin.url: the URL holds a user name or a password",
+        ),
+        (
             "[server]\nbase_path = \"modoai\"\n",
             "server.base_path `modoai` must begin with a slash, name something and not end in a slash",
         ),
@@ -534,6 +546,7 @@ fn an_error_in_the_configuration_is_one_line_that_names_the_place_and_the_remedy
 
         let line = fails(&output);
         assert!(line.contains(said), "{said}\n{line}");
+        assert!(!line.contains("secret"), "{line}");
     }
 }
 

@@ -42,6 +42,31 @@ fn files_are_items_under_the_urls_of_the_other_server() {
 }
 
 #[test]
+fn where_the_other_server_is_asked_is_told_to_nobody() {
+    let fixture = site_with_programs();
+    let nginx = Nginx::start(&fixture, PROGRAMS);
+    let config =
+        "[server]\nsite_url = \"https://www.example.org/\"\n[offer]\ndynamic = \"processed\"\n";
+    let server = beside(&nginx, &fixture, config);
+    let place = nginx.url.trim_start_matches("http://").to_owned();
+    assert_eq!(identifiers(&server).len(), 8);
+
+    let missing = get(&server.base_url.replace("/modoai", "/notes.txt"));
+    nginx.stop();
+    let list = format!(
+        "{}?verb=ListRecords&metadataPrefix=oai_didl",
+        server.base_url
+    );
+    let away = get(&list);
+
+    assert_eq!((missing.status, away.status), (404, 503));
+    assert!(missing.text().contains("https://www.example.org/"));
+    for response in [&missing, &away] {
+        assert!(!response.text().contains(place.trim_end_matches('/')));
+    }
+}
+
+#[test]
 fn only_the_very_file_under_its_own_url_is_an_item() {
     let fixture = Fixture::small();
     let (one, two) = (noise(100_000), noise(100_001)[1..].to_vec());
@@ -265,10 +290,17 @@ fn while_the_other_server_is_down_harvesters_are_told_to_come_back() {
         assert_eq!(response.status, 503, "{query}");
         let seconds: u64 = response.header("retry-after").unwrap().parse().unwrap();
         assert!((1..=3600).contains(&seconds), "{query}");
-        let reason = response.text();
-        assert!(reason.contains("cannot be asked"), "{reason}");
-        assert!(reason.contains("is it running?"), "{reason}");
+        assert_eq!(
+            response.text(),
+            "this repository cannot answer at the moment; try again later\n"
+        );
     }
+    // Where the other server is, is for the log alone.
+    let reason = format!("the origin {} cannot be asked", server.site_url);
+    wait_until("the reasons in the log", || {
+        server.log().matches(&reason).count() >= 6
+    });
+    assert!(server.log().contains("is it running?"));
     assert_eq!(server.ask("verb=Identify").error(), None);
 
     // One that is too busy is no different.
@@ -372,8 +404,13 @@ fn processed_programs_give_their_output_by_value() {
     let large = server.record(&server.url("large.php"), "oai_didl");
     assert_eq!(large.by_value(), None);
     assert!(large.attribute("Resource", "ref").is_some());
-    let note = large.text("failed").unwrap();
-    assert!(note.contains("longer than 1048576 bytes"), "{note}");
+    assert_eq!(
+        large.text("failed").as_deref(),
+        Some("what the server makes of it could not be taken; fetch it by its reference")
+    );
+    wait_until("the reason in the log", || {
+        server.log().contains("longer than 1048576 bytes")
+    });
 
     assert!(!identifiers(&server).contains(&server.url("failing.php")));
     check_silence(&server);

@@ -42,7 +42,6 @@ pub(crate) async fn answer(
     };
 
     let (begin, begun) = oneshot::channel();
-    let (fail, failed) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
     let body = BodyWriter::new(begin, stall, runtime);
     let writing = Writing {
@@ -52,15 +51,14 @@ pub(crate) async fn answer(
         gzip,
         _permit: permit,
     };
-    tokio::task::spawn_blocking(move || writing.run(body, fail));
+    tokio::task::spawn_blocking(move || writing.run(body));
     match begun.await {
         Ok(body) => xml(body, gzip),
-        Err(_) => {
-            let reason = failed
-                .await
-                .unwrap_or_else(|_| "the answer could not be made".to_owned());
-            unavailable(state, &reason)
-        }
+        // Why is for the log: it may speak of files and servers that are nobody else's business.
+        Err(_) => unavailable(
+            state,
+            "this repository cannot answer at the moment; try again later",
+        ),
     }
 }
 
@@ -74,7 +72,7 @@ struct Writing {
 }
 
 impl Writing {
-    fn run(self, mut body: BodyWriter, fail: oneshot::Sender<String>) {
+    fn run(self, mut body: BodyWriter) {
         let began = Instant::now();
         let result = self.write(&mut body);
         let unsent = body.is_unsent();
@@ -84,11 +82,9 @@ impl Writing {
                 .map(|bytes| (outcome, bytes))
                 .map_err(provider::Error::from),
             Err(error) => {
-                if unsent {
-                    drop(body);
-                    let _ = fail.send(error.to_string());
-                } else {
-                    body.abort(&error);
+                match unsent {
+                    true => drop(body),
+                    false => body.abort(&error),
                 }
                 Err(error)
             }

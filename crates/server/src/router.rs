@@ -7,7 +7,7 @@ use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, SERVER};
 use http::{Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use provider::{Provider, assets};
-use site::Site;
+use site::{Site, SitePath};
 
 use crate::body::Body;
 use crate::config::Config;
@@ -57,7 +57,7 @@ async fn dispatch(
             &format!(
                 "this server only answers OAI-PMH, at {}; the site itself is at {}",
                 state.provider.base_url,
-                state.config.origin.url.as_deref().unwrap_or_default()
+                state.site.url_of(&SitePath::root())
             ),
         ),
         _ => {

@@ -174,6 +174,7 @@ impl Config {
     /// Checks what can be checked before anything starts.
     pub fn check(&self) -> anyhow::Result<()> {
         self.check_base_path()?;
+        self.check_urls()?;
         self.check_admin_emails()?;
         for network in &self.server.trusted_proxies {
             if !is_network(network) {
@@ -197,6 +198,19 @@ impl Config {
             bail!(
                 "server.base_path `{path}` must begin with a slash, name something and not end in a slash"
             );
+        }
+        Ok(())
+    }
+
+    fn check_urls(&self) -> anyhow::Result<()> {
+        for (key, url) in [
+            ("server.base_url", &self.server.base_url),
+            ("server.site_url", &self.server.site_url),
+            ("origin.url", &self.origin.url),
+        ] {
+            if let Some(url) = url {
+                check_url(url).with_context(|| format!("in {key}"))?;
+            }
         }
         Ok(())
     }
@@ -237,7 +251,18 @@ fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(existing.unwrap_or(path))
 }
 
+/// What stands between the scheme and the path of a URL.
+fn authority(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
+}
+
 fn check_url(url: &str) -> anyhow::Result<()> {
+    // URLs stand in records, messages and logs, where a password must not be; and the origin is asked with the
+    // requester's own credentials. For the same reason the URL is not repeated here.
+    if authority(url).contains('@') {
+        bail!("the URL holds a user name or a password; leave out what stands before the `@`");
+    }
     let rest = url
         .strip_prefix("http://")
         .or_else(|| url.strip_prefix("https://"));

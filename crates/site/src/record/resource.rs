@@ -170,7 +170,15 @@ impl Record<'_> {
                 resource.headers = fetched.headers;
                 resource.content = Content::Bytes(fetched.body);
             }
-            Err(reason) => resource.content = Content::Reference(Some(reason)),
+            Err(reason) => {
+                tracing::warn!(
+                    "`{}` cannot be given by value: {reason}",
+                    self.item.header.identifier
+                );
+                let told =
+                    "what the server makes of it could not be taken; fetch it by its reference";
+                resource.content = Content::Reference(Some(told.to_owned()));
+            }
         }
         resource
     }

@@ -477,3 +477,22 @@ fn no_update_is_missed_with_other_luck() {
 fn no_update_is_missed_a_third_time() {
     no_update_is_missed(now().unsigned_abs());
 }
+
+#[test]
+fn changes_are_seen_where_not_all_directories_can_be_watched() {
+    let fixture = Fixture::small();
+    for number in 0..5 {
+        fixture.write(format!("d{number}/a.txt"), "a");
+    }
+    let server = garner().serve(&fixture, "[index]\nwatch_limit = 3\n");
+    wait_until("the limit to be met", || {
+        server.log().contains("index.watch_limit")
+    });
+
+    for number in 0..5 {
+        fixture.write(format!("d{number}/b.txt"), "b");
+    }
+
+    wait_until("all of them", || server.all().len() == 16);
+    assert_eq!(server.log().matches("index.watch_limit").count(), 1);
+}

@@ -159,6 +159,9 @@ impl Follower {
         if self.root_missing {
             return;
         }
+        if let Some(watch) = &mut self.watch {
+            watch.begin_round();
+        }
         let began = Instant::now();
         let (files, written) = self.compare("scan", |scan| scan.run(&SitePath::root(), &|_| {}));
         if !written {

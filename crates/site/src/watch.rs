@@ -18,6 +18,8 @@ pub(crate) struct Watch {
     limit: usize,
     /// Whether some directory could not be watched.
     incomplete: bool,
+    /// Whether that was said.
+    complained: bool,
 }
 
 /// Where to look again.
@@ -38,6 +40,7 @@ impl Watch {
             directories: HashMap::new(),
             limit,
             incomplete: false,
+            complained: false,
         })
     }
 
@@ -53,12 +56,12 @@ impl Watch {
 
     /// Watches one more directory.
     pub(crate) fn add(&mut self, root: &Root, directory: &SitePath) {
-        if self.directories.len() >= self.limit {
-            self.give_up("the configured number of watches (index.watch_limit) is used up");
-            return;
-        }
         let place = directory.below(&root.path());
         match inotify::add_watch(&self.inotify, &place, EVENTS) {
+            Ok(number) if self.is_full_without(number) => {
+                let _ = inotify::remove_watch(&self.inotify, number);
+                self.give_up("the configured number of watches (index.watch_limit) is used up");
+            }
             Ok(number) => {
                 self.directories.insert(number, directory.clone());
             }
@@ -110,14 +113,24 @@ impl Watch {
         }
     }
 
+    /// Begins a round over all directories: whether they can be watched shows anew.
+    pub(crate) fn begin_round(&mut self) {
+        self.incomplete = false;
+    }
+
+    fn is_full_without(&self, number: i32) -> bool {
+        self.directories.len() >= self.limit && !self.directories.contains_key(&number)
+    }
+
     fn give_up(&mut self, reason: &str) {
-        if !self.incomplete {
+        self.incomplete = true;
+        if !self.complained {
             let watched = self.directories.len();
             tracing::warn!(
                 "{watched} directories are watched and no more: {reason}; scans run more often instead"
             );
         }
-        self.incomplete = true;
+        self.complained = true;
     }
 }
 

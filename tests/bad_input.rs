@@ -1057,7 +1057,7 @@ fn names_with_every_control_byte_are_offered_and_served() {
     let redirect = get(&server.url("d%0A"));
     assert_eq!(
         (redirect.status, redirect.header("location")),
-        (301, Some("/d%0A/"))
+        (301, Some("./d%0A/"))
     );
     assert_well(&server);
 }

@@ -104,12 +104,15 @@ impl FileRequest {
         candidates.find(|result| !matches!(result, Err(Refusal::NotFound | Refusal::Directory)))
     }
 
+    /// To the same place with a slash: relative, so that it holds behind a proxy that gives the site another
+    /// path, and never another host's. A name with a colon is no scheme behind the dot.
     fn add_slash(&self) -> Response<Body> {
         let query = self
             .query
             .as_ref()
             .map_or(String::new(), |query| format!("?{query}"));
-        let target = format!("/{}/{query}", self.url_path.trim_start_matches('/'));
+        let name = self.url_path.rsplit('/').next().unwrap_or_default();
+        let target = format!("./{name}/{query}");
         let mut response = text(StatusCode::MOVED_PERMANENTLY, &target);
         if let Ok(value) = HeaderValue::from_str(&target) {
             response.headers_mut().insert(LOCATION, value);

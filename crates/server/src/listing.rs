@@ -59,10 +59,12 @@ fn html(directory: &SitePath, entries: &[(SitePath, Option<u64>)]) -> String {
         let slash = if size.is_none() { "/" } else { "" };
         let name = escaped(&String::from_utf8_lossy(path.name()));
         let size = size.map_or(String::new(), |size| format!("{size} bytes"));
+        // Relative, so that it holds behind a proxy that gives the site another path.
         let url = path.to_url_path();
+        let url = url.rsplit('/').next().unwrap_or_default();
         let _ = writeln!(
             page,
-            "<tr><td><a href=\"/{url}{slash}\">{name}{slash}</a></td><td>{size}</td></tr>"
+            "<tr><td><a href=\"./{url}{slash}\">{name}{slash}</a></td><td>{size}</td></tr>"
         );
     }
     page.push_str("</table></body></html>\n");

@@ -516,6 +516,14 @@ fn an_error_in_the_configuration_is_one_line_that_names_the_place_and_the_remedy
             "server.base_path `modoai` must begin with a slash, name something and not end in a slash",
         ),
         (
+            "[server]\nbase_path = \"/a b?\"\n",
+            "server.base_path `/a b?` holds ` `; only letters, digits, slashes and `-._~` can stand there",
+        ),
+        (
+            "[server]\nbase_path = \"/caf%C3%A9\"\n",
+            "server.base_path `/caf%C3%A9` holds `%`; only",
+        ),
+        (
             "[server]\ntrusted_proxies = [\"proxy\"]\n",
             "server.trusted_proxies: `proxy` is not an address or network",
         ),
@@ -634,6 +642,70 @@ fn a_start_that_fails_says_so_in_one_line() {
         assert!(line.contains(said), "{arguments:?}: {line}");
         let causes = line.matches("(os error").count();
         assert!(causes <= 1, "a cause is said twice: {line}");
+    }
+}
+
+#[test]
+fn listening_everywhere_without_a_base_url_is_warned_of() {
+    let fixture = Fixture::small();
+    let serve = |listen: &str, more: &[&str]| {
+        let server = garner()
+            .arg("serve")
+            .arg(fixture.site())
+            .args(["--listen", listen, "--base-path", "/oai"])
+            .arg("--data")
+            .arg(fixture.data())
+            .args(more)
+            .start();
+        server.stop()
+    };
+
+    for (listen, address) in [("0.0.0.0:0", "http://0.0.0.0:"), ("[::]:0", "http://[::]:")] {
+        let log = serve(listen, &[]);
+        let warning = log
+            .lines()
+            .find(|line| line.starts_with("warning: "))
+            .unwrap();
+        let place = format!("identifiers begin with {address}");
+        assert!(warning.contains(&place), "{warning}");
+        assert!(warning.contains("--base-url http://HOST/oai"), "{warning}");
+    }
+    let site = serve("0.0.0.0:0", &["--site-url", "http://www.example.org/"]);
+    assert!(
+        site.contains("warning: the base URL is http://0.0.0.0:"),
+        "{site}"
+    );
+    for (listen, more) in [
+        (
+            "0.0.0.0:0",
+            &["--base-url", "http://www.example.org/oai"][..],
+        ),
+        ("127.0.0.1:0", &[]),
+    ] {
+        let log = serve(listen, more);
+        assert!(!log.contains("warning: "), "{log}");
+    }
+}
+
+#[test]
+fn an_ipv6_address_makes_urls_that_answer() {
+    let fixture = Fixture::small();
+    let server = garner()
+        .arg("serve")
+        .arg(fixture.site())
+        .args(["--listen", "[::1]:0", "--data"])
+        .arg(fixture.data())
+        .start();
+
+    assert!(server.base_url.starts_with("http://[::1]:"));
+    assert_eq!(
+        server.ask("verb=Identify").text("baseURL").as_ref(),
+        Some(&server.base_url)
+    );
+    let listed = server.all();
+    assert_eq!(listed.len(), 6);
+    for header in listed {
+        assert_eq!(get(&header.identifier).status, 200, "{}", header.identifier);
     }
 }
 

@@ -58,7 +58,11 @@ impl Serve {
             .max_blocking_threads(128)
             .build()
             .context("the runtime cannot be started")?;
-        let no_email = config.repository.admin_emails.is_empty();
+        let hints = Hints {
+            no_email: config.repository.admin_emails.is_empty(),
+            no_host: config.server.listen.ip().is_unspecified() && config.server.base_url.is_none(),
+            base_path: config.server.base_path.clone(),
+        };
         let bar = progress_bar();
         let progress = {
             let bar = bar.clone();
@@ -66,7 +70,7 @@ impl Serve {
         };
         let ready = move |addresses: &Addresses| {
             bar.finish_and_clear();
-            announce(addresses, no_email);
+            announce(addresses, &hints);
         };
         let served = runtime.block_on(server::run(
             config,
@@ -100,8 +104,17 @@ impl Serve {
     }
 }
 
+/// What the configuration leaves to be desired.
+struct Hints {
+    /// Nobody is named to write to.
+    no_email: bool,
+    /// The base URL names no host, because every address of this one is listened at.
+    no_host: bool,
+    base_path: String,
+}
+
 /// The line for scripts, and the URLs for people.
-fn announce(addresses: &Addresses, no_email: bool) {
+fn announce(addresses: &Addresses, hints: &Hints) {
     let Addresses {
         base_url,
         site_url,
@@ -113,7 +126,17 @@ fn announce(addresses: &Addresses, no_email: bool) {
     if let Some(admin) = admin {
         eprintln!("metrics are at http://{admin}/metrics");
     }
-    if no_email {
+    if hints.no_host {
+        let place = match base_url.starts_with(site_url) {
+            true => format!("identifiers begin with {site_url}"),
+            false => format!("the base URL is {base_url}"),
+        };
+        eprintln!(
+            "warning: {place}, which other machines cannot reach; name this host with --base-url http://HOST{}",
+            hints.base_path
+        );
+    }
+    if hints.no_email {
         eprintln!(
             "harvesters are told to write to webmaster@example.org; set your address with --admin-email"
         );

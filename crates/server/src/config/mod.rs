@@ -192,6 +192,12 @@ impl Config {
 
     fn check_base_path(&self) -> anyhow::Result<()> {
         let path = &self.server.base_path;
+        let unreserved = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
+        if let Some(strange) = path.chars().find(|c| !unreserved(*c)) {
+            bail!(
+                "server.base_path `{path}` holds `{strange}`; only letters, digits, slashes and `-._~` can stand there"
+            );
+        }
         let segments = path.strip_prefix('/').unwrap_or_default();
         if segments.is_empty() || SitePath::from_url_path(segments).is_none() || path.ends_with('/')
         {
@@ -317,6 +323,18 @@ mod tests {
             config.site_url(listening).unwrap(),
             "http://127.0.0.1:8000/"
         );
+    }
+
+    #[test]
+    fn an_ipv6_address_stands_in_brackets() {
+        let listening: SocketAddr = "[::1]:8080".parse().unwrap();
+        let config = Config::default();
+
+        let base_url = config.base_url(listening).unwrap();
+        let site_url = config.site_url(listening).unwrap();
+
+        assert_eq!(base_url, "http://[::1]:8080/modoai");
+        assert_eq!(site_url, "http://[::1]:8080/");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use test_support::{Fixture, get};
+use test_support::{Fixture, get, wait_until};
 
 use crate::garner;
 
@@ -657,6 +657,8 @@ fn listening_everywhere_without_a_base_url_is_warned_of() {
             .arg(fixture.data())
             .args(more)
             .start();
+        // The last line of all.
+        wait_until("all is said", || server.log().contains("--admin-email"));
         server.stop()
     };
 

@@ -117,6 +117,8 @@ impl Garner {
                 );
             }
         };
+        // What came along with the last line is in the buffer already.
+        log.push_str(&String::from_utf8_lossy(lines.buffer()));
         let log = Arc::new(Mutex::new(log));
         let collected = Arc::clone(&log);
         std::thread::spawn(move || {

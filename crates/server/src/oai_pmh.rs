@@ -199,8 +199,13 @@ fn admit(
     arguments: &Arguments,
     requester: &Requester,
 ) -> Result<Option<Permit>, Box<Response<Body>>> {
-    let long = [Verb::ListIdentifiers, Verb::ListRecords, Verb::GetRecord];
-    if !Verb::of(arguments).is_ok_and(|verb| long.contains(&verb)) {
+    let is_long = |verb| match verb {
+        Verb::ListIdentifiers | Verb::ListRecords | Verb::GetRecord => true,
+        // Which sets a requester may see is asked of the origin, type by type.
+        Verb::ListSets => state.config.origin.url.is_some(),
+        Verb::Identify | Verb::ListMetadataFormats => false,
+    };
+    if !Verb::of(arguments).is_ok_and(is_long) {
         return Ok(None);
     }
     match state.flow_control.admit(requester.address) {

@@ -29,10 +29,12 @@ pub(crate) async fn route(
     request: Request<Incoming>,
     peer: SocketAddr,
 ) -> Response<Body> {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut response = dispatch(&state, request, peer).await;
     let server = HeaderValue::from_static(site::headers::SERVER);
     response.headers_mut().entry(SERVER).or_insert(server);
     let status = response.status().as_u16().to_string();
+    tracing::debug!(%peer, %method, path, status, "requested");
     metrics::counter!("garner_http_requests_total", "status" => status).increment(1);
     response
 }

@@ -303,8 +303,12 @@ impl Site {
             .map(|(name, size)| format!("{name}={}", size.0))
             .collect();
         format!(
-            "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}; dynamic {:?}",
-            by_value.limit.0, self.config.offer.dynamic
+            "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}; dynamic {:?}; \
+             beside an origin {}; schema at {}",
+            by_value.limit.0,
+            self.config.offer.dynamic,
+            self.origin.is_some(),
+            self.config.base_url
         )
     }
 }

@@ -6,7 +6,7 @@
 
 /// Who sees what: passwords, addresses, lists and GetRecord in agreement.
 mod access;
-/// Hostile and broken input: always a correct answer or a clear error.
+/// Wrong requests: always a correct answer or a clear error.
 mod bad_input;
 /// What a person sees in a browser.
 mod browser;
@@ -18,6 +18,10 @@ mod command_line;
 mod crashes;
 /// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 mod files;
+/// Clients that misbehave: broken HTTP, silence, crowds, paths out of the site.
+mod hostile_clients;
+/// Files that misbehave: they change under the reader, have odd names and dates, or are no files at all.
+mod hostile_files;
 /// Other people's harvesters.
 mod interop;
 /// What is an item and what is not, and under which identifier.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -193,7 +194,7 @@ impl HttpdSetup {
             Mpm::Prefork => PREFORK,
         });
         if loaded.contains(&"cgid") {
-            text.push_str("ScriptSock run/cgid\n");
+            text.push_str(&format!("ScriptSock {}/run/cgid\n", place.display()));
         }
         if worker_ids().is_some() {
             text.push_str(&format!("User {WORKER}\nGroup {WORKER}\n"));
@@ -365,16 +366,18 @@ impl Httpd {
         let pid_file = setup.place().join("run/pid");
         let _ = fs::remove_file(&pid_file);
         let said = setup.place().join("stderr");
-        let mut words = setup.wrapper.clone();
-        words.push(program());
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).arg("-f").arg(setup.conf_file());
+        // A test that is killed takes its server along.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "TERM"]).args(&setup.wrapper);
+        command.arg(program()).arg("-f").arg(setup.conf_file());
         command.arg(match setup.wrapper.is_empty() {
             true => "-DFOREGROUND",
             false => "-X",
         });
-        // Never a pipe of the test's own: an orphaned worker would keep it open.
+        // Never a pipe of the test's own: an orphaned worker would keep it open. Nor its process group: httpd
+        // sends signals to all of it.
         let child = command
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(fs::File::create(&said).unwrap())

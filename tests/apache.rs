@@ -1,0 +1,45 @@
+//! The Apache module in a real httpd, each test with a server of its own. One line per file on what belongs there.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+/// Crate roots look for modules beside themselves; these have a folder.
+mod apache {
+    /// Wrong directives, a state directory that cannot be written, a damaged index.
+    mod bad_input;
+    /// The cases of the test site that decide who may see a file, and where a URL leads.
+    mod cases;
+    /// Requesters: HTTP/1.1, h2c or TLS, with or without credentials.
+    mod client;
+    /// Files that the server runs: policies, limits, programs that hang or die.
+    mod dynamic;
+    /// The cases of the test site in which the server runs files or changes what it sends.
+    mod dynamic_cases;
+    /// Virtual hosts, user directories and extra roots.
+    mod hosts;
+    /// The index: shared by all workers, it survives restarts and kills, and it keeps what is gone.
+    mod index;
+    /// Many requests while the server restarts again and again.
+    mod load;
+    /// Passwords that are slow to check.
+    mod lookups;
+    /// The differential oracle over the whole test site: a GET and the module must agree.
+    mod matrix;
+    /// Every byte that a name can have.
+    mod names;
+    /// The oracle itself.
+    mod oracle;
+    /// A PHP-FPM for the server to talk to.
+    mod php_fpm;
+    /// The test site and the test server themselves, without the module.
+    mod plain;
+    /// Records taken from answers.
+    mod records;
+    /// The test site: files, configuration, and what is known of them.
+    mod site;
+    /// Large files by value in little memory.
+    mod streaming;
+    /// The module under valgrind.
+    mod valgrind;
+}

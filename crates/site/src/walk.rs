@@ -1,12 +1,14 @@
 //! Walks the site in the order of its paths, so that a scan can be compared with the index as it goes.
 
+use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{Dir, FileType};
+use rustix::fs::{AtFlags, Dir, FileType};
 
-use crate::root::{self, Sighting};
+use crate::mounts::Mounted;
+use crate::root::{Sighting, is_away};
 use crate::stop::Stop;
-use crate::{Decision, Facts, Root, Rules, SitePath};
+use crate::{Decision, Facts, Ground, Root, Rules, SitePath, Symlinks};
 
 /// What a walk meets, in ascending order of paths.
 #[derive(Debug)]
@@ -29,8 +31,11 @@ pub(crate) enum Found {
 
 /// One directory on the way down.
 struct Level {
-    directory: OwnedFd,
-    identity: (u64, u64),
+    /// None where there is no directory, only mounts further down.
+    directory: Option<OwnedFd>,
+    identity: Option<(u64, u64)>,
+    /// The mount it belongs to, if it is not the root.
+    mount: Option<usize>,
     path: SitePath,
     /// What is left of it, last name first; none as long as they have not been read.
     names: Option<Vec<Name>>,
@@ -39,12 +44,25 @@ struct Level {
 struct Name {
     bytes: Vec<u8>,
     kind: FileType,
+    source: Source,
+}
+
+/// Where a name comes from.
+#[derive(PartialEq, Eq)]
+enum Source {
+    /// It is in the directory.
+    Directory,
+    /// A mount is here.
+    Mount(usize),
+    /// Mounts are further down, and no directory is here.
+    Nowhere,
 }
 
 /// An ordered walk over everything that is offered below a directory.
 pub(crate) struct Walk<'a> {
-    root: &'a Root,
+    ground: &'a Ground,
     rules: &'a Rules,
+    mounted: Mounted,
     levels: Vec<Level>,
     pending: Option<Found>,
     stop: Stop,
@@ -52,18 +70,18 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Begins at a directory; what cannot be opened is met as [`Found::Unknown`] or not at all.
-    pub(crate) fn new(root: &'a Root, rules: &'a Rules, start: &SitePath) -> Self {
+    pub(crate) fn new(ground: &'a Ground, start: &SitePath) -> Self {
         let mut walk = Self {
-            root,
-            rules,
+            ground,
+            rules: &ground.rules,
+            mounted: ground.mounts.now(),
             levels: Vec::new(),
             pending: None,
             stop: Stop::default(),
         };
-        walk.pending = match root.open_directory(start) {
-            Ok(directory) => walk.enter(directory, start.clone()),
-            Err(error) => unknown(error, start),
-        };
+        let mount = walk.mounted.holding(start);
+        let opened = walk.root(mount).open_directory(start);
+        walk.pending = walk.enter(opened, start.clone(), mount);
         walk
     }
 
@@ -74,83 +92,181 @@ impl<'a> Walk<'a> {
         self
     }
 
-    /// Goes down one level.
-    fn enter(&mut self, directory: OwnedFd, path: SitePath) -> Option<Found> {
-        let stat = match rustix::fs::fstat(&directory) {
-            Ok(stat) => stat,
-            Err(error) => return unknown(error.into(), &path),
+    fn root(&self, mount: Option<usize>) -> &Root {
+        mount.map_or(&self.ground.root, |number| &self.mounted.roots()[number])
+    }
+
+    /// Goes down one level. Mounts are reached also through what cannot be entered.
+    fn enter(
+        &mut self,
+        opened: io::Result<OwnedFd>,
+        path: SitePath,
+        mount: Option<usize>,
+    ) -> Option<Found> {
+        if self.levels.len() >= DEEPEST {
+            tracing::warn!("`{}` is left out: it is too deep", path.display());
+            return None;
+        }
+        let identified = opened.and_then(|directory| {
+            let stat = rustix::fs::fstat(&directory)?;
+            Ok((directory, (stat.st_dev, stat.st_ino)))
+        });
+        let (directory, identity) = match identified {
+            Ok(identified) => identified,
+            Err(error) => {
+                let found = unknown(error, &path);
+                self.pass(path, mount);
+                return found;
+            }
         };
-        let identity = (stat.st_dev, stat.st_ino);
-        let looped = self.levels.iter().any(|level| level.identity == identity);
-        if looped || self.levels.len() >= DEEPEST {
-            tracing::warn!(
-                "`{}` is left out: {}",
-                path.display(),
-                if looped {
-                    "it contains itself"
-                } else {
-                    "it is too deep"
-                }
-            );
+        // A mount may show a directory that it lies in; only what contains itself by a link has no end.
+        let is_same = |level: &Level| level.mount == mount && level.identity == Some(identity);
+        if self.levels.iter().any(is_same) {
+            tracing::warn!("`{}` is left out: it contains itself", path.display());
+            self.pass(path, mount);
             return None;
         }
         let found = Found::Directory(path.clone());
         self.levels.push(Level {
-            directory,
-            identity,
+            directory: Some(directory),
+            identity: Some(identity),
+            mount,
             path,
             names: None,
         });
         Some(found)
     }
 
-    /// Reads the names in the present directory; one that cannot be read is left.
+    /// Goes on to the mounts below a path at which no directory is.
+    fn pass(&mut self, path: SitePath, mount: Option<usize>) {
+        if self.mounted.any_below(&path) {
+            self.levels.push(Level {
+                directory: None,
+                identity: None,
+                mount,
+                path,
+                names: None,
+            });
+        }
+    }
+
+    /// Reads the names in the present directory, and those of mounts in it.
     fn read_names(&mut self) -> Option<Found> {
-        let level = self.levels.last_mut()?;
-        match names(&level.directory, &level.path, self.rules, &self.stop) {
-            Ok(names) => {
-                level.names = Some(names);
-                None
+        let level = self.levels.last()?;
+        let read = match &level.directory {
+            Some(directory) => names(directory, &level.path, self.rules, &self.stop),
+            None => Ok(Vec::new()),
+        };
+        let (mut names, found) = match read {
+            Ok(names) => (names, None),
+            Err(error) => (Vec::new(), unknown(error, &level.path)),
+        };
+        self.add_mounts(&mut names, &level.path);
+        // A directory sorts as if its name ended in a slash, as the paths below it do.
+        names.sort_unstable_by(|a, b| b.key().cmp(&a.key()));
+        self.levels.last_mut()?.names = Some(names);
+        found
+    }
+
+    /// Merges the mounts in a directory with the names it has.
+    fn add_mounts(&self, names: &mut Vec<Name>, directory: &SitePath) {
+        let mut below = self.mounted.below(directory);
+        if below.is_empty() {
+            return;
+        }
+        names.retain(|name| {
+            let Some(below) = below.get_mut(name.bytes.as_slice()) else {
+                return true;
+            };
+            if below.here.is_some() {
+                return false;
             }
-            Err(error) => unknown(error, &self.levels.pop()?.path),
+            match name.kind {
+                // Mounts further down are met in it.
+                FileType::Directory => below.deeper = false,
+                // A link that may lead anywhere is only the way to them here.
+                FileType::Symlink => return false,
+                _ => {}
+            }
+            true
+        });
+        for (bytes, below) in below {
+            if self.rules.prune(&directory.join(bytes)).is_some() {
+                continue;
+            }
+            let mut add = |kind, source| {
+                names.push(Name {
+                    bytes: bytes.to_vec(),
+                    kind,
+                    source,
+                });
+            };
+            let is_file = below
+                .here
+                .is_some_and(|number| self.root(Some(number)).is_file());
+            match below.here {
+                Some(number) if is_file => add(FileType::RegularFile, Source::Mount(number)),
+                Some(number) => add(FileType::Directory, Source::Mount(number)),
+                None => {}
+            }
+            if below.deeper && (is_file || below.here.is_none()) {
+                add(FileType::Directory, Source::Nowhere);
+            }
         }
     }
 
     fn meet(&mut self, name: &Name) -> Option<Found> {
         let level = self.levels.last()?;
         let path = level.path.join(&name.bytes);
+        match name.source {
+            Source::Directory => self.meet_own(name, path),
+            Source::Mount(number) => self.meet_mount(name, path, number),
+            Source::Nowhere => {
+                let mount = level.mount;
+                self.pass(path, mount);
+                None
+            }
+        }
+    }
+
+    fn meet_own(&mut self, name: &Name, path: SitePath) -> Option<Found> {
         if name.kind == FileType::Directory {
-            return self.descend(&path, &name.bytes);
+            return self.descend(path, &name.bytes);
         }
         let decision = self.rules.decide_in_open_directory(&path);
         if matches!(decision, Decision::LeftOut(_)) {
             return None;
         }
-        let stat = match root::stat_at(&level.directory, &name.bytes) {
+        let level = self.levels.last()?;
+        let directory = level.directory.as_ref()?;
+        let root = self.root(level.mount);
+        let stat = match root.stat_at(directory, &name.bytes) {
             Ok(stat) => stat,
             Err(error) => return unknown(error, &path),
         };
-        match self
-            .root
-            .judge(&path, &stat, self.rules, decision != Decision::Offered)
-        {
-            Sighting::File { facts, dynamic } => Some(Found::File {
-                path,
-                facts,
-                dynamic,
-            }),
-            Sighting::Directory => self.descend(&path, &name.bytes),
-            Sighting::LeftOut(_) => None,
-            Sighting::Unknown(error) => unknown(error, &path),
+        let dynamic = decision != Decision::Offered;
+        match root.judge(&path, directory, &stat, self.rules, dynamic) {
+            Sighting::Directory => self.descend(path, &name.bytes),
+            sighting => found(sighting, path),
         }
     }
 
-    fn descend(&mut self, path: &SitePath, name: &[u8]) -> Option<Found> {
-        let level = self.levels.last()?;
-        match self.root.open_directory_at(&level.directory, name) {
-            Ok(directory) => self.enter(directory, path.clone()),
-            Err(error) => unknown(error, path),
+    fn meet_mount(&mut self, name: &Name, path: SitePath, number: usize) -> Option<Found> {
+        let root = self.root(Some(number));
+        if name.kind == FileType::RegularFile {
+            return found(root.look(&path, self.rules), path);
         }
+        let opened = root.open_directory(&path);
+        self.enter(opened, path, Some(number))
+    }
+
+    fn descend(&mut self, path: SitePath, name: &[u8]) -> Option<Found> {
+        let level = self.levels.last()?;
+        let mount = level.mount;
+        let opened = self
+            .root(mount)
+            .open_directory_at(level.directory.as_ref()?, name);
+        self.enter(opened, path, mount)
     }
 }
 
@@ -181,13 +297,14 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// The names in a directory, in the order of the paths below them, last first.
+/// The names in a directory, in no order.
 fn names(
     directory: &OwnedFd,
     path: &SitePath,
     rules: &Rules,
     stop: &Stop,
-) -> std::io::Result<Vec<Name>> {
+) -> io::Result<Vec<Name>> {
+    let follow = rules.symlinks() == Symlinks::Every;
     let mut names = Vec::new();
     for entry in Dir::read_from(directory)? {
         if stop.is_set() {
@@ -199,12 +316,9 @@ fn names(
             continue;
         }
         let kind = match entry.file_type() {
-            FileType::Unknown => {
-                let stat = root::stat_at(directory, bytes);
-                stat.map_or(FileType::Unknown, |stat| {
-                    FileType::from_raw_mode(stat.st_mode)
-                })
-            }
+            FileType::Unknown => kind_at(directory, bytes, follow),
+            // What a link leads to decides on its place in the order.
+            FileType::Symlink if follow => kind_at(directory, bytes, follow),
             kind => kind,
         };
         if kind == FileType::Directory && rules.prune(&path.join(bytes)).is_some() {
@@ -213,11 +327,21 @@ fn names(
         names.push(Name {
             bytes: bytes.to_vec(),
             kind,
+            source: Source::Directory,
         });
     }
-    // A directory sorts as if its name ended in a slash, as the paths below it do.
-    names.sort_unstable_by(|a, b| b.key().cmp(&a.key()));
     Ok(names)
+}
+
+fn kind_at(directory: &OwnedFd, name: &[u8], follow: bool) -> FileType {
+    let flags = match follow {
+        true => AtFlags::empty(),
+        false => AtFlags::SYMLINK_NOFOLLOW,
+    };
+    let stat = rustix::fs::statat(directory, name, flags);
+    stat.map_or(FileType::Unknown, |stat| {
+        FileType::from_raw_mode(stat.st_mode)
+    })
 }
 
 impl Name {
@@ -259,18 +383,35 @@ impl PartialOrd for Joined<'_> {
     }
 }
 
-/// What vanished or is forbidden is not met; any other error leaves the question open.
-fn unknown(error: std::io::Error, path: &SitePath) -> Option<Found> {
-    match Sighting::of_error(error, path) {
+fn found(sighting: Sighting, path: SitePath) -> Option<Found> {
+    match sighting {
+        Sighting::File { facts, dynamic } => Some(Found::File {
+            path,
+            facts,
+            dynamic,
+        }),
         Sighting::Unknown(error) => {
-            tracing::warn!(
-                "`/{}` cannot be looked at, what is known of it stays: {error}",
-                path.display()
-            );
-            Some(Found::Unknown(path.clone()))
+            warn_unknown(&path, &error);
+            Some(Found::Unknown(path))
         }
-        _ => None,
+        Sighting::Directory | Sighting::LeftOut(_) => None,
     }
+}
+
+/// What vanished or is forbidden is not met; any other error leaves the question open.
+fn unknown(error: io::Error, path: &SitePath) -> Option<Found> {
+    found(Sighting::of_error(error, path), path.clone())
+}
+
+/// Says that nothing is known of a path now, unless that was said of its whole mount.
+pub(crate) fn warn_unknown(path: &SitePath, error: &io::Error) {
+    if is_away(error) {
+        return;
+    }
+    tracing::warn!(
+        "`/{}` cannot be looked at, what is known of it stays: {error}",
+        path.display()
+    );
 }
 
 impl std::fmt::Debug for Walk<'_> {
@@ -287,9 +428,16 @@ const DEEPEST: usize = 200;
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
-    use crate::config::{OfferConfig, Symlinks};
+    use crate::SiteConfig;
+
+    fn ground(root: &Path, symlinks: Symlinks) -> Ground {
+        let mut config = SiteConfig::new(root, root, "http://a/", "http://a/oai");
+        config.offer.symlinks = symlinks;
+        config.ground().unwrap()
+    }
 
     #[test]
     fn files_come_in_the_order_of_their_paths() {
@@ -309,10 +457,9 @@ mod tests {
             fs::create_dir_all(place.parent().unwrap()).unwrap();
             fs::write(place, path).unwrap();
         }
-        let root = Root::open(directory.path(), Symlinks::Inside).unwrap();
-        let rules = Rules::compile(OfferConfig::default()).unwrap();
+        let ground = ground(directory.path(), Symlinks::Inside);
 
-        let paths: Vec<_> = Walk::new(&root, &rules, &SitePath::root())
+        let paths: Vec<_> = Walk::new(&ground, &SitePath::root())
             .filter_map(|found| match found {
                 Found::File { path, .. } => Some(path),
                 _ => None,
@@ -329,11 +476,10 @@ mod tests {
     fn a_directory_is_met_before_its_names_are_read() {
         let directory = tempfile::tempdir().unwrap();
         fs::create_dir(directory.path().join("a")).unwrap();
-        let root = Root::open(directory.path(), Symlinks::Inside).unwrap();
-        let rules = Rules::compile(OfferConfig::default()).unwrap();
+        let ground = ground(directory.path(), Symlinks::Inside);
 
         let mut files = 0;
-        for found in Walk::new(&root, &rules, &SitePath::root()) {
+        for found in Walk::new(&ground, &SitePath::root()) {
             match found {
                 Found::Directory(path) => {
                     let place = path.below(directory.path());
@@ -354,14 +500,9 @@ mod tests {
         fs::write(outside.path().join("x.txt"), "x").unwrap();
         std::os::unix::fs::symlink(outside.path(), outside.path().join("loop")).unwrap();
         std::os::unix::fs::symlink(outside.path(), directory.path().join("out")).unwrap();
-        let config = OfferConfig {
-            symlinks: Symlinks::All,
-            ..OfferConfig::default()
-        };
-        let rules = Rules::compile(config).unwrap();
-        let root = Root::open(directory.path(), Symlinks::All).unwrap();
+        let ground = ground(directory.path(), Symlinks::All);
 
-        let files = Walk::new(&root, &rules, &SitePath::root())
+        let files = Walk::new(&ground, &SitePath::root())
             .filter(|found| matches!(found, Found::File { .. }))
             .count();
 

@@ -7,14 +7,17 @@ use std::time::{Duration, Instant};
 
 use crate::access::{Access, AreaConfig};
 use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use crate::ground::may_be_away;
 use crate::index::{Index, OpenedIndex};
 use crate::indexer::{Following, Indexer};
 use crate::media_types::MediaTypes;
+use crate::mounts::Mounts;
 use crate::plugin::{Plugin, PluginRule};
 use crate::scan;
 use crate::sweep::Sweep;
 use crate::{
-    DynamicPolicy, Error, Ground, OfferConfig, Origin, Requester, Root, Rules, SitePath, SiteView,
+    DynamicPolicy, Error, Ground, Mount, OfferConfig, Origin, Requester, Root, Rules, SitePath,
+    SiteView,
 };
 
 /// How a site is set up.
@@ -22,6 +25,8 @@ use crate::{
 pub struct SiteConfig {
     /// The directory of its files.
     pub root: PathBuf,
+    /// What appears in it from elsewhere, each at a path of its own; what is to be at `/` is the root.
+    pub mounts: Vec<Mount>,
     /// Where the index is kept.
     pub data: PathBuf,
     /// What the URLs of its files begin with, with a slash at the end.
@@ -73,6 +78,7 @@ impl SiteConfig {
     pub fn new(root: &Path, data: &Path, site_url: &str, base_url: &str) -> Self {
         Self {
             root: root.to_owned(),
+            mounts: Vec::new(),
             data: data.to_owned(),
             site_url: site_url.to_owned(),
             base_url: base_url.to_owned(),
@@ -92,14 +98,20 @@ impl SiteConfig {
         let mut offer = self.offer.clone();
         offer.areas = self.areas.iter().map(|area| area.path.clone()).collect();
         let rules = Rules::compile(offer).map_err(Error::Config)?;
-        let root = Root::open(&self.root, rules.symlinks()).map_err(|source| Error::Root {
-            path: self.root.clone(),
-            source,
-        })?;
+        let symlinks = rules.symlinks();
+        let mounts = Mounts::new(self.mounts.clone(), symlinks);
+        let root = match may_be_away(symlinks, &mounts.now()) {
+            true => Root::mount(SitePath::root(), &self.root, symlinks),
+            false => Root::open(&self.root, symlinks).map_err(|source| Error::Root {
+                path: self.root.clone(),
+                source,
+            })?,
+        };
         Ok(Ground {
             root,
             rules,
             media_types: self.compile_media_types()?,
+            mounts,
         })
     }
 

@@ -4,11 +4,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
 
-use crate::{Root, SitePath};
+use crate::SitePath;
 
 /// The watches of a site.
 #[derive(Debug)]
@@ -55,9 +56,8 @@ impl Watch {
     }
 
     /// Watches one more directory.
-    pub(crate) fn add(&mut self, root: &Root, directory: &SitePath) {
-        let place = directory.below(&root.path());
-        match inotify::add_watch(&self.inotify, &place, EVENTS) {
+    pub(crate) fn add(&mut self, place: &Path, directory: &SitePath) {
+        match inotify::add_watch(&self.inotify, place, EVENTS) {
             Ok(number) if self.is_full_without(number) => {
                 let _ = inotify::remove_watch(&self.inotify, number);
                 self.give_up("the configured number of watches (index.watch_limit) is used up");

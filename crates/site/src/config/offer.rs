@@ -39,6 +39,9 @@ pub enum Symlinks {
     Inside,
     /// All, also those that leave the root.
     All,
+    /// All, and each file under every name it has: another server decides on links. Not for a configuration file.
+    #[serde(skip)]
+    Every,
 }
 
 /// What is offered of a file that a server would run.
@@ -71,5 +74,20 @@ impl Default for OfferConfig {
             covered: Vec::new(),
             areas: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_file_cannot_leave_links_to_another_server() {
+        let error = serde_json::from_str::<Symlinks>("\"every\"").unwrap_err();
+
+        assert!(
+            (error.to_string()).contains("expected one of `none`, `inside`, `all`"),
+            "{error}"
+        );
     }
 }

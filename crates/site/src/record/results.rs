@@ -38,9 +38,8 @@ impl<'a> Record<'a> {
         if !self.is_as_indexed() {
             return None;
         }
-        let root = site.ground.root.path();
         let outcome = plugin.run(
-            &self.item.row.path.below(&root),
+            &site.ground.place_of(&self.item.row.path),
             &self.item.header.identifier,
         );
         if !self.is_as_indexed() {

@@ -1,108 +1,142 @@
-//! The site's root directory: opens what lies below it and nothing else.
+//! A directory of the site, its root or a mount: opens what lies below it and nothing else.
 //!
 //! Paths are walked component by component without following symbolic links; a link is resolved apart
-//! and its target walked again, so that no race can lead out of the root.
+//! and its target walked again, so that no race can lead out of the root. Only where another server decides on
+//! links, they are simply followed.
 
+mod open;
+mod place;
 mod sighting;
 
-use std::fs::File;
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+pub use self::open::{OpenError, Opened};
+pub(crate) use self::place::is_away;
+use self::place::{Place, away};
 pub use self::sighting::Sighting;
+use crate::SitePath;
 use crate::config::Symlinks;
-use crate::{Facts, SitePath};
 
-/// A directory whose files are the site.
+/// A directory whose files are the site, or a part of it: paths are those of the site, also in a mount.
 #[derive(Debug)]
 pub struct Root {
+    /// Where in the site it is.
+    at: SitePath,
     /// As it was given; a link that is switched to another directory is followed there.
     given: PathBuf,
-    place: RwLock<Arc<Place>>,
+    /// None while there is nothing that can be opened.
+    place: RwLock<Option<Arc<Place>>>,
+    symlinks: Symlinks,
     /// How directories are opened: links are followed only where the configuration says so for all of them.
     directory_flags: OFlags,
     /// The superuser may read everything; what nobody may read is still left out.
     superuser: bool,
-}
-
-/// The directory that the root is at the moment.
-#[derive(Debug)]
-struct Place {
-    path: PathBuf,
-    directory: OwnedFd,
-    identity: (u64, u64),
-}
-
-/// A file that was opened for reading.
-#[derive(Debug)]
-pub struct Opened {
-    /// The file.
-    pub file: File,
-    /// What the file system says of this very file.
-    pub facts: Facts,
-    /// Where it really is below the root; the same as asked for unless a link led there, or out of the root.
-    pub path: SitePath,
-    /// The name it really has, wherever a link led.
-    pub name: Vec<u8>,
-}
-
-/// Why nothing was opened.
-#[derive(Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum OpenError {
-    Missing,
-    Forbidden,
-    Directory(SitePath),
-    /// A symbolic link is on the way; only seen inside of this file.
-    Link,
-    Io(io::Error),
+    /// Whether the directory is held open, as the only one of a site is.
+    held: bool,
 }
 
 impl Root {
-    /// Opens the root.
+    /// Opens the root of a site that has no other directories.
     pub fn open(path: &Path, symlinks: Symlinks) -> io::Result<Self> {
+        let given = std::path::absolute(path)?;
+        let place = Place::hold(path)?;
+        Ok(Self::new(SitePath::root(), given, symlinks, Some(place)))
+    }
+
+    /// Finds what is mounted somewhere in a site; it may be away.
+    pub(crate) fn mount(at: SitePath, path: &Path, symlinks: Symlinks) -> Self {
+        let given = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let place = Place::find(&given);
+        let place = place.map_err(|error| warn_away(&given, &error)).ok();
+        Self {
+            held: false,
+            ..Self::new(at, given, symlinks, place)
+        }
+    }
+
+    fn new(at: SitePath, given: PathBuf, symlinks: Symlinks, place: Option<Place>) -> Self {
         let directory_flags = match symlinks {
-            Symlinks::All => DIRECTORY.difference(OFlags::NOFOLLOW),
+            Symlinks::All | Symlinks::Every => DIRECTORY.difference(OFlags::NOFOLLOW),
             Symlinks::None | Symlinks::Inside => DIRECTORY,
         };
-        Ok(Self {
-            given: std::path::absolute(path)?,
-            place: RwLock::new(Arc::new(Place::open(path)?)),
+        Self {
+            at,
+            given,
+            place: RwLock::new(place.map(Arc::new)),
+            symlinks,
             directory_flags,
-            superuser: rustix::process::geteuid().is_root(),
-        })
+            // Another server that decides on links decides on permissions too.
+            superuser: symlinks != Symlinks::Every && rustix::process::geteuid().is_root(),
+            held: true,
+        }
     }
 
     /// Where it is in the file system, all links resolved.
     pub fn path(&self) -> PathBuf {
-        self.place().path.clone()
+        let place = self.place();
+        place.map_or_else(|_| self.given.clone(), |place| place.path.clone())
+    }
+
+    /// Where in the site it is.
+    pub(crate) fn at(&self) -> &SitePath {
+        &self.at
+    }
+
+    /// Where it is in the file system, as it was given.
+    pub(crate) fn given(&self) -> &Path {
+        &self.given
+    }
+
+    /// Whether it is a single file that is mounted.
+    pub(crate) fn is_file(&self) -> bool {
+        self.place().is_ok_and(|place| place.is_file())
+    }
+
+    /// A path of the site below a directory of the file system that stands for this root.
+    pub(crate) fn below(&self, directory: PathBuf, path: &SitePath) -> PathBuf {
+        match self.local(path) {
+            b"" => directory,
+            local => directory.join(OsStr::from_bytes(local)),
+        }
     }
 
     /// Looks whether the root is still the same directory, and takes the new one if not.
     pub fn renew(&self) -> io::Result<bool> {
         let stat = rustix::fs::stat(&self.given)?;
-        if (stat.st_dev, stat.st_ino) == self.place().identity {
+        if (self.place()).is_ok_and(|place| place.identity == (stat.st_dev, stat.st_ino)) {
             return Ok(false);
         }
-        let place = Arc::new(Place::open(&self.given)?);
-        *self.place.write().unwrap_or_else(PoisonError::into_inner) = place;
+        let place = match self.held {
+            true => Place::hold(&self.given)?,
+            false => Place::find(&self.given)?,
+        };
+        self.set_place(Some(place));
         Ok(true)
     }
 
-    /// Opens a directory below the root; the root itself for the empty path.
+    /// Renews it, or notes that it is away: then nothing is told of what it has.
+    pub(crate) fn renew_or_miss(&self) -> bool {
+        self.renew().unwrap_or_else(|error| {
+            if self.set_place(None).is_some() {
+                warn_away(&self.given, &error);
+            }
+            false
+        })
+    }
+
+    /// Opens a directory below the root; the root itself for its own path.
     pub(crate) fn open_directory(&self, path: &SitePath) -> io::Result<OwnedFd> {
-        if path.as_bytes().is_empty() {
-            return Ok(rustix::fs::open(
-                &self.place().path,
-                DIRECTORY,
-                Mode::empty(),
-            )?);
+        if self.local(path).is_empty() {
+            return self.place()?.open();
         }
         let (parent, name) = self.locate(path)?;
         self.open_directory_at(&parent, name)
@@ -117,106 +151,66 @@ impl Root {
         Ok(directory)
     }
 
-    /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
-    pub fn open_file(&self, path: &SitePath, symlinks: Symlinks) -> Result<Opened, OpenError> {
-        // Where all links are followed, those on the way would not be noticed.
-        if symlinks != Symlinks::All {
-            match self.open_without_links(path) {
-                Err(OpenError::Link) => {}
-                result => return result,
-            }
-        }
-        let target = path
-            .below(&self.place().path)
-            .canonicalize()
-            .map_err(|error| match OpenError::of(error) {
-                // No link after all: a file stands where a directory was wanted.
-                OpenError::Link => OpenError::Missing,
-                error => error,
-            })?;
-        match (symlinks, self.inside(&target)) {
-            (Symlinks::Inside | Symlinks::All, Some(inside)) => self.open_without_links(&inside),
-            (Symlinks::All, None) => {
-                let name = target.file_name().unwrap_or_default().as_bytes().to_vec();
-                let file = rustix::fs::open(&target, FILE, Mode::empty())
-                    .map_err(|error| OpenError::of(error.into()))?;
-                Opened::check(File::from(file), path.clone(), name)
-            }
-            _ => Err(OpenError::Forbidden),
-        }
+    fn place(&self) -> io::Result<Arc<Place>> {
+        let place = self.place.read().unwrap_or_else(PoisonError::into_inner);
+        place
+            .as_ref()
+            .map(Arc::clone)
+            .ok_or_else(|| away(&self.given))
     }
 
-    fn place(&self) -> Arc<Place> {
-        Arc::clone(&self.place.read().unwrap_or_else(PoisonError::into_inner))
+    /// Puts another place, or none; returns the one before.
+    fn set_place(&self, place: Option<Place>) -> Option<Arc<Place>> {
+        let mut present = self.place.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *present, place.map(Arc::new))
     }
 
-    fn open_without_links(&self, path: &SitePath) -> Result<Opened, OpenError> {
-        if path.as_bytes().is_empty() {
-            return Err(OpenError::Directory(path.clone()));
-        }
-        let (parent, name) = self.locate(path).map_err(OpenError::of)?;
-        let fd = rustix::fs::openat(&parent, name, FILE, Mode::empty())
-            .map_err(|error| OpenError::of(error.into()))?;
-        Opened::check(File::from(fd), path.clone(), name.to_vec())
+    /// A path of the site relative to this root.
+    fn local<'p>(&self, path: &'p SitePath) -> &'p [u8] {
+        let rest = path.as_bytes().strip_prefix(self.at.as_bytes());
+        let rest = rest.unwrap_or_default();
+        rest.strip_prefix(b"/").unwrap_or(rest)
     }
 
     /// The parent directory of a path, reached without following a link, and the last component.
     fn locate<'p>(&self, path: &'p SitePath) -> io::Result<(OwnedFd, &'p [u8])> {
-        let mut directory = self.place().directory.try_clone()?;
-        let mut components = path.components();
-        let name = components.next_back().ok_or(io::ErrorKind::IsADirectory)?;
+        let mut directory = self.place()?.directory()?;
+        let mut components = self.local(path).split(|byte| *byte == b'/');
+        let name = components.next_back().filter(|name| !name.is_empty());
+        let name = name.ok_or(io::ErrorKind::IsADirectory)?;
         for component in components {
             directory = self.open_directory_at(&directory, component)?;
         }
         Ok((directory, name))
     }
 
+    /// What the file system says of a name: of a link itself, unless links are not looked at here at all.
+    pub(crate) fn stat_at(&self, parent: &OwnedFd, name: &[u8]) -> io::Result<Stat> {
+        let flags = match self.symlinks {
+            Symlinks::Every => AtFlags::empty(),
+            _ => AtFlags::SYMLINK_NOFOLLOW,
+        };
+        Ok(rustix::fs::statat(parent, name, flags)?)
+    }
+
     fn inside(&self, target: &Path) -> Option<SitePath> {
-        let relative = target.strip_prefix(&self.place().path).ok()?;
-        SitePath::new(relative.as_os_str().as_bytes())
+        let place = self.place().ok()?;
+        let relative = target.strip_prefix(&place.path).ok()?;
+        let relative = relative.as_os_str().as_bytes();
+        let bytes = match (self.at.as_bytes(), relative) {
+            (b"", relative) => Cow::Borrowed(relative),
+            (at, b"") => Cow::Borrowed(at),
+            (at, relative) => Cow::Owned([at, relative].join(&b'/')),
+        };
+        SitePath::new(bytes)
     }
 }
 
-impl Place {
-    fn open(path: &Path) -> io::Result<Self> {
-        let path = path.canonicalize()?;
-        let directory = rustix::fs::open(&path, DIRECTORY, Mode::empty())?;
-        let stat = rustix::fs::fstat(&directory)?;
-        Ok(Self {
-            path,
-            directory,
-            identity: (stat.st_dev, stat.st_ino),
-        })
-    }
-}
-
-impl Opened {
-    fn check(file: File, path: SitePath, name: Vec<u8>) -> Result<Self, OpenError> {
-        let stat = rustix::fs::fstat(&file).map_err(|error| OpenError::of(error.into()))?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if stat.st_mode & ANYONE_READS == 0 => Err(OpenError::Forbidden),
-            FileType::RegularFile => Ok(Self {
-                file,
-                facts: Facts::of(&stat),
-                path,
-                name,
-            }),
-            FileType::Directory if is_closed_mode(stat.st_mode) => Err(OpenError::Forbidden),
-            FileType::Directory => Err(OpenError::Directory(path)),
-            _ => Err(OpenError::Forbidden),
-        }
-    }
-}
-
-impl OpenError {
-    fn of(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => Self::Missing,
-            io::ErrorKind::PermissionDenied => Self::Forbidden,
-            _ if is_link_error(&error) => Self::Link,
-            _ => Self::Io(error),
-        }
-    }
+fn warn_away(path: &Path, error: &io::Error) {
+    tracing::warn!(
+        "`{}` cannot be read, what is known of it stays: {error}",
+        path.display()
+    );
 }
 
 /// Whether nobody may look into a directory.
@@ -226,10 +220,6 @@ fn is_closed(directory: &OwnedFd) -> io::Result<bool> {
 
 fn is_closed_mode(mode: u32) -> bool {
     mode & ANYONE_READS == 0 || mode & ANYONE_ENTERS == 0
-}
-
-pub(crate) fn stat_at(parent: &OwnedFd, name: &[u8]) -> io::Result<Stat> {
-    Ok(rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// `O_NOFOLLOW` on a link: ELOOP, or ENOTDIR where a directory was wanted.
@@ -242,11 +232,6 @@ fn is_link_error(error: &io::Error) -> bool {
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
-/// How files are opened: a pipe of that name must not keep anybody waiting.
-const FILE: OFlags = OFlags::RDONLY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 const ANYONE_READS: u32 = 0o444;
 const ANYONE_ENTERS: u32 = 0o111;

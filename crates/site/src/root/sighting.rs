@@ -1,12 +1,14 @@
 //! What there is at a path, seen with the rules: a file that is offered, a directory, or why neither.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, FileType, Mode, Stat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, Stat};
 
-use super::{ANYONE_READS, Root, is_link_error, stat_at};
+use super::{ANYONE_READS, Root, is_link_error};
 use crate::config::Symlinks;
 use crate::{Decision, Facts, Reason, Rules, SitePath};
 
@@ -57,26 +59,35 @@ impl Root {
                 _ => Sighting::LeftOut(reason),
             };
         }
-        let stat = match self
-            .locate(path)
-            .and_then(|(parent, name)| stat_at(&parent, name))
-        {
-            Ok(stat) => stat,
-            Err(error) => return Sighting::of_error(error, path),
-        };
-        self.judge(path, &stat, rules, decision != Decision::Offered)
+        let dynamic = decision != Decision::Offered;
+        if path == self.at() {
+            return self.look_at_itself(path, dynamic);
+        }
+        let located = self.locate(path).and_then(|(parent, name)| {
+            let stat = self.stat_at(&parent, name)?;
+            Ok((parent, stat))
+        });
+        match located {
+            Ok((parent, stat)) => self.judge(path, &parent, &stat, rules, dynamic),
+            Err(error) => Sighting::of_error(error, path),
+        }
     }
 
     /// Judges what a walk or a look found at a path.
     pub(crate) fn judge(
         &self,
         path: &SitePath,
+        parent: &OwnedFd,
         stat: &Stat,
         rules: &Rules,
         dynamic: bool,
     ) -> Sighting {
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if !self.is_readable(path, stat) => unreadable(path),
+            FileType::RegularFile
+                if !self.is_readable(parent, Path::new(OsStr::from_bytes(path.name())), stat) =>
+            {
+                unreadable(path)
+            }
             FileType::RegularFile => Sighting::File {
                 facts: Facts::of(stat),
                 dynamic,
@@ -87,8 +98,28 @@ impl Root {
         }
     }
 
+    /// A mounted file or the directory itself. That it is not there says nothing: a disk may be away.
+    fn look_at_itself(&self, path: &SitePath, dynamic: bool) -> Sighting {
+        match self.place() {
+            Ok(place) if !place.is_file() => return Sighting::Directory,
+            Ok(_) => {}
+            Err(error) => return Sighting::Unknown(error),
+        }
+        match rustix::fs::stat(self.given()) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile => {
+                Sighting::Unknown(io::Error::other("it is a file no longer"))
+            }
+            Ok(stat) if !self.is_readable(CWD, self.given(), &stat) => unreadable(path),
+            Ok(stat) => Sighting::File {
+                facts: Facts::of(&stat),
+                dynamic,
+            },
+            Err(error) => Sighting::Unknown(error.into()),
+        }
+    }
+
     fn judge_symlink(&self, path: &SitePath, rules: &Rules, dynamic: bool) -> Sighting {
-        let target = match path.below(&self.place().path).canonicalize() {
+        let target = match self.below(self.path(), path).canonicalize() {
             Ok(target) => target,
             Err(error) => return Sighting::of_error(error, path),
         };
@@ -107,25 +138,22 @@ impl Root {
     }
 
     fn is_directory(&self, path: &SitePath) -> bool {
+        if path == self.at() {
+            return !self.is_file();
+        }
         let stat = self
             .locate(path)
-            .and_then(|(parent, name)| stat_at(&parent, name));
+            .and_then(|(parent, name)| self.stat_at(&parent, name));
         stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
     }
 
-    fn is_readable(&self, path: &SitePath, stat: &Stat) -> bool {
+    fn is_readable(&self, parent: impl AsFd, name: &Path, stat: &Stat) -> bool {
         if self.superuser {
             return stat.st_mode & ANYONE_READS != 0;
         }
         // The usual case, a file that everybody may read, needs no further call.
         stat.st_mode & Mode::ROTH.bits() != 0
-            || rustix::fs::accessat(
-                &self.place().directory,
-                path.as_path(),
-                Access::READ_OK,
-                AtFlags::EACCESS,
-            )
-            .is_ok()
+            || rustix::fs::accessat(parent, name, Access::READ_OK, AtFlags::EACCESS).is_ok()
     }
 }
 

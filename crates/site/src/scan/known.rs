@@ -42,15 +42,18 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    /// Rows within a path that could not be looked into stay as they are.
-    pub(super) fn skip_within(&mut self, path: &SitePath) -> Result<(), Error> {
-        while !self.stop.is_set()
-            && self
-                .rows
-                .front()
-                .is_some_and(|row| row.path.is_within(path))
-        {
-            self.pop()?;
+    /// Rows within a path that could not be looked into stay as they are. Others may lie between the path and what
+    /// is below it: `a-b` comes before `a/b`.
+    pub(super) fn skip_within(
+        &mut self,
+        path: &SitePath,
+        suspects: &mut Vec<SitePath>,
+    ) -> Result<(), Error> {
+        let (_, end) = path.bounds_below();
+        let is_before_end = |row: &Row| row.path.as_bytes() < end.as_slice();
+        while !self.stop.is_set() && self.rows.front().is_some_and(is_before_end) {
+            let row = self.pop()?.filter(|row| !row.path.is_within(path));
+            suspects.extend(row.map(|row| row.path));
         }
         Ok(())
     }

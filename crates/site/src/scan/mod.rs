@@ -1,6 +1,8 @@
 //! Compares the site with the index, the whole of it or where something changed.
 
 mod known;
+#[cfg(test)]
+mod mounted;
 
 use std::collections::HashMap;
 use std::sync::mpsc;
@@ -11,7 +13,7 @@ use self::known::Known;
 use crate::index::{Applied, Index, Loader, Observation, Seen};
 use crate::root::Sighting;
 use crate::stop::Stop;
-use crate::walk::{Found, Walk};
+use crate::walk::{Found, Walk, warn_unknown};
 use crate::watch::Watch;
 use crate::{Error, Facts, Ground, Reason, SitePath};
 
@@ -24,7 +26,7 @@ pub(crate) fn first_scan(
     let (sender, receiver) = mpsc::sync_channel::<Vec<Found>>(16);
     thread::scope(|scope| {
         scope.spawn(move || {
-            let mut walk = Walk::new(&ground.root, &ground.rules, &SitePath::root());
+            let mut walk = Walk::new(ground, &SitePath::root());
             loop {
                 let helping: Vec<_> = walk.by_ref().take(HELPING).collect();
                 if helping.is_empty() || sender.send(helping).is_err() {
@@ -107,16 +109,18 @@ impl<'a> Scan<'a> {
         let ground = self.ground;
         let mut known = Known::new(self.index, within, &self.stop)?;
         let mut suspects = Vec::new();
-        for found in Walk::new(&ground.root, &ground.rules, within).until(&self.stop) {
+        for found in Walk::new(ground, within).until(&self.stop) {
             match found {
                 Found::Directory(path) => {
                     if let Some(watch) = &mut self.watch {
-                        watch.add(&ground.root, &path);
+                        watch.add(&ground.place_of(&path), &path);
                     }
                 }
+                // What a mount below has is known; the rest is found out by the second look.
+                Found::Unknown(path) if ground.mounts.now().any_below(&path) => {}
                 Found::Unknown(path) => {
                     known.skip_before(&path, &mut suspects)?;
-                    known.skip_within(&path)?;
+                    known.skip_within(&path, &mut suspects)?;
                 }
                 Found::File {
                     path,
@@ -173,10 +177,12 @@ impl<'a> Scan<'a> {
                 self.observe_nothing(path)?;
             }
             Sighting::Unknown(error) => {
-                tracing::warn!(
-                    "`/{}` cannot be looked at, what is known of it stays: {error}",
-                    path.display()
-                );
+                warn_unknown(path, &error);
+                // What is mounted below is there all the same.
+                if self.ground.mounts.now().any_below(path) {
+                    self.apply()?;
+                    return self.run(path, &|_| {});
+                }
             }
         }
         if self.observations.len() >= BATCH {
@@ -278,6 +284,7 @@ mod tests {
 
     use super::*;
     use crate::index::{OpenedIndex, State};
+    use crate::mounts::Mounts;
     use crate::{OfferConfig, Root, Rules, Symlinks};
 
     fn ground(site: &Path) -> Ground {
@@ -285,6 +292,7 @@ mod tests {
             root: Root::open(site, Symlinks::Inside).unwrap(),
             rules: Rules::compile(OfferConfig::default()).unwrap(),
             media_types: crate::media_types::MediaTypes::default(),
+            mounts: Mounts::default(),
         }
     }
 

@@ -135,6 +135,7 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
             identifiers: config.pages.identifiers,
             records: config.pages.records,
             seconds: config.pages.seconds,
+            lookups: config.pages.lookups,
         },
         token_key: TokenKey::new(site.token_secret()),
     };

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
-use provider::{Listed, Range, View, assets};
+use provider::{Helping, Listed, Range, View, assets};
 use sha2::{Digest, Sha256};
 
 use crate::index::{Reader, Row, State, Visibility};
@@ -198,28 +198,31 @@ impl<'a> SiteView<'a> {
         Ok(!self.items(rows)?.is_empty())
     }
 
+    /// Beside an origin as many rows are looked at as there may be items.
     fn list_rows(
         &self,
         range: &Range,
         after: Option<Position>,
         at_most: usize,
-    ) -> Result<Vec<SiteItem>, Error> {
-        let mut items = Vec::new();
-        let mut after = after;
-        while items.len() < at_most {
-            let wanted = at_most - items.len();
-            let rows = self.reader.list(&self.visibility, range, after, wanted)?;
-            let exhausted = rows.len() < wanted;
-            after = rows.last().map(|row| Position {
-                datestamp: Datestamp::from_seconds(row.datestamp),
-                id: row.id,
-            });
-            items.extend(self.items(rows)?);
-            if exhausted {
-                break;
-            }
-        }
-        Ok(items)
+    ) -> Result<Helping<SiteItem>, Error> {
+        let rows = self.reader.list(&self.visibility, range, after, at_most)?;
+        let exhausted = rows.len() < at_most;
+        let behind = rows.last().map(|row| Position {
+            datestamp: Datestamp::from_seconds(row.datestamp),
+            id: row.id,
+        });
+        let there = rows.iter().filter(|row| row.state != State::Deleted);
+        let lookups = self
+            .site
+            .origin
+            .as_ref()
+            .map_or(0, |_| there.count() as u64);
+        Ok(Helping {
+            items: self.items(rows)?,
+            behind,
+            exhausted,
+            lookups,
+        })
     }
 }
 
@@ -295,7 +298,7 @@ impl View for SiteView<'_> {
         range: &Range,
         after: Option<Position>,
         at_most: usize,
-    ) -> Result<Vec<SiteItem>, provider::Error> {
+    ) -> Result<Helping<SiteItem>, provider::Error> {
         Ok(self.list_rows(range, after, at_most)?)
     }
 

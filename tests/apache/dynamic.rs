@@ -1,1 +1,238 @@
-//! To come.
+//! Files that the server runs: policies, limits, programs that hang or die.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use test_support::{Answer, Mpm, wait_until};
+
+use super::client::Client;
+use super::dynamic_cases::{cgi, php, program};
+use super::records::{Record, records};
+use super::site::Site;
+
+const MPMS: [Mpm; 2] = [Mpm::Event, Mpm::Prefork];
+const HEAD: &str = "printf 'Content-Type: text/plain\\r\\n\\r\\n'";
+
+/// A site with programs, and a program that notes each run.
+fn site_with_programs(mpm: Mpm) -> (Site, PathBuf) {
+    let mut site = Site::empty(mpm);
+    cgi(&mut site);
+    php(&mut site);
+    let notes = site.fixture.beside("runs");
+    fs::create_dir(&notes).unwrap();
+    fs::set_permissions(&notes, fs::Permissions::from_mode(0o777)).unwrap();
+    let run = format!("echo run >> {}/count\n{HEAD}\necho output", notes.display());
+    program(&mut site, "site/programs/counted.cgi", &run);
+    (site, notes.join("count"))
+}
+
+fn record(client: &Client, path: &str) -> (Record, Answer) {
+    let identifier = client.url(path);
+    let answer = client.record(&identifier, "oai_didl");
+    let record = records(&answer).remove(&identifier);
+    (
+        record.unwrap_or_else(|| panic!("{path}: {}", answer.xml)),
+        answer,
+    )
+}
+
+/// The record says that its bytes could not be had, and gives no part of them.
+fn assert_failed(client: &Client, path: &str) {
+    let (record, answer) = record(client, path);
+    assert_eq!(record.by_value, None, "{path}");
+    assert_eq!(record.reference, Some(client.url(path)), "{path}");
+    assert!(answer.text("failed").is_some(), "{path}: {}", answer.xml);
+}
+
+#[test]
+fn programs_are_not_run_to_be_told_by_reference() {
+    for mpm in MPMS {
+        let (site, runs) = site_with_programs(mpm);
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        for prefix in ["oai_dc", "http_header", "oai_didl"] {
+            let arguments = format!("metadataPrefix={prefix}");
+            let pages = client.pages("ListRecords", &arguments);
+            let told = pages.iter().any(|page| page.xml.contains("counted.cgi"));
+            assert!(told, "{mpm:?} {prefix}");
+            let (record, _) = record(&client, "/programs/counted.cgi");
+            assert_eq!(record.by_value, None);
+        }
+
+        assert!(!runs.exists(), "{mpm:?}");
+        assert_eq!(client.get("/programs/counted.cgi").body, b"output\n");
+        assert!(runs.exists());
+    }
+}
+
+#[test]
+fn programs_are_run_for_their_bytes_only() {
+    for mpm in MPMS {
+        let (mut site, runs) = site_with_programs(mpm);
+        site.oai("OaiDynamic processed");
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        client.identifiers();
+        client.pages("ListRecords", "metadataPrefix=oai_dc");
+        client.ask("verb=ListSets");
+        assert!(!runs.exists(), "{mpm:?}");
+
+        let (record, _) = record(&client, "/programs/counted.cgi");
+        assert_eq!(record.by_value, Some(b"output\n".to_vec()));
+        let runs = fs::read_to_string(runs).unwrap();
+        assert_eq!(runs.lines().count(), 1, "{mpm:?}");
+    }
+}
+
+#[test]
+fn programs_are_left_out_if_so_configured() {
+    for mpm in MPMS {
+        let (mut site, _) = site_with_programs(mpm);
+        site.file("plain.txt", 200);
+        site.oai("OaiDynamic off\n<Location \"/cgi-bin\">\nOaiDynamic reference\n</Location>");
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        let listed = client.identifiers();
+
+        for path in ["/plain.txt", "/cgi-bin/tool"] {
+            assert!(listed.contains(&client.url(path)), "{mpm:?} {path}");
+        }
+        for path in ["/programs/run.cgi", "/programs/page.php"] {
+            let identifier = client.url(path);
+            assert!(!listed.contains(&identifier), "{mpm:?} {path}");
+            let error = client.record(&identifier, "oai_dc").error();
+            assert_eq!(error.as_deref(), Some("idDoesNotExist"), "{path}");
+        }
+    }
+}
+
+#[test]
+fn output_that_is_too_long_is_left_to_the_reference() {
+    for mpm in MPMS {
+        let (mut site, _) = site_with_programs(mpm);
+        site.oai("OaiDynamic processed\nOaiByValueLimit 100K");
+        let endless = format!("{HEAD}\nexec yes $0-endless");
+        program(&mut site, "site/programs/endless.cgi", &endless);
+        site.fixture.write(
+            "programs/endless.php",
+            "<?php while (true) echo str_repeat('x', 999);",
+        );
+        let long = format!("{HEAD}\nhead -c 102401 /dev/zero");
+        program(&mut site, "site/programs/long.cgi", &long);
+        let fitting = format!("{HEAD}\nhead -c 102400 /dev/zero");
+        program(&mut site, "site/programs/fitting.cgi", &fitting);
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        let began = Instant::now();
+        for path in ["endless.cgi", "endless.php", "long.cgi"] {
+            assert_failed(&client, &format!("/programs/{path}"));
+        }
+
+        assert!(began.elapsed() < Duration::from_secs(20), "{mpm:?}");
+        let (record, _) = record(&client, "/programs/fitting.cgi");
+        assert_eq!(record.by_value.map(|bytes| bytes.len()), Some(102_400));
+        let place = site.fixture.path("programs/endless.cgi-endless");
+        wait_until("the endless program is gone", || !is_running(&place));
+    }
+}
+
+/// Whether a process has a path among its arguments.
+fn is_running(path: &std::path::Path) -> bool {
+    let path = path.as_os_str().as_encoded_bytes();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|line| line.split(|byte| *byte == 0).any(|word| word == path))
+}
+
+#[test]
+fn programs_that_hang_or_die_are_marked_as_failed() {
+    for mpm in MPMS {
+        let (mut site, _) = site_with_programs(mpm);
+        site.oai("OaiDynamic processed");
+        site.conf(match mpm {
+            Mpm::Event => "Timeout 2\nCGIDScriptTimeout 2",
+            Mpm::Prefork => "Timeout 2\nCGIScriptTimeout 2",
+        });
+        for (name, commands) in [
+            ("silent", "sleep 6".to_owned()),
+            ("cut", format!("{HEAD}\necho part\nsleep 6\necho rest")),
+            ("dead", "kill -9 $$".to_owned()),
+            ("headless", "echo this is no head".to_owned()),
+            (
+                "missing",
+                "printf 'Status: 404 None\\r\\nContent-Type: text/plain\\r\\n\\r\\nnothing'"
+                    .to_owned(),
+            ),
+            (
+                "failing",
+                "printf 'Status: 500 Bad\\r\\nContent-Type: text/plain\\r\\n\\r\\nbad'".to_owned(),
+            ),
+            (
+                "short",
+                "printf 'Content-Type: text/plain\\r\\nContent-Length: 1000\\r\\n\\r\\nshort'"
+                    .to_owned(),
+            ),
+        ] {
+            program(&mut site, &format!("site/programs/{name}.cgi"), &commands);
+        }
+        site.file("plain.txt", 200);
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        for name in [
+            "silent", "cut", "dead", "headless", "missing", "failing", "short",
+        ] {
+            let began = Instant::now();
+            assert_failed(&client, &format!("/programs/{name}.cgi"));
+            assert!(began.elapsed() < Duration::from_secs(30), "{mpm:?} {name}");
+        }
+
+        // The others in the same list are whole.
+        let pages = client.pages("ListRecords", "metadataPrefix=oai_didl");
+        let all: Vec<_> = pages.iter().flat_map(records).collect();
+        let plain = client.url("/plain.txt");
+        let plain = all.iter().find(|(identifier, _)| *identifier == plain);
+        assert!(plain.is_some_and(|(_, record)| record.by_value.is_some()));
+        assert!(!httpd.error_log().contains("exit signal"), "{mpm:?}");
+    }
+}
+
+#[test]
+fn what_php_does_at_its_end_is_its_output() {
+    for mpm in MPMS {
+        let (mut site, _) = site_with_programs(mpm);
+        site.oai("OaiDynamic processed");
+        site.fixture.write(
+            "programs/exit.php",
+            "<?php echo 'before'; exit(); echo 'after';",
+        );
+        site.fixture.write(
+            "programs/input.php",
+            "<?php echo '[', file_get_contents('php://input'), ']';",
+        );
+        site.fixture.write(
+            "programs/query.php",
+            "<?php echo count($_GET), count($_POST);",
+        );
+        site.fixture.write(
+            "programs/status.php",
+            "<?php http_response_code(404); echo 'none';",
+        );
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        for (name, output) in [("exit", "before"), ("input", "[]"), ("query", "00")] {
+            let path = format!("/programs/{name}.php");
+            let (record, _) = record(&client, &path);
+            assert_eq!(client.get(&path).text(), output, "{mpm:?}");
+            assert_eq!(record.by_value, Some(output.into()), "{mpm:?} {name}");
+        }
+        assert_failed(&client, "/programs/status.php");
+    }
+}

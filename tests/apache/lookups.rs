@@ -1,1 +1,82 @@
-//! To come.
+//! Passwords that are slow to check.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use test_support::{Answer, Mpm};
+
+use super::client::Client;
+use super::site::Site;
+
+/// The password of `reader` is `right`; to check it takes about 60 ms.
+const BCRYPT: &str = "reader:$2y$10$.RBavi61mfMmJHTCgNAKcOj8g5zIS1A4Fnx3UN1mSdOV9.TDlzrgC\n";
+
+fn slow_site(mpm: Mpm) -> Site {
+    let mut site = Site::empty(mpm);
+    let passwords = site.fixture.write_beside("passwords", BCRYPT);
+    site.htaccess(
+        "slow",
+        &format!(
+            "AuthType Basic\nAuthName slow\nAuthUserFile {}\nRequire valid-user",
+            passwords.display()
+        ),
+    );
+    for number in 0..60 {
+        site.file(&format!("slow/{number}.txt"), 401);
+    }
+    site
+}
+
+#[test]
+fn a_page_ends_when_its_lookups_are_used_up_and_the_tokens_lead_to_all() {
+    let mut site = slow_site(Mpm::Event);
+    site.oai("OaiPageLimit lookups 20");
+    let httpd = site.httpd().start();
+    let client = Client::anonymous(&httpd).with_password("reader", "right");
+
+    let pages = client.pages("ListIdentifiers", "metadataPrefix=oai_dc");
+
+    assert!(pages.len() >= 3, "{} pages", pages.len());
+    let found: BTreeSet<_> = pages.iter().flat_map(Answer::identifiers).collect();
+    assert_eq!(found.len(), 60);
+    for page in &pages {
+        assert!((1..=40).contains(&page.headers().len()));
+    }
+}
+
+#[test]
+fn a_page_takes_no_longer_than_it_may() {
+    let mut site = slow_site(Mpm::Prefork);
+    site.oai("OaiPageLimit seconds 1");
+    let httpd = site.httpd().start();
+    let client = Client::anonymous(&httpd).with_password("reader", "right");
+
+    let mut found = BTreeSet::new();
+    let mut query = "verb=ListIdentifiers&metadataPrefix=oai_dc".to_owned();
+    loop {
+        let began = Instant::now();
+        let page = client.ask(&query);
+        // One second, and what the part of the list takes that was being asked for.
+        assert!(began.elapsed() < Duration::from_secs(10));
+        found.extend(page.identifiers());
+        match page.token() {
+            Some(token) => query = format!("verb=ListIdentifiers&resumptionToken={token}"),
+            None => break,
+        }
+    }
+
+    assert_eq!(found.len(), 60);
+}
+
+#[test]
+fn those_without_the_password_are_refused_quickly() {
+    let mut site = slow_site(Mpm::Event);
+    site.file("open.txt", 200);
+    let httpd = site.httpd().start();
+    let client = Client::anonymous(&httpd);
+
+    let began = Instant::now();
+    assert_eq!(client.identifiers(), [client.url("/open.txt")]);
+
+    assert!(began.elapsed() < Duration::from_secs(5));
+}

@@ -25,6 +25,9 @@ pub(crate) struct Oracle<'a> {
     given: BTreeSet<String>,
 }
 
+/// The name and the value of a header.
+type Field = (String, String);
+
 /// A candidate, what a GET gave, and what must follow from it.
 struct Truth {
     candidate: Candidate,
@@ -213,7 +216,7 @@ impl<'a> Oracle<'a> {
     fn compare_made(&mut self, truth: &Truth, prefix: &str, place: &str, record: &Record) {
         for content in &truth.candidate.contents {
             let size = content.len().to_string();
-            let length = |(name, value): &(String, String)| {
+            let length = |(name, value): &Field| {
                 name.eq_ignore_ascii_case("content-length") && *value == size
             };
             let told = record.fields.iter().any(length);
@@ -238,25 +241,29 @@ impl<'a> Oracle<'a> {
 
     fn compare_headers(&mut self, truth: &Truth, place: &str, record: &Record) {
         let made = truth.verdict == Verdict::Made;
-        let fields = |headers: &[(String, String)]| self.fields(headers, made);
+        let fields = |headers: &[Field]| self.fields(headers, made);
         let (told, sent) = (fields(&record.fields), fields(&truth.response.headers));
-        let same = told.len() == sent.len()
-            && told.iter().zip(&sent).all(|(told, sent)| alike(told, sent));
-        if same {
+        let without = |some: &[Field], others: &[Field]| -> Vec<Field> {
+            let kept = some
+                .iter()
+                .filter(|one| !others.iter().any(|other| alike(one, other)));
+            kept.cloned().collect()
+        };
+        let (lacking, added) = (without(&sent, &told), without(&told, &sent));
+        if told.len() == sent.len() && lacking.is_empty() && added.is_empty() {
             return;
         }
-        let lacking: Vec<_> = sent.iter().filter(|field| !told.contains(field)).collect();
-        let added: Vec<_> = told.iter().filter(|field| !sent.contains(field)).collect();
         let said = format!("{place} lacks {lacking:?} and adds {added:?}");
         self.complain(truth, &said);
     }
 
     /// Headers in comparable form, without what concerns the connection alone.
-    fn fields(&self, headers: &[(String, String)], made: bool) -> Vec<(String, String)> {
+    fn fields(&self, headers: &[Field], made: bool) -> Vec<Field> {
         let kept = headers.iter().filter(|(name, _)| {
             let name = name.to_ascii_lowercase();
             // Whether the output of a program is known to its end in time is chance, for a GET too.
-            !HOP_BY_HOP.contains(&name.as_str()) && !(made && name == "content-length")
+            let by_chance = made && name == "content-length";
+            !by_chance && !HOP_BY_HOP.contains(&name.as_str())
         });
         let mut fields: Vec<_> = kept
             .map(|(name, value)| match self.client.protocol() {
@@ -329,7 +336,7 @@ fn verdict(candidate: &Candidate, response: &Response) -> Verdict {
 }
 
 /// Whether two header fields are the same, or differ by as much time as passes between two requests.
-fn alike(told: &(String, String), sent: &(String, String)) -> bool {
+fn alike(told: &Field, sent: &Field) -> bool {
     if told == sent {
         return true;
     }

@@ -1,1 +1,77 @@
-//! To come.
+//! Large files by value in little memory.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use test_support::{Mpm, percent_encoded};
+
+use super::client::Client;
+use super::site::Site;
+
+const SIZE: u64 = 300_000_000;
+
+#[test]
+fn three_hundred_megabytes_by_value_take_little_memory() {
+    for mpm in [Mpm::Event, Mpm::Prefork] {
+        let mut site = Site::empty(mpm);
+        site.oai("OaiByValueLimit 1G\nOaiPageLimit bytes 0");
+        let path = site.fixture.write("large.bin", "");
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .unwrap()
+            .set_len(SIZE)
+            .unwrap();
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+        assert_eq!(client.identifiers().len(), 1);
+        let before = httpd.peak_memory();
+
+        let identifier = percent_encoded(&client.url("/large.bin"));
+        for query in [
+            format!("verb=GetRecord&metadataPrefix=oai_didl&identifier={identifier}"),
+            "verb=ListRecords&metadataPrefix=oai_didl".to_owned(),
+        ] {
+            let letters = base64_letters(&httpd.authority(), &query);
+            assert_eq!(letters, SIZE.div_ceil(3) * 4, "{mpm:?} {query}");
+        }
+
+        let grown = httpd.peak_memory() - before;
+        assert!(grown < 32_000_000, "{mpm:?}: {grown} bytes more");
+    }
+}
+
+/// How many letters of base64 the one resource of an answer has. All of them stand for zeros.
+fn base64_letters(authority: &str, query: &str) -> u64 {
+    let mut stream = TcpStream::connect(authority).unwrap();
+    let wait = Some(Duration::from_secs(60));
+    stream.set_read_timeout(wait).unwrap();
+    // HTTP/1.0, so that no chunks are between the letters.
+    let request = format!("GET /modoai?{query} HTTP/1.0\r\nHost: {authority}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut reader = BufReader::with_capacity(1 << 20, stream);
+    let mut before = Vec::new();
+    while !before.ends_with(b"encoding=\"base64\">") {
+        let read = reader.read_until(b'>', &mut before).unwrap();
+        assert!(read > 0, "{}", String::from_utf8_lossy(&before));
+    }
+    let mut letters = 0;
+    loop {
+        let block = reader.fill_buf().unwrap();
+        let other = block.iter().position(|letter| *letter != b'A');
+        let length = other.unwrap_or(block.len());
+        letters += length as u64;
+        let ended = other.is_some() || block.is_empty();
+        reader.consume(length);
+        if ended {
+            break;
+        }
+    }
+    let mut rest = String::new();
+    reader.read_to_string(&mut rest).unwrap();
+    assert!(rest.trim_end().ends_with("</OAI-PMH>"), "{rest}");
+    let padding = rest.bytes().take_while(|letter| *letter == b'=');
+    letters + padding.count() as u64
+}

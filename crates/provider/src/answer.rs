@@ -8,7 +8,7 @@ use oai::{
     Request, Response, ResumptionToken, Selection, TokenElement, TokenKey, Verb,
 };
 
-use crate::limits::Page;
+use crate::limits::{Page, unlimited};
 use crate::view::{Listed, Range, View};
 use crate::{Error, PageLimits, assets};
 
@@ -224,7 +224,7 @@ impl<V: View> Answer<'_, V> {
             // on with what changed: the harvester sees that a little early, and loses nothing. What is
             // behind its own `until` it did not ask for and may not expect.
             start.go_on_until(self.view.response_date());
-            items = self.items(&start);
+            items.go_on_until(start.range.until);
             next = items.next()?;
         }
         if next.is_none() {
@@ -237,7 +237,7 @@ impl<V: View> Answer<'_, V> {
         let mut last = None;
         while let Some(item) = next.take() {
             let size = self.entry_size(&item, list_verb, prefix);
-            if !page.admit(size, Instant::now()) {
+            if !page.admit(size, Instant::now(), items.lookups_before) {
                 next = Some(item);
                 break;
             }
@@ -415,6 +415,9 @@ impl<V: View> Answer<'_, V> {
             helping: Vec::new().into_iter(),
             helping_size: FIRST_HELPING,
             exhausted: false,
+            lookups: 0,
+            lookups_before: 0,
+            most_lookups: unlimited(self.provider.limits.lookups),
         }
     }
 }
@@ -449,24 +452,52 @@ struct Items<'a, V: View> {
     helping: std::vec::IntoIter<V::Item>,
     helping_size: usize,
     exhausted: bool,
+    lookups: u64,
+    /// Lookups made before the helping at hand was asked for. What that helping brought costs nothing more, so
+    /// it is given even if the limit was reached by it.
+    lookups_before: u64,
+    most_lookups: u64,
 }
 
 impl<V: View> Items<'_, V> {
     fn next(&mut self) -> Result<Option<V::Item>, Error> {
-        if let Some(item) = self.helping.next() {
-            self.after = Some(item.position());
-            return Ok(Some(item));
+        loop {
+            if let Some(item) = self.helping.next() {
+                return Ok(Some(item));
+            }
+            if self.exhausted || self.range.from > self.range.until {
+                return Ok(None);
+            }
+            self.fetch()?;
         }
-        if self.exhausted || self.range.from > self.range.until {
-            return Ok(None);
-        }
-        let helping = self.view.list(&self.range, self.after, self.helping_size)?;
-        self.exhausted = helping.len() < self.helping_size;
+    }
+
+    fn fetch(&mut self) -> Result<(), Error> {
+        let size = self.next_size();
+        let helping = self.view.list(&self.range, self.after, size)?;
         self.helping_size = (self.helping_size * 2).min(LARGEST_HELPING);
-        self.helping = helping.into_iter();
-        let item = self.helping.next();
-        self.after = item.as_ref().map(Listed::position).or(self.after);
-        Ok(item)
+        self.lookups_before = self.lookups;
+        self.lookups += helping.lookups;
+        self.exhausted = helping.exhausted || helping.behind.is_none();
+        self.after = helping.behind.or(self.after);
+        self.helping = helping.items.into_iter();
+        Ok(())
+    }
+
+    /// No more than may still be looked up; where that is nothing, the next visible item is looked for in small
+    /// steps, for a page is never empty and must know whether the list goes on.
+    fn next_size(&self) -> usize {
+        match usize::try_from(self.most_lookups.saturating_sub(self.lookups)) {
+            Ok(0) => FIRST_HELPING,
+            Ok(left) => self.helping_size.min(left),
+            Err(_) => self.helping_size,
+        }
+    }
+
+    /// Moves the end of the range.
+    fn go_on_until(&mut self, until: Datestamp) {
+        self.range.until = until;
+        self.exhausted = false;
     }
 }
 

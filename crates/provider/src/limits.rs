@@ -14,6 +14,9 @@ pub struct PageLimits {
     /// Seconds after which a page ends with what it holds; 0 is no limit. Records of large files and those made
     /// by programs take their time, and harvesters do not wait for ever.
     pub seconds: u64,
+    /// Lookups, see [`crate::Helping`], after which a page ends with what it holds; 0 is no limit. Without it, one
+    /// page could make another server answer for a whole site.
+    pub lookups: u64,
 }
 
 impl Default for PageLimits {
@@ -23,6 +26,7 @@ impl Default for PageLimits {
             identifiers: 5000,
             records: 1000,
             seconds: 20,
+            lookups: 20_000,
         }
     }
 }
@@ -34,28 +38,31 @@ pub(crate) struct Page {
     entries_left: u64,
     began: Instant,
     time: Option<Duration>,
+    lookups: u64,
     pub(crate) entries: u64,
 }
 
 impl Page {
     /// An empty page of a list of so many entries, begun at a moment.
     pub(crate) fn new(limits: &PageLimits, entries: u64, began: Instant) -> Self {
-        let unlimited = |limit| if limit == 0 { u64::MAX } else { limit };
         Self {
             bytes_left: unlimited(limits.bytes),
             entries_left: unlimited(entries),
             began,
             time: (limits.seconds > 0).then(|| Duration::from_secs(limits.seconds)),
+            lookups: unlimited(limits.lookups),
             entries: 0,
         }
     }
 
-    /// Takes an entry of a size in, unless the page is full by now. The first entry always fits.
-    pub(crate) fn admit(&mut self, size: u64, now: Instant) -> bool {
+    /// Takes an entry of a size in, unless the page is full by now; so many lookups had been made for it when the
+    /// entry was looked for. The first entry always fits.
+    pub(crate) fn admit(&mut self, size: u64, now: Instant, lookups: u64) -> bool {
         let late = self
             .time
             .is_some_and(|time| now.saturating_duration_since(self.began) >= time);
-        if self.entries > 0 && (self.entries_left == 0 || size > self.bytes_left || late) {
+        let full = self.entries_left == 0 || size > self.bytes_left || lookups >= self.lookups;
+        if self.entries > 0 && (full || late) {
             return false;
         }
         self.entries += 1;
@@ -63,6 +70,11 @@ impl Page {
         self.bytes_left = self.bytes_left.saturating_sub(size);
         true
     }
+}
+
+/// A limit of which 0 means that there is none.
+pub(crate) fn unlimited(limit: u64) -> u64 {
+    if limit == 0 { u64::MAX } else { limit }
 }
 
 #[cfg(test)]
@@ -81,20 +93,20 @@ mod tests {
     fn the_first_entry_always_fits() {
         let now = Instant::now();
         let mut page = Page::new(&limits(10, 20), 100, now);
-        assert!(page.admit(1000, now + Duration::from_secs(100)));
-        assert!(!page.admit(1, now));
+        assert!(page.admit(1000, now + Duration::from_secs(100), 0));
+        assert!(!page.admit(1, now, 0));
     }
 
     #[test]
     fn a_page_is_cut_by_count_and_by_bytes() {
         let now = Instant::now();
         let mut by_count = Page::new(&limits(0, 0), 2, now);
-        assert!(by_count.admit(1, now) && by_count.admit(u64::MAX / 4, now));
-        assert!(!by_count.admit(1, now));
+        assert!(by_count.admit(1, now, 0) && by_count.admit(u64::MAX / 4, now, 0));
+        assert!(!by_count.admit(1, now, 0));
 
         let mut by_bytes = Page::new(&limits(10, 0), 0, now);
-        assert!(by_bytes.admit(5, now) && by_bytes.admit(5, now));
-        assert!(!by_bytes.admit(1, now));
+        assert!(by_bytes.admit(5, now, 0) && by_bytes.admit(5, now, 0));
+        assert!(!by_bytes.admit(1, now, 0));
     }
 
     #[test]
@@ -102,10 +114,24 @@ mod tests {
         let began = Instant::now();
         let after = |seconds| began + Duration::from_secs(seconds);
         let mut page = Page::new(&limits(0, 20), 0, began);
-        assert!(page.admit(1, after(5)) && page.admit(1, after(19)));
-        assert!(!page.admit(1, after(20)));
+        assert!(page.admit(1, after(5), 0) && page.admit(1, after(19), 0));
+        assert!(!page.admit(1, after(20), 0));
 
         let mut unlimited = Page::new(&limits(0, 0), 0, began);
-        assert!(unlimited.admit(1, began) && unlimited.admit(1, after(86_400)));
+        assert!(unlimited.admit(1, began, 0) && unlimited.admit(1, after(86_400), 0));
+    }
+
+    #[test]
+    fn a_page_is_cut_by_lookups_unless_there_is_no_limit() {
+        let now = Instant::now();
+        let mut lookups = limits(0, 0);
+        lookups.lookups = 100;
+        let mut page = Page::new(&lookups, 0, now);
+        assert!(page.admit(1, now, 5000) && page.admit(1, now, 99));
+        assert!(!page.admit(1, now, 100));
+
+        lookups.lookups = 0;
+        let mut unlimited = Page::new(&lookups, 0, now);
+        assert!(unlimited.admit(1, now, 0) && unlimited.admit(1, now, 1_000_000));
     }
 }

@@ -35,6 +35,19 @@ pub struct Range {
     pub until: Datestamp,
 }
 
+/// Some items of a list, and how the list goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Helping<I> {
+    /// The items, ordered by (datestamp, id).
+    pub items: Vec<I>,
+    /// Where the list goes on: behind the last item that was looked at, given or not. None if there was none.
+    pub behind: Option<Position>,
+    /// Whether nothing is left behind it.
+    pub exhausted: bool,
+    /// How many items somebody else had to be asked about.
+    pub lookups: u64,
+}
+
 /// What one requester may see of a repository at one moment.
 pub trait View {
     /// An item with whatever the repository needs to write its records.
@@ -58,14 +71,14 @@ pub trait View {
     /// How many items are in a range, if that can be told exactly.
     fn count(&self, range: &Range) -> Result<Option<u64>, Error>;
 
-    /// At most `at_most` items of a range behind a position, ordered by (datestamp, id).
-    /// Fewer means that there are no more.
+    /// At most `at_most` items of a range behind a position. Fewer, even none, do not mean that there are no
+    /// more: a view that must ask somebody else looks at no more than `at_most` and gives what may be seen.
     fn list(
         &self,
         range: &Range,
         after: Option<Position>,
         at_most: usize,
-    ) -> Result<Vec<Self::Item>, Error>;
+    ) -> Result<Helping<Self::Item>, Error>;
 
     /// About how many bytes [`View::write_metadata`] will write.
     fn metadata_size(&self, item: &Self::Item, metadata_prefix: &str) -> u64;

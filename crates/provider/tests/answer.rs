@@ -4,13 +4,14 @@
     reason = "a test that cannot go on should fail at once"
 )]
 
+use std::cell::Cell;
 use std::io::Write;
 use std::time::Duration;
 
 use oai::format::MetadataFormat;
 use oai::xml::Writer;
 use oai::{Arguments, Datestamp, Position, RecordHeader, Set, SetSpec, TokenKey};
-use provider::{Error, Listed, PageLimits, Provider, Range, View};
+use provider::{Error, Helping, Listed, PageLimits, Provider, Range, View};
 
 #[derive(Clone)]
 struct Item {
@@ -36,6 +37,10 @@ struct Repository {
     sets: Vec<&'static str>,
     /// How long it takes to write a record.
     delay: Duration,
+    /// Items that are not for this requester, which only a lookup tells.
+    refused: Vec<i64>,
+    /// Lookups made so far.
+    lookups: Cell<u64>,
 }
 
 impl Repository {
@@ -47,6 +52,8 @@ impl Repository {
             formats: vec!["oai_dc"],
             sets: vec!["mime", "mime:text"],
             delay: Duration::ZERO,
+            refused: Vec::new(),
+            lookups: Cell::default(),
         };
         for (id, datestamp) in (1..).zip(datestamps) {
             repository.items.push(Item {
@@ -129,12 +136,22 @@ impl View for Repository {
         range: &Range,
         after: Option<Position>,
         at_most: usize,
-    ) -> Result<Vec<Item>, Error> {
+    ) -> Result<Helping<Item>, Error> {
         let after = after.map(|position| (position.datestamp, position.id));
         let mut items = self.within(range);
         items.retain(|item| after.is_none_or(|after| order(item) > after));
+        let exhausted = items.len() < at_most;
         items.truncate(at_most);
-        Ok(items)
+        let behind = items.last().map(Item::position);
+        let lookups = items.len() as u64;
+        self.lookups.set(self.lookups.get() + lookups);
+        items.retain(|item| !self.refused.contains(&item.id));
+        Ok(Helping {
+            items,
+            behind,
+            exhausted,
+            lookups,
+        })
     }
 
     fn metadata_size(&self, _: &Item, _: &str) -> u64 {
@@ -270,6 +287,121 @@ fn a_page_that_takes_long_ends_and_the_list_goes_on() {
     assert_eq!(identifiers(&first), ["item:1", "item:2"]);
     assert_eq!(identifiers(&second), ["item:3"]);
     assert_eq!(identifiers(&unlimited), ["item:3", "item:4"]);
+}
+
+/// Pages that end after so many lookups and for no other reason.
+fn provider_with_lookups(lookups: u64) -> Provider {
+    let mut provider = provider();
+    provider.limits = PageLimits {
+        bytes: 0,
+        identifiers: 0,
+        records: 0,
+        seconds: 0,
+        lookups,
+    };
+    provider
+}
+
+/// The numbers of the items of each page, to the end of the list.
+fn numbers_by_page(provider: &Provider, repository: &Repository) -> Vec<Vec<i64>> {
+    let mut query = "verb=ListIdentifiers&metadataPrefix=oai_dc".to_owned();
+    let mut pages = Vec::new();
+    loop {
+        let answer = ask_of(provider, repository, &query);
+        let number = |identifier: &str| identifier.strip_prefix("item:").unwrap().parse().unwrap();
+        pages.push(identifiers(&answer).into_iter().map(number).collect());
+        match token(&answer) {
+            None | Some("") => return pages,
+            Some(token) => query = format!("verb=ListIdentifiers&resumptionToken={token}"),
+        }
+    }
+}
+
+#[test]
+fn a_page_ends_at_its_lookups_and_the_list_goes_on() {
+    let datestamps: Vec<_> = (1..=100).collect();
+    let mut repository = Repository::new(&datestamps);
+    repository.refused = (1..=100).filter(|id| id % 2 == 0).collect();
+
+    let pages = numbers_by_page(&provider_with_lookups(40), &repository);
+    let unlimited = numbers_by_page(&provider_with_lookups(0), &repository);
+
+    // The next page begins behind the last item given, so what was refused behind that is asked for again.
+    let odd = |from: i64, until: i64| (from..=until).step_by(2).collect::<Vec<_>>();
+    assert_eq!(pages, [odd(1, 39), odd(41, 79), odd(81, 99)]);
+    assert_eq!(unlimited, [odd(1, 99)]);
+}
+
+#[test]
+fn no_more_is_looked_up_than_a_page_needs() {
+    let datestamps: Vec<_> = (1..=900).collect();
+    let repository = Repository::new(&datestamps);
+    let query = "verb=ListIdentifiers&metadataPrefix=oai_dc";
+
+    let answer = ask_of(&provider_with_lookups(100), &repository, query);
+
+    assert_eq!(identifiers(&answer).len(), 100);
+    // Those of the page, and one small helping that shows that the list goes on.
+    assert_eq!(repository.lookups.get(), 132);
+}
+
+#[test]
+fn a_page_is_not_empty_however_many_lookups_that_takes() {
+    let datestamps: Vec<_> = (1..=1000).collect();
+    let mut repository = Repository::new(&datestamps);
+    repository.refused = (1..=1000).filter(|id| ![400, 800].contains(id)).collect();
+
+    let pages = numbers_by_page(&provider_with_lookups(10), &repository);
+
+    assert_eq!(pages, [[400], [800]]);
+}
+
+#[test]
+fn a_list_whose_rest_is_refused_ends_without_a_token() {
+    let datestamps: Vec<_> = (1..=1000).collect();
+    let mut repository = Repository::new(&datestamps);
+    repository.refused = (6..=1000).collect();
+    let query = "verb=ListRecords&metadataPrefix=oai_dc";
+
+    let whole = ask_of(&provider_with_lookups(5), &repository, query);
+    let first = ask(&repository, query);
+    let second = resume(&repository, "ListRecords", &first);
+    let third = resume(&repository, "ListRecords", &second);
+    repository.refused = (1..=1000).collect();
+    let nothing = ask_of(&provider_with_lookups(5), &repository, query);
+
+    assert_eq!(identifiers(&whole).len(), 5);
+    assert_eq!(token(&whole), None);
+    assert_eq!(identifiers(&third), ["item:5"]);
+    assert_eq!(token(&third), Some(""));
+    assert_eq!(error(&nothing), Some("noRecordsMatch"));
+}
+
+#[test]
+fn a_list_goes_on_with_what_changed_behind_what_is_refused() {
+    let mut repository = Repository::new(&[10, 20, 30, 40, 50]);
+    repository.refused = vec![4, 5];
+    let first = ask(&repository, "verb=ListRecords&metadataPrefix=oai_dc");
+    repository.change(3, 2000);
+
+    let second = resume(&repository, "ListRecords", &first);
+
+    assert_eq!(identifiers(&second), ["item:3"]);
+    assert_eq!(token(&second), Some(""));
+}
+
+#[test]
+fn identify_names_the_compressions_and_may_name_none() {
+    let repository = Repository::new(&[10]);
+    let mut with_gzip = provider();
+    with_gzip.compressions.push("gzip".to_owned());
+
+    let none = ask(&repository, "verb=Identify");
+    let gzip = ask_of(&with_gzip, &repository, "verb=Identify");
+
+    assert!(!none.contains("compression"), "{none}");
+    assert!(none.contains("</granularity>\n</Identify>"), "{none}");
+    assert_eq!(texts(&gzip, "<compression>", "</compression>"), ["gzip"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use oai::TokenKey;
 use provider::{PageLimits, Provider};
-use site::{Followers, Origin, Site, SiteConfig};
+use site::{Followers, SharedOrigin, Site, SiteConfig};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -108,7 +108,7 @@ pub async fn run(
 }
 
 /// The web server to stand beside, if there is one.
-fn origin(config: &Config, site: &SiteConfig) -> anyhow::Result<Option<Arc<dyn Origin>>> {
+fn origin(config: &Config, site: &SiteConfig) -> anyhow::Result<Option<SharedOrigin>> {
     let Some(url) = &config.origin.url else {
         return Ok(None);
     };
@@ -135,6 +135,7 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
             identifiers: config.pages.identifiers,
             records: config.pages.records,
             seconds: config.pages.seconds,
+            lookups: config.pages.lookups,
         },
         token_key: TokenKey::new(site.token_secret()),
     };

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod addresses;
 mod areas;
 pub mod config;
 mod error;
@@ -16,6 +17,7 @@ mod indexer;
 pub mod media_types;
 mod mounts;
 pub mod network;
+mod notes;
 mod opening;
 mod origin;
 mod password_file;
@@ -33,13 +35,14 @@ mod walk;
 mod watch;
 
 pub use access::{Access, AreaConfig, Requester, Require, Verdict};
+pub use addresses::Addresses;
 pub use config::{DynamicPolicy, OfferConfig, Symlinks};
 pub use error::Error;
 pub use facts::Facts;
 pub use ground::Ground;
 pub use mounts::Mount;
 pub use opening::Refusal;
-pub use origin::{Candidate, Fetched, Look, Origin};
+pub use origin::{Body, Candidate, Fetched, Look, NotFetched, Origin, Served, SharedOrigin};
 pub use path::SitePath;
 pub use root::{OpenError, Opened, Root, Sighting};
 pub use rules::{Decision, Reason, Rules};

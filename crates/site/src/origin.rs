@@ -1,16 +1,33 @@
-//! What a site needs of the web server it stands beside: to be asked what a GET would return.
+//! What a site needs of the web server that serves its files: to be asked what a GET would return.
 
-use crate::{Facts, Requester, SitePath};
+use std::fs::File;
+use std::sync::Arc;
 
-/// Another web server that serves the same files.
-pub trait Origin: Send + Sync + std::fmt::Debug {
+use crate::{DynamicPolicy, Facts, Requester, SitePath};
+
+/// The web server that serves the same files: another one, or the one that this code runs in.
+pub trait Origin: std::fmt::Debug {
     /// What GETs with the requester's own credentials return, in the order of the candidates.
     /// An error means that the server cannot be asked at all.
     fn look(&self, requester: &Requester, candidates: &[Candidate]) -> Result<Vec<Look>, String>;
 
-    /// What a GET returns for a file that the server runs, up to a number of bytes.
-    fn fetch(&self, requester: &Requester, path: &SitePath, limit: u64) -> Result<Fetched, String>;
+    /// What a GET returns. A body in memory has at most `limit` bytes, a file has any length.
+    fn fetch(
+        &self,
+        requester: &Requester,
+        path: &SitePath,
+        limit: u64,
+    ) -> Result<Fetched, NotFetched>;
+
+    /// Whether plain files are fetched as well, and not only what the server makes of others. Where they are
+    /// not, their bytes are those of the file at the path, and their headers those of the look.
+    fn fetches_files(&self) -> bool {
+        false
+    }
 }
+
+/// An origin that many requests share.
+pub type SharedOrigin = Arc<dyn Origin + Send + Sync>;
 
 /// Something to be confirmed.
 #[derive(Debug, Clone)]
@@ -24,19 +41,50 @@ pub struct Candidate {
 /// What the server says of a candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Look {
-    /// 200, and it is that file; with the headers.
-    Served(Vec<(String, String)>),
+    /// 200, and it is that file.
+    Served(Served),
     /// Not to be seen by this requester: 401 or 403.
     Refused,
     /// Something else is there, or nothing: with the reason in words.
     NotServed(String),
 }
 
-/// A response of a file that the server runs.
-#[derive(Debug, Clone)]
+/// What the server says of a candidate that it serves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Served {
+    /// The headers of a GET, if they are known without a further question.
+    pub headers: Option<Vec<(String, String)>>,
+    /// The whole Content-Type, if it is known.
+    pub media_type: Option<String>,
+    /// What is offered of it if the server runs or changes the file rather than sending it; `Off` never comes
+    /// here, for such a file is not served. None if the server does not say: then the index and the site's own
+    /// policy count.
+    pub dynamic: Option<DynamicPolicy>,
+}
+
+/// A response of the server.
+#[derive(Debug)]
 pub struct Fetched {
     /// Its headers.
     pub headers: Vec<(String, String)>,
     /// Its body.
-    pub body: Vec<u8>,
+    pub body: Body,
+}
+
+/// The body of a response.
+#[derive(Debug)]
+pub enum Body {
+    /// What the server made.
+    Bytes(Vec<u8>),
+    /// A file that the server sends as it is; opened for this response alone, for reading moves its position.
+    File(File),
+}
+
+/// Why there is no response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotFetched {
+    /// The requester does not get it, or not any longer.
+    Refused,
+    /// It could not be taken: with the reason in words.
+    Failed(String),
 }

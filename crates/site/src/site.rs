@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ use crate::plugin::{Plugin, PluginRule};
 use crate::scan;
 use crate::sweep::Sweep;
 use crate::{
-    DynamicPolicy, Error, Ground, Mount, OfferConfig, Origin, Requester, Root, Rules, SitePath,
-    SiteView,
+    Addresses, DynamicPolicy, Error, Ground, Mount, OfferConfig, Origin, Requester, Root, Rules,
+    SharedOrigin, SitePath, SiteView,
 };
 
 /// How a site is set up.
@@ -59,7 +60,9 @@ pub struct Site {
     pub(crate) index: Arc<Index>,
     pub(crate) access: Access,
     pub(crate) plugins: Vec<Plugin>,
-    pub(crate) origin: Option<Arc<dyn Origin>>,
+    pub(crate) origin: Option<SharedOrigin>,
+    /// Whether the last notes of an answer could not be written.
+    pub(crate) notes_failing: AtomicBool,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
     troubles: Mutex<HashMap<i64, Instant>>,
     /// Fingerprints of the password files whose change was noticed, by the path of the area.
@@ -90,6 +93,14 @@ impl SiteConfig {
             fixity: FixityConfig::default(),
             plugins: Vec::new(),
             index: IndexConfig::default(),
+        }
+    }
+
+    /// Where the site and its repository are reached.
+    pub fn addresses(&self) -> Addresses {
+        Addresses {
+            site_url: self.site_url.clone(),
+            base_url: self.base_url.clone(),
         }
     }
 
@@ -148,7 +159,7 @@ impl Site {
     /// Opens a site and brings its index up to date; `progress` is told the number of files looked at.
     pub fn open(
         config: SiteConfig,
-        origin: Option<Arc<dyn Origin>>,
+        origin: Option<SharedOrigin>,
         rebuild: bool,
         progress: &dyn Fn(u64),
     ) -> Result<Self, Error> {
@@ -178,6 +189,7 @@ impl Site {
             access,
             plugins,
             origin,
+            notes_failing: AtomicBool::new(false),
             troubles: Mutex::default(),
             noticed_passwords: Mutex::default(),
             config,
@@ -214,7 +226,19 @@ impl Site {
     /// What a requester may see now. The moment is taken here: see `horizon`.
     pub fn view(&self, requester: Requester) -> Result<SiteView<'_>, Error> {
         self.notice_passwords();
-        SiteView::new(self, requester)
+        let origin = self.origin.as_deref().map(|origin| origin as &dyn Origin);
+        SiteView::new(self, requester, origin, self.config.addresses())
+    }
+
+    /// What a requester may see now through an origin of its own: one that answers for this request alone, at
+    /// the addresses that were asked. The site's areas decide nothing then, for the origin does.
+    pub fn view_through<'a>(
+        &'a self,
+        requester: Requester,
+        origin: &'a dyn Origin,
+        addresses: Addresses,
+    ) -> Result<SiteView<'a>, Error> {
+        SiteView::new(self, requester, Some(origin), addresses)
     }
 
     /// The site's ground.
@@ -242,16 +266,9 @@ impl Site {
         self.index.close()
     }
 
-    /// The URL of a file, which is also the identifier of its item.
+    /// The URL of a file under the configured address.
     pub fn url_of(&self, path: &SitePath) -> String {
         format!("{}{}", self.config.site_url, path.to_url_path())
-    }
-
-    /// The path of an identifier, if it is written in the one canonical way.
-    pub fn path_of(&self, identifier: &str) -> Option<SitePath> {
-        let url_path = identifier.strip_prefix(&self.config.site_url)?;
-        let path = SitePath::from_url_path(url_path)?;
-        (path.to_url_path() == url_path).then_some(path)
     }
 
     /// Remembers that an item's bytes could not be sent.

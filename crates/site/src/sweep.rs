@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::index::{Index, Row, State};
 use crate::root::Sighting;
 use crate::view::candidate;
-use crate::{Ground, Look, Origin, Requester, SitePath};
+use crate::{Ground, Look, Requester, SharedOrigin, SitePath};
 
 /// How many items are asked for at once.
 const HELPING: usize = 256;
@@ -30,7 +30,7 @@ impl Sweep {
     pub(crate) fn start(
         ground: Arc<Ground>,
         index: Arc<Index>,
-        origin: Arc<dyn Origin>,
+        origin: SharedOrigin,
         pause: Duration,
     ) -> std::io::Result<Self> {
         let (stop, stopped) = mpsc::channel();
@@ -62,7 +62,7 @@ impl Drop for Sweep {
 struct Sweeper {
     ground: Arc<Ground>,
     index: Arc<Index>,
-    origin: Arc<dyn Origin>,
+    origin: SharedOrigin,
     stopped: Receiver<()>,
 }
 

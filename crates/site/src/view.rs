@@ -1,23 +1,27 @@
 //! What one requester may see of a site at one moment, as the provider wants it.
 
 use std::io::Write;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
-use provider::{Listed, Range, View, assets};
+use provider::{Helping, Listed, Range, View, assets};
 use sha2::{Digest, Sha256};
 
 use crate::index::{Reader, Row, State, Visibility};
+use crate::notes::Notes;
 use crate::record::Record;
-use crate::{Candidate, Error, Look, Requester, Site};
+use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester, Served, Site};
 
 /// A view of a site.
 #[derive(Debug)]
 pub struct SiteView<'a> {
     pub(crate) site: &'a Site,
     pub(crate) requester: Requester,
+    /// Who says what this requester may see, where that is not the site itself.
+    pub(crate) origin: Option<&'a dyn Origin>,
+    pub(crate) addresses: Addresses,
     pub(crate) reader: Reader<'a>,
     visibility: Visibility,
     response_date: Datestamp,
@@ -28,8 +32,10 @@ pub struct SiteView<'a> {
 pub struct SiteItem {
     pub(crate) row: Row,
     pub(crate) header: RecordHeader,
-    /// The headers that the origin sends, where there is one.
-    pub(crate) origin_headers: Option<Vec<(String, String)>>,
+    /// What the origin says of it, where there is one.
+    pub(crate) served: Option<Served>,
+    /// What is offered of it if a server runs or changes the file; none if it is sent as it is.
+    pub(crate) dynamic: Option<DynamicPolicy>,
 }
 
 impl Listed for SiteItem {
@@ -43,10 +49,15 @@ impl Listed for SiteItem {
 }
 
 impl<'a> SiteView<'a> {
-    pub(crate) fn new(site: &'a Site, requester: Requester) -> Result<Self, Error> {
+    pub(crate) fn new(
+        site: &'a Site,
+        requester: Requester,
+        origin: Option<&'a dyn Origin>,
+        addresses: Addresses,
+    ) -> Result<Self, Error> {
         // Before anything is decided: who is let in later finds everything stamped at this moment or later.
         let response_date = Datestamp::from_seconds(moment(site));
-        let visibility = match site.origin {
+        let visibility = match origin {
             Some(_) => Visibility {
                 undecided: true,
                 ..Visibility::default()
@@ -58,51 +69,53 @@ impl<'a> SiteView<'a> {
             reader: site.index.reader()?,
             site,
             requester,
+            origin,
+            addresses,
             visibility,
         })
     }
 
-    /// The items of rows, without those that the origin would not show to this requester.
-    fn items(&self, rows: Vec<Row>) -> Result<Vec<SiteItem>, Error> {
-        let looks = self.looks(&rows)?;
+    /// The items of rows, without those that the origin would not show to this requester; with the number of
+    /// rows it was asked about.
+    fn items(&self, rows: Vec<Row>, notes: &mut Notes) -> Result<(Vec<SiteItem>, u64), Error> {
+        let Some(origin) = self.origin else {
+            let items = rows.into_iter().map(|row| self.item_of(row, None));
+            return Ok((items.collect::<Result<_, _>>()?, 0));
+        };
+        let there = rows.iter().filter(|row| row.state != State::Deleted);
+        let candidates: Vec<_> = there.map(candidate).collect();
+        // A part of nothing but tombstones is no question.
+        let looks = match candidates.is_empty() {
+            true => Vec::new(),
+            false => origin
+                .look(&self.requester, &candidates)
+                .map_err(Error::Origin)?,
+        };
+        let mut looks = looks.into_iter();
         let mut items = Vec::new();
-        for (row, look) in rows.into_iter().zip(looks) {
-            if let Some(item) = self.item_by_look(row, look)? {
-                items.push(item);
+        for row in rows {
+            let look = match row.state {
+                State::Deleted => None,
+                _ => looks.next(),
+            };
+            if let Some(look) = &look {
+                notes.add(&row, look);
             }
+            items.extend(self.item_by_look(row, look)?);
         }
-        Ok(items)
+        Ok((items, candidates.len() as u64))
     }
 
-    /// What the origin says of rows; nothing where there is no origin, or nothing to be asked.
-    fn looks(&self, rows: &[Row]) -> Result<Vec<Option<Look>>, Error> {
-        let Some(origin) = &self.site.origin else {
-            return Ok(vec![None; rows.len()]);
-        };
-        let there: Vec<_> = rows
-            .iter()
-            .filter(|row| row.state != State::Deleted)
-            .collect();
-        let candidates: Vec<_> = there.iter().map(|row| candidate(row)).collect();
-        let looks = origin
-            .look(&self.requester, &candidates)
-            .map_err(Error::Origin)?;
-        self.note(&there, &looks)?;
-        let mut looks = looks.into_iter();
-        let look_of = |row: &Row| match row.state {
-            State::Deleted => None,
-            _ => looks.next(),
-        };
-        Ok(rows.iter().map(look_of).collect())
+    fn keep(&self, notes: &Notes) {
+        if notes.is_empty() {
+            return;
+        }
+        notes.keep(&self.site.index, self.who(), &self.site.notes_failing);
     }
 
     fn item_by_look(&self, row: Row, look: Option<Look>) -> Result<Option<SiteItem>, Error> {
-        let beside_origin = self.site.origin.is_some();
         match (row.state, look) {
-            _ if !beside_origin => self.item_of(row, None).map(Some),
-            (State::Live, Some(Look::Served(headers))) => {
-                self.item_of(row, Some(headers)).map(Some)
-            }
+            (State::Live, Some(Look::Served(served))) => self.item_of(row, Some(served)).map(Some),
             // Shown to all once: no secret, so that even a refusal may be told as a deletion.
             (State::Withdrawn, Some(Look::Refused | Look::NotServed(_))) => {
                 self.item_of(row, None).map(Some)
@@ -115,34 +128,6 @@ impl<'a> SiteView<'a> {
             }
             _ => Ok(None),
         }
-    }
-
-    /// Remembers who was given what is not for all, and what was missed because the origin did not serve it
-    /// just then: that is stamped anew when it is served again.
-    fn note(&self, rows: &[&Row], looks: &[Look]) -> Result<(), Error> {
-        let (mut seen, mut missed, mut back) = (Vec::new(), Vec::new(), Vec::new());
-        let live = rows
-            .iter()
-            .zip(looks)
-            .filter(|(row, _)| row.state == State::Live);
-        for (row, look) in live {
-            match look {
-                Look::Served(_) => {
-                    if row.shown != Some(true) {
-                        seen.push(row.id);
-                    }
-                    if row.missed {
-                        back.push(row.path.clone());
-                    }
-                }
-                Look::NotServed(_) if !row.missed => missed.push(row.id),
-                _ => {}
-            }
-        }
-        let index = &self.site.index;
-        index.note_seen(&seen, self.who())?;
-        index.note_missed(&missed)?;
-        index.restamp_missed(&back)
     }
 
     /// Who asks: by credentials, or by address where there are none.
@@ -161,11 +146,7 @@ impl<'a> SiteView<'a> {
         i64::from_le_bytes(number)
     }
 
-    fn item_of(
-        &self,
-        row: Row,
-        origin_headers: Option<Vec<(String, String)>>,
-    ) -> Result<SiteItem, Error> {
+    fn item_of(&self, row: Row, served: Option<Served>) -> Result<SiteItem, Error> {
         let deleted = row.state != State::Live;
         let types = self.site.index.media_types();
         let mut media_types = vec![row.media_type];
@@ -177,49 +158,71 @@ impl<'a> SiteView<'a> {
         set_specs.sort_unstable();
         set_specs.dedup();
         let header = RecordHeader {
-            identifier: self.site.url_of(&row.path),
+            identifier: self.addresses.url_of(&row.path),
             datestamp: Datestamp::from_seconds(row.datestamp),
             set_specs,
             deleted,
         };
+        let told = served.as_ref().and_then(|served| served.dynamic);
+        let dynamic = told.or(row.dynamic.then_some(self.site.config.offer.dynamic));
         Ok(SiteItem {
             row,
             header,
-            origin_headers,
+            served,
+            dynamic,
         })
     }
 
     /// Whether the origin shows this requester anything of a media type.
     fn holds_type(&self, media_type: i64) -> Result<bool, Error> {
-        if self.site.origin.is_none() {
+        if self.origin.is_none() {
             return Ok(true);
         }
         let rows = self.reader.some_of_type(media_type, PROBED)?;
-        Ok(!self.items(rows)?.is_empty())
+        let mut notes = Notes::default();
+        let mut holds = false;
+        for part in rows.chunks(PROBED_AT_ONCE) {
+            holds = !self.items(part.to_vec(), &mut notes)?.0.is_empty();
+            if holds {
+                break;
+            }
+        }
+        self.keep(&notes);
+        Ok(holds)
     }
 
+    /// Beside an origin as many rows are looked at as there may be items, part by part: a slow origin ends the
+    /// helping early, so that it cannot keep a page waiting.
     fn list_rows(
         &self,
         range: &Range,
         after: Option<Position>,
         at_most: usize,
-    ) -> Result<Vec<SiteItem>, Error> {
-        let mut items = Vec::new();
-        let mut after = after;
-        while items.len() < at_most {
-            let wanted = at_most - items.len();
-            let rows = self.reader.list(&self.visibility, range, after, wanted)?;
-            let exhausted = rows.len() < wanted;
-            after = rows.last().map(|row| Position {
-                datestamp: Datestamp::from_seconds(row.datestamp),
-                id: row.id,
-            });
-            items.extend(self.items(rows)?);
-            if exhausted {
+    ) -> Result<Helping<SiteItem>, Error> {
+        let began = Instant::now();
+        let rows = self.reader.list(&self.visibility, range, after, at_most)?;
+        let mut helping = Helping {
+            items: Vec::new(),
+            behind: None,
+            exhausted: rows.len() < at_most,
+            lookups: 0,
+        };
+        let part_size = self.origin.map_or(at_most, |_| LOOKED_AT_ONCE);
+        let mut notes = Notes::default();
+        let mut rows = rows.into_iter();
+        while rows.len() > 0 {
+            if helping.behind.is_some() && began.elapsed() > PATIENCE {
+                helping.exhausted = false;
                 break;
             }
+            let part: Vec<_> = rows.by_ref().take(part_size).collect();
+            helping.behind = part.last().map(position);
+            let (items, lookups) = self.items(part, &mut notes)?;
+            helping.items.extend(items);
+            helping.lookups += lookups;
         }
-        Ok(items)
+        self.keep(&notes);
+        Ok(helping)
     }
 }
 
@@ -238,7 +241,7 @@ impl View for SiteView<'_> {
     }
 
     fn metadata_formats(&self) -> Vec<MetadataFormat> {
-        let schema = assets::url(&self.site.config.base_url, assets::HTTP_HEADER_SCHEMA);
+        let schema = assets::url(&self.addresses.base_url, assets::HTTP_HEADER_SCHEMA);
         vec![
             dublin_core::format(),
             http_header::format(&schema),
@@ -272,19 +275,21 @@ impl View for SiteView<'_> {
     }
 
     fn item(&self, identifier: &str) -> Result<Option<SiteItem>, provider::Error> {
-        let Some(path) = self.site.path_of(identifier) else {
+        let Some(path) = self.addresses.path_of(identifier) else {
             return Ok(None);
         };
         let mut rows = self.reader.rows_of(&self.visibility, &path)?;
         // Not yet in the lists of this moment, so not here either.
         rows.retain(|row| row.datestamp <= self.response_date.seconds());
-        let items = self.items(rows)?;
+        let mut notes = Notes::default();
+        let (items, _) = self.items(rows, &mut notes)?;
+        self.keep(&notes);
         Ok(items.into_iter().next())
     }
 
     fn count(&self, range: &Range) -> Result<Option<u64>, provider::Error> {
         // Beside an origin only asking for every one of them would tell.
-        if self.site.origin.is_some() {
+        if self.origin.is_some() {
             return Ok(None);
         }
         Ok(Some(self.reader.count(&self.visibility, range)?))
@@ -295,7 +300,7 @@ impl View for SiteView<'_> {
         range: &Range,
         after: Option<Position>,
         at_most: usize,
-    ) -> Result<Vec<SiteItem>, provider::Error> {
+    ) -> Result<Helping<SiteItem>, provider::Error> {
         Ok(self.list_rows(range, after, at_most)?)
     }
 
@@ -321,6 +326,21 @@ impl From<Error> for provider::Error {
 
 /// So many items of a media type are asked for to see whether a requester may see any.
 const PROBED: i64 = 64;
+/// So many of them are asked for at once: most often the first will do.
+const PROBED_AT_ONCE: usize = 8;
+
+/// So many items of a list are asked for at once.
+const LOOKED_AT_ONCE: usize = 32;
+/// After this time a helping ends with what it holds.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where a list stands behind a row.
+fn position(row: &Row) -> Position {
+    Position {
+        datestamp: Datestamp::from_seconds(row.datestamp),
+        id: row.id,
+    }
+}
 
 /// What an origin is asked about a row.
 pub(crate) fn candidate(row: &Row) -> Candidate {

@@ -16,6 +16,8 @@ pub struct PagesConfig {
     pub records: u64,
     /// Seconds after which a page ends.
     pub seconds: u64,
+    /// Questions to the origin after which a page ends.
+    pub lookups: u64,
 }
 
 impl Default for PagesConfig {
@@ -26,6 +28,7 @@ impl Default for PagesConfig {
             identifiers: limits.identifiers,
             records: limits.records,
             seconds: limits.seconds,
+            lookups: limits.lookups,
         }
     }
 }

@@ -1,11 +1,12 @@
 //! One question to the other server, and what its answer says of a file.
 
 use http::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, COOKIE, HOST, LAST_MODIFIED, RANGE,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LAST_MODIFIED,
+    RANGE,
 };
 use http::{HeaderMap, Method, StatusCode};
 use reqwest::{Client, Response};
-use site::{Candidate, Facts, Fetched, Look, Requester, SitePath};
+use site::{Body, Candidate, Facts, Fetched, Look, Requester, Served, SitePath};
 
 /// Asks one question at a time; cloned into each request.
 #[derive(Debug, Clone)]
@@ -87,7 +88,10 @@ impl Asker {
         }
         let headers = shown(response.headers());
         let body = read(response, limit).await?;
-        Ok(Fetched { headers, body })
+        Ok(Fetched {
+            headers,
+            body: Body::Bytes(body),
+        })
     }
 
     /// What is said where the server cannot be asked at all.
@@ -160,9 +164,18 @@ impl Asker {
 /// What a status says.
 fn judge(response: &Response) -> Look {
     match response.status() {
-        StatusCode::OK => Look::Served(shown(response.headers())),
+        StatusCode::OK => Look::Served(served(response.headers())),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Look::Refused,
         status => Look::NotServed(format!("the server answers {status}")),
+    }
+}
+
+fn served(headers: &HeaderMap) -> Served {
+    let media_type = headers.get(CONTENT_TYPE);
+    Served {
+        headers: Some(shown(headers)),
+        media_type: media_type.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()),
+        dynamic: None,
     }
 }
 

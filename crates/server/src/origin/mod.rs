@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use reqwest::Client;
-use site::{Candidate, Fetched, Look, Origin, Requester, Root, SitePath, Symlinks};
+use site::{Candidate, Fetched, Look, NotFetched, Origin, Requester, Root, SitePath, Symlinks};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -131,9 +131,15 @@ impl Origin for HttpOrigin {
         Ok(looks.into_iter().flatten().collect())
     }
 
-    fn fetch(&self, requester: &Requester, path: &SitePath, limit: u64) -> Result<Fetched, String> {
+    fn fetch(
+        &self,
+        requester: &Requester,
+        path: &SitePath,
+        limit: u64,
+    ) -> Result<Fetched, NotFetched> {
         let fetching = self.asker.fetch(requester, path, limit);
-        self.runtime.block_on(fetching).map_err(Unanswered::reason)
+        let fetched = self.runtime.block_on(fetching);
+        fetched.map_err(|error| NotFetched::Failed(error.reason()))
     }
 }
 

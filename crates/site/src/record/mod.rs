@@ -1,6 +1,7 @@
 //! The records of one item: what the formats say of a file.
 
 mod dcmi_type;
+mod fetched;
 mod resource;
 mod results;
 
@@ -12,7 +13,7 @@ use oai::xml::Writer;
 use provider::assets;
 
 use self::dcmi_type::dcmi_type;
-use self::resource::{Content, Resource};
+use self::resource::{Content, Resource, Wanted};
 use crate::media_types::essence;
 use crate::plugin::{Plugin, PluginOutcome, PluginOutput};
 use crate::view::{SiteItem, SiteView};
@@ -31,7 +32,7 @@ impl<'a> Record<'a> {
     /// About how many bytes the metadata will have; the numbers stand for what surrounds the values.
     pub(crate) fn size(&self, prefix: &str) -> u64 {
         let identifier = self.item.header.identifier.len() as u64;
-        let headers = match &self.item.origin_headers {
+        let headers = match self.known_headers() {
             Some(headers) => headers
                 .iter()
                 .map(|(name, value)| name.len() + value.len() + 24)
@@ -45,8 +46,8 @@ impl<'a> Record<'a> {
             http_header::PREFIX => 260 + headers,
             _ => {
                 let row = &self.item.row;
-                let by_value =
-                    !row.dynamic && row.size <= self.by_value_limit(&self.indexed_media_type());
+                let by_value = self.item.dynamic.is_none()
+                    && row.size <= self.by_value_limit(&self.indexed_media_type());
                 let bytes = if by_value {
                     didl::base64_length(row.size)
                 } else {
@@ -61,12 +62,12 @@ impl<'a> Record<'a> {
     pub(crate) fn write<W: Write>(&self, prefix: &str, xml: &mut Writer<W>) -> io::Result<()> {
         match prefix {
             http_header::PREFIX => {
-                let resource = self.resource(false);
+                let resource = self.resource(Wanted::Headers);
                 self.write_headers(xml, &resource)
             }
             dublin_core::PREFIX => {
-                let resource = self.resource(false);
-                let outcomes = self.plugin_outcomes();
+                let resource = self.resource(Wanted::Description);
+                let outcomes = self.plugin_outcomes(&resource);
                 dublin_core::write(xml, &self.dublin_core(&resource, &outcomes))
             }
             _ => self.write_didl(xml),
@@ -74,13 +75,13 @@ impl<'a> Record<'a> {
     }
 
     fn write_headers<W: Write>(&self, xml: &mut Writer<W>, resource: &Resource) -> io::Result<()> {
-        let schema = assets::url(&self.view.site.config.base_url, assets::HTTP_HEADER_SCHEMA);
+        let schema = assets::url(&self.view.addresses.base_url, assets::HTTP_HEADER_SCHEMA);
         http_header::write(xml, &schema, 200, &resource.headers)
     }
 
     fn write_didl<W: Write>(&self, xml: &mut Writer<W>) -> io::Result<()> {
-        let resource = self.resource(true);
-        let outcomes = self.plugin_outcomes();
+        let resource = self.resource(Wanted::Bytes);
+        let outcomes = self.plugin_outcomes(&resource);
         let header = &self.item.header;
         let document_id = format!("{}#{}", header.identifier, header.datestamp);
         let mut didl = didl::Didl::begin(xml, &document_id, &header.identifier)?;
@@ -93,7 +94,11 @@ impl<'a> Record<'a> {
         for (plugin, outcome) in &outcomes {
             didl.descriptor(|xml| write_outcome(xml, plugin, outcome))?;
         }
-        if let Content::Reference(Some(reason)) = &resource.content {
+        if let Content::Reference {
+            reason: Some(reason),
+            ..
+        } = &resource.content
+        {
             didl.descriptor(|xml| write_by_value_failed(xml, reason))?;
         }
 
@@ -107,7 +112,7 @@ impl<'a> Record<'a> {
         }
         let media_type = essence(&resource.media_type);
         match resource.content {
-            Content::Reference(_) => {}
+            Content::Reference { .. } => {}
             Content::Bytes(bytes) => {
                 didl.by_value(media_type, bytes.as_slice(), bytes.len() as u64)?;
             }

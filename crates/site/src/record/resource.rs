@@ -7,7 +7,7 @@ use oai::format::didl::Didl;
 
 use super::Record;
 use crate::facts::TOO_YOUNG;
-use crate::{DynamicPolicy, Facts, Opened, headers};
+use crate::{Facts, Opened, headers};
 
 /// What is known of the resource at the moment of writing.
 pub(super) struct Resource {
@@ -15,44 +15,84 @@ pub(super) struct Resource {
     pub(super) headers: Vec<(String, String)>,
     pub(super) size: Option<u64>,
     pub(super) mtime: Option<i64>,
+    /// The mark of the file that all this is about; none if it is not about a file.
+    pub(super) mark: Option<i64>,
     pub(super) content: Content,
 }
 
 /// Where the resource's bytes are.
 pub(super) enum Content {
-    /// By reference only; with the reason if it is worth a word.
-    Reference(Option<String>),
+    /// By reference only.
+    Reference {
+        /// Why, if it is worth a word.
+        reason: Option<String>,
+        /// The file that is referred to, if it was opened.
+        file: Option<(File, Facts)>,
+    },
     /// Read already.
     Bytes(Vec<u8>),
     /// To be read while it is written.
     File(File, Facts),
 }
 
+impl Content {
+    /// By reference, and no word about it.
+    pub(super) const UNSAID: Self = Self::Reference {
+        reason: None,
+        file: None,
+    };
+
+    fn unsaid_of(file: File, facts: Facts) -> Self {
+        Self::Reference {
+            reason: None,
+            file: Some((file, facts)),
+        }
+    }
+
+    pub(super) fn failed(reason: &str) -> Self {
+        Self::Reference {
+            reason: Some(reason.to_owned()),
+            file: None,
+        }
+    }
+}
+
+/// How much a record is to say; each includes what stands above it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
+pub(super) enum Wanted {
+    /// Media type, size and date.
+    Description,
+    /// The headers of a GET.
+    Headers,
+    /// The bytes, if it is to have them.
+    Bytes,
+}
+
 impl Record<'_> {
-    /// What the resource is like now; for a record with its bytes, if it is to have them.
-    pub(super) fn resource(&self, with_bytes: bool) -> Resource {
-        let row = &self.item.row;
-        if row.dynamic {
-            return self.dynamic_resource(with_bytes);
+    /// What the resource is like now, as far as the record is to say it.
+    pub(super) fn resource(&self, wanted: Wanted) -> Resource {
+        if let Some(policy) = self.item.dynamic {
+            return self.dynamic_resource(policy, wanted);
+        }
+        if let Some(origin) = self.view.origin.filter(|origin| origin.fetches_files()) {
+            return match wanted {
+                Wanted::Description => self.indexed_resource(),
+                _ => self.fetched_resource(origin, wanted),
+            };
         }
         let media_type = self.media_type();
         let Some(opened) = self.open() else {
             return self.bare_reference();
         };
-        let (content, facts) = match with_bytes {
-            true => self.content(opened.file, opened.facts, &media_type),
-            false => (Content::Reference(None), opened.facts),
-        };
-        let headers = match &self.item.origin_headers {
-            Some(headers) => headers.clone(),
+        let (content, facts) = self.content(opened.file, opened.facts, &media_type, wanted);
+        let headers = match self.known_headers() {
+            Some(headers) => headers.to_vec(),
             None => headers::of_file(&facts, &media_type),
         };
         Resource {
-            media_type,
-            headers,
-            size: Some(facts.size),
-            mtime: Some(facts.mtime),
             content,
+            headers,
+            ..file_resource(media_type, &facts)
         }
     }
 
@@ -63,7 +103,7 @@ impl Record<'_> {
         let opened = self.view.site.open_file(&row.path, &self.view.requester);
         opened
             .ok()
-            .filter(|opened| self.view.site.origin.is_none() || opened.facts.mark == row.mark)
+            .filter(|opened| self.view.origin.is_none() || opened.facts.mark == row.mark)
     }
 
     /// Streams a file. If it changes under way the bytes cannot be called back: the answer breaks off, and
@@ -93,9 +133,15 @@ impl Record<'_> {
     }
 
     /// What the origin says it is, else what the table says.
-    fn media_type(&self) -> String {
-        let headers = self.item.origin_headers.as_deref().unwrap_or_default();
-        content_type(headers).unwrap_or_else(|| self.indexed_media_type())
+    pub(super) fn media_type(&self) -> String {
+        let served = self.item.served.as_ref();
+        let told = served.and_then(|served| served.media_type.clone());
+        told.unwrap_or_else(|| self.indexed_media_type())
+    }
+
+    /// The headers of a GET that the origin told without being asked for them.
+    pub(super) fn known_headers(&self) -> Option<&[(String, String)]> {
+        self.item.served.as_ref()?.headers.as_deref()
     }
 
     pub(super) fn indexed_media_type(&self) -> String {
@@ -112,13 +158,23 @@ impl Record<'_> {
     }
 
     /// The bytes of a file if they are to be given, with the facts of that very version.
-    fn content(&self, mut file: File, facts: Facts, media_type: &str) -> (Content, Facts) {
-        if facts.size > self.by_value_limit(media_type) {
-            return (Content::Reference(None), facts);
+    pub(super) fn content(
+        &self,
+        mut file: File,
+        facts: Facts,
+        media_type: &str,
+        wanted: Wanted,
+    ) -> (Content, Facts) {
+        if wanted < Wanted::Bytes || facts.size > self.by_value_limit(media_type) {
+            return (Content::unsaid_of(file, facts), facts);
         }
         if self.view.site.is_trouble(self.item.row.id) {
             let reason = "the file changes while it is read; fetch it by its reference";
-            return (Content::Reference(Some(reason.to_owned())), facts);
+            let content = Content::Reference {
+                reason: Some(reason.to_owned()),
+                file: Some((file, facts)),
+            };
+            return (content, facts);
         }
         let read = match facts.size > SMALL {
             true => rested(&file, facts).map(|facts| (Content::File(file, facts), facts)),
@@ -134,53 +190,44 @@ impl Record<'_> {
                     self.item.header.identifier
                 );
                 let reason = "the file could not be read as a whole; fetch it by its reference";
-                (Content::Reference(Some(reason.to_owned())), facts)
+                (Content::failed(reason), facts)
             }
         }
     }
 
     /// The resource by its URL alone: nothing of the file at its place is told, not even its size.
-    fn bare_reference(&self) -> Resource {
+    pub(super) fn bare_reference(&self) -> Resource {
+        let media_type = self.media_type();
+        let headers = match (self.known_headers(), self.view.origin) {
+            (Some(headers), _) => headers.to_vec(),
+            (None, Some(_)) => vec![("Content-Type".to_owned(), media_type.clone())],
+            (None, None) => vec![("Server".to_owned(), headers::SERVER.to_owned())],
+        };
         Resource {
-            media_type: self.media_type(),
-            headers: self.item.origin_headers.clone().unwrap_or_else(|| {
-                let server = ("Server".to_owned(), headers::SERVER.to_owned());
-                vec![server]
-            }),
+            media_type,
+            headers,
             size: None,
             mtime: None,
-            content: Content::Reference(None),
+            mark: None,
+            content: Content::UNSAID,
         }
     }
 
-    /// A file that a server runs: nothing of its source is told.
-    fn dynamic_resource(&self, with_bytes: bool) -> Resource {
-        let site = self.view.site;
-        let mut resource = self.bare_reference();
-        let (DynamicPolicy::Processed, Some(origin), true) =
-            (site.config.offer.dynamic, &site.origin, with_bytes)
-        else {
-            return resource;
-        };
-        let limit = LARGEST_PROCESSED.min(self.by_value_limit(&resource.media_type));
-        match origin.fetch(&self.view.requester, &self.item.row.path, limit) {
-            Ok(fetched) => {
-                resource.size = Some(fetched.body.len() as u64);
-                resource.media_type = content_type(&fetched.headers).unwrap_or(resource.media_type);
-                resource.headers = fetched.headers;
-                resource.content = Content::Bytes(fetched.body);
-            }
-            Err(reason) => {
-                tracing::warn!(
-                    "`{}` cannot be given by value: {reason}",
-                    self.item.header.identifier
-                );
-                let told =
-                    "what the server makes of it could not be taken; fetch it by its reference";
-                resource.content = Content::Reference(Some(told.to_owned()));
-            }
-        }
-        resource
+    /// A plain file as the index knows it, which is enough for a description.
+    fn indexed_resource(&self) -> Resource {
+        file_resource(self.media_type(), &self.item.row.facts())
+    }
+}
+
+/// What the facts say of a file that nothing else is known of.
+pub(super) fn file_resource(media_type: String, facts: &Facts) -> Resource {
+    Resource {
+        media_type,
+        headers: Vec::new(),
+        size: Some(facts.size),
+        mtime: Some(facts.mtime),
+        mark: Some(facts.mark),
+        content: Content::UNSAID,
     }
 }
 
@@ -234,15 +281,5 @@ fn read_steadily(file: &mut File, mut facts: Facts) -> io::Result<(Vec<u8>, Fact
     Err(io::Error::other("it changes while it is read"))
 }
 
-fn content_type(headers: &[(String, String)]) -> Option<String> {
-    let header = headers
-        .iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    header.map(|(_, value)| value.clone())
-}
-
 /// Smaller files are read whole: then a change while reading can be mended by reading again.
 const SMALL: u64 = 256 * 1024;
-
-/// What a file that a server runs may return.
-const LARGEST_PROCESSED: u64 = 1024 * 1024;

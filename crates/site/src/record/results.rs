@@ -1,7 +1,7 @@
 //! What is worth keeping once it was found out: the outcomes of plug-ins and the digests.
 
 use std::fs::File;
-use std::io::Seek;
+use std::io::{self, Seek};
 
 use super::Record;
 use super::resource::{Content, Resource, is_unchanged};
@@ -9,19 +9,25 @@ use crate::fixity::{Algorithm, Digester, digests_of};
 use crate::index::RETRY;
 use crate::media_types::essence;
 use crate::plugin::{Plugin, PluginOutcome};
+use crate::root::Sighting;
+use crate::{Facts, Origin};
 
 impl<'a> Record<'a> {
     /// The plug-ins that are for this item.
     pub(super) fn plugins(&self) -> impl Iterator<Item = &'a Plugin> {
         let path = format!("/{}", self.item.row.path.to_url_path());
         let media_type = self.indexed_media_type();
-        let dynamic = self.item.row.dynamic;
+        let dynamic = self.item.dynamic.is_some();
         let plugins = self.view.site.plugins.iter();
         plugins.filter(move |plugin| !dynamic && plugin.applies_to(essence(&media_type), &path))
     }
 
-    /// What the plug-ins say, from the index where they were asked before.
-    pub(super) fn plugin_outcomes(&self) -> Vec<(&'a Plugin, PluginOutcome)> {
+    /// What the plug-ins say, from the index where they were asked before. They speak of the file that the index
+    /// knows, so they say nothing where the resource is another one or nothing is told of it.
+    pub(super) fn plugin_outcomes(&self, resource: &Resource) -> Vec<(&'a Plugin, PluginOutcome)> {
+        if resource.mark != Some(self.item.row.mark) {
+            return Vec::new();
+        }
         self.plugins()
             .filter_map(|plugin| Some((plugin, self.plugin_outcome(plugin)?)))
             .collect()
@@ -32,15 +38,16 @@ impl<'a> Record<'a> {
     fn plugin_outcome(&self, plugin: &Plugin) -> Option<PluginOutcome> {
         let site = self.view.site;
         let key = format!("{} {}", plugin.name(), plugin.fingerprint());
-        if let Some(outcome) = self.kept(&key) {
-            return Some(outcome);
-        }
         if !self.is_as_indexed() {
             return None;
         }
+        if let Some(outcome) = self.kept(&key) {
+            return Some(outcome);
+        }
         let outcome = plugin.run(
             &site.ground.place_of(&self.item.row.path),
-            &self.item.header.identifier,
+            // The outcome is kept for requesters of every name that the site goes by.
+            &site.url_of(&self.item.row.path),
         );
         if !self.is_as_indexed() {
             return None;
@@ -80,7 +87,7 @@ impl<'a> Record<'a> {
             .collect();
         let key = format!("fixity {}", names.join(" "));
         // What a server makes of a file may change although the file does not.
-        let lasting = !self.item.row.dynamic;
+        let lasting = resource.mark == Some(self.item.row.mark);
         if lasting && let Some(digests) = self.kept(&key) {
             return digests;
         }
@@ -102,32 +109,32 @@ impl<'a> Record<'a> {
                 digester.update(bytes);
                 Some(digester.finish())
             }
-            Content::File(file, facts) => {
-                let mut reader: &File = file;
-                let digests = digests_of(&mut reader, algorithms).ok()?;
-                reader.rewind().ok()?;
-                is_unchanged(file, facts).then_some(digests)
-            }
-            Content::Reference(_) => {
-                let mut opened = self.open()?;
-                let digests = digests_of(&mut opened.file, algorithms).ok()?;
-                is_unchanged(&opened.file, &opened.facts).then_some(digests)
-            }
+            Content::File(file, facts)
+            | Content::Reference {
+                file: Some((file, facts)),
+                ..
+            } => digests_of_version(file, facts, algorithms).ok()?,
+            Content::Reference { file: None, .. } => None,
         }
     }
 
-    /// Whether the file is for this requester and still the one that the index knows, so that a result may be kept under its mark.
+    /// Whether the file is for this requester and still the one that the index knows, so that a result may be
+    /// kept under its mark. An origin that gives the files has decided for the requester already.
     fn is_as_indexed(&self) -> bool {
-        let opened = self.open();
-        opened.is_some_and(|opened| opened.facts.mark == self.item.row.mark)
+        let row = &self.item.row;
+        let mark = match self.view.origin.is_some_and(Origin::fetches_files) {
+            true => match self.view.site.ground.look(&row.path) {
+                Sighting::File { facts, .. } => Some(facts.mark),
+                _ => None,
+            },
+            false => self.open().map(|opened| opened.facts.mark),
+        };
+        mark == Some(row.mark)
     }
 
-    /// A result that was kept for the file as it is.
+    /// A result that was kept for the file as the index knows it.
     fn kept<T: serde::de::DeserializeOwned>(&self, key: &str) -> Option<T> {
         let row = &self.item.row;
-        if !self.is_as_indexed() {
-            return None;
-        }
         let text = self
             .view
             .reader
@@ -136,20 +143,28 @@ impl<'a> Record<'a> {
         serde_json::from_str(&text).ok()
     }
 
-    /// Keeps a result, unless the file is no longer the one it was made of.
+    /// Keeps a result for the file as the index knows it.
     fn keep<T: serde::Serialize>(&self, key: &str, value: &T) {
         let row = &self.item.row;
         let Ok(text) = serde_json::to_string(value) else {
             return;
         };
-        if self.is_as_indexed()
-            && let Err(error) = self
-                .view
-                .site
-                .index
-                .keep_plugin_result(row.id, key, row.mark, &text)
-        {
+        let index = &self.view.site.index;
+        if let Err(error) = index.keep_plugin_result(row.id, key, row.mark, &text) {
             tracing::warn!("a result could not be kept and will be made again: {error}");
         }
     }
+}
+
+/// The digests of a file, unless it changes meanwhile. It is left at its beginning.
+fn digests_of_version(
+    file: &File,
+    facts: &Facts,
+    algorithms: &[Algorithm],
+) -> io::Result<Option<Vec<(Algorithm, String)>>> {
+    let mut reader = file;
+    reader.rewind()?;
+    let digests = digests_of(&mut reader, algorithms)?;
+    reader.rewind()?;
+    Ok(is_unchanged(file, facts).then_some(digests))
 }

@@ -1,0 +1,459 @@
+//! A site seen through the origin of one request, as a module inside of a web server does it.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use oai::{Arguments, Datestamp, TokenKey};
+use provider::{PageLimits, Provider, Range, View};
+use site::config::ByteSize;
+use site::fixity::Algorithm;
+use site::{
+    Addresses, Body, Candidate, DynamicPolicy, Fetched, Look, NotFetched, Origin, Requester,
+    Served, Site, SiteConfig, SitePath,
+};
+
+/// A web server in this process. It is not `Sync`, as little as a request of httpd is.
+#[derive(Debug, Default)]
+struct Inside {
+    /// What is known of a file without a question; of all others nothing is.
+    looks: HashMap<&'static str, Look>,
+    /// What a GET returns; all others are refused.
+    responses: HashMap<&'static str, Response>,
+    /// How long a look takes.
+    delay: Duration,
+    /// How many candidates each look had.
+    looked: RefCell<Vec<usize>>,
+    /// What was fetched.
+    fetched: RefCell<Vec<String>>,
+}
+
+#[derive(Debug, Clone)]
+enum Response {
+    File(PathBuf),
+    Bytes(&'static str),
+    Failed,
+}
+
+impl Inside {
+    fn look_at(mut self, path: &'static str, look: Look) -> Self {
+        self.looks.insert(path, look);
+        self
+    }
+
+    fn respond(mut self, path: &'static str, response: Response) -> Self {
+        self.responses.insert(path, response);
+        self
+    }
+
+    fn fetched(&self) -> Vec<String> {
+        self.fetched.take()
+    }
+}
+
+impl Origin for Inside {
+    fn look(&self, _: &Requester, candidates: &[Candidate]) -> Result<Vec<Look>, String> {
+        std::thread::sleep(self.delay);
+        self.looked.borrow_mut().push(candidates.len());
+        let look = |candidate: &Candidate| {
+            let look = self.looks.get(candidate.path.to_url_path().as_str());
+            look.cloned().unwrap_or(Look::Served(Served::default()))
+        };
+        Ok(candidates.iter().map(look).collect())
+    }
+
+    fn fetch(&self, _: &Requester, path: &SitePath, _: u64) -> Result<Fetched, NotFetched> {
+        let path = path.to_url_path();
+        self.fetched.borrow_mut().push(path.clone());
+        let body = match self.responses.get(path.as_str()) {
+            None => return Err(NotFetched::Refused),
+            Some(Response::Failed) => return Err(NotFetched::Failed("broken".to_owned())),
+            Some(Response::File(file)) => Body::File(File::open(file).unwrap()),
+            Some(Response::Bytes(bytes)) => Body::Bytes(bytes.as_bytes().to_vec()),
+        };
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let headers = vec![
+            header("Content-Type", "text/x-sent; charset=utf-8"),
+            header("X-Sent-By", "the server"),
+        ];
+        Ok(Fetched { headers, body })
+    }
+
+    fn fetches_files(&self) -> bool {
+        true
+    }
+}
+
+/// A site in a directory of its own.
+struct Fixture {
+    directory: tempfile::TempDir,
+}
+
+impl Fixture {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let fixture = Self {
+            directory: tempfile::tempdir().unwrap(),
+        };
+        fs::create_dir(fixture.path("site")).unwrap();
+        for (name, content) in files {
+            fs::write(fixture.path("site").join(name), content).unwrap();
+        }
+        fixture
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn file(&self, name: &str) -> Response {
+        Response::File(self.path("site").join(name))
+    }
+
+    fn config(&self) -> SiteConfig {
+        SiteConfig::new(
+            &self.path("site"),
+            &self.path("data"),
+            "http://one.example.org/",
+            "http://one.example.org/oai",
+        )
+    }
+
+    fn open(&self) -> Site {
+        open(self.config())
+    }
+}
+
+fn open(config: SiteConfig) -> Site {
+    Site::open(config, None, false, &|_| ()).unwrap()
+}
+
+fn addresses() -> Addresses {
+    Addresses {
+        site_url: "http://two.example.org/".to_owned(),
+        base_url: "http://two.example.org/oai".to_owned(),
+    }
+}
+
+fn requester() -> Requester {
+    Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST))
+}
+
+fn ask(site: &Site, origin: &Inside, query: &str) -> String {
+    let view = site.view_through(requester(), origin, addresses()).unwrap();
+    let provider = Provider {
+        base_url: addresses().base_url,
+        repository_name: "inside".to_owned(),
+        admin_emails: vec!["admin@example.org".to_owned()],
+        compressions: Vec::new(),
+        limits: PageLimits::default(),
+        token_key: TokenKey::new(site.token_secret()),
+    };
+    let mut answer = Vec::new();
+    provider
+        .answer(&view, &Arguments::parse(query), &mut answer)
+        .unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+fn record(site: &Site, origin: &Inside, name: &str, prefix: &str) -> String {
+    let identifier = format!("http://two.example.org/{name}");
+    let query = format!("verb=GetRecord&metadataPrefix={prefix}&identifier={identifier}");
+    ask(site, origin, &query)
+}
+
+fn dynamic(policy: DynamicPolicy) -> Look {
+    Look::Served(Served {
+        headers: None,
+        media_type: Some("text/x-made".to_owned()),
+        dynamic: Some(policy),
+    })
+}
+
+/// What a GET of these tests' files is told to send.
+const SENT: &str = "X-Sent-By";
+/// "hello" and "made" in base64.
+const HELLO: &str = "aGVsbG8=";
+const MADE: &str = "bWFkZQ==";
+
+#[test]
+fn headers_and_bytes_of_a_plain_file_are_those_of_a_get() {
+    let fixture = Fixture::new(&[("a.txt", "hello")]);
+    let site = fixture.open();
+    let origin = Inside::default().respond("a.txt", fixture.file("a.txt"));
+
+    let header = record(&site, &origin, "a.txt", "http_header");
+    let didl = record(&site, &origin, "a.txt", "oai_didl");
+
+    assert!(header.contains(SENT), "{header}");
+    assert!(didl.contains(SENT) && didl.contains(HELLO), "{didl}");
+    assert!(didl.contains("<dc:format>5 bytes</dc:format>"), "{didl}");
+    assert!(didl.contains("mimeType=\"text/x-sent\""), "{didl}");
+    assert_eq!(origin.fetched(), ["a.txt", "a.txt"]);
+}
+
+#[test]
+fn headers_that_are_known_are_not_fetched() {
+    let fixture = Fixture::new(&[("a.txt", "hello")]);
+    let site = fixture.open();
+    let served = Served {
+        headers: Some(vec![("X-Known".to_owned(), "yes".to_owned())]),
+        ..Served::default()
+    };
+    let origin = Inside::default().look_at("a.txt", Look::Served(served));
+
+    let header = record(&site, &origin, "a.txt", "http_header");
+
+    assert!(header.contains("X-Known"), "{header}");
+    assert!(origin.fetched().is_empty());
+}
+
+#[test]
+fn lists_of_identifiers_and_descriptions_fetch_nothing() {
+    let fixture = Fixture::new(&[("a.txt", "hello"), ("b.txt", "x"), ("c.txt", "secret")]);
+    let site = fixture.open();
+    let typed = Look::Served(Served {
+        media_type: Some("text/x-looked".to_owned()),
+        ..Served::default()
+    });
+    let origin = Inside::default()
+        .look_at("a.txt", typed)
+        .look_at("b.txt", dynamic(DynamicPolicy::Processed))
+        .look_at("c.txt", Look::Refused);
+
+    let identifiers = ask(
+        &site,
+        &origin,
+        "verb=ListIdentifiers&metadataPrefix=oai_didl",
+    );
+    let records = ask(&site, &origin, "verb=ListRecords&metadataPrefix=oai_dc");
+
+    assert_eq!(identifiers.matches("<identifier>").count(), 2);
+    assert!(records.contains("<dc:format>text/x-looked</dc:format>"));
+    assert!(records.contains("<dc:format>5 bytes</dc:format>"));
+    assert!(records.contains("<dc:format>text/x-made</dc:format>"));
+    // Nothing of the source of what the server runs.
+    assert!(!records.contains("<dc:format>1 bytes</dc:format>"));
+    assert!(origin.fetched().is_empty());
+}
+
+#[test]
+fn what_is_told_of_a_file_is_told_of_the_one_that_was_fetched() {
+    let fixture = Fixture::new(&[("a.txt", "indexed")]);
+    fs::write(fixture.path("other"), "hello").unwrap();
+    let mut config = fixture.config();
+    config.fixity.algorithms = vec![Algorithm::Md5];
+    let mut small = config.clone();
+    small.data = fixture.path("other-data");
+    small.by_value.limit = ByteSize(3);
+    let origin = Inside::default().respond("a.txt", Response::File(fixture.path("other")));
+
+    let by_value = record(&open(config), &origin, "a.txt", "oai_didl");
+    let by_reference = record(&open(small), &origin, "a.txt", "oai_didl");
+
+    for didl in [&by_value, &by_reference] {
+        assert!(didl.contains("<dc:format>5 bytes</dc:format>"), "{didl}");
+        assert!(didl.contains("5d41402abc4b2a76b9719d911017c592"), "{didl}");
+        assert!(didl.contains(SENT), "{didl}");
+    }
+    assert!(by_value.contains(HELLO));
+    assert!(!by_reference.contains(HELLO));
+}
+
+#[test]
+fn what_the_server_makes_of_a_plain_file_is_not_given() {
+    let fixture = Fixture::new(&[("a.txt", "hello")]);
+    let site = fixture.open();
+    let origin = Inside::default().respond("a.txt", Response::Bytes("made"));
+
+    let didl = record(&site, &origin, "a.txt", "oai_didl");
+
+    assert!(didl.contains(SENT), "{didl}");
+    assert!(!didl.contains(MADE) && !didl.contains(HELLO), "{didl}");
+    assert!(
+        !didl.contains(" bytes<") && !didl.contains("failed"),
+        "{didl}"
+    );
+}
+
+#[test]
+fn what_is_offered_by_reference_is_never_fetched() {
+    let fixture = Fixture::new(&[("a.txt", "hello")]);
+    let site = fixture.open();
+    let origin = Inside::default()
+        .look_at("a.txt", dynamic(DynamicPolicy::Reference))
+        .respond("a.txt", Response::Bytes("made"));
+
+    for prefix in ["oai_dc", "http_header", "oai_didl"] {
+        let answer = record(&site, &origin, "a.txt", prefix);
+        assert!(answer.contains("text/x-made"), "{answer}");
+        assert!(
+            !answer.contains(MADE) && !answer.contains(HELLO),
+            "{answer}"
+        );
+        assert!(!answer.contains(" bytes<"), "{answer}");
+    }
+    assert!(origin.fetched().is_empty());
+}
+
+#[test]
+fn what_is_offered_processed_is_fetched_for_headers_and_bytes() {
+    let fixture = Fixture::new(&[("a.txt", "hello")]);
+    let site = fixture.open();
+    let origin = Inside::default()
+        .look_at("a.txt", dynamic(DynamicPolicy::Processed))
+        .respond("a.txt", Response::Bytes("made"));
+
+    let header = record(&site, &origin, "a.txt", "http_header");
+    let didl = record(&site, &origin, "a.txt", "oai_didl");
+
+    assert!(header.contains(SENT), "{header}");
+    assert!(didl.contains(SENT) && didl.contains(MADE), "{didl}");
+    assert!(didl.contains("<dc:format>4 bytes</dc:format>"), "{didl}");
+    assert_eq!(origin.fetched().len(), 2);
+}
+
+#[test]
+fn a_failure_is_told_and_a_refusal_is_a_bare_reference() {
+    let fixture = Fixture::new(&[("failed.txt", "hello"), ("refused.txt", "hello")]);
+    let mut config = fixture.config();
+    config.fixity.algorithms = vec![Algorithm::Md5];
+    config.plugins = vec![plugin()];
+    let site = open(config);
+    let origin = Inside::default().respond("failed.txt", Response::Failed);
+
+    let failed = record(&site, &origin, "failed.txt", "oai_didl");
+    let refused = record(&site, &origin, "refused.txt", "oai_didl");
+    let headers = record(&site, &origin, "refused.txt", "http_header");
+
+    assert!(failed.contains("name=\"by-value\""), "{failed}");
+    assert!(!refused.contains("name=\"by-value\""), "{refused}");
+    for didl in [failed, refused] {
+        assert!(!didl.contains(HELLO) && !didl.contains(" bytes<"), "{didl}");
+        assert!(!didl.contains("found by a program"), "{didl}");
+        assert!(!didl.contains("5d41402abc4b2a76b9719d911017c592"), "{didl}");
+    }
+    assert!(headers.contains("Content-Type"), "{headers}");
+}
+
+#[test]
+fn plug_ins_speak_of_plain_files_that_are_as_indexed() {
+    let fixture = Fixture::new(&[("a.txt", "hello"), ("b.txt", "hello"), ("c.txt", "hello")]);
+    fs::write(fixture.path("other"), "hello").unwrap();
+    let mut config = fixture.config();
+    config.plugins = vec![plugin()];
+    let site = open(config);
+    let origin = Inside::default()
+        .respond("a.txt", fixture.file("a.txt"))
+        .look_at("b.txt", dynamic(DynamicPolicy::Processed))
+        .respond("b.txt", Response::Bytes("made"))
+        .respond("c.txt", Response::File(fixture.path("other")));
+
+    for (name, told) in [("a.txt", true), ("b.txt", false), ("c.txt", false)] {
+        let didl = record(&site, &origin, name, "oai_didl");
+        assert_eq!(didl.contains("found by a program"), told, "{didl}");
+    }
+    fs::write(fixture.path("site/a.txt"), "changed").unwrap();
+    let changed = record(&site, &origin, "a.txt", "oai_dc");
+    assert!(!changed.contains("found by a program"), "{changed}");
+}
+
+#[test]
+fn the_site_goes_by_the_name_it_was_asked_under() {
+    let fixture = Fixture::new(&[("a.txt", "hello")]);
+    let site = fixture.open();
+    let origin = Inside::default().respond("a.txt", fixture.file("a.txt"));
+
+    let list = ask(&site, &origin, "verb=ListRecords&metadataPrefix=oai_didl");
+    let formats = ask(&site, &origin, "verb=ListMetadataFormats");
+    let other_name = "verb=GetRecord&metadataPrefix=oai_dc&identifier=http://one.example.org/a.txt";
+    let other = ask(&site, &origin, other_name);
+
+    assert!(list.contains("<identifier>http://two.example.org/a.txt</identifier>"));
+    for answer in [list, formats] {
+        assert!(!answer.contains("one.example.org"), "{answer}");
+    }
+    assert!(other.contains("idDoesNotExist"), "{other}");
+}
+
+#[test]
+fn a_slow_origin_ends_a_helping_early() {
+    let fixture = hundred_files();
+    let site = fixture.open();
+    let mut origin = Inside::default();
+    let quick = site.view_through(requester(), &origin, addresses());
+    let quick = quick.unwrap();
+    let all = Range {
+        set: None,
+        from: Datestamp::MIN,
+        until: quick.response_date(),
+    };
+
+    let whole = quick.list(&all, None, 512).unwrap();
+    drop(quick);
+    assert_eq!(origin.looked.take(), [32, 32, 32, 4]);
+    origin.delay = Duration::from_millis(1100);
+    let slow = site.view_through(requester(), &origin, addresses());
+    let part = slow.unwrap().list(&all, None, 512).unwrap();
+
+    assert_eq!((whole.items.len(), whole.lookups), (100, 100));
+    assert!(whole.exhausted);
+    assert_eq!((part.items.len(), part.lookups), (32, 32));
+    assert!(!part.exhausted && part.behind.is_some());
+}
+
+#[test]
+fn what_is_refused_is_passed_over_part_by_part() {
+    let fixture = hundred_files();
+    let site = fixture.open();
+    let refused = (0..99).map(|number| format!("{number:03}.txt").leak() as &str);
+    let origin = Inside {
+        looks: refused.map(|name| (name, Look::Refused)).collect(),
+        ..Inside::default()
+    };
+
+    let list = ask(&site, &origin, "verb=ListIdentifiers&metadataPrefix=oai_dc");
+
+    assert_eq!(list.matches("<identifier>").count(), 1);
+    assert!(list.contains("099.txt"), "{list}");
+    assert!(!list.contains("resumptionToken"), "{list}");
+    assert!(origin.looked.take().iter().all(|size| *size <= 32));
+}
+
+#[test]
+fn an_answer_is_given_even_if_no_notes_can_be_kept() {
+    let fixture = Fixture::new(&[("a.txt", "hello")]);
+    let site = fixture.open();
+    let index = rusqlite::Connection::open(fixture.path("data/index.sqlite")).unwrap();
+    index.execute("DROP TABLE seen_by", []).unwrap();
+
+    let list = ask(
+        &site,
+        &Inside::default(),
+        "verb=ListIdentifiers&metadataPrefix=oai_dc",
+    );
+
+    assert!(list.contains("a.txt"), "{list}");
+}
+
+fn hundred_files() -> Fixture {
+    let fixture = Fixture::new(&[]);
+    for number in 0..100 {
+        let name = format!("site/{number:03}.txt");
+        fs::write(fixture.path(&name), "x").unwrap();
+    }
+    fixture
+}
+
+/// A program that says the same of every file, in Dublin Core too.
+fn plugin() -> site::plugin::PluginRule {
+    let json = r#"{"name":"test","command":["echo","title=found by a program"],"output":"key-value",
+                   "map":{"title":"dc:title"}}"#;
+    serde_json::from_str(json).unwrap()
+}

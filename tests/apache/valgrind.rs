@@ -22,12 +22,14 @@ fn valgrind_finds_no_errors_and_no_leaks() {
     let log_option = format!("--log-file={}", log.display());
     let valgrind = [
         "valgrind",
-        "--quiet",
         "--leak-check=full",
         "--show-leak-kinds=definite",
+        "--errors-for-leak-kinds=definite",
         "--num-callers=40",
         "--keep-debuginfo=yes",
         "--child-silent-after-fork=yes",
+        // Its pipes for debuggers would stay behind: who made them is root, who ends is not.
+        "--vgdb=no",
         &log_option,
     ];
     let mut httpd = site.httpd().below(&valgrind).start();
@@ -48,9 +50,5 @@ fn valgrind_finds_no_errors_and_no_leaks() {
     httpd.stop();
 
     let report = fs::read_to_string(log).unwrap();
-    let blocks = report
-        .split("== \n")
-        .filter(|block| block.contains("mod_oai"));
-    let blamed: Vec<_> = blocks.collect();
-    assert!(blamed.is_empty(), "{}", blamed.join("\n"));
+    assert!(report.contains("ERROR SUMMARY: 0 errors"), "{report}");
 }

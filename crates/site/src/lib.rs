@@ -36,6 +36,7 @@ pub use config::{DynamicPolicy, OfferConfig, Symlinks};
 pub use error::Error;
 pub use facts::Facts;
 pub use ground::Ground;
+pub use index::Sharing;
 pub use opening::Refusal;
 pub use origin::{Candidate, Fetched, Look, Origin};
 pub use path::SitePath;

@@ -43,6 +43,12 @@ pub enum Error {
         /// The data directory.
         path: PathBuf,
     },
+    /// Another process makes the index, or has it for itself.
+    #[error("the index in `{}` is being made by another process; try again later", path.display())]
+    Building {
+        /// The data directory.
+        path: PathBuf,
+    },
     /// The web server that the site stands beside cannot be asked.
     #[error("{0}")]
     Origin(String),

@@ -19,19 +19,14 @@ impl Horizon {
         Self { answered }
     }
 
-    /// The latest answer.
-    pub(crate) fn answered(&self) -> i64 {
-        self.answered
-    }
-
     /// Now, in seconds; should the system's clock be set back, time stands still until it has caught up.
     pub(crate) fn now(&self) -> i64 {
         system_seconds().max(self.answered)
     }
 
-    /// Takes the time of an answer: from now on it counts as given.
-    pub(crate) fn answer(&mut self) -> i64 {
-        self.answered = self.now();
+    /// Takes the time of an answer, which may have to reach to a datestamp ahead: from now on it counts as given.
+    pub(crate) fn answer(&mut self, at_least: i64) -> i64 {
+        self.answered = self.now().max(at_least);
         self.answered
     }
 
@@ -94,7 +89,7 @@ mod tests {
     #[test]
     fn a_second_edit_within_an_answered_second_is_stamped_later() {
         let mut horizon = Horizon::new(0);
-        let now = horizon.answer();
+        let now = horizon.answer(i64::MIN);
         let first = horizon.of_file(now, None);
         let second = horizon.of_file(now, Some(first));
         assert!(second > first);

@@ -40,6 +40,7 @@ pub use config::{DynamicPolicy, OfferConfig, Symlinks};
 pub use error::Error;
 pub use facts::Facts;
 pub use ground::Ground;
+pub use index::Sharing;
 pub use mounts::Mount;
 pub use opening::Refusal;
 pub use origin::{Body, Candidate, Fetched, Look, NotFetched, Origin, Served, SharedOrigin};

@@ -18,7 +18,7 @@ use crate::scan;
 use crate::sweep::Sweep;
 use crate::{
     Addresses, DynamicPolicy, Error, Ground, Mount, OfferConfig, Origin, Requester, Root, Rules,
-    SharedOrigin, SitePath, SiteView,
+    SharedOrigin, Sharing, SitePath, SiteView,
 };
 
 /// How a site is set up.
@@ -50,6 +50,8 @@ pub struct SiteConfig {
     pub plugins: Vec<PluginRule>,
     /// How the index follows the site.
     pub index: IndexConfig,
+    /// Whether other processes have the index open too.
+    pub sharing: Sharing,
 }
 
 /// A web site whose files are items.
@@ -93,6 +95,7 @@ impl SiteConfig {
             fixity: FixityConfig::default(),
             plugins: Vec::new(),
             index: IndexConfig::default(),
+            sharing: Sharing::Alone,
         }
     }
 
@@ -156,7 +159,8 @@ impl SiteConfig {
 }
 
 impl Site {
-    /// Opens a site and brings its index up to date; `progress` is told the number of files looked at.
+    /// Opens a site and brings its index up to date; `progress` is told the number of files looked at. A shared
+    /// index that is there already is taken as it is.
     pub fn open(
         config: SiteConfig,
         origin: Option<SharedOrigin>,
@@ -194,10 +198,17 @@ impl Site {
             noticed_passwords: Mutex::default(),
             config,
         };
+        // Other processes with the same configuration wait, and then find nothing new.
+        let turn = site.index.turn()?;
         site.notice_configuration()?;
-        site.index.retry_failed_plugins()?;
-        // From now on answers can be given: what turns up with an older modification time is late.
-        site.index.answer();
+        if site.index.is_first() {
+            site.index.retry_failed_plugins()?;
+        }
+        drop(turn);
+        if site.config.sharing == Sharing::Alone {
+            // From now on answers can be given: what turns up with an older modification time is late.
+            site.index.answer()?;
+        }
         Ok(site)
     }
 
@@ -259,6 +270,21 @@ impl Site {
     /// The secret of this site's resumption tokens.
     pub fn token_secret(&self) -> &[u8] {
         self.index.secret()
+    }
+
+    /// Mends the index, if it is damaged, from what can be read of it and of the site. To be called when something
+    /// failed with an error that [is damage](Error::is_damage); other processes may have the index open.
+    pub fn rebuild_index(&self) -> Result<(), Error> {
+        match self.index.mend()? {
+            true => scan::scan_all(&self.ground, &self.index, &|_| {}),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether another process that shares the index was last seen to have a newer configuration. This one then
+    /// answers, but writes nothing of what it sees.
+    pub fn is_superseded(&self) -> bool {
+        self.index.is_superseded()
     }
 
     /// Ends in good order.
@@ -349,11 +375,12 @@ fn open_index(
     progress: &dyn Fn(u64),
 ) -> Result<Box<Index>, Error> {
     let opened = match rebuild {
-        true => Index::rebuild(&config.data)?,
-        false => Index::open(&config.data)?,
+        true => Index::rebuild(&config.data, config.sharing)?,
+        false => Index::open(&config.data, config.sharing)?,
     };
     match opened {
         OpenedIndex::Fresh(loader) => scan::first_scan(ground, *loader, progress),
+        OpenedIndex::Known(index) if config.sharing != Sharing::Alone => Ok(index),
         OpenedIndex::Known(index) => match scan::scan_all(ground, &index, progress) {
             Ok(()) => Ok(index),
             Err(error) if error.is_damage() && !rebuild => {

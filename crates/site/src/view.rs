@@ -56,7 +56,7 @@ impl<'a> SiteView<'a> {
         addresses: Addresses,
     ) -> Result<Self, Error> {
         // Before anything is decided: who is let in later finds everything stamped at this moment or later.
-        let response_date = Datestamp::from_seconds(moment(site));
+        let response_date = Datestamp::from_seconds(moment(site)?);
         let visibility = match origin {
             Some(_) => Visibility {
                 undecided: true,
@@ -353,11 +353,11 @@ pub(crate) fn candidate(row: &Row) -> Candidate {
 
 /// Takes the moment of an answer. Where an item was changed twice within an answered second its stamp is
 /// a second ahead: the answer waits for it, rather than leave the item out.
-fn moment(site: &Site) -> i64 {
-    let now = site.index.answer();
+fn moment(site: &Site) -> Result<i64, Error> {
+    let now = site.index.answer()?;
     let latest = site.index.latest();
     if latest <= now {
-        return now;
+        return Ok(now);
     }
     let moment = UNIX_EPOCH + Duration::from_secs(u64::try_from(latest).unwrap_or(0));
     let ahead = moment.duration_since(SystemTime::now()).unwrap_or_default();

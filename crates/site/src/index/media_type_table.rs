@@ -33,6 +33,11 @@ impl MediaTypeTable {
         Ok(table)
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
     /// The media type of a number.
     pub(crate) fn get(&self, id: i64) -> Option<&MediaTypeEntry> {
         self.by_id.get(&id)

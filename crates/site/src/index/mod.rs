@@ -1,21 +1,27 @@
 //! The index: one SQLite file that knows every item the site has or ever had.
 //!
 //! It is ordered by (datestamp, id), so that a page costs the same wherever it lies and "what changed since
-//! T" costs what changed. One writer, any number of readers.
+//! T" costs what changed. One writer at a time, any number of readers, in one process or in several.
 
+mod agreement;
 mod batch;
 mod load;
 mod media_type_table;
+mod opening;
 mod read;
 mod rebuild;
 mod row;
 mod schema;
+mod sharing;
+mod state_file;
+#[cfg(test)]
+mod tests;
 mod visibility;
 mod write;
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use rusqlite::{Connection, OptionalExtension};
@@ -23,29 +29,37 @@ use rusqlite::{Connection, OptionalExtension};
 pub(crate) use load::Loader;
 pub(crate) use read::Reader;
 pub(crate) use row::{Row, State};
+pub use sharing::Sharing;
 pub(crate) use visibility::Visibility;
 pub(crate) use write::{Applied, Observation, RETRY, Seen};
 
+use self::agreement::Agreement;
 use self::media_type_table::MediaTypeTable;
+use self::read::Idle;
+use self::sharing::Hold;
+use self::state_file::{private_file, uninterrupted};
 use crate::Error;
-use crate::horizon::{Horizon, system_seconds};
 
 /// What is known of the site's items.
+///
+/// Several locks can be held at once only in this order: `writer`, `agreement`, then any one of the others.
 #[derive(Debug)]
 pub(crate) struct Index {
+    data: PathBuf,
     path: PathBuf,
     writer: Mutex<Connection>,
     /// For what could be found out again: it need not survive a power cut.
     notes: Mutex<Connection>,
-    readers: Mutex<Vec<Connection>>,
-    horizon: Mutex<Horizon>,
+    readers: Mutex<Idle>,
+    /// The horizon and all else that threads and processes agree on.
+    agreement: Mutex<Agreement>,
     media_types: RwLock<Arc<MediaTypeTable>>,
     latest: AtomicI64,
+    superseded: AtomicBool,
     secret: Vec<u8>,
-    /// Answers were given at this time or within a minute after it.
-    answering_since: AtomicI64,
-    /// Held as long as the index is open.
-    _lock: File,
+    /// Whether no process had this index open before with this configuration.
+    first: bool,
+    hold: Hold,
 }
 
 /// The index of a data directory, or the news that there is none yet.
@@ -59,101 +73,21 @@ pub(crate) enum OpenedIndex {
 
 impl Index {
     /// Opens the index of a data directory. A damaged one is rebuilt from what can still be read of it.
-    pub(crate) fn open(data: &Path) -> Result<OpenedIndex, Error> {
-        let lock = lock(data)?;
-        let path = data.join(FILE);
-        if !path.exists() {
-            return Ok(OpenedIndex::Fresh(Box::new(Loader::new(data, lock)?)));
-        }
-        match Self::open_existing(path.clone(), lock) {
-            Err(error) if error.is_damage() => {
-                tracing::error!("{error}; it is rebuilt from what can be read of it");
-                Self::rebuild(data)
-            }
-            result => result.map(|index| OpenedIndex::Known(Box::new(index))),
-        }
+    pub(crate) fn open(data: &Path, sharing: Sharing) -> Result<OpenedIndex, Error> {
+        Self::open_held(data, Hold::take(data, sharing)?, false)
     }
 
     /// Makes the index anew from the rows that can be read of the old one.
-    pub(crate) fn rebuild(data: &Path) -> Result<OpenedIndex, Error> {
-        let lock = lock(data)?;
-        if !data.join(FILE).exists() {
-            return Ok(OpenedIndex::Fresh(Box::new(Loader::new(data, lock)?)));
+    pub(crate) fn rebuild(data: &Path, sharing: Sharing) -> Result<OpenedIndex, Error> {
+        Self::open_held(data, Hold::take(data, sharing)?, true)
+    }
+
+    fn open_held(data: &Path, hold: Hold, rebuild: bool) -> Result<OpenedIndex, Error> {
+        if hold.sole && !data.join(FILE).exists() {
+            return Ok(OpenedIndex::Fresh(Box::new(Loader::new(data, hold)?)));
         }
-        rebuild::rebuild(data)?;
-        let index = Self::open_existing(data.join(FILE), lock)?;
+        let index = Self::open_existing(data, hold, rebuild)?;
         Ok(OpenedIndex::Known(Box::new(index)))
-    }
-
-    fn open_existing(path: PathBuf, lock: File) -> Result<Self, Error> {
-        let error = |source| Error::Index {
-            path: path.clone(),
-            source,
-        };
-        let writer = schema::open_durably(&path, 16).map_err(error)?;
-        let version: i64 = writer
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(error)?;
-        if version > schema::VERSION {
-            return Err(Error::NewerIndex { path, version });
-        }
-        check(&writer, version).map_err(error)?;
-        let latest: Option<i64> = writer
-            .query_row("SELECT max(datestamp) FROM item", [], |row| row.get(0))
-            .map_err(error)?;
-        let latest = latest.unwrap_or(i64::MIN);
-        let answered = match meta(&writer, "answered").map_err(error)? {
-            Some(answered) => answered,
-            None => answered_before_crash(&writer, latest).map_err(error)?,
-        };
-        writer
-            .execute("DELETE FROM meta WHERE key = 'answered'", [])
-            .map_err(error)?;
-        let media_types = MediaTypeTable::read(&writer).map_err(error)?;
-        let secret: Option<Vec<u8>> = meta(&writer, "secret").map_err(error)?;
-        Ok(Self {
-            writer: Mutex::new(writer),
-            notes: Mutex::new(schema::open(&path, 4).map_err(error)?),
-            readers: Mutex::default(),
-            horizon: Mutex::new(Horizon::new(answered)),
-            media_types: RwLock::new(Arc::new(media_types)),
-            latest: AtomicI64::new(latest),
-            secret: secret.unwrap_or_default(),
-            answering_since: AtomicI64::new(i64::MIN),
-            _lock: lock,
-            path,
-        })
-    }
-
-    /// Takes the time of an answer. Every change that is not visible yet will be stamped then or later.
-    pub(crate) fn answer(&self) -> i64 {
-        let now = locked(&self.horizon).answer();
-        self.remember_answering(now);
-        now
-    }
-
-    /// Takes the time of an answer that shows items up to a datestamp, even if the clock is behind it.
-    pub(crate) fn answer_at(&self, datestamp: i64) -> i64 {
-        let now = {
-            let mut horizon = locked(&self.horizon);
-            *horizon = Horizon::new(horizon.now().max(datestamp));
-            horizon.answered()
-        };
-        self.remember_answering(now);
-        now
-    }
-
-    /// Keeps, once a minute and before the answer is given, that answers are being given: should the machine
-    /// crash and its clock come up behind, the next start knows how far they may have gone.
-    fn remember_answering(&self, now: i64) {
-        let since = self.answering_since.load(Ordering::Acquire);
-        if now < since.saturating_add(ANSWERING_KEPT_EVERY) {
-            return;
-        }
-        self.answering_since.store(now, Ordering::Release);
-        if let Err(error) = self.set_fact("answering_since", &now.to_string()) {
-            tracing::warn!("{error}");
-        }
     }
 
     /// The newest datestamp there is; it may be a second ahead of the clock.
@@ -166,14 +100,40 @@ impl Index {
         &self.secret
     }
 
-    /// A fact kept with the index.
-    pub(crate) fn fact(&self, key: &str) -> Result<Option<String>, Error> {
-        meta(&locked(&self.writer), key).map_err(|source| self.error(source))
+    /// Whether no process had this index open before with this configuration.
+    pub(crate) fn is_first(&self) -> bool {
+        self.first
     }
 
-    /// Keeps a fact with the index.
+    /// Whether another process was last seen to have a newer configuration. This one then writes nothing of
+    /// what it sees: it would undo what the other has written.
+    pub(crate) fn is_superseded(&self) -> bool {
+        self.superseded.load(Ordering::Acquire)
+    }
+
+    /// Keeps other processes from doing at the same time what one of them should do, until it is dropped.
+    pub(crate) fn turn(&self) -> Result<File, Error> {
+        let take = || {
+            let file = private_file(&self.data.join(TURN_FILE))?;
+            uninterrupted(|| file.lock()).map(|()| file)
+        };
+        take().map_err(|source| self.data_error(source))
+    }
+
+    /// A fact kept with the index.
+    pub(crate) fn fact(&self, key: &str) -> Result<Option<String>, Error> {
+        let mut writer = locked(&self.writer);
+        self.agree_with(&mut writer)?;
+        meta(&writer, key).map_err(|source| self.error(source))
+    }
+
+    /// Keeps a fact with the index, unless another process has a newer configuration.
     pub(crate) fn set_fact(&self, key: &str, value: &str) -> Result<(), Error> {
-        let writer = locked(&self.writer);
+        let mut writer = locked(&self.writer);
+        let _held = self.agree_with(&mut writer)?;
+        if self.is_superseded() {
+            return Ok(());
+        }
         set_meta(&writer, key, &value).map_err(|source| self.error(source))
     }
 
@@ -187,13 +147,37 @@ impl Index {
     }
 
     /// Ends in good order: the next start knows exactly what was answered.
+    ///
+    /// A shared index has no end of its own, for others may go on. What they agree on is exact without one.
     pub(crate) fn close(&self) -> Result<(), Error> {
-        let answered = locked(&self.horizon).answered();
-        let writer = locked(&self.writer);
-        set_meta(&writer, "answered", &answered).map_err(|source| self.error(source))?;
         locked(&self.readers).clear();
+        if self.hold.sharing != Sharing::Alone {
+            return Ok(());
+        }
+        let mut writer = locked(&self.writer);
+        let answered = self.agree_with(&mut writer)?.agreed.answered;
+        set_meta(&writer, "answered", &answered).map_err(|source| self.error(source))?;
         let checkpoint = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         checkpoint.map_err(|source| self.error(source))
+    }
+
+    /// Takes a table that knows more.
+    fn extend_media_types(&self, table: MediaTypeTable) {
+        let mut place = self
+            .media_types
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        if table.len() > place.len() {
+            *place = Arc::new(table);
+        }
+    }
+
+    fn set_media_types(&self, table: MediaTypeTable) {
+        let mut place = self
+            .media_types
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *place = Arc::new(table);
     }
 
     fn error(&self, source: rusqlite::Error) -> Error {
@@ -202,57 +186,13 @@ impl Index {
             source,
         }
     }
-}
 
-/// How far answers may have gone before an end that was not clean: up to the crash itself, and if the clock
-/// has come up behind, up to the last that could have been given under the old one.
-fn answered_before_crash(writer: &Connection, latest: i64) -> rusqlite::Result<i64> {
-    let since: Option<String> = meta(writer, "answering_since")?;
-    let since = since.and_then(|since| since.parse::<i64>().ok());
-    let now = system_seconds();
-    let answered = match since {
-        Some(since) if now < since => since.saturating_add(ANSWERING_KEPT_EVERY),
-        _ => now,
-    };
-    Ok(answered.max(latest))
-}
-
-/// One process at a time: two would give out different datestamps for the same change.
-fn lock(data: &Path) -> Result<File, Error> {
-    let error = |source| Error::Data {
-        path: data.to_owned(),
-        source,
-    };
-    fs::create_dir_all(data).map_err(error)?;
-    let mut options = File::options();
-    let file = options
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(data.join(LOCK_FILE))
-        .map_err(error)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(Error::InUse {
-            path: data.to_owned(),
-        }),
-        Err(fs::TryLockError::Error(source)) => Err(error(source)),
+    fn data_error(&self, source: std::io::Error) -> Error {
+        Error::Data {
+            path: self.data.clone(),
+            source,
+        }
     }
-}
-
-/// Finds damage now rather than when a harvester asks for what is on the damaged page, which no restart would
-/// mend. It takes a bit more than half a second for a million items.
-fn check(writer: &Connection, version: i64) -> rusqlite::Result<()> {
-    let found: String = match version {
-        0 => "the tables are missing".to_owned(),
-        older if older < schema::VERSION => "it was written by an older garner".to_owned(),
-        _ => writer.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?,
-    };
-    if found == "ok" {
-        return Ok(());
-    }
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    Err(rusqlite::Error::SqliteFailure(code, Some(found)))
 }
 
 fn meta<T: rusqlite::types::FromSql>(
@@ -282,12 +222,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Seconds.
-const ANSWERING_KEPT_EVERY: i64 = 60;
-
 const FILE: &str = "index.sqlite";
 /// Where a new index is written until it is complete.
 const UNFINISHED_FILE: &str = "index.sqlite.new";
 /// Where an index is kept that was rebuilt.
 const OLD_FILE: &str = "index.sqlite.old";
-const LOCK_FILE: &str = "index.lock";
+/// Locked by the process whose turn it is.
+const TURN_FILE: &str = "index.turn";

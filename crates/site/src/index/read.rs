@@ -4,6 +4,7 @@ use oai::{Position, SetSpec};
 use provider::Range;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
+use super::media_type_table::MediaTypeTable;
 use super::row::{self, COLUMNS, Row};
 use super::visibility::Visibility;
 use super::{Index, locked, schema};
@@ -14,20 +15,53 @@ use crate::{Error, SitePath};
 pub(crate) struct Reader<'a> {
     index: &'a Index,
     connection: Option<Connection>,
+    round: u64,
+}
+
+/// Connections that nobody uses just now.
+#[derive(Debug, Default)]
+pub(super) struct Idle {
+    connections: Vec<Connection>,
+    /// Another one for each file that was the index.
+    round: u64,
 }
 
 impl Index {
     /// A connection for reading.
     pub(crate) fn reader(&self) -> Result<Reader<'_>, Error> {
-        let pooled = locked(&self.readers).pop();
-        let connection = match pooled {
-            Some(connection) => connection,
-            None => schema::open(&self.path, 4).map_err(|source| self.error(source))?,
-        };
+        if let Some(reader) = self.idle_reader() {
+            return Ok(reader);
+        }
+        let _held = self.agree()?;
+        let connection = schema::open(&self.path, 4).map_err(|source| self.error(source))?;
         Ok(Reader {
             index: self,
             connection: Some(connection),
+            round: locked(&self.readers).round,
         })
+    }
+
+    fn idle_reader(&self) -> Option<Reader<'_>> {
+        let mut idle = locked(&self.readers);
+        let connection = idle.connections.pop()?;
+        Some(Reader {
+            index: self,
+            connection: Some(connection),
+            round: idle.round,
+        })
+    }
+}
+
+impl Idle {
+    /// Closes all.
+    pub(super) fn clear(&mut self) {
+        self.connections.clear();
+    }
+
+    /// Closes all, and those that are in use when they are given back: another file is the index now.
+    pub(super) fn start_over(&mut self) {
+        self.clear();
+        self.round += 1;
     }
 }
 
@@ -125,10 +159,12 @@ impl Reader<'_> {
                 visibility.condition()
             ),
         };
-        self.query(|connection| {
+        let types: Vec<i64> = self.query(|connection| {
             let mut statement = connection.prepare_cached(&sql)?;
             statement.query_map([], |row| row.get(0))?.collect()
-        })
+        })?;
+        self.know_types(types.iter().copied())?;
+        Ok(types)
     }
 
     /// Some live items of a media type, first those that an origin shows to all.
@@ -188,7 +224,9 @@ impl Reader<'_> {
 
     /// The former media types of an item.
     pub(crate) fn former_types(&self, id: i64) -> Result<Vec<i64>, Error> {
-        self.query(|connection| row::former_types(connection, id))
+        let types = self.query(|connection| row::former_types(connection, id))?;
+        self.know_types(types.iter().copied())?;
+        Ok(types)
     }
 
     /// What a plug-in said of a file in its present state.
@@ -214,10 +252,25 @@ impl Reader<'_> {
     }
 
     fn rows(&self, sql: &str, parameters: &[&dyn ToSql]) -> Result<Vec<Row>, Error> {
-        self.query(|connection| {
+        let rows: Vec<Row> = self.query(|connection| {
             let mut statement = connection.prepare_cached(sql)?;
             statement.query_map(parameters, Row::read)?.collect()
-        })
+        })?;
+        self.know_types(rows.iter().map(|row| row.media_type))?;
+        Ok(rows)
+    }
+
+    /// Another process may have met media types since this one last agreed with it.
+    fn know_types(&self, mut types: impl Iterator<Item = i64>) -> Result<(), Error> {
+        let known = self.index.media_types();
+        if types.all(|id| known.get(id).is_some()) {
+            return Ok(());
+        }
+        let table = self.query(MediaTypeTable::read)?;
+        if locked(&self.index.readers).round == self.round {
+            self.index.extend_media_types(table);
+        }
+        Ok(())
     }
 
     fn number(&self, sql: &str, parameters: impl rusqlite::Params) -> Result<u64, Error> {
@@ -242,7 +295,10 @@ impl Reader<'_> {
 impl Drop for Reader<'_> {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            locked(&self.index.readers).push(connection);
+            let mut idle = locked(&self.index.readers);
+            if idle.round == self.round {
+                idle.connections.push(connection);
+            }
         }
     }
 }

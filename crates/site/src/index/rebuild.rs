@@ -9,7 +9,10 @@ use super::load::{fresh_secret, put_in_place, remove};
 use super::{FILE, OLD_FILE, UNFINISHED_FILE, meta, schema, set_meta};
 use crate::Error;
 
-pub(super) fn rebuild(data: &Path) -> Result<(), Error> {
+/// Puts a new index in the place of the old one. The agreement must be held, so that nobody writes into the old
+/// one meanwhile or opens it; who has it open keeps it until then. Tokens stay good if the secret is given or
+/// can be read.
+pub(super) fn rebuild(data: &Path, secret: Option<&[u8]>) -> Result<(), Error> {
     let (old, unfinished, kept) = (
         data.join(FILE),
         data.join(UNFINISHED_FILE),
@@ -20,12 +23,12 @@ pub(super) fn rebuild(data: &Path) -> Result<(), Error> {
         source,
     };
     remove(&unfinished).map_err(data_error)?;
-    let rescued = rescue(&old, &unfinished).map_err(|source| Error::Index {
+    let rescued = rescue(&old, &unfinished, secret).map_err(|source| Error::Index {
         path: unfinished.clone(),
         source,
     })?;
-    match std::fs::copy(&old, &kept) {
-        Ok(_) => tracing::warn!("the old index is kept as `{}`", kept.display()),
+    match keep(&old, &kept) {
+        Ok(()) => tracing::warn!("the old index is kept as `{}`", kept.display()),
         Err(error) => tracing::warn!("the old index could not be kept: {error}"),
     }
     put_in_place(&unfinished, &old).map_err(data_error)?;
@@ -35,14 +38,21 @@ pub(super) fn rebuild(data: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// A second name rather than a copy: to open and close the file besides SQLite would drop the locks that other
+/// connections of this process have on it.
+fn keep(old: &Path, kept: &Path) -> std::io::Result<()> {
+    remove(kept)?;
+    std::fs::hard_link(old, kept).or_else(|_| std::fs::copy(old, kept).map(drop))
+}
+
 /// Copies rows from both ends, so that one bad page in the middle costs only what is on it.
-fn rescue(old: &Path, new: &Path) -> rusqlite::Result<u64> {
+fn rescue(old: &Path, new: &Path, secret: Option<&[u8]>) -> rusqlite::Result<u64> {
     let target = schema::create(new)?;
     target.execute_batch("BEGIN; CREATE UNIQUE INDEX rescue_path ON item (path, state = 2);")?;
     let mut rescued = 0;
-    let mut secret = None;
+    let mut secret = secret.map(<[u8]>::to_vec);
     if let Ok(source) = Connection::open_with_flags(old, OpenFlags::SQLITE_OPEN_READ_WRITE) {
-        secret = meta::<Vec<u8>>(&source, "secret").ok().flatten();
+        secret = secret.or_else(|| meta(&source, "secret").ok().flatten());
         copy(&source, "SELECT id, name FROM media_type", |row| {
             let sql = "INSERT OR IGNORE INTO media_type (id, name) VALUES (?1, ?2)";
             let (id, name): (i64, String) = (row.get(0)?, row.get(1)?);

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
+
+use super::state_file::private_file;
 
 pub(super) const VERSION: i64 = 3;
 
@@ -68,9 +70,10 @@ pub(super) fn open_durably(path: &Path, cache_mib: u32) -> rusqlite::Result<Conn
     Ok(connection)
 }
 
-/// Opens a connection for work beside others.
+/// Opens a connection for work beside others. A file that is not there is not made: an empty one is no index.
 pub(super) fn open(path: &Path, cache_mib: u32) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(std::time::Duration::from_secs(30))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -82,6 +85,8 @@ pub(super) fn open(path: &Path, cache_mib: u32) -> rusqlite::Result<Connection> 
 
 /// Makes a new database for a load: nobody else sees it, and it counts only once it is complete.
 pub(super) fn create(path: &Path) -> rusqlite::Result<Connection> {
+    // SQLite would let everybody read it. What it cannot open it will say.
+    let _ = private_file(path);
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "page_size", 8192)?;
     connection.pragma_update(None, "journal_mode", "OFF")?;

@@ -2,14 +2,13 @@
 
 use std::ops::AddAssign;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 
 use rusqlite::{Connection, TransactionBehavior, params};
 
 use super::batch::Batch;
-use super::media_type_table::MediaTypeTable;
 use super::row::{Row, State};
 use super::{Index, locked};
+use crate::horizon::Horizon;
 use crate::{Error, Facts, SitePath};
 
 /// Something that was seen of a path.
@@ -84,6 +83,9 @@ impl Index {
 
     /// Remembers for the first time whether items are shown to those without credentials.
     pub(crate) fn note_shown(&self, shown: &[(i64, bool)]) -> Result<(), Error> {
+        if self.is_superseded() {
+            return Ok(());
+        }
         let sql = "UPDATE item SET shown = ?2 WHERE id = ?1 AND shown IS NULL";
         self.note(shown, |connection, (id, shown)| {
             connection
@@ -130,7 +132,8 @@ impl Index {
         .map(drop)
     }
 
-    /// Writes notes in one transaction that leaves datestamps alone.
+    /// Writes notes in one transaction that leaves datestamps alone. What was given to whom is noted by a process
+    /// with an older configuration too: it is true in any case.
     fn note<T>(
         &self,
         notes: &[T],
@@ -184,6 +187,9 @@ impl Index {
     ) -> Result<(), Error> {
         let sql = "INSERT INTO plugin_result (item, plugin, mark, outcome) VALUES (?1, ?2, ?3, ?4)
                    ON CONFLICT (item, plugin) DO UPDATE SET mark = excluded.mark, outcome = excluded.outcome";
+        if self.is_superseded() {
+            return Ok(());
+        }
         let notes = locked(&self.notes);
         let kept = notes
             .prepare_cached(sql)
@@ -196,7 +202,12 @@ impl Index {
     /// A failure is told by how [`crate::plugin::PluginOutcome`] is written in JSON.
     pub(crate) fn retry_failed_plugins(&self) -> Result<(), Error> {
         let sql = "UPDATE plugin_result SET outcome = ?1 WHERE outcome LIKE '{\"failed\"%'";
-        let retried = locked(&self.writer).execute(sql, [RETRY]);
+        let mut writer = locked(&self.writer);
+        let _held = self.agree_with(&mut writer)?;
+        if self.is_superseded() {
+            return Ok(());
+        }
+        let retried = writer.execute(sql, [RETRY]);
         retried.map(drop).map_err(|source| self.error(source))
     }
 
@@ -217,6 +228,9 @@ impl Index {
                 }
                 Ok(())
             })?;
+            if self.is_superseded() {
+                return Ok(());
+            }
             let rows = self.reader()?.by_path(within, after.as_ref(), STEP)?;
             paths = rows.into_iter().map(|row| row.path).collect();
             match paths.last() {
@@ -226,34 +240,44 @@ impl Index {
         }
     }
 
-    /// Runs one transaction. The horizon stays locked until the change is visible, so that no answer comes between.
+    /// Runs one transaction. The horizon is held until the change is visible, so that no answer comes between.
+    /// Nothing is done if another process has a newer configuration.
     fn write(
         &self,
         work: impl FnOnce(&mut Batch<'_>) -> rusqlite::Result<()>,
     ) -> Result<Applied, Error> {
         let mut writer = locked(&self.writer);
-        let horizon = locked(&self.horizon);
-        let run = || -> rusqlite::Result<(Applied, i64, MediaTypeTable)> {
-            let transaction = writer.transaction()?;
-            let mut batch = Batch::new(
-                &transaction,
-                *horizon,
-                (*self.media_types()).clone(),
-                self.latest(),
-            );
-            work(&mut batch)?;
-            batch.settle()?;
-            let (applied, latest, media_types) = (batch.applied, batch.latest, batch.media_types);
-            transaction.commit()?;
-            Ok((applied, latest, media_types))
-        };
-        let (applied, latest, media_types) = run().map_err(|source| self.error(source))?;
+        let mut held = self.agree_with(&mut writer)?;
+        if self.is_superseded() {
+            return Ok(Applied::default());
+        }
+        let error = |source| self.error(source);
+        let transaction = writer
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(error)?;
+        let known = self.media_types();
+        let mut batch = Batch::new(
+            &transaction,
+            Horizon::new(held.agreed.answered),
+            (*known).clone(),
+            held.agreed.latest,
+        );
+        work(&mut batch).map_err(error)?;
+        batch.settle().map_err(error)?;
+        let (applied, latest, media_types) = (batch.applied, batch.latest, batch.media_types);
+        let met_types = media_types.len() > known.len();
+        // Told before it is true: if this process is killed in between, others look once in vain.
+        if latest != held.agreed.latest || met_types {
+            held.agreed.latest = latest;
+            held.agreed.media_types = held.agreed.media_types.wrapping_add(i64::from(met_types));
+            held.keep().map_err(|source| self.data_error(source))?;
+        }
+        transaction.commit().map_err(error)?;
         self.latest.store(latest, Ordering::Release);
-        *self
-            .media_types
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Arc::new(media_types);
-        drop(horizon);
+        if met_types {
+            self.set_media_types(media_types);
+            held.agreement.media_types = held.agreed.media_types;
+        }
         Ok(applied)
     }
 }

@@ -60,10 +60,12 @@ impl<'a> Record<'a> {
             );
         }
         let mended = matches!(outcome, PluginOutcome::Output(_)) && self.is_to_be_retried(&key);
-        self.keep(&key, &outcome);
+        // Kept last: what is not stamped, because it cannot be written now, is mended again another time.
         if mended && let Err(error) = site.index.touch(&self.item.row.path) {
             tracing::warn!("{error}");
+            return Some(outcome);
         }
+        self.keep(&key, &outcome);
         Some(outcome)
     }
 

@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::index::{OpenedIndex, State};
     use crate::mounts::Mounts;
-    use crate::{OfferConfig, Root, Rules, Symlinks};
+    use crate::{OfferConfig, Root, Rules, Sharing, Symlinks};
 
     fn ground(site: &Path) -> Ground {
         Ground {
@@ -303,7 +303,7 @@ mod tests {
             fs::create_dir_all(&directory).unwrap();
             fs::write(directory.join(format!("{number}.txt")), "text").unwrap();
         }
-        match Index::open(data).unwrap() {
+        match Index::open(data, Sharing::Alone).unwrap() {
             OpenedIndex::Fresh(loader) => first_scan(&ground(site), *loader, &|_| {}).unwrap(),
             OpenedIndex::Known(_) => unreachable!("the directory is new"),
         }

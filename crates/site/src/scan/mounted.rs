@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::index::{OpenedIndex, State};
-use crate::{Mount, OpenError, SiteConfig, Symlinks};
+use crate::{Mount, OpenError, Sharing, SiteConfig, Symlinks};
 
 /// Directories to make a site of.
 struct Fixture {
@@ -71,7 +71,7 @@ impl Fixture {
 }
 
 fn load(ground: &Ground, data: &Path) -> Box<Index> {
-    match Index::open(data).unwrap() {
+    match Index::open(data, Sharing::Alone).unwrap() {
         OpenedIndex::Fresh(loader) => first_scan(ground, *loader, &|_| {}).unwrap(),
         OpenedIndex::Known(_) => unreachable!("the directory is new"),
     }

@@ -28,6 +28,13 @@ pub fn of_file(facts: &Facts, media_type: &str) -> Vec<(String, String)> {
     own.collect()
 }
 
+/// Whether a header concerns one connection only, and so is no property of the resource (RFC 9110, 7.6.1).
+pub fn is_hop_by_hop(name: &str) -> bool {
+    HOP_BY_HOP
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+}
+
 /// A strong validator: it changes whenever the file does.
 pub fn etag(facts: &Facts) -> String {
     format!("\"{:x}-{:x}\"", facts.size, facts.mark as u64)
@@ -38,6 +45,15 @@ pub fn last_modified(mtime: i64, now: SystemTime) -> Option<SystemTime> {
     let since = Duration::from_secs(u64::try_from(mtime).ok()?);
     Some((UNIX_EPOCH.checked_add(since)?).min(now))
 }
+
+const HOP_BY_HOP: [&str; 6] = [
+    "connection",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::index::{Index, Row, State};
-use crate::{Error, Look, SitePath};
+use crate::sweep::retyping;
+use crate::{Error, Look, Origin, SitePath};
 
 /// Notes of one helping.
 #[derive(Debug, Default)]
@@ -14,16 +15,19 @@ pub(crate) struct Notes {
     missed: Vec<i64>,
     /// Items that were missed once and are served again.
     back: Vec<SitePath>,
+    /// Items whose media type is another one for the origin.
+    retyped: Vec<(SitePath, String)>,
 }
 
 impl Notes {
     /// Takes down what the origin says of a row.
-    pub(crate) fn add(&mut self, row: &Row, look: &Look) {
+    pub(crate) fn add(&mut self, index: &Index, origin: &dyn Origin, row: &Row, look: &Look) {
         if row.state != State::Live {
             return;
         }
         match look {
-            Look::Served(_) => {
+            Look::Served(served) => {
+                self.retyped.extend(retyping(index, origin, row, served));
                 if row.shown != Some(true) {
                     self.seen.push(row.id);
                 }
@@ -53,12 +57,16 @@ impl Notes {
 
     /// Whether there is nothing to keep.
     pub(crate) fn is_empty(&self) -> bool {
-        self.seen.is_empty() && self.missed.is_empty() && self.back.is_empty()
+        self.seen.is_empty()
+            && self.missed.is_empty()
+            && self.back.is_empty()
+            && self.retyped.is_empty()
     }
 
     fn write(&self, index: &Index, who: i64) -> Result<(), Error> {
         index.note_seen(&self.seen, who)?;
         index.note_missed(&self.missed)?;
+        index.retype(&self.retyped)?;
         index.restamp_missed(&self.back)
     }
 }

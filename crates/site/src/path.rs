@@ -77,6 +77,12 @@ impl SitePath {
         self.components().next_back().unwrap_or_default()
     }
 
+    /// The path one component shorter; the root for the root.
+    pub fn parent(&self) -> Self {
+        let end = self.0.iter().rposition(|byte| *byte == b'/');
+        Self(self.0[..end.unwrap_or(0)].to_vec())
+    }
+
     /// The path one component longer.
     pub fn join(&self, name: &[u8]) -> Self {
         let mut bytes = Vec::with_capacity(self.0.len() + 1 + name.len());

@@ -14,6 +14,7 @@ use crate::indexer::{Following, Indexer};
 use crate::media_types::MediaTypes;
 use crate::mounts::Mounts;
 use crate::plugin::{Plugin, PluginRule};
+use crate::refresh::Round;
 use crate::scan;
 use crate::sweep::Sweep;
 use crate::{
@@ -65,6 +66,8 @@ pub struct Site {
     pub(crate) origin: Option<SharedOrigin>,
     /// Whether the last notes of an answer could not be written.
     pub(crate) notes_failing: AtomicBool,
+    /// Where several processes refresh the index on request.
+    pub(crate) round: Round,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
     troubles: Mutex<HashMap<i64, Instant>>,
     /// Fingerprints of the password files whose change was noticed, by the path of the area.
@@ -179,6 +182,27 @@ impl Site {
             );
         }
         let ground = Arc::new(config.ground()?);
+        Self::open_on(ground, config, origin, None, rebuild, progress)
+    }
+
+    /// Opens a site inside of the web server that serves it. A new index is loaded with what this origin says of the
+    /// files; it is asked by who opens the site and answers for that request alone.
+    pub fn open_through(
+        ground: Arc<Ground>,
+        config: SiteConfig,
+        origin: &dyn Origin,
+    ) -> Result<Self, Error> {
+        Self::open_on(ground, config, None, Some(origin), false, &|_| {})
+    }
+
+    fn open_on(
+        ground: Arc<Ground>,
+        config: SiteConfig,
+        origin: Option<SharedOrigin>,
+        asked: Option<&dyn Origin>,
+        rebuild: bool,
+        progress: &dyn Fn(u64),
+    ) -> Result<Self, Error> {
         let access = config.access()?;
         let plugins: Result<Vec<_>, _> = config
             .plugins
@@ -186,13 +210,14 @@ impl Site {
             .map(|rule| Plugin::compile(rule.clone(), &config.relative_to))
             .collect();
         let plugins = plugins.map_err(|error| Error::Config(error.to_string()))?;
-        let index = open_index(&config, &ground, rebuild, progress)?;
+        let index = open_index(&config, &ground, asked, rebuild, progress)?;
         let site = Self {
             ground,
             index: Arc::from(index),
             access,
             plugins,
             origin,
+            round: Round::default(),
             notes_failing: AtomicBool::new(false),
             troubles: Mutex::default(),
             noticed_passwords: Mutex::default(),
@@ -253,7 +278,7 @@ impl Site {
     }
 
     /// The site's ground.
-    pub fn ground(&self) -> &Ground {
+    pub fn ground(&self) -> &Arc<Ground> {
         &self.ground
     }
 
@@ -371,6 +396,7 @@ impl Site {
 fn open_index(
     config: &SiteConfig,
     ground: &Ground,
+    origin: Option<&dyn Origin>,
     rebuild: bool,
     progress: &dyn Fn(u64),
 ) -> Result<Box<Index>, Error> {
@@ -379,14 +405,14 @@ fn open_index(
         false => Index::open(&config.data, config.sharing)?,
     };
     match opened {
-        OpenedIndex::Fresh(loader) => scan::first_scan(ground, *loader, progress),
+        OpenedIndex::Fresh(loader) => scan::first_scan(ground, *loader, origin, progress),
         OpenedIndex::Known(index) if config.sharing != Sharing::Alone => Ok(index),
         OpenedIndex::Known(index) => match scan::scan_all(ground, &index, progress) {
             Ok(()) => Ok(index),
             Err(error) if error.is_damage() && !rebuild => {
                 tracing::error!("{error}; it is rebuilt from what can be read of it");
                 drop(index);
-                open_index(config, ground, true, progress)
+                open_index(config, ground, origin, true, progress)
             }
             Err(error) => Err(error),
         },

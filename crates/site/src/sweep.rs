@@ -3,21 +3,20 @@
 //! It looks as somebody without credentials. What comes into sight is stamped anew, so that no harvester
 //! misses it; what goes out of sight leaves a tombstone for those who cannot see it any longer.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::index::{Index, Row, State};
+use crate::media_types::essence;
+use crate::public::nobody;
 use crate::root::Sighting;
 use crate::view::candidate;
-use crate::{Ground, Look, Requester, SharedOrigin, SitePath};
+use crate::{Error, Ground, Look, Origin, Served, SharedOrigin, SitePath};
 
 /// How many items are asked for at once.
 const HELPING: usize = 256;
-/// An address that is nobody's (RFC 5737): what is open to this machine alone is not open to all.
-const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 
 /// The thread that asks.
 #[derive(Debug)]
@@ -98,18 +97,38 @@ impl Sweeper {
                 .into_iter()
                 .filter(|row| row.state == State::Live)
                 .collect();
-            self.compare(&live)?;
+            let comparison = Comparison {
+                ground: &self.ground,
+                index: &self.index,
+                origin: &*self.origin,
+            };
+            comparison
+                .compare(&live)
+                .map_err(|error| error.to_string())?;
             if self.stopped.try_recv() == Err(TryRecvError::Disconnected) {
                 return Ok(());
             }
         }
     }
+}
 
-    fn compare(&self, rows: &[Row]) -> Result<(), String> {
+/// What an origin shows to all, compared with what it showed before.
+pub(crate) struct Comparison<'a> {
+    pub(crate) ground: &'a Ground,
+    pub(crate) index: &'a Index,
+    pub(crate) origin: &'a dyn Origin,
+}
+
+impl Comparison<'_> {
+    /// Asks about live rows, and makes what turned visible.
+    pub(crate) fn compare(&self, rows: &[Row]) -> Result<(), Error> {
         let candidates: Vec<_> = rows.iter().map(candidate).collect();
-        let nobody = Requester::anonymous(IpAddr::V4(NOBODY));
-        let looks = self.origin.look(&nobody, &candidates)?;
+        let looks = self
+            .origin
+            .look(&nobody(), &candidates)
+            .map_err(Error::Origin)?;
         let (mut noted, mut turned, mut back) = (Vec::new(), Vec::new(), Vec::new());
+        let mut retyped = Vec::new();
         for (row, look) in rows.iter().zip(looks) {
             let shown = matches!(look, Look::Served(_));
             if shown && row.missed {
@@ -122,16 +141,18 @@ impl Sweeper {
                 }
                 Some(_) => {}
             }
+            if let Look::Served(served) = look {
+                retyped.extend(retyping(self.index, self.origin, row, &served));
+            }
         }
         if !turned.is_empty() {
             let items = turned.len();
             tracing::info!(items, "the origin shows other items than before");
         }
-        self.index
-            .note_shown(&noted)
-            .and_then(|()| self.index.turn_shown(&turned))
-            .and_then(|()| self.index.restamp_missed(&back))
-            .map_err(|error| error.to_string())
+        self.index.note_shown(&noted)?;
+        self.index.turn_shown(&turned)?;
+        self.index.retype(&retyped)?;
+        self.index.restamp_missed(&back)
     }
 
     /// A file that has just changed differs from the row for another reason.
@@ -141,4 +162,22 @@ impl Sweeper {
             _ => false,
         }
     }
+}
+
+/// The media type of a row, if it is another one for an origin that has the last word on it.
+pub(crate) fn retyping(
+    index: &Index,
+    origin: &dyn Origin,
+    row: &Row,
+    served: &Served,
+) -> Option<(SitePath, String)> {
+    if !origin.fetches_files() {
+        return None;
+    }
+    let said = essence(served.media_type.as_deref()?).to_ascii_lowercase();
+    let types = index.media_types();
+    let same = types
+        .get(row.media_type)
+        .is_some_and(|entry| entry.name == said);
+    (!same).then(|| (row.path.clone(), said))
 }

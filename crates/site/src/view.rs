@@ -99,7 +99,7 @@ impl<'a> SiteView<'a> {
                 _ => looks.next(),
             };
             if let Some(look) = &look {
-                notes.add(&row, look);
+                notes.add(&self.site.index, origin, &row, look);
             }
             items.extend(self.item_by_look(row, look)?);
         }

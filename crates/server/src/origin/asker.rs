@@ -251,7 +251,7 @@ async fn read(mut response: Response, limit: u64) -> Result<Vec<u8>, Unanswered>
 fn shown(headers: &HeaderMap) -> Vec<(String, String)> {
     let own = headers
         .iter()
-        .filter(|(name, _)| !HOP_BY_HOP.contains(&name.as_str()));
+        .filter(|(name, _)| !site::headers::is_hop_by_hop(name.as_str()));
     own.map(|(name, value)| {
         (
             title_case(name.as_str()),
@@ -292,16 +292,6 @@ const TRY_LATER: [StatusCode; 5] = [
     StatusCode::BAD_GATEWAY,
     StatusCode::SERVICE_UNAVAILABLE,
     StatusCode::GATEWAY_TIMEOUT,
-];
-
-/// What concerns one connection only is no property of the resource (RFC 9110, 7.6.1).
-const HOP_BY_HOP: [&str; 6] = [
-    "connection",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "transfer-encoding",
-    "upgrade",
 ];
 
 #[cfg(test)]

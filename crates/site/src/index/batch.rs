@@ -58,10 +58,16 @@ impl<'a> Batch<'a> {
             Seen::File {
                 facts,
                 media_type,
+                by_name,
                 dynamic,
             } => {
-                let media_type = self.media_types.intern(self.connection, media_type)?;
-                match self.row(&observation.path)? {
+                let row = self.row(&observation.path)?;
+                let known = row.as_ref().filter(|_| *by_name);
+                let media_type = match known {
+                    Some(row) => row.media_type,
+                    None => self.media_types.intern(self.connection, media_type)?,
+                };
+                match row {
                     None => self.create(&observation.path, facts, media_type, *dynamic),
                     Some(row) => self.update(&row, facts, media_type, *dynamic),
                 }
@@ -149,6 +155,12 @@ impl<'a> Batch<'a> {
             _ => self.applied.created += 1,
         }
         Ok(())
+    }
+
+    /// Moves a live item into the set of another media type.
+    pub(super) fn retype(&mut self, row: &Row, media_type: &str) -> rusqlite::Result<()> {
+        let media_type = self.media_types.intern(self.connection, media_type)?;
+        self.update(row, &row.facts(), media_type, row.dynamic)
     }
 
     fn delete(&mut self, row: &Row) -> rusqlite::Result<()> {

@@ -53,8 +53,9 @@ impl Loader {
         facts: &Facts,
         media_type: &str,
         dynamic: bool,
+        shown: Option<bool>,
     ) -> Result<(), Error> {
-        self.insert(path, facts, media_type, dynamic)
+        self.insert(path, facts, media_type, dynamic, shown)
             .map_err(|source| self.error(source))
     }
 
@@ -64,12 +65,13 @@ impl Loader {
         facts: &Facts,
         media_type: &str,
         dynamic: bool,
+        shown: Option<bool>,
     ) -> rusqlite::Result<()> {
         let media_type = self.media_types.intern(&self.connection, media_type)?;
         let datestamp = oai::Datestamp::from_seconds(facts.mtime.min(self.now)).seconds();
         let sql =
-            "INSERT INTO item (path, datestamp, state, media_type, size, mtime, mark, dynamic)
-                   VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7)";
+            "INSERT INTO item (path, datestamp, state, media_type, size, mtime, mark, dynamic, shown)
+                   VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8)";
         self.connection.prepare_cached(sql)?.execute(params![
             path.as_bytes(),
             datestamp,
@@ -78,6 +80,7 @@ impl Loader {
             facts.mtime,
             facts.mark,
             dynamic,
+            shown,
         ])?;
         Ok(())
     }

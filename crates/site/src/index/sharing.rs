@@ -24,6 +24,16 @@ pub enum Sharing {
     },
 }
 
+impl Sharing {
+    /// The reading of the configuration; 0 where there is only one.
+    pub(crate) fn generation(self) -> i64 {
+        match self {
+            Self::Alone => 0,
+            Self::Shared { generation } => generation,
+        }
+    }
+}
+
 /// The lock on `index.lock`, held as long as the index is open.
 #[derive(Debug)]
 pub(super) struct Hold {

@@ -33,6 +33,7 @@ fn file(name: &str, mark: i64) -> Observation {
     Observation {
         path: path(name),
         seen: Seen::File {
+            by_name: false,
             facts: Facts {
                 mtime: 1000,
                 mark,

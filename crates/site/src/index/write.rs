@@ -29,6 +29,9 @@ pub(crate) enum Seen {
         facts: Facts,
         /// Its media type.
         media_type: String,
+        /// Whether that is only what its name says, and an origin has the last word: an item that is known keeps
+        /// the type it has.
+        by_name: bool,
         /// Whether a server would run it.
         dynamic: bool,
     },
@@ -171,6 +174,22 @@ impl Index {
                 let sql = "UPDATE item SET shown = ?2 WHERE id = ?1";
                 batch.connection.execute(sql, params![row.id, shown])?;
                 forget_who_saw(batch.connection, row.id, *shown)?;
+            }
+            Ok(())
+        })
+        .map(drop)
+    }
+
+    /// Takes note that items are of another media type than they were.
+    pub(crate) fn retype(&self, retyped: &[(SitePath, String)]) -> Result<(), Error> {
+        if retyped.is_empty() {
+            return Ok(());
+        }
+        self.write(|batch| {
+            for (path, media_type) in retyped {
+                if let Some(row) = batch.row(path)?.filter(|row| row.state == State::Live) {
+                    batch.retype(&row, media_type)?;
+                }
             }
             Ok(())
         })

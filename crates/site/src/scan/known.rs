@@ -58,12 +58,12 @@ impl<'a> Known<'a> {
         Ok(())
     }
 
-    /// Whether the front row is of this path and says the same.
+    /// Whether the front row is of this path and says the same; the media type too, if one is given.
     pub(super) fn matches(
         &mut self,
         path: &SitePath,
         facts: &Facts,
-        media_type: &str,
+        media_type: Option<&str>,
         dynamic: bool,
     ) -> Result<bool, Error> {
         if self.rows.front().is_none_or(|row| row.path != *path) {
@@ -73,9 +73,10 @@ impl<'a> Known<'a> {
             return Ok(false);
         };
         let types = self.index.media_types();
-        let same_type = types
-            .get(row.media_type)
-            .is_some_and(|entry| entry.name == media_type);
+        let same_type = media_type.is_none_or(|media_type| {
+            let known = types.get(row.media_type);
+            known.is_some_and(|entry| entry.name == media_type)
+        });
         Ok(row.mark == facts.mark && row.dynamic == dynamic && same_type)
     }
 

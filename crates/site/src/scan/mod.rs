@@ -11,16 +11,19 @@ use std::time::{Duration, Instant};
 
 use self::known::Known;
 use crate::index::{Applied, Index, Loader, Observation, Seen};
+use crate::public::{self, PublicView};
 use crate::root::Sighting;
 use crate::stop::Stop;
 use crate::walk::{Found, Walk, warn_unknown};
 use crate::watch::Watch;
-use crate::{Error, Facts, Ground, Reason, SitePath};
+use crate::{Error, Facts, Ground, Origin, Reason, SitePath};
 
-/// Loads a new index from a first scan.
+/// Loads a new index from a first scan. Where an origin is at hand it says what the files are, and which of them are
+/// for all.
 pub(crate) fn first_scan(
     ground: &Ground,
     mut loader: Loader,
+    origin: Option<&dyn Origin>,
     progress: &dyn Fn(u64),
 ) -> Result<Box<Index>, Error> {
     let (sender, receiver) = mpsc::sync_channel::<Vec<Found>>(16);
@@ -36,22 +39,43 @@ pub(crate) fn first_scan(
         });
         let mut files = 0;
         for helping in receiver {
-            for found in helping {
+            let mut found = Vec::with_capacity(helping.len());
+            for file in helping {
                 if let Found::File {
                     path,
                     facts,
                     dynamic,
-                } = found
+                } = file
                 {
                     let facts = ground.settled(&path, facts);
-                    loader.add(&path, &facts, ground.media_types.of(path.name()), dynamic)?;
-                    files += 1;
+                    found.push((path, facts, dynamic));
                 }
             }
+            files += found.len() as u64;
+            load(ground, &mut loader, origin, &found)?;
             progress(files);
         }
         loader.finish()
     })
+}
+
+fn load(
+    ground: &Ground,
+    loader: &mut Loader,
+    origin: Option<&dyn Origin>,
+    found: &[(SitePath, Facts, bool)],
+) -> Result<(), Error> {
+    let paths = found.iter().map(|(path, _, _)| path);
+    let views = match origin {
+        Some(origin) => public::views(origin, paths)?,
+        None => vec![PublicView::default(); found.len()],
+    };
+    for ((path, facts, dynamic), view) in found.iter().zip(views) {
+        let by_name = || ground.media_types.of(path.name()).to_owned();
+        let media_type = view.media_type.unwrap_or_else(by_name);
+        loader.add(path, facts, &media_type, *dynamic, view.shown)?;
+    }
+    Ok(())
 }
 
 /// Compares the whole site with the index and makes every difference visible.
@@ -73,12 +97,16 @@ pub(crate) struct Scan<'a> {
     index: &'a Index,
     watch: Option<&'a mut Watch>,
     stop: Stop,
+    /// Whether the names decide on the media types, and not an origin.
+    types_by_name: bool,
     observations: Vec<Observation>,
     /// Changed a moment ago: to be looked at again.
     pub(crate) young: Vec<SitePath>,
     /// Since when each of them has been too young whenever it was looked at.
     pub(crate) young_since: HashMap<SitePath, Instant>,
     pub(crate) applied: Applied,
+    /// The files among what was applied, where an origin is still to be asked what they are.
+    pub(crate) untyped: Vec<SitePath>,
     /// How many files the walk met.
     pub(crate) files: u64,
 }
@@ -95,12 +123,20 @@ impl<'a> Scan<'a> {
             index,
             watch,
             stop,
+            types_by_name: true,
             observations: Vec::new(),
             young: Vec::new(),
             young_since: HashMap::new(),
             applied: Applied::default(),
+            untyped: Vec::new(),
             files: 0,
         }
+    }
+
+    /// Leaves the media types of known items alone: the origin has said what they are, and will for new ones.
+    pub(crate) fn leaving_types(mut self) -> Self {
+        self.types_by_name = false;
+        self
     }
 
     /// Compares everything within a directory, both sides in the order of paths. If it is stopped, what it did not
@@ -132,7 +168,9 @@ impl<'a> Scan<'a> {
                         progress(self.files);
                     }
                     known.skip_before(&path, &mut suspects)?;
-                    let media_type = ground.media_types.of(path.name());
+                    let media_type = self
+                        .types_by_name
+                        .then(|| ground.media_types.of(path.name()));
                     if !known.matches(&path, &facts, media_type, dynamic)? {
                         suspects.push(path);
                     }
@@ -224,11 +262,15 @@ impl<'a> Scan<'a> {
 
     fn observe_file(&mut self, path: &SitePath, facts: Facts, dynamic: bool) {
         let media_type = self.ground.media_types.of(path.name()).to_owned();
+        if !self.types_by_name {
+            self.untyped.push(path.clone());
+        }
         self.observations.push(Observation {
             path: path.clone(),
             seen: Seen::File {
                 facts,
                 media_type,
+                by_name: !self.types_by_name,
                 dynamic,
             },
         });
@@ -304,7 +346,9 @@ mod tests {
             fs::write(directory.join(format!("{number}.txt")), "text").unwrap();
         }
         match Index::open(data, Sharing::Alone).unwrap() {
-            OpenedIndex::Fresh(loader) => first_scan(&ground(site), *loader, &|_| {}).unwrap(),
+            OpenedIndex::Fresh(loader) => {
+                first_scan(&ground(site), *loader, None, &|_| {}).unwrap()
+            }
             OpenedIndex::Known(_) => unreachable!("the directory is new"),
         }
     }

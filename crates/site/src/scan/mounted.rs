@@ -72,7 +72,7 @@ impl Fixture {
 
 fn load(ground: &Ground, data: &Path) -> Box<Index> {
     match Index::open(data, Sharing::Alone).unwrap() {
-        OpenedIndex::Fresh(loader) => first_scan(ground, *loader, &|_| {}).unwrap(),
+        OpenedIndex::Fresh(loader) => first_scan(ground, *loader, None, &|_| {}).unwrap(),
         OpenedIndex::Known(_) => unreachable!("the directory is new"),
     }
 }

@@ -1,0 +1,106 @@
+//! One OAI-PMH request in, one answer out. Which verbs there are is the provider's business.
+
+use std::ffi::c_int;
+use std::io::Write;
+use std::sync::Arc;
+
+use oai::{Arguments, Verb};
+use provider::Outcome;
+
+use crate::httpd::{OK, SERVICE_UNAVAILABLE};
+use crate::log;
+use crate::origin::ApacheOrigin;
+use crate::output::Output;
+use crate::repository::{RETRY_AFTER, Repository};
+use crate::request::Request;
+
+/// Answers a request to the repository at a URL path; returns the status for httpd.
+pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
+    let arguments = match request.arguments() {
+        Ok(arguments) => arguments,
+        Err(status) => return status,
+    };
+    let mut output = Output::new(request);
+    request.set_content_type("text/xml; charset=utf-8");
+    match write(request, base_path, &arguments, &mut output) {
+        Ok(outcome) => {
+            report(request, &arguments, &outcome, output.written);
+            OK
+        }
+        Err(provider::Error::Output(error)) => {
+            request.log(log::INFO, &format!("the answer could not be sent: {error}"));
+            output.break_off();
+            OK
+        }
+        Err(provider::Error::Unavailable(reason)) => {
+            request.log(log::ERROR, &format!("not answered: {reason}"));
+            match output.is_unsent() {
+                true => unavailable(request),
+                false => output.break_off(),
+            }
+            OK
+        }
+    }
+}
+
+fn write(
+    request: Request<'_>,
+    base_path: &str,
+    arguments: &Arguments,
+    output: &mut Output<'_>,
+) -> Result<Outcome, provider::Error> {
+    let repository = Repository::of(request)?;
+    let requester = request.requester();
+    let addresses = request.addresses(base_path);
+    // SAFETY: the request is handled until `answer` returns, and the origin is gone before that.
+    let origin = unsafe {
+        ApacheOrigin::new(
+            request.raw(),
+            Arc::clone(repository.site.ground()),
+            requester.clone(),
+        )
+    };
+    if let Err(error) = repository.refresh(request, &origin) {
+        if !error.is_damage() {
+            return Err(error.into());
+        }
+        request.log(
+            log::ERROR,
+            &format!("{error}; the index is rebuilt from what can be read of it"),
+        );
+        repository.site.rebuild_index()?;
+        repository.refresh(request, &origin)?;
+    }
+    let provider = repository.provider(&addresses);
+    let view = repository
+        .site
+        .view_through(requester, &origin, addresses)?;
+    let outcome = provider.answer(&view, arguments, &mut *output)?;
+    output.flush()?;
+    Ok(outcome)
+}
+
+/// 503, with Retry-After in seconds, the form that every harvester understands. Why is for the log: it may speak of
+/// files that are nobody else's business.
+fn unavailable(request: Request<'_>) {
+    request.set_status(SERVICE_UNAVAILABLE);
+    request.set_content_type("text/plain; charset=utf-8");
+    request.set_header(c"Retry-After", &RETRY_AFTER.to_string());
+    let mut output = Output::new(request);
+    // A client that is gone needs no answer.
+    let _ = output.write_all(UNAVAILABLE).and_then(|()| output.flush());
+}
+
+fn report(request: Request<'_>, arguments: &Arguments, outcome: &Outcome, bytes: u64) {
+    let verb = Verb::of(arguments).map_or("-", Verb::as_str);
+    let error = outcome.error.map_or("-", |code| code.as_str());
+    let records = outcome.records;
+    request.log(
+        log::DEBUG,
+        &format!("answered {verb} records={records} bytes={bytes} error={error}"),
+    );
+}
+
+const UNAVAILABLE: &[u8] =
+    b"This repository cannot answer at the moment: its index cannot be read or written. \
+The server's error log says why. Try again later.\n";

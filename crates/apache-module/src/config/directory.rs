@@ -1,0 +1,155 @@
+//! What is configured per directory and location, `.htaccess` included. One is made for every `.htaccess` of every
+//! request, so it lives in the pool and needs no drop.
+
+use std::ffi::c_char;
+
+use site::DynamicPolicy;
+
+use crate::httpd::{Pool, bytes};
+
+/// The settings of one directory.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct DirectoryConfig {
+    /// What `IndexIgnore` says, as mod_autoindex has it.
+    ignored: *const Pattern,
+    ignore_reset: bool,
+    /// What `OaiSkip` says; not set means the default.
+    skipped: *const Pattern,
+    skip_set: bool,
+    skip_reset: bool,
+    dynamic: Option<DynamicPolicy>,
+    /// The location that `SetHandler oai` stands in.
+    location: *const c_char,
+}
+
+/// A wildcard pattern, in a list.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(crate) struct Pattern {
+    next: *const Pattern,
+    /// What the whole path must match; null is everywhere.
+    pub(crate) place: *const c_char,
+    /// What the name must match.
+    pub(crate) name: *const c_char,
+}
+
+impl Default for DirectoryConfig {
+    fn default() -> Self {
+        Self {
+            ignored: std::ptr::null(),
+            ignore_reset: false,
+            skipped: std::ptr::null(),
+            skip_set: false,
+            skip_reset: false,
+            dynamic: None,
+            location: std::ptr::null(),
+        }
+    }
+}
+
+impl DirectoryConfig {
+    pub(super) fn merge(pool: Pool, base: &Self, add: &Self) -> Self {
+        Self {
+            ignored: match add.ignore_reset {
+                true => add.ignored,
+                false => chain(pool, add.ignored, base.ignored),
+            },
+            ignore_reset: add.ignore_reset || base.ignore_reset,
+            skipped: match add.skip_reset {
+                true => add.skipped,
+                false => chain(pool, add.skipped, base.skipped),
+            },
+            skip_set: add.skip_set || base.skip_set,
+            skip_reset: add.skip_reset || base.skip_reset,
+            dynamic: add.dynamic.or(base.dynamic),
+            location: match add.location.is_null() {
+                true => base.location,
+                false => add.location,
+            },
+        }
+    }
+
+    /// Adds a pattern of `IndexIgnore` in a directory, or everywhere. mod_autoindex compares the name with what
+    /// follows the last slash of the pattern.
+    pub(super) fn ignore(&mut self, pool: Pool, directory: &[u8], pattern: &[u8]) {
+        let name = pattern.rsplit(|byte| *byte == b'/').next();
+        self.ignored = pool.place(Pattern {
+            next: self.ignored,
+            place: pool.string([directory, b"*"].concat()),
+            name: pool.string(name.unwrap_or_default()),
+        });
+    }
+
+    pub(super) fn reset_ignore(&mut self, reset: bool) {
+        self.ignore_reset = reset;
+    }
+
+    /// Adds a pattern of `OaiSkip`.
+    pub(super) fn skip(&mut self, pool: Pool, pattern: &[u8]) {
+        self.skip_set = true;
+        self.skipped = pool.place(Pattern {
+            next: self.skipped,
+            place: std::ptr::null(),
+            name: pool.string(pattern),
+        });
+    }
+
+    /// Nothing is skipped, whatever was said further out.
+    pub(super) fn skip_none(&mut self) {
+        self.skip_set = true;
+        self.skip_reset = true;
+        self.skipped = std::ptr::null();
+    }
+
+    pub(super) fn set_dynamic(&mut self, policy: DynamicPolicy) {
+        self.dynamic = Some(policy);
+    }
+
+    pub(super) fn set_location(&mut self, pool: Pool, location: Option<&[u8]>) {
+        self.location = location.map_or(std::ptr::null(), |path| pool.string(path).cast_const());
+    }
+
+    /// What becomes of files that the server runs.
+    pub(crate) fn dynamic(&self) -> DynamicPolicy {
+        self.dynamic.unwrap_or(DynamicPolicy::Reference)
+    }
+
+    /// The URL path of the repository, where a location says so.
+    pub(crate) fn location(&self) -> Option<&[u8]> {
+        // SAFETY: the string is in the pool that this value is in, or in a longer one.
+        unsafe { bytes(self.location) }
+    }
+
+    pub(crate) fn ignored(&self) -> impl Iterator<Item = &Pattern> {
+        list(self.ignored)
+    }
+
+    pub(crate) fn skipped(&self) -> impl Iterator<Item = &Pattern> {
+        list(self.skipped)
+    }
+
+    /// Whether `OaiSkip` was never given.
+    pub(crate) fn skips_by_default(&self) -> bool {
+        !self.skip_set
+    }
+}
+
+/// The patterns of a list.
+fn list<'a>(first: *const Pattern) -> impl Iterator<Item = &'a Pattern> {
+    // SAFETY: lists are made here only, of pool memory that lives as long as the configuration they are part of.
+    let at = |pattern: *const Pattern| unsafe { pattern.as_ref() };
+    std::iter::successors(at(first), move |pattern| at(pattern.next))
+}
+
+/// One list followed by another; the first is copied.
+fn chain(pool: Pool, first: *const Pattern, second: *const Pattern) -> *const Pattern {
+    let mut joined = second;
+    for pattern in list(first) {
+        joined = pool.place(Pattern {
+            next: joined,
+            ..*pattern
+        });
+    }
+    joined
+}

@@ -1,0 +1,127 @@
+//! What is configured per server and virtual host. Nothing set means: as the server around it, else the default.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use provider::PageLimits;
+use site::config::{ByValueConfig, ByteSize, FixityConfig};
+use site::fixity::Algorithm;
+use site::plugin::PluginRule;
+
+use super::aliases::Alias;
+
+/// The settings of one server or virtual host.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServerConfig {
+    /// Whether some location of it has the handler.
+    pub(crate) offers: bool,
+    pub(crate) base_url: Option<String>,
+    pub(crate) repository_name: Option<String>,
+    pub(crate) admin_emails: Vec<String>,
+    pub(super) by_value_limit: Option<ByteSize>,
+    pub(super) by_value_types: BTreeMap<String, ByteSize>,
+    pub(super) page_bytes: Option<u64>,
+    pub(super) page_identifiers: Option<u64>,
+    pub(super) page_records: Option<u64>,
+    pub(super) page_lookups: Option<u64>,
+    pub(super) page_seconds: Option<u64>,
+    pub(super) fixity: Option<Vec<Algorithm>>,
+    pub(crate) plugins: Vec<PluginRule>,
+    pub(super) state_dir: Option<PathBuf>,
+    pub(super) freshness: Option<u64>,
+    pub(super) users: Option<Vec<String>>,
+    pub(super) roots: Vec<Alias>,
+    /// The aliases of locations; they go before the others, as in mod_alias.
+    pub(super) location_aliases: Vec<Alias>,
+    pub(super) aliases: Vec<Alias>,
+    /// The arguments of `UserDir` that name directories.
+    pub(super) user_dirs: Option<Vec<String>>,
+}
+
+impl ServerConfig {
+    /// What holds for a virtual host: its own settings, and where it has none those of the server around it.
+    pub(super) fn merge(base: &Self, add: &Self) -> Self {
+        let mut by_value_types = base.by_value_types.clone();
+        by_value_types.extend(add.by_value_types.clone());
+        // The own ones first: where several match a URL, the first counts.
+        let chain = |own: &[Alias], outer: &[Alias]| [own, outer].concat();
+        Self {
+            offers: add.offers || base.offers,
+            base_url: add.base_url.clone(),
+            repository_name: add
+                .repository_name
+                .clone()
+                .or_else(|| base.repository_name.clone()),
+            admin_emails: own_or(&add.admin_emails, &base.admin_emails),
+            by_value_limit: add.by_value_limit.or(base.by_value_limit),
+            by_value_types,
+            page_bytes: add.page_bytes.or(base.page_bytes),
+            page_identifiers: add.page_identifiers.or(base.page_identifiers),
+            page_records: add.page_records.or(base.page_records),
+            page_lookups: add.page_lookups.or(base.page_lookups),
+            page_seconds: add.page_seconds.or(base.page_seconds),
+            fixity: add.fixity.clone().or_else(|| base.fixity.clone()),
+            plugins: own_or(&add.plugins, &base.plugins),
+            state_dir: add.state_dir.clone().or_else(|| base.state_dir.clone()),
+            freshness: add.freshness.or(base.freshness),
+            users: add.users.clone().or_else(|| base.users.clone()),
+            roots: chain(&add.roots, &base.roots),
+            location_aliases: chain(&add.location_aliases, &base.location_aliases),
+            aliases: chain(&add.aliases, &base.aliases),
+            user_dirs: add.user_dirs.clone().or_else(|| base.user_dirs.clone()),
+        }
+    }
+
+    /// Where the indexes are kept.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.state_dir
+            .clone()
+            .unwrap_or_else(|| PathBuf::from(STATE_DIR))
+    }
+
+    /// How old an answer may be.
+    pub(crate) fn freshness(&self) -> Duration {
+        Duration::from_secs(self.freshness.unwrap_or(FRESHNESS))
+    }
+
+    pub(crate) fn page_limits(&self) -> PageLimits {
+        let default = PageLimits::default();
+        PageLimits {
+            bytes: self.page_bytes.unwrap_or(default.bytes),
+            identifiers: self.page_identifiers.unwrap_or(default.identifiers),
+            records: self.page_records.unwrap_or(default.records),
+            lookups: self.page_lookups.unwrap_or(default.lookups),
+            seconds: self.page_seconds.unwrap_or(default.seconds),
+        }
+    }
+
+    pub(crate) fn by_value(&self) -> ByValueConfig {
+        ByValueConfig {
+            limit: self
+                .by_value_limit
+                .unwrap_or_else(|| ByValueConfig::default().limit),
+            media_types: self.by_value_types.clone(),
+        }
+    }
+
+    pub(crate) fn fixity(&self) -> FixityConfig {
+        let fixity = self.fixity.clone();
+        fixity.map_or_else(FixityConfig::default, |algorithms| FixityConfig {
+            algorithms,
+        })
+    }
+}
+
+fn own_or<T: Clone>(own: &[T], outer: &[T]) -> Vec<T> {
+    match own.is_empty() {
+        true => outer.to_vec(),
+        false => own.to_vec(),
+    }
+}
+
+/// Where the indexes are unless `OaiStateDir` says otherwise.
+const STATE_DIR: &str = "/var/lib/mod_oai";
+
+/// Seconds.
+const FRESHNESS: u64 = 10;

@@ -1,0 +1,144 @@
+//! Which names are left out of the offer: by `IndexIgnore`, as a directory listing leaves them out, and by `OaiSkip`.
+//!
+//! Each component of a path is judged by the settings of the directory it is in: `.git/config` is hidden because
+//! `.git` is. The settings are asked of httpd once a directory and answer.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::rc::Rc;
+
+use site::{Ground, SitePath};
+
+use crate::config::DirectoryConfig;
+use crate::httpd::{bytes, c_string};
+use crate::sys;
+use crate::virtual_request::Connection;
+
+/// The directories that were looked at for one answer.
+#[derive(Default)]
+pub(crate) struct Directories {
+    known: HashMap<SitePath, Rc<Directory>>,
+}
+
+/// What a directory leaves out.
+#[derive(Default)]
+struct Directory {
+    /// Whether it is left out itself, with all that is in it.
+    hidden: bool,
+    /// Where it is.
+    place: Vec<u8>,
+    /// Patterns of `IndexIgnore`: for the whole path, and for the name.
+    ignored: Vec<(CString, CString)>,
+    /// Patterns of `OaiSkip`.
+    skipped: Vec<CString>,
+}
+
+impl Directories {
+    /// Whether a file is left out by its name or by that of a directory on the way to it.
+    pub(crate) fn hide(
+        &mut self,
+        connection: &Connection<'_>,
+        ground: &Ground,
+        file: &SitePath,
+    ) -> bool {
+        let directory = self.directory(connection, ground, &file.parent());
+        directory.hidden || directory.leaves_out(file)
+    }
+
+    fn directory(
+        &mut self,
+        connection: &Connection<'_>,
+        ground: &Ground,
+        path: &SitePath,
+    ) -> Rc<Directory> {
+        if let Some(known) = self.known.get(path) {
+            return Rc::clone(known);
+        }
+        let parent = match path.as_bytes().is_empty() {
+            true => None,
+            false => Some(self.directory(connection, ground, &path.parent())),
+        };
+        let hidden = parent.is_some_and(|parent| parent.hidden || parent.leaves_out(path));
+        let directory = Rc::new(match hidden {
+            true => Directory {
+                hidden,
+                ..Directory::default()
+            },
+            false => Directory::ask(connection, ground, path),
+        });
+        self.known.insert(path.clone(), Rc::clone(&directory));
+        directory
+    }
+}
+
+impl Directory {
+    /// Asks httpd for the settings of a directory. They are known before anybody is refused.
+    fn ask(connection: &Connection<'_>, ground: &Ground, path: &SitePath) -> Self {
+        let url_path = match path.as_bytes().is_empty() {
+            true => "/".to_owned(),
+            false => format!("/{}/", path.to_url_path()),
+        };
+        let place = ground.file_path(path).unwrap_or_default();
+        let mut directory = Self {
+            place: place.as_os_str().as_bytes().to_vec(),
+            ..Self::default()
+        };
+        let request = connection.look_up(&url_path);
+        let mark = request.mark();
+        // SAFETY: what the mark points to lives as long as the request.
+        let settings = unsafe {
+            match mark.directory.as_ref() {
+                Some(settings) => settings,
+                // It got nowhere, so what holds everywhere holds here.
+                None => DirectoryConfig::of_server((*request.r).server),
+            }
+        };
+        directory.take(settings);
+        directory
+    }
+
+    fn take(&mut self, settings: &DirectoryConfig) {
+        // SAFETY: patterns are C strings, as long as the settings live.
+        let copy = |text| unsafe { c_string(bytes(text).unwrap_or_default()) };
+        self.ignored = settings
+            .ignored()
+            .map(|pattern| (copy(pattern.place), copy(pattern.name)))
+            .collect();
+        self.skipped = settings
+            .skipped()
+            .map(|pattern| copy(pattern.name))
+            .collect();
+        if settings.skips_by_default() {
+            self.skipped.push(SKIPPED_BY_DEFAULT.to_owned());
+        }
+    }
+
+    /// Whether a name in this directory is left out.
+    fn leaves_out(&self, path: &SitePath) -> bool {
+        if self.ignored.is_empty() && self.skipped.is_empty() {
+            return false;
+        }
+        let name = c_string(path.name());
+        let place = c_string([&self.place, b"/".as_slice(), path.name()].concat());
+        let url_path = c_string([b"/".as_slice(), path.as_bytes()].concat());
+        let ignored = self
+            .ignored
+            .iter()
+            .any(|(whole, last)| matches(&place, whole) && matches(&name, last));
+        let skipped = |pattern: &CString| match pattern.as_bytes().first() {
+            Some(b'/') => matches(&url_path, pattern),
+            _ => matches(&name, pattern),
+        };
+        ignored || self.skipped.iter().any(skipped)
+    }
+}
+
+/// Whether a name matches a pattern in httpd's own way.
+fn matches(name: &CStr, pattern: &CStr) -> bool {
+    // SAFETY: both are C strings.
+    unsafe { sys::ap_strcmp_match(name.as_ptr(), pattern.as_ptr()) == 0 }
+}
+
+/// What is skipped where `OaiSkip` says nothing: hidden files.
+const SKIPPED_BY_DEFAULT: &CStr = c".??*";

@@ -1,0 +1,58 @@
+//! The content handler `oai`: declines what is not ours, else answers.
+
+use std::ffi::c_int;
+
+use provider::assets::{self, Asset};
+
+use crate::answer;
+use crate::border::guarded;
+use crate::httpd::{
+    DECLINED, FORBIDDEN, INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, OK, bytes,
+};
+use crate::output::Output;
+use crate::request::Request;
+use crate::sys;
+use crate::virtual_request::is_virtual;
+
+/// Handles a request if it is for this module.
+pub(crate) unsafe extern "C" fn handle(r: *mut sys::request_rec) -> c_int {
+    // SAFETY: httpd hands over a request that it is processing.
+    if unsafe { bytes((*r).handler) } != Some(b"oai") {
+        return DECLINED;
+    }
+    // SAFETY: as above, until this function returns.
+    guarded(INTERNAL_SERVER_ERROR, || unsafe {
+        match is_virtual(r) {
+            true => FORBIDDEN,
+            false => answer_request(Request::new(r)),
+        }
+    })
+}
+
+fn answer_request(request: Request<'_>) -> c_int {
+    if ![sys::M_GET, sys::M_POST].contains(&request.method()) {
+        // SAFETY: the request is being handled.
+        unsafe { (*request.raw()).allowed |= ALLOWED };
+        return METHOD_NOT_ALLOWED;
+    }
+    let (base_path, rest) = request.base_path();
+    match rest.as_str() {
+        "" => answer::answer(request, &base_path),
+        name => match assets::find(name) {
+            Some(asset) => send_asset(request, asset),
+            None => NOT_FOUND,
+        },
+    }
+}
+
+fn send_asset(request: Request<'_>, asset: Asset) -> c_int {
+    use std::io::Write;
+    request.set_content_type(asset.media_type);
+    request.set_header(c"Cache-Control", "max-age=3600");
+    let mut output = Output::new(request);
+    // A client that is gone needs no answer.
+    let _ = output.write_all(asset.bytes).and_then(|()| output.flush());
+    OK
+}
+
+const ALLOWED: i64 = (1 << sys::M_GET) | (1 << sys::M_POST);

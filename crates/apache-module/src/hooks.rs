@@ -1,0 +1,116 @@
+//! Where the module joins in.
+
+use std::ffi::c_int;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, chown};
+use std::path::Path;
+
+use crate::border::{guarded, report_panics};
+use crate::config::ServerConfig;
+use crate::handler;
+use crate::httpd::OK;
+use crate::{log, repository, sink, sys, virtual_request};
+
+const FIRST: c_int = sys::APR_HOOK_REALLY_FIRST;
+const MIDDLE: c_int = sys::APR_HOOK_MIDDLE as c_int;
+
+/// Registers everything; called whenever the configuration is read.
+pub(crate) unsafe extern "C" fn register(_: *mut sys::apr_pool_t) {
+    guarded((), || {
+        report_panics();
+        let none = std::ptr::null();
+        // SAFETY: httpd is registering hooks; the functions live as long as the module, which is never unloaded.
+        unsafe {
+            sys::ap_hook_post_config(Some(after_config), none, none, MIDDLE);
+            sys::ap_hook_child_init(Some(in_child), none, none, MIDDLE);
+            sys::ap_hook_translate_name(
+                Some(virtual_request::on_translate_name),
+                none,
+                none,
+                FIRST,
+            );
+            sys::ap_hook_post_perdir_config(
+                Some(virtual_request::on_directory_config),
+                none,
+                none,
+                FIRST,
+            );
+            sys::ap_hook_handler(Some(handler::handle), none, none, MIDDLE);
+            sys::ap_register_output_filter(
+                c"OAI_SINK".as_ptr(),
+                Some(sink::take_response),
+                None,
+                sys::ap_filter_type_AP_FTYPE_NETWORK,
+            );
+            sys::ap_register_input_filter(
+                c"OAI_NOTHING".as_ptr(),
+                Some(sink::give_nothing),
+                None,
+                sys::ap_filter_type_AP_FTYPE_NETWORK,
+            );
+        }
+    });
+}
+
+/// In the parent, as the user who started httpd: the state directories are made for the workers.
+unsafe extern "C" fn after_config(
+    _: *mut sys::apr_pool_t,
+    _: *mut sys::apr_pool_t,
+    _: *mut sys::apr_pool_t,
+    servers: *mut sys::server_rec,
+) -> c_int {
+    guarded(OK, || {
+        log::to_server(servers);
+        repository::begin_generation();
+        let mut server = servers;
+        // SAFETY: httpd hands over the list of its servers, each with its configuration.
+        while let Some(this) = unsafe { server.as_ref() } {
+            // SAFETY: as above.
+            let config = unsafe { ServerConfig::of(this) };
+            let directory = config.state_dir();
+            if config.offers
+                && let Err(error) = prepare(&directory)
+            {
+                log::about_server(
+                    this,
+                    log::WARNING,
+                    &format!(
+                        "the state directory {} cannot be made: {error}; make one that the worker user can write, and \
+                         name it with OaiStateDir",
+                        directory.display()
+                    ),
+                );
+            }
+            server = this.next;
+        }
+        OK
+    })
+}
+
+/// In each worker process, after it has given up its privileges.
+unsafe extern "C" fn in_child(_: *mut sys::apr_pool_t, server: *mut sys::server_rec) {
+    guarded((), || {
+        log::to_server(server);
+        log::install();
+        repository::forget_all();
+    });
+}
+
+/// Makes a state directory that is missing; one that is there is left as it is.
+fn prepare(directory: &Path) -> io::Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    DirBuilder::new().mode(0o700).create(directory)?;
+    if rustix::process::geteuid().is_root() {
+        // SAFETY: httpd has read `User` and `Group` and does not write them any more.
+        let (user, group) =
+            unsafe { (sys::ap_unixd_config.user_id, sys::ap_unixd_config.group_id) };
+        chown(directory, Some(user), Some(group))?;
+    }
+    Ok(())
+}

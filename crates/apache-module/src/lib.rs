@@ -1,0 +1,60 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod border;
+mod config;
+mod directories;
+mod handler;
+mod hooks;
+mod httpd;
+mod log;
+mod origin;
+mod output;
+mod repository;
+mod request;
+mod sink;
+mod sys;
+mod virtual_request;
+
+use std::ffi::{c_int, c_void};
+
+/// The module as httpd knows it. httpd itself writes the index, the handle and the link to the next one.
+#[unsafe(no_mangle)]
+pub static mut oai_module: sys::module = sys::module {
+    version: sys::MODULE_MAGIC_NUMBER_MAJOR as c_int,
+    minor_version: sys::MODULE_MAGIC_NUMBER_MINOR as c_int,
+    module_index: -1,
+    // By this name `<IfModule>` knows it.
+    name: c"mod_oai.c".as_ptr(),
+    dynamic_load_handle: std::ptr::null_mut(),
+    next: std::ptr::null_mut(),
+    magic: sys::MODULE_MAGIC_COOKIE as _,
+    rewrite_args: None,
+    create_dir_config: Some(config::create_directory),
+    merge_dir_config: Some(config::merge_directory),
+    create_server_config: Some(config::create_server),
+    merge_server_config: Some(config::merge_server),
+    cmds: config::DIRECTIVES.as_ptr(),
+    register_hooks: Some(hooks::register),
+    flags: 0,
+};
+
+/// The module's record, for functions of httpd that want to know who asks.
+fn module() -> *const sys::module {
+    &raw const oai_module
+}
+
+/// The number that httpd gave to the module.
+fn module_index() -> c_int {
+    // SAFETY: httpd writes it once, when the module is loaded, before any other function of it is called.
+    unsafe { (*module()).module_index }
+}
+
+/// What this module keeps in one of httpd's vectors of configurations.
+///
+/// # Safety
+/// `vector` is one of httpd's.
+unsafe fn module_of(vector: *const sys::ap_conf_vector_t) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    unsafe { sys::ap_get_module_config(vector, module()) }
+}

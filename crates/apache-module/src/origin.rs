@@ -1,0 +1,336 @@
+//! httpd as the origin: says what of the index a requester may see, and gives headers and bytes as a GET does.
+
+use std::cell::{OnceCell, RefCell};
+use std::ffi::{c_char, c_int};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustix::fs::Access;
+use site::{
+    Body, Candidate, DynamicPolicy, Fetched, Ground, Look, NotFetched, Origin, Requester, Served,
+    SitePath, headers,
+};
+
+use crate::config::DirectoryConfig;
+use crate::directories::Directories;
+use crate::httpd::{FORBIDDEN, OK, UNAUTHORIZED, bytes, text};
+use crate::sink::Sink;
+use crate::sys;
+use crate::virtual_request::{Connection, VirtualRequest};
+
+/// What is asked while one request is answered.
+pub(crate) struct ApacheOrigin<'r> {
+    original: *mut sys::request_rec,
+    ground: Arc<Ground>,
+    requester: Requester,
+    own: OnceCell<Connection<'r>>,
+    /// As somebody else asks: without credentials, to see what is public.
+    other: OnceCell<Connection<'r>>,
+    directories: RefCell<Directories>,
+}
+
+impl<'r> ApacheOrigin<'r> {
+    /// # Safety
+    /// `original` is being handled and outlives the origin.
+    pub(crate) unsafe fn new(
+        original: *mut sys::request_rec,
+        ground: Arc<Ground>,
+        requester: Requester,
+    ) -> Self {
+        Self {
+            original,
+            ground,
+            requester,
+            own: OnceCell::new(),
+            other: OnceCell::new(),
+            directories: RefCell::default(),
+        }
+    }
+
+    /// The connection on which somebody asks.
+    fn connection(&self, requester: &Requester) -> &Connection<'r> {
+        let same = requester.authorization == self.requester.authorization
+            && requester.cookie == self.requester.cookie
+            && requester.address == self.requester.address;
+        let cell = if same { &self.own } else { &self.other };
+        // SAFETY: `new` was promised that the original outlives this.
+        cell.get_or_init(|| unsafe { Connection::new(self.original, requester) })
+    }
+
+    fn look_at(&self, connection: &Connection<'_>, path: &SitePath) -> Look {
+        let mut directories = self.directories.borrow_mut();
+        if directories.hide(connection, &self.ground, path) {
+            return Look::NotServed("it is left out by IndexIgnore or OaiSkip".to_owned());
+        }
+        let Some(file) = self.ground.file_path(path) else {
+            return Look::NotServed("no directory is configured for it".to_owned());
+        };
+        let request = connection.look_up(&url_path(path));
+        judge(&request, &file)
+    }
+}
+
+impl Origin for ApacheOrigin<'_> {
+    fn look(&self, requester: &Requester, candidates: &[Candidate]) -> Result<Vec<Look>, String> {
+        let connection = self.connection(requester);
+        let looks = candidates
+            .iter()
+            .map(|candidate| self.look_at(connection, &candidate.path));
+        Ok(looks.collect())
+    }
+
+    fn fetches_files(&self) -> bool {
+        true
+    }
+
+    fn fetch(
+        &self,
+        requester: &Requester,
+        path: &SitePath,
+        limit: u64,
+    ) -> Result<Fetched, NotFetched> {
+        let connection = self.connection(requester);
+        // Looked at once more, and apart: a request whose filters were looked at cannot be run as well.
+        let look = self.look_at(connection, path);
+        let Look::Served(served) = look else {
+            return Err(NotFetched::Refused);
+        };
+        let request = connection.look_up(&url_path(path));
+        if request.status != OK {
+            return Err(NotFetched::Refused);
+        }
+        // What is run only because it was not recognised as a program is not run for its bytes.
+        let limit = if served.dynamic.is_some() {
+            limit
+        } else {
+            limit.min(LARGEST_SURPRISE)
+        };
+        let (sink, status) = connection.run(&request, limit);
+        response(sink, status, limit).map_err(NotFetched::Failed)
+    }
+}
+
+/// What httpd says of a file's URL.
+fn judge(request: &VirtualRequest<'_>, file: &Path) -> Look {
+    let not_served = |reason: &str| Look::NotServed(reason.to_owned());
+    match request.status {
+        OK => {}
+        UNAUTHORIZED | FORBIDDEN => return Look::Refused,
+        status => return Look::NotServed(format!("the server answers {status}")),
+    }
+    // SAFETY: the request lives, and httpd has processed it up to its handler.
+    let (mapped, path_info, handler, kind, policy) = unsafe {
+        let r = &*request.r;
+        (
+            bytes(r.filename).unwrap_or_default(),
+            bytes(r.path_info).unwrap_or_default(),
+            bytes(r.handler),
+            r.finfo.filetype,
+            DirectoryConfig::of(r).dynamic(),
+        )
+    };
+    let file_bytes = file.as_os_str().as_bytes();
+    let proxied = mapped.starts_with(b"proxy:fcgi:") && mapped.ends_with(file_bytes);
+    if mapped != file_bytes && !proxied {
+        return not_served("its URL leads elsewhere");
+    }
+    if !proxied && (kind != sys::apr_filetype_e_APR_REG || !path_info.is_empty()) {
+        return not_served("it is not a file");
+    }
+    let media_type = content_type(request);
+    let dynamic = match handler {
+        _ if proxied => true,
+        None => media_type.as_deref().is_some_and(is_run_by_type),
+        Some(b"default-handler") => false,
+        Some(handler) if runs_files(handler) => true,
+        Some(_) => return not_served("something else answers at its URL"),
+    };
+    let dynamic = dynamic
+        || request
+            .content_filters()
+            .iter()
+            .any(|name| changes_content(name));
+    if dynamic && policy == DynamicPolicy::Off {
+        return not_served("it is run by the server, and OaiDynamic is off");
+    }
+    if !dynamic && rustix::fs::access(file, Access::READ_OK).is_err() {
+        return Look::Refused;
+    }
+    Look::Served(Served {
+        headers: None,
+        // What a program says its output is comes with the output.
+        media_type: media_type.filter(|media_type| !is_run_by_type(media_type)),
+        dynamic: dynamic.then_some(policy),
+    })
+}
+
+/// The Content-Type that httpd would send for a file.
+fn content_type(request: &VirtualRequest<'_>) -> Option<String> {
+    // SAFETY: the request lives; the text is copied.
+    unsafe {
+        let r = request.r;
+        let own: *const c_char = (*r).content_type;
+        match own.is_null() {
+            true => None,
+            false => text(sys::ap_make_content_type(r, own)),
+        }
+    }
+}
+
+/// What came down the connection, as a response.
+fn response(sink: Sink, status: c_int, limit: u64) -> Result<Fetched, String> {
+    if sink.overflowed {
+        return Err(format!("the answer is longer than {limit} bytes"));
+    }
+    if status != OK {
+        return Err(format!("the server answers {status}"));
+    }
+    if sink.broken || !sink.ended {
+        return Err("the answer was not complete".to_owned());
+    }
+    let head = Head::parse(&sink.head).ok_or("the answer has no head")?;
+    if head.status != 200 {
+        return Err(format!("the server answers {}", head.status));
+    }
+    let body = match sink.is_file() {
+        true => {
+            let (file, length) = sink.into_file().ok_or("the answer has no body")?;
+            let size = file.metadata().map_or(u64::MAX, |metadata| metadata.len());
+            match size == length {
+                true => Body::File(file),
+                false => return Err("the file changed while it was opened".to_owned()),
+            }
+        }
+        false if head.chunked => {
+            Body::Bytes(unchunked(&sink.body).ok_or("the answer was not complete")?)
+        }
+        false => Body::Bytes(sink.body),
+    };
+    let complete = match (&body, head.content_length) {
+        (Body::Bytes(bytes), Some(length)) => bytes.len() as u64 == length,
+        _ => true,
+    };
+    match complete {
+        true => Ok(Fetched {
+            headers: head.headers,
+            body,
+        }),
+        false => Err("the answer was not complete".to_owned()),
+    }
+}
+
+/// The beginning of a response.
+struct Head {
+    status: u16,
+    /// Without those that concern one connection only.
+    headers: Vec<(String, String)>,
+    chunked: bool,
+    content_length: Option<u64>,
+}
+
+impl Head {
+    fn parse(head: &[u8]) -> Option<Self> {
+        let head = String::from_utf8_lossy(head);
+        let mut lines = head.split("\r\n");
+        let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+        let pairs: Vec<_> = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.to_owned(), value.trim_start().to_owned()))
+            .collect();
+        let value = |wanted: &str| {
+            let pair = pairs
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case(wanted));
+            pair.map(|(_, value)| value.as_str())
+        };
+        Some(Self {
+            status,
+            chunked: value("Transfer-Encoding")
+                .is_some_and(|value| value.eq_ignore_ascii_case("chunked")),
+            content_length: value("Content-Length").and_then(|value| value.parse().ok()),
+            headers: pairs
+                .iter()
+                .filter(|(name, _)| !headers::is_hop_by_hop(name))
+                .cloned()
+                .collect(),
+        })
+    }
+}
+
+/// The body that was sent in chunks (RFC 9112, 7.1).
+fn unchunked(mut body: &[u8]) -> Option<Vec<u8>> {
+    let mut whole = Vec::new();
+    loop {
+        let end = body.windows(2).position(|two| two == b"\r\n")?;
+        let size = std::str::from_utf8(&body[..end]).ok()?;
+        let size = usize::from_str_radix(size.split(';').next()?.trim(), 16).ok()?;
+        body = &body[end + 2..];
+        if size == 0 {
+            return Some(whole);
+        }
+        whole.extend_from_slice(body.get(..size)?);
+        body = body.get(size..)?.strip_prefix(b"\r\n")?;
+    }
+}
+
+fn url_path(path: &SitePath) -> String {
+    format!("/{}", path.to_url_path())
+}
+
+/// Handlers that run or read the very file; any other answers in its place.
+fn runs_files(handler: &[u8]) -> bool {
+    let named = [
+        b"cgi-script".as_slice(),
+        b"fcgid-script",
+        b"fastcgi-script",
+        b"lua-script",
+        b"perl-script",
+        b"wsgi-script",
+        b"server-parsed",
+        b"send-as-is",
+        b"imap-file",
+        b"php-script",
+    ];
+    named.contains(&handler)
+        || handler.starts_with(b"application/x-httpd-")
+        || handler.starts_with(b"proxy:fcgi:")
+        || handler.starts_with(b"proxy:unix:")
+        || handler.starts_with(b"php")
+        || handler.starts_with(b"x-httpd-")
+}
+
+/// Media types that are handlers under another name.
+fn is_run_by_type(media_type: &str) -> bool {
+    media_type.starts_with("application/x-httpd-")
+        || media_type.starts_with("text/x-server-parsed-html")
+}
+
+/// Whether a filter changes what a file says, other than by a coding that is not asked for.
+fn changes_content(filter: &[u8]) -> bool {
+    let name = filter.strip_prefix(b"bytype:").unwrap_or(filter);
+    let harmless = [
+        b"deflate".as_slice(),
+        b"brotli_compress",
+        b"brotli",
+        b"mod_expires",
+        b"fixup_headers_out",
+        b"fixup_headers_err",
+        b"buffer",
+        b"old_write",
+        b"cache_save",
+        b"cache_save_subreq",
+        b"cache_out",
+    ];
+    !harmless.contains(&name)
+}
+
+/// How much is taken of the answer for a file that should have been sent as it is, and was not.
+const LARGEST_SURPRISE: u64 = 64 * 1024;
+
+impl fmt::Debug for ApacheOrigin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApacheOrigin").finish_non_exhaustive()
+    }
+}

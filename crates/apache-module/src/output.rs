@@ -1,0 +1,105 @@
+//! The answer on its way to the client.
+
+use std::ffi::c_int;
+use std::io::{self, Write};
+
+use crate::httpd::BAD_GATEWAY;
+use crate::request::Request;
+use crate::sys;
+
+/// Writes the body of a response; blocks as long as the client does not read, up to httpd's own `Timeout`.
+pub(crate) struct Output<'r> {
+    request: Request<'r>,
+    buffer: Vec<u8>,
+    /// Bytes that were handed to httpd.
+    pub(crate) written: u64,
+}
+
+impl<'r> Output<'r> {
+    pub(crate) fn new(request: Request<'r>) -> Self {
+        Self {
+            request,
+            buffer: Vec::with_capacity(BLOCK),
+            written: 0,
+        }
+    }
+
+    /// Whether nothing was sent, so that another answer can be given.
+    pub(crate) fn is_unsent(&self) -> bool {
+        self.written == 0
+    }
+
+    /// Makes the answer visibly incomplete: the last chunk is never sent, and the connection is closed.
+    pub(crate) fn break_off(self) {
+        let r = self.request.raw();
+        // SAFETY: the request is being handled. The brigade and its buckets belong to it and are passed down.
+        unsafe {
+            let (connection, pool) = ((*r).connection, (*r).pool);
+            let brigade = sys::apr_brigade_create(pool, (*connection).bucket_alloc);
+            let list = (*connection).bucket_alloc;
+            let error = sys::ap_bucket_error_create(BAD_GATEWAY, std::ptr::null(), pool, list);
+            append(brigade, error);
+            append(brigade, sys::apr_bucket_eos_create(list));
+            sys::ap_pass_brigade((*r).output_filters, brigade);
+            (*connection).keepalive = sys::ap_conn_keepalive_e_AP_CONN_CLOSE;
+            (*connection).aborted = 1;
+        }
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let length = c_int::try_from(self.buffer.len()).unwrap_or(c_int::MAX);
+        // SAFETY: the buffer is valid for its length, and httpd copies or sends it before it returns.
+        let sent =
+            unsafe { sys::ap_rwrite(self.buffer.as_ptr().cast(), length, self.request.raw()) };
+        // SAFETY: the request is being handled.
+        let aborted = unsafe { (*(*self.request.raw()).connection).aborted != 0 };
+        if sent < 0 || aborted {
+            return Err(io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                "the client is gone",
+            ));
+        }
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+impl Write for Output<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.len() + bytes.len() > BLOCK {
+            self.send()?;
+        }
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BLOCK {
+            self.send()?;
+        }
+        Ok(bytes.len())
+    }
+
+    /// Hands over what is gathered. httpd itself is not told to flush: it sends when it has enough.
+    fn flush(&mut self) -> io::Result<()> {
+        self.send()
+    }
+}
+
+/// Puts a bucket at the end of a brigade.
+///
+/// # Safety
+/// Both are whole, and the bucket is in no brigade.
+unsafe fn append(brigade: *mut sys::apr_bucket_brigade, bucket: *mut sys::apr_bucket) {
+    // SAFETY: the caller's promise; the list of a brigade is laid out like the links of a bucket, which come first.
+    unsafe {
+        let end: *mut sys::apr_bucket = (&raw mut (*brigade).list).cast();
+        let last = (*brigade).list.prev;
+        (*bucket).link.next = end;
+        (*bucket).link.prev = last;
+        (*last).link.next = bucket;
+        (*brigade).list.prev = bucket;
+    }
+}
+
+const BLOCK: usize = 64 * 1024;

@@ -1,0 +1,202 @@
+//! The repositories of this process: one for each virtual host that was asked, opened when it is first asked.
+//!
+//! The index is shared with all other processes; what is kept here is the way to it.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use oai::TokenKey;
+use provider::{PageLimits, Provider};
+use site::{Addresses, DynamicPolicy, OfferConfig, Origin, Sharing, Site, SiteConfig, Symlinks};
+
+use crate::config::{ServerConfig, Space};
+use crate::httpd::text;
+use crate::origin::ApacheOrigin;
+use crate::request::Request;
+use crate::sys;
+
+/// The repository of one virtual host.
+pub(crate) struct Repository {
+    pub(crate) site: Site,
+    name: String,
+    admin_emails: Vec<String>,
+    limits: PageLimits,
+    freshness: Duration,
+    space: Mutex<Space>,
+}
+
+/// A place for a repository; locked while it is opened.
+type Slot = Arc<Mutex<Option<Arc<Repository>>>>;
+
+/// By the address of the server record, which stays where it is as long as this process lives.
+static REPOSITORIES: Mutex<BTreeMap<usize, Slot>> = Mutex::new(BTreeMap::new());
+
+/// When the configuration was read, in microseconds. The processes of an earlier one go on for a while, but the
+/// index is not theirs any more.
+static GENERATION: AtomicI64 = AtomicI64::new(0);
+
+/// Notes that the configuration has just been read.
+pub(crate) fn begin_generation() {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let now = i64::try_from(now.as_micros()).unwrap_or(i64::MAX);
+    // Later than the last one even if the clock was set back.
+    let next = now.max(GENERATION.load(Ordering::Acquire) + 1);
+    GENERATION.store(next, Ordering::Release);
+}
+
+/// Lets go of everything, at the beginning of a process.
+pub(crate) fn forget_all() {
+    locked(&REPOSITORIES).clear();
+}
+
+impl Repository {
+    /// The repository of the virtual host that a request came to.
+    pub(crate) fn of(request: Request<'_>) -> Result<Arc<Self>, site::Error> {
+        let slot = Arc::clone(
+            locked(&REPOSITORIES)
+                .entry(request.server().addr())
+                .or_default(),
+        );
+        let mut repository = locked(&slot);
+        if let Some(repository) = &*repository {
+            return Ok(Arc::clone(repository));
+        }
+        let opened = Arc::new(Self::open(request)?);
+        *repository = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    fn open(request: Request<'_>) -> Result<Self, site::Error> {
+        let config = request.server_config();
+        let space = Space::of(config, request.document_root());
+        let host = Host::of(request.server());
+        let site_config = site_config(config, &space, &host);
+        let ground = Arc::new(site_config.ground()?);
+        // SAFETY: the request is being handled, and the origin is gone when the site is open.
+        let origin =
+            unsafe { ApacheOrigin::new(request.raw(), Arc::clone(&ground), request.requester()) };
+        let site = Site::open_through(ground, site_config, &origin)?;
+        let admin_emails = match config.admin_emails.is_empty() {
+            true => vec![host.admin()],
+            false => config.admin_emails.clone(),
+        };
+        Ok(Self {
+            site,
+            name: config.repository_name.clone().unwrap_or(host.name),
+            admin_emails,
+            limits: config.page_limits(),
+            freshness: config.freshness(),
+            space: Mutex::new(space),
+        })
+    }
+
+    /// Brings the index up to date, if it is older than it may be.
+    pub(crate) fn refresh(
+        &self,
+        request: Request<'_>,
+        origin: &dyn Origin,
+    ) -> Result<(), site::Error> {
+        self.site.refresh(self.freshness, origin, || {
+            // Users come and go.
+            let space = Space::of(request.server_config(), request.document_root());
+            let mut known = locked(&self.space);
+            if *known != space {
+                self.site.ground().set_mounts(space.mounts.clone());
+                *known = space;
+            }
+        })
+    }
+
+    /// The provider as it is reached by this requester.
+    pub(crate) fn provider(&self, addresses: &Addresses) -> Provider {
+        Provider {
+            base_url: addresses.base_url.clone(),
+            repository_name: self.name.clone(),
+            admin_emails: self.admin_emails.clone(),
+            // Whether answers are compressed is for mod_deflate to say.
+            compressions: Vec::new(),
+            limits: self.limits,
+            token_key: TokenKey::new(self.site.token_secret()),
+        }
+    }
+}
+
+/// A virtual host by its name.
+struct Host {
+    name: String,
+    port: u16,
+    admin: Option<String>,
+}
+
+impl Host {
+    fn of(server: *const sys::server_rec) -> Self {
+        // SAFETY: the server belongs to the present configuration; the texts are copied.
+        unsafe {
+            let server = &*server;
+            let port = server.addrs.as_ref().map(|address| address.host_port);
+            Self {
+                name: text(server.server_hostname).unwrap_or_else(|| "localhost".to_owned()),
+                port: port.filter(|port| *port != 0).unwrap_or(server.port),
+                admin: text(server.server_admin),
+            }
+        }
+    }
+
+    /// The directory of its index.
+    fn directory(&self) -> PathBuf {
+        let safe = |c: char| {
+            if c.is_ascii_alphanumeric() || "-.".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        };
+        let name: String = self.name.chars().map(safe).collect();
+        PathBuf::from(format!("{}_{}", name.trim_start_matches('.'), self.port))
+    }
+
+    /// Whom to write to: ServerAdmin, unless nobody has set it.
+    fn admin(&self) -> String {
+        let set = self.admin.clone().filter(|admin| admin.contains('@'));
+        set.unwrap_or_else(|| format!("webmaster@{}", self.name))
+    }
+}
+
+fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig {
+    let data = config.state_dir().join(host.directory());
+    let base_url = config.base_url.clone().unwrap_or_default();
+    // For programs that want to know the URL of a file; requesters are told the one that they use.
+    let site_url = format!("http://{}:{}/", host.name, host.port);
+    SiteConfig {
+        mounts: space.mounts.clone(),
+        sharing: Sharing::Shared {
+            generation: GENERATION.load(Ordering::Acquire),
+        },
+        // httpd decides on everything that could be decided by a name.
+        offer: OfferConfig {
+            skip_names: Vec::new(),
+            symlinks: Symlinks::Every,
+            dynamic: DynamicPolicy::Off,
+            dynamic_extensions: Vec::new(),
+            ..OfferConfig::default()
+        },
+        by_value: config.by_value(),
+        fixity: config.fixity(),
+        plugins: config.plugins.clone(),
+        ..SiteConfig::new(&space.root, &data, &site_url, &base_url)
+    }
+}
+
+/// What a panicking thread left is still whole: it is replaced as a whole.
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Seconds after which a harvester should come back.
+pub(crate) const RETRY_AFTER: c_int = 10;

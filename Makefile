@@ -1,16 +1,28 @@
-.PHONY: help run test check bench
+.PHONY: help run apache install-apache uninstall-apache test check bench
 
 help:
-	@echo 'make run    serve the example site and harvest it once'
-	@echo 'make test   run all tests'
-	@echo 'make check  format, lints, documentation, audit'
-	@echo 'make bench  measure, and write the results down'
+	@echo 'make run               serve the example site and harvest it once'
+	@echo 'make apache            build the Apache module'
+	@echo 'make install-apache    install it; needs root'
+	@echo 'make uninstall-apache  remove it, and keep its indexes; needs root'
+	@echo 'make test              run all tests'
+	@echo 'make check             format, lints, documentation, audit'
+	@echo 'make bench             measure, and write the results down'
 
 run:
 	scripts/setup build
 	scripts/setup run
 	cargo build --release
 	scripts/run
+
+apache:
+	scripts/apache
+
+install-apache:
+	scripts/install-apache
+
+uninstall-apache:
+	scripts/install-apache --remove
 
 test:
 	scripts/setup test

@@ -12,6 +12,8 @@ mod apache {
     mod cases;
     /// Requesters: HTTP/1.1, h2c or TLS, with or without credentials.
     mod client;
+    /// The page that describes the directives, against the directives.
+    mod directives_reference;
     /// Files that the server runs: policies, limits, programs that hang or die.
     mod dynamic;
     /// The cases of the test site in which the server runs files or changes what it sends.

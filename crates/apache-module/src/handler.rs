@@ -14,6 +14,17 @@ use crate::request::Request;
 use crate::sys;
 use crate::virtual_request::is_virtual;
 
+/// Keeps mod_dir from adding a slash to the repository's URL, should there be a directory of that name.
+pub(crate) unsafe extern "C" fn claim(r: *mut sys::request_rec) -> c_int {
+    // SAFETY: httpd hands over a request that it is processing.
+    unsafe {
+        if bytes((*r).handler) == Some(b"oai") {
+            (*r).finfo.filetype = sys::apr_filetype_e_APR_NOFILE;
+        }
+    }
+    DECLINED
+}
+
 /// Handles a request if it is for this module.
 pub(crate) unsafe extern "C" fn handle(r: *mut sys::request_rec) -> c_int {
     // SAFETY: httpd hands over a request that it is processing.

@@ -1,7 +1,7 @@
 //! Where the module joins in.
 
 use std::ffi::c_int;
-use std::fs::{self, DirBuilder};
+use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, chown};
 use std::path::Path;
@@ -36,6 +36,7 @@ pub(crate) unsafe extern "C" fn register(_: *mut sys::apr_pool_t) {
                 none,
                 FIRST,
             );
+            sys::ap_hook_fixups(Some(handler::claim), none, none, FIRST);
             sys::ap_hook_handler(Some(handler::handle), none, none, MIDDLE);
             sys::ap_register_output_filter(
                 c"OAI_SINK".as_ptr(),
@@ -101,9 +102,6 @@ unsafe extern "C" fn in_child(_: *mut sys::apr_pool_t, server: *mut sys::server_
 fn prepare(directory: &Path) -> io::Result<()> {
     if directory.is_dir() {
         return Ok(());
-    }
-    if let Some(parent) = directory.parent() {
-        fs::create_dir_all(parent)?;
     }
     DirBuilder::new().mode(0o700).create(directory)?;
     if rustix::process::geteuid().is_root() {

@@ -147,14 +147,16 @@ fn judge(request: &VirtualRequest<'_>, file: &Path) -> Look {
         Some(handler) if runs_files(handler) => true,
         Some(_) => return not_served("something else answers at its URL"),
     };
-    let dynamic = dynamic
-        || request
-            .content_filters()
-            .iter()
-            .any(|name| changes_content(name));
+    let filtering = Filtering::of(request);
+    let dynamic = dynamic || filtering == Filtering::Run;
     if dynamic && policy == DynamicPolicy::Off {
         return not_served("it is run by the server, and OaiDynamic is off");
     }
+    let policy = match filtering {
+        // Nothing is run by it, so that what a GET returns can be given.
+        Filtering::Rewritten if !dynamic => Some(DynamicPolicy::Processed),
+        _ => dynamic.then_some(policy),
+    };
     if !dynamic && rustix::fs::access(file, Access::READ_OK).is_err() {
         return Look::Refused;
     }
@@ -162,7 +164,7 @@ fn judge(request: &VirtualRequest<'_>, file: &Path) -> Look {
         headers: None,
         // What a program says its output is comes with the output.
         media_type: media_type.filter(|media_type| !is_run_by_type(media_type)),
-        dynamic: dynamic.then_some(policy),
+        dynamic: policy,
     })
 }
 
@@ -181,8 +183,9 @@ fn content_type(request: &VirtualRequest<'_>) -> Option<String> {
 
 /// What came down the connection, as a response.
 fn response(sink: Sink, status: c_int, limit: u64) -> Result<Fetched, String> {
+    let too_long = || Err(format!("the answer is longer than {limit} bytes"));
     if sink.overflowed {
-        return Err(format!("the answer is longer than {limit} bytes"));
+        return too_long();
     }
     if status != OK {
         return Err(format!("the server answers {status}"));
@@ -208,6 +211,9 @@ fn response(sink: Sink, status: c_int, limit: u64) -> Result<Fetched, String> {
         }
         false => Body::Bytes(sink.body),
     };
+    if matches!(&body, Body::Bytes(bytes) if bytes.len() as u64 > limit) {
+        return too_long();
+    }
     let complete = match (&body, head.content_length) {
         (Body::Bytes(bytes), Some(length)) => bytes.len() as u64 == length,
         _ => true,
@@ -307,23 +313,33 @@ fn is_run_by_type(media_type: &str) -> bool {
         || media_type.starts_with("text/x-server-parsed-html")
 }
 
-/// Whether a filter changes what a file says, other than by a coding that is not asked for.
-fn changes_content(filter: &[u8]) -> bool {
-    let name = filter.strip_prefix(b"bytype:").unwrap_or(filter);
-    let harmless = [
-        b"deflate".as_slice(),
-        b"brotli_compress",
-        b"brotli",
-        b"mod_expires",
-        b"fixup_headers_out",
-        b"fixup_headers_err",
-        b"buffer",
-        b"old_write",
-        b"cache_save",
-        b"cache_save_subreq",
-        b"cache_out",
-    ];
-    !harmless.contains(&name)
+/// What the filters on its way make of a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Filtering {
+    /// It is sent as it is, but for codings that are not asked for.
+    None,
+    /// It is sent with changes, by nothing that the file itself says.
+    Rewritten,
+    /// Something in it may be run, or nobody knows.
+    Run,
+}
+
+impl Filtering {
+    fn of(request: &VirtualRequest<'_>) -> Self {
+        let filters = request.content_filters();
+        let worst = filters.iter().map(|name| Self::by(name)).max();
+        worst.unwrap_or(Self::None)
+    }
+
+    fn by(filter: &[u8]) -> Self {
+        match filter.strip_prefix(b"bytype:").unwrap_or(filter) {
+            b"deflate" | b"brotli_compress" | b"mod_expires" | b"fixup_headers_out"
+            | b"fixup_headers_err" | b"buffer" | b"old_write" | b"cache_save"
+            | b"cache_save_subreq" => Self::None,
+            b"substitute" | b"sed" | b"xlateout" | b"proxy-html" | b"data" => Self::Rewritten,
+            _ => Self::Run,
+        }
+    }
 }
 
 /// How much is taken of the answer for a file that should have been sent as it is, and was not.

@@ -35,9 +35,10 @@ struct Taken {
 }
 
 impl Sink {
+    /// A sink for a body of at most so many bytes, and what frames them if they come in chunks.
     pub(crate) fn new(limit: u64) -> Self {
         Self {
-            limit,
+            limit: limit.saturating_add(limit / 16 + FRAMES),
             ..Self::default()
         }
     }
@@ -217,3 +218,4 @@ pub(crate) unsafe extern "C" fn give_nothing(
 
 const HEAD_ENDS: &[u8] = b"\r\n\r\n";
 const LONGEST_HEAD: usize = 256 * 1024;
+const FRAMES: u64 = 16 * 1024;

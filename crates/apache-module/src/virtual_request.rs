@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use site::Requester;
 
 use crate::config::DirectoryConfig;
-use crate::httpd::{DECLINED, OK, Pool, bytes, c_string};
+use crate::httpd::{DECLINED, OK, Pool, bytes, c_string, text};
 use crate::sink::Sink;
 use crate::{module, module_of, sys};
 
@@ -22,6 +22,8 @@ pub(crate) struct Connection<'r> {
     conn: *mut sys::conn_rec,
     headers: *mut sys::apr_table_t,
     sink: *mut Sink,
+    /// The client's own, for rules and headers may speak of it.
+    protocol: String,
     life: PhantomData<&'r sys::request_rec>,
 }
 
@@ -82,6 +84,9 @@ impl<'r> Connection<'r> {
                 conn,
                 headers: sys::apr_table_copy(pool.raw(), (*original).headers_in),
                 sink,
+                protocol: text((*original).protocol)
+                    .filter(|protocol| protocol != "HTTP/0.9")
+                    .unwrap_or_else(|| "HTTP/1.0".to_owned()),
                 life: PhantomData,
             };
             connection.dress_as(requester);
@@ -157,7 +162,7 @@ impl<'r> Connection<'r> {
             let mark = pool.place(Mark::new());
             sys::ap_set_module_config((*r).request_config, module(), mark.cast());
             (*r).request_time = sys::apr_time_now();
-            (*r).the_request = pool.string(format!("GET {url_path} HTTP/1.1"));
+            (*r).the_request = pool.string(format!("GET {url_path} {}", self.protocol));
             (*r).headers_in = sys::apr_table_copy((*r).pool, self.headers);
             sys::ap_run_pre_read_request(r, self.conn);
             let mut request = VirtualRequest {

@@ -113,7 +113,7 @@ fn a_state_directory_that_cannot_be_written_is_a_503_with_a_reason() {
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
         site.fixture.write_beside("a-file", "no directory");
-        for state in ["closed", "a-file", "a-file/below"] {
+        for state in ["closed", "a-file", "not/yet/there"] {
             let directive = format!("OaiStateDir ${{ROOT}}/{state}");
             let httpd = site.httpd().conf(&directive).start();
 
@@ -142,7 +142,7 @@ fn a_state_directory_that_is_missing_is_made_for_the_workers() {
     let site = Site::empty(Mpm::Event);
     site.fixture.write("notes.txt", "notes");
 
-    let httpd = site.httpd().conf("OaiStateDir ${ROOT}/not/yet/there");
+    let httpd = site.httpd().conf("OaiStateDir ${ROOT}/not-yet");
     let httpd = httpd.start();
 
     let client = Client::anonymous(&httpd);

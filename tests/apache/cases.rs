@@ -163,7 +163,7 @@ fn cover_ups(site: &mut Site) {
     site.file("server-status", 200);
     site.file("proxied/covered.txt", 503);
     // Where the module itself answers, no file is.
-    site.beside("site/modoai");
+    site.beside("site/modoai/covered.txt");
 }
 
 fn passwords(site: &mut Site) {

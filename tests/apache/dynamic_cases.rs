@@ -118,7 +118,7 @@ fn substitutions(site: &mut Site) {
          Substitute \"s/mark[0-9]+x/nothing/\"\n</Directory>",
     );
     site.file("substituted/page.html", 200);
-    site.expect("/substituted/page.html", Expectation::Dynamic);
+    site.expect("/substituted/page.html", Expectation::Rewritten);
     site.file("substituted/plain.txt", 200);
 }
 

@@ -39,8 +39,10 @@ struct Truth {
 enum Verdict {
     /// An item, and its bytes are the file's.
     File,
-    /// An item that the server makes anew for each GET.
+    /// An item that the server makes anew for each GET by running something.
     Made,
+    /// An item that the server makes anew for each GET and may always give.
+    Rewritten,
     Absent,
     /// An item or not; the lists and GetRecord must agree all the same.
     Either,
@@ -124,7 +126,7 @@ impl<'a> Oracle<'a> {
             let identifier = self.client.url(&truth.candidate.path);
             let found = unknown.remove(&identifier);
             match truth.verdict {
-                Verdict::File | Verdict::Made if !found => {
+                Verdict::File | Verdict::Made | Verdict::Rewritten if !found => {
                     self.complain(truth, "it is not listed");
                 }
                 Verdict::Absent if found => self.complain(truth, "it is listed"),
@@ -195,7 +197,9 @@ impl<'a> Oracle<'a> {
             let Some(record) = record else { continue };
             let place = format!("{verb} {prefix}");
             match truth.verdict {
-                Verdict::File => self.compare_file(truth, prefix, &place, record),
+                Verdict::File | Verdict::Rewritten => {
+                    self.compare_file(truth, prefix, &place, record);
+                }
                 Verdict::Made => self.compare_made(truth, prefix, &place, record),
                 Verdict::Absent | Verdict::Either => {}
             }
@@ -240,7 +244,7 @@ impl<'a> Oracle<'a> {
     }
 
     fn compare_headers(&mut self, truth: &Truth, place: &str, record: &Record) {
-        let made = truth.verdict == Verdict::Made;
+        let made = truth.verdict != Verdict::File;
         let fields = |headers: &[Field]| self.fields(headers, made);
         let (told, sent) = (fields(&record.fields), fields(&truth.response.headers));
         let without = |some: &[Field], others: &[Field]| -> Vec<Field> {
@@ -328,10 +332,11 @@ fn verdict(candidate: &Candidate, response: &Response) -> Verdict {
         Expectation::Hidden => Verdict::Absent,
         Expectation::Either => Verdict::Either,
         Expectation::Dynamic if served => Verdict::Made,
+        Expectation::Rewritten if served => Verdict::Rewritten,
         Expectation::Plain if served && candidate.contents.contains(&response.body) => {
             Verdict::File
         }
-        Expectation::Dynamic | Expectation::Plain => Verdict::Absent,
+        Expectation::Dynamic | Expectation::Rewritten | Expectation::Plain => Verdict::Absent,
     }
 }
 

@@ -32,8 +32,10 @@ pub(crate) struct Site {
 pub(crate) enum Expectation {
     /// The server sends the file or does not: a GET decides.
     Plain,
-    /// The server runs the file or changes what it sends.
+    /// The server runs the file, or something in it.
     Dynamic,
+    /// The server changes what it sends and runs nothing.
+    Rewritten,
     /// It is kept out of lists whatever a GET gives.
     Hidden,
     /// Both listing it and not listing it would be right.

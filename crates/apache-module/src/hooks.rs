@@ -13,6 +13,8 @@ use crate::httpd::OK;
 use crate::{log, repository, sink, sys, virtual_request};
 
 const FIRST: c_int = sys::APR_HOOK_REALLY_FIRST;
+/// As all of httpd's own: what is said of one request holds for those that come from it under the same settings.
+const PER_CONF: c_int = sys::AP_AUTH_INTERNAL_PER_CONF as c_int;
 const MIDDLE: c_int = sys::APR_HOOK_MIDDLE as c_int;
 
 /// Registers everything; called whenever the configuration is read.
@@ -35,6 +37,20 @@ pub(crate) unsafe extern "C" fn register(_: *mut sys::apr_pool_t) {
                 none,
                 none,
                 FIRST,
+            );
+            sys::ap_hook_check_authn(
+                Some(virtual_request::on_check_password),
+                none,
+                none,
+                FIRST,
+                PER_CONF,
+            );
+            sys::ap_hook_check_authz(
+                Some(virtual_request::on_password_right),
+                none,
+                none,
+                FIRST,
+                PER_CONF,
             );
             sys::ap_hook_fixups(Some(handler::claim), none, none, FIRST);
             sys::ap_hook_handler(Some(handler::handle), none, none, MIDDLE);

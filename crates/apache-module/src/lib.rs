@@ -10,6 +10,7 @@ mod httpd;
 mod log;
 mod origin;
 mod output;
+mod passwords;
 mod repository;
 mod request;
 mod sink;

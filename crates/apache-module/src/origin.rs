@@ -68,7 +68,7 @@ impl<'r> ApacheOrigin<'r> {
             return Look::NotServed("no directory is configured for it".to_owned());
         };
         let request = connection.look_up(&url_path(path));
-        judge(&request, &file)
+        judge(&request, &file, Filters::LookedAt)
     }
 }
 
@@ -92,20 +92,17 @@ impl Origin for ApacheOrigin<'_> {
         limit: u64,
     ) -> Result<Fetched, NotFetched> {
         let connection = self.connection(requester);
-        // Looked at once more, and apart: a request whose filters were looked at cannot be run as well.
-        let look = self.look_at(connection, path);
-        let Look::Served(served) = look else {
+        let file = self.ground.file_path(path).ok_or(NotFetched::Refused)?;
+        let request = connection.look_up(&url_path(path));
+        // What it was a moment ago, when it was looked at, it need not be now. Its filters are not looked at once
+        // more: that would add them twice.
+        let Look::Served(served) = judge(&request, &file, Filters::LeftAlone) else {
             return Err(NotFetched::Refused);
         };
-        let request = connection.look_up(&url_path(path));
-        if request.status != OK {
-            return Err(NotFetched::Refused);
-        }
-        // What is run only because it was not recognised as a program is not run for its bytes.
-        let limit = if served.dynamic.is_some() {
-            limit
-        } else {
-            limit.min(LARGEST_SURPRISE)
+        let limit = match served.dynamic {
+            None => limit.min(LARGEST_REWRITTEN),
+            Some(DynamicPolicy::Processed) => limit,
+            Some(_) => return Err(NotFetched::Refused),
         };
         let (sink, status) = connection.run(&request, limit);
         response(sink, status, limit).map_err(NotFetched::Failed)
@@ -113,7 +110,7 @@ impl Origin for ApacheOrigin<'_> {
 }
 
 /// What httpd says of a file's URL.
-fn judge(request: &VirtualRequest<'_>, file: &Path) -> Look {
+fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters) -> Look {
     let not_served = |reason: &str| Look::NotServed(reason.to_owned());
     match request.status {
         OK => {}
@@ -147,7 +144,10 @@ fn judge(request: &VirtualRequest<'_>, file: &Path) -> Look {
         Some(handler) if runs_files(handler) => true,
         Some(_) => return not_served("something else answers at its URL"),
     };
-    let filtering = Filtering::of(request);
+    let filtering = match filters {
+        Filters::LookedAt => Filtering::of(request),
+        Filters::LeftAlone => Filtering::None,
+    };
     let dynamic = dynamic || filtering == Filtering::Run;
     if dynamic && policy == DynamicPolicy::Off {
         return not_served("it is run by the server, and OaiDynamic is off");
@@ -313,6 +313,13 @@ fn is_run_by_type(media_type: &str) -> bool {
         || media_type.starts_with("text/x-server-parsed-html")
 }
 
+/// Whether the filters of a request are looked at. That adds them, so a request that is to be run is spared.
+#[derive(Clone, Copy)]
+enum Filters {
+    LookedAt,
+    LeftAlone,
+}
+
 /// What the filters on its way make of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Filtering {
@@ -342,8 +349,8 @@ impl Filtering {
     }
 }
 
-/// How much is taken of the answer for a file that should have been sent as it is, and was not.
-const LARGEST_SURPRISE: u64 = 64 * 1024;
+/// How much is taken of a file that filters change.
+const LARGEST_REWRITTEN: u64 = 1024 * 1024;
 
 impl fmt::Debug for ApacheOrigin<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

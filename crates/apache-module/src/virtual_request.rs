@@ -10,8 +10,10 @@ use std::net::IpAddr;
 
 use site::Requester;
 
+use crate::border::guarded;
 use crate::config::DirectoryConfig;
-use crate::httpd::{DECLINED, OK, Pool, bytes, c_string, text};
+use crate::httpd::{DECLINED, OK, Pool, UNAUTHORIZED, bytes, c_string, text};
+use crate::passwords::{Passwords, Verdict};
 use crate::sink::Sink;
 use crate::{module, module_of, sys};
 
@@ -24,6 +26,9 @@ pub(crate) struct Connection<'r> {
     sink: *mut Sink,
     /// The client's own, for rules and headers may speak of it.
     protocol: String,
+    passwords: *const Passwords,
+    /// Whether there is a password at all that can be remembered.
+    has_password: bool,
     life: PhantomData<&'r sys::request_rec>,
 }
 
@@ -43,6 +48,10 @@ pub(crate) struct Mark {
     /// The file that the URL was mapped to, and the settings of its directory, before anybody was let in.
     pub(crate) mapped: *const c_char,
     pub(crate) directory: *const DirectoryConfig,
+    /// The verdicts on the requester's password, if there is one that can be remembered.
+    passwords: *const Passwords,
+    /// Whether the password was right, by whoever checked it.
+    authenticated: bool,
 }
 
 impl<'r> Connection<'r> {
@@ -87,6 +96,11 @@ impl<'r> Connection<'r> {
                 protocol: text((*original).protocol)
                     .filter(|protocol| protocol != "HTTP/0.9")
                     .unwrap_or_else(|| "HTTP/1.0".to_owned()),
+                passwords: pool.keep(Passwords::default()),
+                has_password: requester
+                    .authorization
+                    .as_deref()
+                    .is_some_and(is_basic),
                 life: PhantomData,
             };
             connection.dress_as(requester);
@@ -159,7 +173,7 @@ impl<'r> Connection<'r> {
             (*self.conn).keepalive = sys::ap_conn_keepalive_e_AP_CONN_UNKNOWN;
             let r = sys::ap_create_request(self.conn);
             let pool = Pool::new((*r).pool);
-            let mark = pool.place(Mark::new());
+            let mark = pool.place(Mark::new(self));
             sys::ap_set_module_config((*r).request_config, module(), mark.cast());
             (*r).request_time = sys::apr_time_now();
             (*r).the_request = pool.string(format!("GET {url_path} {}", self.protocol));
@@ -180,6 +194,13 @@ impl<'r> Connection<'r> {
                 OK | DECLINED => sys::ap_process_request_internal(r),
                 refused => refused,
             };
+            let mark = &*mark;
+            if request.status == UNAUTHORIZED
+                && !mark.authenticated
+                && let Some((passwords, file)) = mark.password_file()
+            {
+                passwords.remember(file, Verdict::Wrong);
+            }
             request
         }
     }
@@ -242,7 +263,7 @@ impl Drop for VirtualRequest<'_> {
 }
 
 impl Mark {
-    fn new() -> Self {
+    fn new(connection: &Connection<'_>) -> Self {
         Self {
             quiet: sys::ap_logconf {
                 module_levels: std::ptr::null_mut(),
@@ -250,6 +271,23 @@ impl Mark {
             },
             mapped: std::ptr::null(),
             directory: std::ptr::null(),
+            passwords: match connection.has_password {
+                true => connection.passwords,
+                false => std::ptr::null(),
+            },
+            authenticated: false,
+        }
+    }
+
+    /// The verdicts, and the file that alone decides on the requester's password here.
+    ///
+    /// # Safety
+    /// The request that carries the mark is being processed, and its directory's settings are known.
+    unsafe fn password_file(&self) -> Option<(&Passwords, &[u8])> {
+        // SAFETY: the connection keeps the verdicts, and the request its settings.
+        unsafe {
+            let file = self.directory.as_ref()?.password_file()?;
+            Some((self.passwords.as_ref()?, file))
         }
     }
 
@@ -307,6 +345,54 @@ pub(crate) unsafe extern "C" fn on_directory_config(r: *mut sys::request_rec) ->
         }
     }
     DECLINED
+}
+
+/// Before a password is checked: where the file that decides has been asked before, its answer is known.
+pub(crate) unsafe extern "C" fn on_check_password(r: *mut sys::request_rec) -> c_int {
+    guarded(DECLINED, || {
+        // SAFETY: httpd is processing the request.
+        unsafe {
+            let basic = bytes(sys::ap_auth_type(r)).is_some_and(|kind| kind.eq_ignore_ascii_case(b"Basic"));
+            let Some(mark) = Mark::of(r).filter(|_| basic) else {
+                return DECLINED;
+            };
+            let known = mark.password_file();
+            match known.and_then(|(passwords, file)| passwords.verdict(file)) {
+                Some(Verdict::Right(user)) => {
+                    let pool = Pool::new((*r).pool);
+                    (*r).user = pool.string(user);
+                    (*r).ap_auth_type = pool.string("Basic");
+                    OK
+                }
+                Some(Verdict::Wrong) => UNAUTHORIZED,
+                None => DECLINED,
+            }
+        }
+    })
+}
+
+/// Before it is decided what somebody may see whose password was right.
+pub(crate) unsafe extern "C" fn on_password_right(r: *mut sys::request_rec) -> c_int {
+    guarded(DECLINED, || {
+        // SAFETY: httpd is processing the request.
+        unsafe {
+            let basic = bytes((*r).ap_auth_type) == Some(b"Basic");
+            if let Some(mark) = Mark::of(r) {
+                mark.authenticated = true;
+                if let (true, Some((passwords, file)), Some(user)) =
+                    (basic, mark.password_file(), bytes((*r).user))
+                {
+                    passwords.remember(file, Verdict::Right(user.to_vec()));
+                }
+            }
+        }
+        DECLINED
+    })
+}
+
+fn is_basic(authorization: &str) -> bool {
+    let scheme = authorization.split(' ').next();
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("Basic"))
 }
 
 /// What makes the answer conditional, partial or coded, speaks of a body that is not there, or concerns one

@@ -18,7 +18,7 @@ use crate::httpd::{Pool, bytes, c_string, text};
 use crate::{log, module_of, sys};
 
 /// The table as httpd wants it.
-pub(crate) struct Directives([sys::command_rec; 22]);
+pub(crate) struct Directives([sys::command_rec; 27]);
 
 // SAFETY: httpd reads the table from one thread, while it reads the configuration; nobody writes it.
 unsafe impl Sync for Directives {}
@@ -32,6 +32,7 @@ impl Directives {
 const SERVER: c_int = sys::RSRC_CONF as c_int;
 const DIRECTORY: c_int = (sys::RSRC_CONF | sys::ACCESS_CONF) as c_int;
 const INDEXES: c_int = sys::OR_INDEXES as c_int;
+const AUTHENTICATION: c_int = sys::OR_AUTHCFG as c_int;
 const FILE_INFO: c_int = sys::OR_FILEINFO as c_int;
 
 pub(crate) static DIRECTIVES: Directives = Directives([
@@ -108,6 +109,11 @@ pub(crate) static DIRECTIVES: Directives = Directives([
     shadow(c"UserDir", SERVER),
     shadow(c"IndexIgnore", INDEXES),
     shadow(c"IndexIgnoreReset", INDEXES),
+    shadow(c"AuthUserFile", AUTHENTICATION),
+    shadow(c"AuthBasicProvider", AUTHENTICATION),
+    shadow(c"AuthBasicAuthoritative", AUTHENTICATION),
+    shadow(c"AuthBasicFake", AUTHENTICATION),
+    shadow(c"AuthBasicUseDigestAlgorithm", AUTHENTICATION),
     END,
 ]);
 
@@ -342,6 +348,20 @@ impl<'a> Line<'a> {
                         .ignore(self.pool, directory, pattern.as_bytes());
                 }
             }
+            ("AuthUserFile", [path]) => {
+                if let Ok(path) = absolute(self.pool, path) {
+                    let path = path.into_os_string().into_encoded_bytes();
+                    self.directory.set_password_file(self.pool, &path);
+                }
+            }
+            ("AuthBasicProvider", [provider]) if provider == "file" => {}
+            (
+                "AuthBasicProvider"
+                | "AuthBasicAuthoritative"
+                | "AuthBasicFake"
+                | "AuthBasicUseDigestAlgorithm",
+                _,
+            ) => self.directory.set_other_authentication(),
             ("IndexIgnoreReset", [flag]) => {
                 self.directory.reset_ignore(flag.eq_ignore_ascii_case("on"));
             }
@@ -386,6 +406,8 @@ impl<'a> Line<'a> {
             "SetHandler" => return false,
             "UserDir" => c"mod_userdir.c",
             "IndexIgnore" | "IndexIgnoreReset" => c"mod_autoindex.c",
+            "AuthUserFile" => c"mod_authn_file.c",
+            name if name.starts_with("AuthBasic") => c"mod_auth_basic.c",
             _ => c"mod_alias.c",
         };
         // SAFETY: the name is a C string, and the list of modules is complete when directives are taken.

@@ -21,6 +21,10 @@ pub(crate) struct DirectoryConfig {
     dynamic: Option<DynamicPolicy>,
     /// The location that `SetHandler oai` stands in.
     location: *const c_char,
+    /// What `AuthUserFile` says.
+    password_file: *const c_char,
+    /// Whether anything but that file has a say in whether a password is right.
+    other_authentication: bool,
 }
 
 /// A wildcard pattern, in a list.
@@ -44,6 +48,8 @@ impl Default for DirectoryConfig {
             skip_reset: false,
             dynamic: None,
             location: std::ptr::null(),
+            password_file: std::ptr::null(),
+            other_authentication: false,
         }
     }
 }
@@ -63,10 +69,9 @@ impl DirectoryConfig {
             skip_set: add.skip_set || base.skip_set,
             skip_reset: add.skip_reset || base.skip_reset,
             dynamic: add.dynamic.or(base.dynamic),
-            location: match add.location.is_null() {
-                true => base.location,
-                false => add.location,
-            },
+            location: first_set(add.location, base.location),
+            password_file: first_set(add.password_file, base.password_file),
+            other_authentication: add.other_authentication || base.other_authentication,
         }
     }
 
@@ -110,6 +115,23 @@ impl DirectoryConfig {
         self.location = location.map_or(std::ptr::null(), |path| pool.string(path).cast_const());
     }
 
+    pub(super) fn set_password_file(&mut self, pool: Pool, path: &[u8]) {
+        self.password_file = pool.string(path);
+    }
+
+    pub(super) fn set_other_authentication(&mut self) {
+        self.other_authentication = true;
+    }
+
+    /// The file that alone decides whether a password is right; none if more than that decides.
+    pub(crate) fn password_file(&self) -> Option<&[u8]> {
+        match self.other_authentication {
+            true => None,
+            // SAFETY: the string is in the pool that this value is in, or in a longer one.
+            false => unsafe { bytes(self.password_file) },
+        }
+    }
+
     /// What becomes of files that the server runs.
     pub(crate) fn dynamic(&self) -> DynamicPolicy {
         self.dynamic.unwrap_or(DynamicPolicy::Reference)
@@ -132,6 +154,13 @@ impl DirectoryConfig {
     /// Whether `OaiSkip` was never given.
     pub(crate) fn skips_by_default(&self) -> bool {
         !self.skip_set
+    }
+}
+
+fn first_set(own: *const c_char, outer: *const c_char) -> *const c_char {
+    match own.is_null() {
+        true => outer,
+        false => own,
     }
 }
 

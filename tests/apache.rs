@@ -32,6 +32,8 @@ mod apache {
     mod names;
     /// The oracle itself.
     mod oracle;
+    /// Panics of the module.
+    mod panics;
     /// A PHP-FPM for the server to talk to.
     mod php_fpm;
     /// The test site and the test server themselves, without the module.

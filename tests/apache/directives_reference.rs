@@ -24,8 +24,9 @@ fn every_directive_is_described_in_the_same_way() {
         assert!(syntax.starts_with(&format!("`{name} ")), "{name}: {syntax}");
         assert!(field(text, "Default").is_some(), "{name} has no default");
         let context = field(text, "Context").unwrap_or_default();
-        assert!(context.starts_with("server config, virtual host"), "{name}");
         let contexts = directives.get(name).copied().unwrap_or_default();
+        let on_servers = context.starts_with("server config, virtual host");
+        assert_eq!(on_servers, contexts != "AUTHENTICATION", "{name}");
         let in_directories = contexts != "SERVER";
         let in_htaccess = in_directories && contexts != "DIRECTORY";
         assert_eq!(context.contains("directory"), in_directories, "{name}");

@@ -1,6 +1,7 @@
 //! Passwords that are slow to check.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::time::{Duration, Instant};
 
 use test_support::{Answer, Mpm};
@@ -11,7 +12,17 @@ use super::site::Site;
 /// The password of `reader` is `right`; to check it takes about 60 ms.
 const BCRYPT: &str = "reader:$2y$10$.RBavi61mfMmJHTCgNAKcOj8g5zIS1A4Fnx3UN1mSdOV9.TDlzrgC\n";
 
+/// A site whose passwords are checked for each file, because not only a file decides.
 fn slow_site(mpm: Mpm) -> Site {
+    let site = quick_site(mpm);
+    let path = site.fixture.path("slow/.htaccess");
+    let more = fs::read_to_string(&path).unwrap() + "\nAuthBasicAuthoritative On";
+    fs::write(path, more).unwrap();
+    site
+}
+
+/// A site whose password file alone decides.
+fn quick_site(mpm: Mpm) -> Site {
     let mut site = Site::empty(mpm);
     let passwords = site.fixture.write_beside("passwords", BCRYPT);
     site.htaccess(
@@ -82,4 +93,53 @@ fn those_without_the_password_are_refused_quickly() {
     assert_eq!(client.identifiers(), [client.url("/open.txt")]);
 
     assert!(began.elapsed() < Duration::from_secs(5));
+}
+
+#[test]
+fn a_password_is_checked_once_an_answer_where_a_file_alone_decides() {
+    let site = quick_site(Mpm::Event);
+    let httpd = site.httpd().start();
+    let (right, wrong) = (
+        Client::anonymous(&httpd).with_password("reader", "right"),
+        Client::anonymous(&httpd).with_password("reader", "wrong"),
+    );
+    let _ = right.identifiers();
+
+    let before = httpd.cpu_seconds();
+    assert_eq!(right.identifiers().len(), 60);
+    assert!(wrong.identifiers().is_empty());
+    let used = httpd.cpu_seconds() - before;
+
+    // One by one it would be about seven seconds.
+    assert!(used < 1.5, "{used} seconds");
+}
+
+#[test]
+fn what_one_password_file_says_does_not_count_for_another() {
+    let mut site = quick_site(Mpm::Prefork);
+    let others = site
+        .fixture
+        .write_beside("others", BCRYPT.replace("reader", "somebody"));
+    site.htaccess(
+        "others",
+        &format!(
+            "AuthType Basic\nAuthName slow\nAuthUserFile {}\nRequire valid-user",
+            others.display()
+        ),
+    );
+    site.htaccess("slow/chosen", "Require user somebody");
+    site.file("others/secret.txt", 401);
+    site.file("slow/chosen/secret.txt", 401);
+    let httpd = site.httpd().start();
+
+    let reader = Client::anonymous(&httpd).with_password("reader", "right");
+    let somebody = Client::anonymous(&httpd).with_password("somebody", "right");
+
+    assert_eq!(reader.get("/slow/0.txt").status, 200);
+    assert_eq!(reader.get("/others/secret.txt").status, 401);
+    assert_eq!(reader.get("/slow/chosen/secret.txt").status, 401);
+    let found = reader.identifiers();
+    assert_eq!(found.len(), 60);
+    assert!(!found.iter().any(|identifier| identifier.contains("secret")));
+    assert_eq!(somebody.identifiers(), [somebody.url("/others/secret.txt")]);
 }

@@ -41,6 +41,9 @@ pub(crate) unsafe extern "C" fn handle(r: *mut sys::request_rec) -> c_int {
 }
 
 fn answer_request(request: Request<'_>) -> c_int {
+    // For the test that a panic harms nobody but the one who asked.
+    #[cfg(debug_assertions)]
+    assert!(request.header(c"X-Oai-Panic").is_none(), "as requested");
     if ![sys::M_GET, sys::M_POST].contains(&request.method()) {
         // SAFETY: the request is being handled.
         unsafe { (*request.raw()).allowed |= ALLOWED };

@@ -97,10 +97,7 @@ impl<'r> Connection<'r> {
                     .filter(|protocol| protocol != "HTTP/0.9")
                     .unwrap_or_else(|| "HTTP/1.0".to_owned()),
                 passwords: pool.keep(Passwords::default()),
-                has_password: requester
-                    .authorization
-                    .as_deref()
-                    .is_some_and(is_basic),
+                has_password: requester.authorization.as_deref().is_some_and(is_basic),
                 life: PhantomData,
             };
             connection.dress_as(requester);
@@ -352,7 +349,8 @@ pub(crate) unsafe extern "C" fn on_check_password(r: *mut sys::request_rec) -> c
     guarded(DECLINED, || {
         // SAFETY: httpd is processing the request.
         unsafe {
-            let basic = bytes(sys::ap_auth_type(r)).is_some_and(|kind| kind.eq_ignore_ascii_case(b"Basic"));
+            let basic =
+                bytes(sys::ap_auth_type(r)).is_some_and(|kind| kind.eq_ignore_ascii_case(b"Basic"));
             let Some(mark) = Mark::of(r).filter(|_| basic) else {
                 return DECLINED;
             };

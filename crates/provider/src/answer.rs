@@ -237,7 +237,12 @@ impl<V: View> Answer<'_, V> {
         let mut last = None;
         while let Some(item) = next.take() {
             let size = self.entry_size(&item, list_verb, prefix);
-            if !page.admit(size, Instant::now(), items.lookups_before) {
+            let moment = match list_verb {
+                // An identifier that was looked up takes no more time.
+                ListVerb::ListIdentifiers => items.asked_at,
+                ListVerb::ListRecords => Instant::now(),
+            };
+            if !page.admit(size, moment, items.lookups_before) {
                 next = Some(item);
                 break;
             }
@@ -417,6 +422,7 @@ impl<V: View> Answer<'_, V> {
             exhausted: false,
             lookups: 0,
             lookups_before: 0,
+            asked_at: Instant::now(),
             most_lookups: unlimited(self.provider.limits.lookups),
         }
     }
@@ -456,6 +462,8 @@ struct Items<'a, V: View> {
     /// Lookups made before the helping at hand was asked for. What that helping brought costs nothing more, so
     /// it is given even if the limit was reached by it.
     lookups_before: u64,
+    /// When the helping at hand was asked for.
+    asked_at: Instant,
     most_lookups: u64,
 }
 
@@ -474,6 +482,7 @@ impl<V: View> Items<'_, V> {
 
     fn fetch(&mut self) -> Result<(), Error> {
         let size = self.next_size();
+        self.asked_at = Instant::now();
         let helping = self.view.list(&self.range, self.after, size)?;
         self.helping_size = (self.helping_size * 2).min(LARGEST_HELPING);
         self.lookups_before = self.lookups;

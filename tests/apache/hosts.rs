@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use test_support::{Httpd, Mpm};
+use test_support::{Httpd, Mpm, get};
 
 use super::client::Client;
 use super::oracle::Oracle;
@@ -165,4 +165,30 @@ fn directories_of_users_are_found_below_their_homes() {
     assert_eq!(client.get("/~joe/page.html").status, 200);
     let users = ["ann", "bob"].map(|user| client.url(&format!("/~{user}/page.html")));
     assert_eq!(listed(&client), BTreeSet::from(users));
+}
+
+#[test]
+fn hosts_of_one_name_at_two_addresses_have_an_index_each() {
+    let mut site = Site::empty(Mpm::Event);
+    site.beside("one/a.txt");
+    site.beside("two/b.txt");
+    let host = |address: &str, directory: &str| {
+        format!(
+            "<VirtualHost {address}:${{PORT}}>\nServerName same.test\nDocumentRoot ${{ROOT}}/{directory}\n{MODULE}</VirtualHost>\n"
+        )
+    };
+    site.conf("Listen 127.0.0.2:${PORT}");
+    site.conf(&host("127.0.0.1", "one"));
+    site.conf(&host("127.0.0.2", "two"));
+    let httpd = site.httpd().start();
+
+    for (address, file) in [("127.0.0.1", "a.txt"), ("127.0.0.2", "b.txt")] {
+        let host = format!("http://{address}:{}", httpd.port());
+        let list = format!("{host}/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc");
+        for _ in 0..2 {
+            let answer = get(&list).text();
+            assert!(answer.contains(&format!("{host}/{file}<")), "{answer}");
+            assert_eq!(answer.matches("<header").count(), 1, "{answer}");
+        }
+    }
 }

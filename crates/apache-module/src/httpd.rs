@@ -91,10 +91,15 @@ impl Pool {
         place
     }
 
+    /// A pool of its own, for as long as it is not destroyed.
+    pub(crate) fn root() -> Self {
+        Self(std::ptr::null_mut()).child()
+    }
+
     /// A pool that is destroyed with this one or before.
     pub(crate) fn child(self) -> Self {
         let mut child = std::ptr::null_mut();
-        // SAFETY: the parent lives. Without memory APR ends the process, as it does everywhere in httpd.
+        // SAFETY: the parent lives, or there is none. Without memory APR ends the process, as it does everywhere in httpd.
         unsafe {
             sys::apr_pool_create_ex(&raw mut child, self.0, None, std::ptr::null_mut());
         }

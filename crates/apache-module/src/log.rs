@@ -26,6 +26,16 @@ pub(crate) fn to_server(server: *mut sys::server_rec) {
     SERVER.store(server, Ordering::Release);
 }
 
+/// All servers and virtual hosts of the present configuration.
+pub(crate) fn servers() -> impl Iterator<Item = *const sys::server_rec> {
+    let first = SERVER.load(Ordering::Acquire).cast_const();
+    let there = |server: *const sys::server_rec| (!server.is_null()).then_some(server);
+    // SAFETY: httpd keeps its list of servers as long as its configuration; the last one has none behind it.
+    std::iter::successors(there(first), move |server| unsafe {
+        there((**server).next)
+    })
+}
+
 /// Sends what the other crates say to the log. Called in a child, where it lasts as long as the process.
 pub(crate) fn install() {
     // It fails only if it was done before.

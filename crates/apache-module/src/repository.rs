@@ -17,7 +17,7 @@ use crate::config::{ServerConfig, Space};
 use crate::httpd::text;
 use crate::origin::ApacheOrigin;
 use crate::request::Request;
-use crate::sys;
+use crate::{log, sys};
 
 /// The repository of one virtual host.
 pub(crate) struct Repository {
@@ -131,11 +131,29 @@ impl Repository {
 struct Host {
     name: String,
     port: u16,
+    /// The address it answers at, where another one has the same name and port.
+    address: Option<String>,
     admin: Option<String>,
 }
 
 impl Host {
     fn of(server: *const sys::server_rec) -> Self {
+        let mut host = Self::by_name(server);
+        let twin = |other: *const sys::server_rec| {
+            let other_host = Self::by_name(other);
+            other != server && other_host.name == host.name && other_host.port == host.port
+        };
+        if log::servers().any(twin) {
+            // SAFETY: the server belongs to the present configuration; the text is copied.
+            host.address = unsafe {
+                let addresses = (*server).addrs.as_ref();
+                addresses.and_then(|address| text(address.virthost))
+            };
+        }
+        host
+    }
+
+    fn by_name(server: *const sys::server_rec) -> Self {
         // SAFETY: the server belongs to the present configuration; the texts are copied.
         unsafe {
             let server = &*server;
@@ -143,6 +161,7 @@ impl Host {
             Self {
                 name: text(server.server_hostname).unwrap_or_else(|| "localhost".to_owned()),
                 port: port.filter(|port| *port != 0).unwrap_or(server.port),
+                address: None,
                 admin: text(server.server_admin),
             }
         }
@@ -157,8 +176,11 @@ impl Host {
                 '_'
             }
         };
-        let name: String = self.name.chars().map(safe).collect();
-        PathBuf::from(format!("{}_{}", name.trim_start_matches('.'), self.port))
+        let address = self.address.as_deref();
+        let address = address.map_or(String::new(), |address| format!("_{address}"));
+        let name = format!("{}_{}{address}", self.name, self.port);
+        let name: String = name.chars().map(safe).collect();
+        PathBuf::from(name.trim_start_matches('.'))
     }
 
     /// Whom to write to: ServerAdmin, unless nobody has set it.

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use site::{Mount, SitePath};
 
+use crate::httpd::{Pool, bytes, c_string};
+use crate::sys;
+
 /// The directories of users: of those who are named, else of all that can be found.
 pub(super) fn mounts(user_dirs: &[String], users: Option<&[String]>) -> Vec<Mount> {
     let mut mounts: Vec<Mount> = Vec::new();
@@ -64,9 +67,36 @@ fn names_in(directory: &Path) -> Vec<Vec<u8>> {
     names
 }
 
-/// The users of this machine with their homes. A directory service may know more; `OaiUserList` cannot find their
-/// homes either, but a pattern can.
+/// Users with their homes: those who are named, wherever this machine knows them from, else those of its own list.
 fn homes(users: Option<&[String]>) -> Vec<(Vec<u8>, PathBuf)> {
+    match users {
+        Some(users) => {
+            let home = |user: &String| Some((user.clone().into_bytes(), home_of(user)?));
+            users.iter().filter_map(home).collect()
+        }
+        None => local_homes(),
+    }
+}
+
+/// The home of one user, who may be known to a directory service only.
+fn home_of(user: &str) -> Option<PathBuf> {
+    let name = c_string(user);
+    let mut home = std::ptr::null_mut();
+    let pool = Pool::root();
+    // SAFETY: the pool and the name live for the call; the path is copied before the pool is gone.
+    let path = unsafe {
+        match sys::apr_uid_homepath_get(&raw mut home, name.as_ptr(), pool.raw()) {
+            0 => bytes(home).map(|home| PathBuf::from(OsStr::from_bytes(home))),
+            _ => None,
+        }
+    };
+    // SAFETY: nothing of it is in use any more.
+    unsafe { pool.destroy() };
+    path
+}
+
+/// The users in the machine's own list.
+fn local_homes() -> Vec<(Vec<u8>, PathBuf)> {
     let passwd = fs::read("/etc/passwd").unwrap_or_default();
     let lines = passwd.split(|byte| *byte == b'\n');
     let entries = lines.filter_map(|line| {
@@ -74,8 +104,5 @@ fn homes(users: Option<&[String]>) -> Vec<(Vec<u8>, PathBuf)> {
         let (user, home) = (fields.first()?.to_vec(), fields.get(5)?);
         Some((user, PathBuf::from(OsStr::from_bytes(home))))
     });
-    let wanted = |user: &[u8]| {
-        users.is_none_or(|users| users.iter().any(|wanted| wanted.as_bytes() == user))
-    };
-    entries.filter(|(user, _)| wanted(user)).collect()
+    entries.collect()
 }

@@ -1,8 +1,6 @@
 //! Compares the site with the index, the whole of it or where something changed.
 
 mod known;
-#[cfg(test)]
-mod mounted;
 
 use std::collections::HashMap;
 use std::sync::mpsc;
@@ -321,6 +319,8 @@ const HELPING: usize = 1024;
 
 #[cfg(test)]
 mod tests {
+    mod mounts;
+
     use std::fs;
     use std::path::Path;
 

@@ -1,10 +1,10 @@
-//! Tests of scans over a site that is made of several directories.
+//! Scans over a site that is made of several directories.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use super::*;
+use super::super::*;
 use crate::index::{OpenedIndex, State};
 use crate::{Mount, OpenError, Sharing, SiteConfig, Symlinks};
 

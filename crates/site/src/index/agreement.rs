@@ -131,7 +131,7 @@ impl Index {
             .map_err(|source| self.data_error(source))?;
         let read = agreement.state.read();
         let mut agreed = read.unwrap_or(agreement.last);
-        let own = self.hold.generation();
+        let own = self.lock.generation();
         agreed.generation = agreed.generation.max(own);
         self.latest.store(agreed.latest, Ordering::Release);
         self.superseded

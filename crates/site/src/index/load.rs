@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
-use super::sharing::Hold;
+use super::sharing::IndexLock;
 use super::{FILE, Index, MediaTypeTable, UNFINISHED_FILE, schema, set_meta};
 use crate::horizon::system_seconds;
 use crate::{Error, Facts, SitePath};
@@ -18,12 +18,12 @@ pub(crate) struct Loader {
     unfinished: PathBuf,
     connection: Connection,
     media_types: MediaTypeTable,
-    hold: Hold,
+    lock: IndexLock,
     now: i64,
 }
 
 impl Loader {
-    pub(super) fn new(data: &Path, hold: Hold) -> Result<Self, Error> {
+    pub(super) fn new(data: &Path, lock: IndexLock) -> Result<Self, Error> {
         let unfinished = data.join(UNFINISHED_FILE);
         remove(&unfinished).map_err(|source| Error::Data {
             path: data.to_owned(),
@@ -41,7 +41,7 @@ impl Loader {
             unfinished,
             connection,
             media_types: MediaTypeTable::default(),
-            hold,
+            lock,
             now: system_seconds(),
         })
     }
@@ -101,7 +101,7 @@ impl Loader {
             path: self.data.clone(),
             source,
         })?;
-        Index::open_existing(&self.data, self.hold, false).map(Box::new)
+        Index::open_existing(&self.data, self.lock, false).map(Box::new)
     }
 
     fn error(&self, source: rusqlite::Error) -> Error {

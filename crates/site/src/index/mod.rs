@@ -36,7 +36,7 @@ pub(crate) use write::{Applied, Observation, RETRY, Seen};
 use self::agreement::Agreement;
 use self::media_type_table::MediaTypeTable;
 use self::read::Idle;
-use self::sharing::Hold;
+use self::sharing::IndexLock;
 use self::state_file::{private_file, uninterrupted};
 use crate::Error;
 
@@ -59,7 +59,7 @@ pub(crate) struct Index {
     secret: Vec<u8>,
     /// Whether no process had this index open before with this configuration.
     first: bool,
-    hold: Hold,
+    lock: IndexLock,
 }
 
 /// The index of a data directory, or the news that there is none yet.
@@ -74,19 +74,19 @@ pub(crate) enum OpenedIndex {
 impl Index {
     /// Opens the index of a data directory. A damaged one is rebuilt from what can still be read of it.
     pub(crate) fn open(data: &Path, sharing: Sharing) -> Result<OpenedIndex, Error> {
-        Self::open_held(data, Hold::take(data, sharing)?, false)
+        Self::open_locked(data, IndexLock::take(data, sharing)?, false)
     }
 
     /// Makes the index anew from the rows that can be read of the old one.
     pub(crate) fn rebuild(data: &Path, sharing: Sharing) -> Result<OpenedIndex, Error> {
-        Self::open_held(data, Hold::take(data, sharing)?, true)
+        Self::open_locked(data, IndexLock::take(data, sharing)?, true)
     }
 
-    fn open_held(data: &Path, hold: Hold, rebuild: bool) -> Result<OpenedIndex, Error> {
-        if hold.sole && !data.join(FILE).exists() {
-            return Ok(OpenedIndex::Fresh(Box::new(Loader::new(data, hold)?)));
+    fn open_locked(data: &Path, lock: IndexLock, rebuild: bool) -> Result<OpenedIndex, Error> {
+        if lock.sole && !data.join(FILE).exists() {
+            return Ok(OpenedIndex::Fresh(Box::new(Loader::new(data, lock)?)));
         }
-        let index = Self::open_existing(data, hold, rebuild)?;
+        let index = Self::open_existing(data, lock, rebuild)?;
         Ok(OpenedIndex::Known(Box::new(index)))
     }
 
@@ -151,7 +151,7 @@ impl Index {
     /// A shared index has no end of its own, for others may go on. What they agree on is exact without one.
     pub(crate) fn close(&self) -> Result<(), Error> {
         locked(&self.readers).clear();
-        if self.hold.sharing != Sharing::Alone {
+        if self.lock.sharing != Sharing::Alone {
             return Ok(());
         }
         let mut writer = locked(&self.writer);

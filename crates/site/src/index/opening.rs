@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use super::agreement::{Agreement, FileId};
 use super::media_type_table::MediaTypeTable;
 use super::read::Idle;
-use super::sharing::Hold;
+use super::sharing::IndexLock;
 use super::state_file::{Agreed, StateFile};
 use super::{FILE, Index, meta, rebuild, schema};
 use crate::Error;
@@ -19,7 +19,7 @@ use crate::horizon::system_seconds;
 impl Index {
     pub(super) fn open_existing(
         data: &Path,
-        mut hold: Hold,
+        mut lock: IndexLock,
         rebuild_first: bool,
     ) -> Result<Self, Error> {
         let path = data.join(FILE);
@@ -37,35 +37,35 @@ impl Index {
         if rebuild_first {
             rebuild::rebuild(data, None)?;
         }
-        let writer = match open_writer(&path, hold.sole) {
+        let writer = match open_writer(&path, lock.sole) {
             Err(error) if error.is_damage() && !rebuilt => {
                 tracing::error!("{error}; it is rebuilt from what can be read of it");
                 rebuild::rebuild(data, None)?;
                 rebuilt = true;
-                open_writer(&path, hold.sole)?
+                open_writer(&path, lock.sole)?
             }
             result => result?,
         };
-        let before = match hold.sole {
+        let before = match lock.sole {
             true => state.read_of_this_boot(),
             false => state.read(),
         };
         let mut agreed = match before {
-            Some(agreed) if !hold.sole => agreed,
+            Some(agreed) if !lock.sole => agreed,
             _ => recover(&writer, before).map_err(error)?,
         };
         if rebuilt {
             agreed.answered = answered_before_loss(&agreed);
         }
-        let own = hold.generation();
-        let first = hold.sole || agreed.generation < own;
+        let own = lock.generation();
+        let first = lock.sole || agreed.generation < own;
         // Where nobody else is, no configuration is newer, even if the clock was set back since.
-        agreed.generation = match hold.sole {
+        agreed.generation = match lock.sole {
             true => own,
             false => agreed.generation.max(own),
         };
         state.write(&agreed).map_err(data_error)?;
-        if hold.sole {
+        if lock.sole {
             writer
                 .execute("DELETE FROM meta WHERE key = 'answered'", [])
                 .map_err(error)?;
@@ -75,7 +75,7 @@ impl Index {
         let notes = schema::open(&path, 4).map_err(error)?;
         let file = FileId::of(&path).map_err(data_error)?;
         state.unlock().map_err(data_error)?;
-        hold.relax().map_err(data_error)?;
+        lock.relax().map_err(data_error)?;
         Ok(Self {
             data: data.to_owned(),
             writer: Mutex::new(writer),
@@ -92,7 +92,7 @@ impl Index {
             superseded: AtomicBool::new(own < agreed.generation),
             secret: secret.unwrap_or_default(),
             first,
-            hold,
+            lock,
             path,
         })
     }

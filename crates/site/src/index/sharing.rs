@@ -36,14 +36,14 @@ impl Sharing {
 
 /// The lock on `index.lock`, held as long as the index is open.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(super) struct IndexLock {
     file: File,
     pub(super) sharing: Sharing,
     /// Whether nobody else has the index open.
     pub(super) sole: bool,
 }
 
-impl Hold {
+impl IndexLock {
     /// Takes the index: for this process alone, or beside others where there is one already.
     pub(super) fn take(data: &Path, sharing: Sharing) -> Result<Self, Error> {
         Self::take_within(PATIENCE, data, sharing)
@@ -108,10 +108,7 @@ impl Hold {
     }
 
     pub(super) fn generation(&self) -> i64 {
-        match self.sharing {
-            Sharing::Alone => 0,
-            Sharing::Shared { generation } => generation,
-        }
+        self.sharing.generation()
     }
 }
 

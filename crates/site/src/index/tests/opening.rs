@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::Duration;
 
-use super::super::sharing::Hold;
+use super::super::sharing::IndexLock;
 use super::*;
 
 #[test]
@@ -46,7 +46,7 @@ fn who_waits_too_long_is_told_why() {
 
     let sharing = Sharing::Shared { generation: 1 };
     let patience = Duration::from_millis(120);
-    let error = Hold::take_within(patience, data.path(), sharing).unwrap_err();
+    let error = IndexLock::take_within(patience, data.path(), sharing).unwrap_err();
 
     assert!(matches!(error, Error::Building { .. }), "{error}");
 }

@@ -59,15 +59,15 @@ impl Ground {
         Some(root.below(root.given().to_owned(), path))
     }
 
-    /// Replaces the mounts; one at `/` is not taken, for there the root is. What lay below one that is gone from the list is missing from now on, and the next scan
-    /// says so.
+    /// Replaces the mounts; one at `/` is not taken, for there the root is. What lay below one that is gone from the
+    /// list is missing from now on, and the next scan says so.
     pub fn set_mounts(&self, mounts: Vec<Mount>) {
         self.mounts.set(mounts, self.rules.symlinks());
     }
 
     /// Makes sure that the root and the mounts are there, and says whether any is another directory than before.
     /// Where the root is not all there is, it may be away.
-    pub fn renew_root(&self) -> Result<bool, Error> {
+    pub fn renew(&self) -> Result<bool, Error> {
         let mounted = self.mounts.now();
         // All are renewed, whatever the first ones say.
         let renewed = mounted.roots().iter().filter(|root| root.renew_or_miss());

@@ -129,7 +129,7 @@ impl Follower {
 
     /// A root that is another directory now is scanned; one that is missing leaves all as it was.
     fn check_root(&mut self) {
-        match self.ground.renew_root() {
+        match self.ground.renew() {
             Ok(renewed) => {
                 if renewed && let Some(watch) = &mut self.watch {
                     watch.forget(&SitePath::root());

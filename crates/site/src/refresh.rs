@@ -17,7 +17,8 @@ use crate::stop::Stop;
 use crate::sweep::Comparison;
 use crate::{Error, Origin, Site, SitePath};
 
-/// How far the present round of asking what is public has come.
+/// How far this process has come in its round of asking what is public. Others have rounds of their own; the first to
+/// reach its end has done it for all.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
     /// Behind this path it goes on.
@@ -63,7 +64,7 @@ impl Site {
     /// Looks at the files, then at what the origin shows of those that are new or changed, and for a while at the
     /// others. False means that something was still being written.
     fn scan_and_sweep(&self, origin: &dyn Origin) -> Result<bool, Error> {
-        self.ground.renew_root()?;
+        self.ground.renew()?;
         let mut scan = Scan::new(&self.ground, &self.index, None, Stop::default()).leaving_types();
         scan.run(&SitePath::root(), &|_| {})?;
         for _ in 0..PATIENCE {
@@ -113,7 +114,7 @@ impl Site {
             let live = rows.into_iter().filter(|row| row.state == State::Live);
             comparison.compare(&live.collect::<Vec<_>>())?;
         }
-        // The round is not over: whoever refreshes next goes on.
+        // The round is not over: this process goes on from here when it refreshes next, another one from where it was.
         self.index.set_fact(SWEPT, "")
     }
 

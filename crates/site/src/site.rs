@@ -66,7 +66,7 @@ pub struct Site {
     pub(crate) origin: Option<SharedOrigin>,
     /// Whether the last notes of an answer could not be written.
     pub(crate) notes_failing: AtomicBool,
-    /// Where several processes refresh the index on request.
+    /// Where the index is refreshed on request: how far that has come.
     pub(crate) round: Round,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
     troubles: Mutex<HashMap<i64, Instant>>,

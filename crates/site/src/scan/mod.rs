@@ -82,7 +82,7 @@ pub(crate) fn scan_all(
     index: &Index,
     progress: &dyn Fn(u64),
 ) -> Result<(), Error> {
-    ground.renew_root()?;
+    ground.renew()?;
     Scan::new(ground, index, None, Stop::default()).run(&SitePath::root(), progress)
 }
 

@@ -305,7 +305,7 @@ fn only_a_site_of_one_directory_needs_it_to_be_there() {
     }
     fixture.mounts.clear();
     assert_eq!(walked(&fixture.ground()), Vec::<String>::new());
-    assert!(fixture.ground().renew_root().is_ok());
+    assert!(fixture.ground().renew().is_ok());
     assert!(matches!(
         fixture.try_ground(Symlinks::Inside),
         Err(Error::Root { .. })

@@ -11,7 +11,7 @@ use crate::httpd::{OK, SERVICE_UNAVAILABLE};
 use crate::log;
 use crate::origin::ApacheOrigin;
 use crate::output::Output;
-use crate::repository::{RETRY_AFTER, Repository};
+use crate::repository::Repository;
 use crate::request::Request;
 
 /// Answers a request to the repository at a URL path; returns the status for httpd.
@@ -52,7 +52,7 @@ fn write(
     let repository = Repository::of(request)?;
     let requester = request.requester();
     let addresses = request.addresses(base_path);
-    // SAFETY: the request is handled until `answer` returns, and the origin is gone before that.
+    // SAFETY: httpd keeps the request until `answer` returns, and the origin is gone before that.
     let origin = unsafe {
         ApacheOrigin::new(
             request.raw(),
@@ -85,7 +85,7 @@ fn write(
 fn unavailable(request: Request<'_>) {
     request.set_status(SERVICE_UNAVAILABLE);
     request.set_content_type("text/plain; charset=utf-8");
-    request.set_header(c"Retry-After", &RETRY_AFTER.to_string());
+    request.set_header(c"Retry-After", &RETRY_AFTER_SECONDS.to_string());
     let mut output = Output::new(request);
     // A client that is gone needs no answer.
     let _ = output.write_all(UNAVAILABLE).and_then(|()| output.flush());
@@ -100,6 +100,9 @@ fn report(request: Request<'_>, arguments: &Arguments, outcome: &Outcome, bytes:
         &format!("answered {verb} records={records} bytes={bytes} error={error}"),
     );
 }
+
+/// After so many a harvester should come back; as the stand-alone server has it by default.
+const RETRY_AFTER_SECONDS: u32 = 10;
 
 const UNAVAILABLE: &[u8] =
     b"This repository cannot answer at the moment: its index cannot be read or written. \

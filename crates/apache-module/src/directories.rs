@@ -140,5 +140,5 @@ fn matches(name: &CStr, pattern: &CStr) -> bool {
     unsafe { sys::ap_strcmp_match(name.as_ptr(), pattern.as_ptr()) == 0 }
 }
 
-/// What is skipped where `OaiSkip` says nothing: hidden files.
+/// What is skipped where `OaiSkip` says nothing: hidden files, as `IndexIgnore` is usually set for them.
 const SKIPPED_BY_DEFAULT: &CStr = c".??*";

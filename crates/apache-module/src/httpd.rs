@@ -67,8 +67,8 @@ impl Pool {
 
     /// Moves a value that needs no drop into the pool.
     pub(crate) fn place<T: Copy>(self, value: T) -> *mut T {
-        // SAFETY: APR aligns to 8 bytes, which is enough for all that is placed here, and gives as much as
-        // was asked for.
+        const { assert!(align_of::<T>() <= 8) };
+        // SAFETY: APR aligns to 8 bytes, which the line above says is enough, and gives as much as was asked for.
         unsafe {
             let place: *mut T = sys::apr_palloc(self.0, size_of::<T>()).cast();
             place.write(value);
@@ -79,12 +79,12 @@ impl Pool {
     /// Moves a value to the heap and drops it when the pool is cleared.
     pub(crate) fn keep<T>(self, value: T) -> *mut T {
         let place = Box::into_raw(Box::new(value));
-        // SAFETY: `place` came from a box of `T`, and the pool calls `forget` once.
+        // SAFETY: `place` came from a box of `T`, and the pool calls `drop_kept` once.
         unsafe {
             sys::apr_pool_cleanup_register(
                 self.0,
                 place.cast(),
-                Some(forget::<T>),
+                Some(drop_kept::<T>),
                 Some(sys::apr_pool_cleanup_null),
             );
         }
@@ -116,7 +116,8 @@ impl Pool {
     }
 }
 
-unsafe extern "C" fn forget<T>(place: *mut c_void) -> sys::apr_status_t {
+/// Drops what [`Pool::keep`] put on the heap.
+unsafe extern "C" fn drop_kept<T>(place: *mut c_void) -> sys::apr_status_t {
     crate::border::guarded(0, || {
         // SAFETY: `Pool::keep` made it from a box, and this is called once.
         drop(unsafe { Box::from_raw(place.cast::<T>()) });

@@ -19,23 +19,30 @@ mod virtual_request;
 
 use std::ffi::{c_int, c_void};
 
-/// The module as httpd knows it. httpd itself writes the index, the handle and the link to the next one.
+/// The module as httpd knows it.
 #[unsafe(no_mangle)]
 pub static mut oai_module: sys::module = sys::module {
+    // The interface of httpd that it was built for; another one is refused.
     version: sys::MODULE_MAGIC_NUMBER_MAJOR as c_int,
     minor_version: sys::MODULE_MAGIC_NUMBER_MINOR as c_int,
+    // httpd writes the index, the handle and the link when it loads the module.
     module_index: -1,
     // By this name `<IfModule>` knows it.
     name: c"mod_oai.c".as_ptr(),
     dynamic_load_handle: std::ptr::null_mut(),
     next: std::ptr::null_mut(),
+    // That this is a module of httpd 2 at all.
     magic: sys::MODULE_MAGIC_COOKIE as _,
+    // For multi-processing modules, which see the command line.
     rewrite_args: None,
+    // Per directory, location and `.htaccess`, and how an inner one goes with the outer.
     create_dir_config: Some(config::create_directory),
     merge_dir_config: Some(config::merge_directory),
+    // Per server, and how a virtual host goes with the server around it.
     create_server_config: Some(config::create_server),
     merge_server_config: Some(config::merge_server),
     cmds: config::DIRECTIVES.as_ptr(),
+    // Called whenever the configuration is read.
     register_hooks: Some(hooks::register),
     flags: 0,
 };

@@ -37,6 +37,7 @@ impl<'r> Output<'r> {
             let (connection, pool) = ((*r).connection, (*r).pool);
             let brigade = sys::apr_brigade_create(pool, (*connection).bucket_alloc);
             let list = (*connection).bucket_alloc;
+            // Behind this error httpd's chunk filter leaves out the last chunk.
             let error = sys::ap_bucket_error_create(BAD_GATEWAY, std::ptr::null(), pool, list);
             append(brigade, error);
             append(brigade, sys::apr_bucket_eos_create(list));
@@ -86,7 +87,7 @@ impl Write for Output<'_> {
     }
 }
 
-/// Puts a bucket at the end of a brigade.
+/// Puts a bucket at the end of a brigade, as the macro `APR_BRIGADE_INSERT_TAIL` does in C.
 ///
 /// # Safety
 /// Both are whole, and the bucket is in no brigade.

@@ -3,7 +3,6 @@
 //! The index is shared with all other processes; what is kept here is the way to it.
 
 use std::collections::BTreeMap;
-use std::ffi::c_int;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -219,6 +218,3 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-/// Seconds after which a harvester should come back.
-pub(crate) const RETRY_AFTER: c_int = 10;

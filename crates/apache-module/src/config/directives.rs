@@ -182,7 +182,7 @@ unsafe extern "C" fn take_shadow(
         // SAFETY: httpd hands over what belongs to the directive it is reading.
         let mut line = unsafe { Line::read(parms, directory, arguments) };
         match line.owner_is_missing() {
-            // Without us httpd would not know the name.
+            // Without us httpd would not know the name, and would say so in these words.
             true => line.pool.string(format!(
                 "Invalid command '{}', perhaps misspelled or defined by a module not included in the server \
                  configuration",
@@ -348,12 +348,16 @@ impl<'a> Line<'a> {
                         .ignore(self.pool, directory, pattern.as_bytes());
                 }
             }
+            ("IndexIgnoreReset", [flag]) => {
+                self.directory.reset_ignore(flag.eq_ignore_ascii_case("on"));
+            }
             ("AuthUserFile", [path]) => {
                 if let Ok(path) = absolute(self.pool, path) {
                     let path = path.into_os_string().into_encoded_bytes();
                     self.directory.set_password_file(self.pool, &path);
                 }
             }
+            // The default.
             ("AuthBasicProvider", [provider]) if provider == "file" => {}
             (
                 "AuthBasicProvider"
@@ -362,9 +366,6 @@ impl<'a> Line<'a> {
                 | "AuthBasicUseDigestAlgorithm",
                 _,
             ) => self.directory.set_other_authentication(),
-            ("IndexIgnoreReset", [flag]) => {
-                self.directory.reset_ignore(flag.eq_ignore_ascii_case("on"));
-            }
             _ => {}
         }
     }

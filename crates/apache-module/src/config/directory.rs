@@ -55,6 +55,7 @@ impl Default for DirectoryConfig {
 }
 
 impl DirectoryConfig {
+    /// What holds in an inner section: its own settings, and where it has none those of the outer one.
     pub(super) fn merge(pool: Pool, base: &Self, add: &Self) -> Self {
         Self {
             ignored: match add.ignore_reset {
@@ -71,6 +72,8 @@ impl DirectoryConfig {
             dynamic: add.dynamic.or(base.dynamic),
             location: first_set(add.location, base.location),
             password_file: first_set(add.password_file, base.password_file),
+            // Never taken back by an inner section: what httpd makes of both together is its own business, and to
+            // check a password too often does no harm.
             other_authentication: add.other_authentication || base.other_authentication,
         }
     }
@@ -86,6 +89,7 @@ impl DirectoryConfig {
         });
     }
 
+    /// Whether what `IndexIgnore` says further out counts no longer.
     pub(super) fn reset_ignore(&mut self, reset: bool) {
         self.ignore_reset = reset;
     }
@@ -111,6 +115,7 @@ impl DirectoryConfig {
         self.dynamic = Some(policy);
     }
 
+    /// Notes that `SetHandler oai` stands in a location, or outside of all.
     pub(super) fn set_location(&mut self, pool: Pool, location: Option<&[u8]>) {
         self.location = location.map_or(std::ptr::null(), |path| pool.string(path).cast_const());
     }
@@ -171,7 +176,7 @@ fn list<'a>(first: *const Pattern) -> impl Iterator<Item = &'a Pattern> {
     std::iter::successors(at(first), move |pattern| at(pattern.next))
 }
 
-/// One list followed by another; the first is copied.
+/// The patterns of two lists, in whatever order: any that matches will do. The first list is copied.
 fn chain(pool: Pool, first: *const Pattern, second: *const Pattern) -> *const Pattern {
     let mut joined = second;
     for pattern in list(first) {

@@ -3,17 +3,17 @@
 mod aliases;
 mod directives;
 mod directory;
-mod mounts;
 mod plugin;
 mod server;
+mod space;
 mod user_dirs;
 
 use std::ffi::c_void;
 
 pub(crate) use self::directives::DIRECTIVES;
 pub(crate) use self::directory::DirectoryConfig;
-pub(crate) use self::mounts::Space;
 pub(crate) use self::server::ServerConfig;
+pub(crate) use self::space::Space;
 
 use crate::border::guarded;
 use crate::httpd::Pool;

@@ -48,6 +48,7 @@ impl ServerConfig {
         let chain = |own: &[Alias], outer: &[Alias]| [own, outer].concat();
         Self {
             offers: add.offers || base.offers,
+            // The URL of one host cannot be that of another.
             base_url: add.base_url.clone(),
             repository_name: add
                 .repository_name
@@ -82,7 +83,7 @@ impl ServerConfig {
 
     /// How old an answer may be.
     pub(crate) fn freshness(&self) -> Duration {
-        Duration::from_secs(self.freshness.unwrap_or(FRESHNESS))
+        Duration::from_secs(self.freshness.unwrap_or(FRESHNESS_SECONDS))
     }
 
     pub(crate) fn page_limits(&self) -> PageLimits {
@@ -123,5 +124,5 @@ fn own_or<T: Clone>(own: &[T], outer: &[T]) -> Vec<T> {
 /// Where the indexes are unless `OaiStateDir` says otherwise.
 const STATE_DIR: &str = "/var/lib/mod_oai";
 
-/// Seconds.
-const FRESHNESS: u64 = 10;
+/// What `OaiFreshness` is unless it is given.
+const FRESHNESS_SECONDS: u64 = 10;

@@ -1,5 +1,5 @@
-//! The URL space of a virtual host: which directories its URLs may come from. httpd is asked about each file, so
-//! that it may be too much but not too little.
+//! The URL space of a virtual host: which directories its URLs may come from. It may be too much, for httpd is asked
+//! about each file, but must not be too little: what is not in it is never found.
 
 use std::path::PathBuf;
 

@@ -168,24 +168,22 @@ fn cover_ups(site: &mut Site) {
 
 fn passwords(site: &mut Site) {
     let file = site.fixture.write_beside("passwords", PASSWORDS);
-    let basic = format!(
-        "AuthType Basic\nAuthName inner\nAuthUserFile {}\n",
-        file.display()
-    );
-    site.htaccess("auth", &format!("{basic}Require valid-user"));
+    site.protect("auth", &file, "Require valid-user");
     for path in ["auth/secret.txt", "auth/deep/secret.html", "auth/only.csv"] {
         site.file(path, 401);
     }
-    site.htaccess("auth-other", &format!("{basic}Require user editor"));
+    site.protect("auth-other", &file, "Require user editor");
     site.file("auth-other/secret.txt", 401);
-    site.htaccess(
+    site.protect(
         "auth-any",
-        &format!("{basic}<RequireAny>\nRequire ip 10.0.0.0/8\nRequire valid-user\n</RequireAny>"),
+        &file,
+        "<RequireAny>\nRequire ip 10.0.0.0/8\nRequire valid-user\n</RequireAny>",
     );
     site.file("auth-any/secret.txt", 401);
-    site.htaccess(
+    site.protect(
         "auth-all",
-        &format!("{basic}<RequireAll>\nRequire ip 10.0.0.0/8\nRequire valid-user\n</RequireAll>"),
+        &file,
+        "<RequireAll>\nRequire ip 10.0.0.0/8\nRequire valid-user\n</RequireAll>",
     );
     site.file("auth-all/secret.txt", 403);
 }

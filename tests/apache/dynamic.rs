@@ -12,7 +12,6 @@ use super::dynamic_cases::{cgi, php, program};
 use super::records::{Record, records};
 use super::site::Site;
 
-const MPMS: [Mpm; 2] = [Mpm::Event, Mpm::Prefork];
 const HEAD: &str = "printf 'Content-Type: text/plain\\r\\n\\r\\n'";
 
 /// A site with programs, and a program that notes each run.
@@ -48,7 +47,7 @@ fn assert_failed(client: &Client, path: &str) {
 
 #[test]
 fn programs_are_not_run_to_be_told_by_reference() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let (site, runs) = site_with_programs(mpm);
         let httpd = site.httpd().start();
         let client = Client::anonymous(&httpd);
@@ -70,7 +69,7 @@ fn programs_are_not_run_to_be_told_by_reference() {
 
 #[test]
 fn programs_are_run_for_their_bytes_only() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let (mut site, runs) = site_with_programs(mpm);
         site.oai("OaiDynamic processed");
         let httpd = site.httpd().start();
@@ -90,7 +89,7 @@ fn programs_are_run_for_their_bytes_only() {
 
 #[test]
 fn programs_are_left_out_if_so_configured() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let (mut site, _) = site_with_programs(mpm);
         site.file("plain.txt", 200);
         site.oai("OaiDynamic off\n<Location \"/cgi-bin\">\nOaiDynamic reference\n</Location>");
@@ -113,7 +112,7 @@ fn programs_are_left_out_if_so_configured() {
 
 #[test]
 fn output_that_is_too_long_is_left_to_the_reference() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let (mut site, _) = site_with_programs(mpm);
         site.oai("OaiDynamic processed\nOaiByValueLimit 100K");
         let endless = format!("{HEAD}\nexec yes $0-endless");
@@ -152,7 +151,7 @@ fn is_running(path: &std::path::Path) -> bool {
 
 #[test]
 fn programs_that_hang_or_die_are_marked_as_failed() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let (mut site, _) = site_with_programs(mpm);
         site.oai("OaiDynamic processed");
         site.conf(match mpm {
@@ -198,7 +197,7 @@ fn programs_that_hang_or_die_are_marked_as_failed() {
 
 #[test]
 fn what_php_does_at_its_end_is_its_output() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let (mut site, _) = site_with_programs(mpm);
         site.oai("OaiDynamic processed");
         site.fixture.write(

@@ -6,9 +6,7 @@ use test_support::{Httpd, Mpm, get};
 
 use super::client::Client;
 use super::oracle::Oracle;
-use super::site::Site;
-
-const MODULE: &str = "<Location \"/modoai\">\nSetHandler oai\n</Location>\n";
+use super::site::{LOCATION, Site};
 
 fn listed(client: &Client) -> BTreeSet<String> {
     client.identifiers().into_iter().collect()
@@ -28,7 +26,7 @@ fn every_virtual_host_offers_its_own_files_under_its_own_name() {
         site.beside(file);
     }
     site.conf("Alias /common/ ${ROOT}/common/\nAlias /icons/ ${ROOT}/own-icons/");
-    let one = format!("DocumentRoot ${{ROOT}}/one\nAlias /own/ ${{ROOT}}/own/\n{MODULE}");
+    let one = format!("DocumentRoot ${{ROOT}}/one\nAlias /own/ ${{ROOT}}/own/\n{LOCATION}");
     let two = "DocumentRoot ${ROOT}/two\nAlias /icons/ ${ROOT}/own/\nOaiRepositoryName Two\n";
     let httpd = site.httpd();
     let httpd = httpd.vhost("one.test", &one).vhost("two.test", two).start();
@@ -174,7 +172,7 @@ fn hosts_of_one_name_at_two_addresses_have_an_index_each() {
     site.beside("two/b.txt");
     let host = |address: &str, directory: &str| {
         format!(
-            "<VirtualHost {address}:${{PORT}}>\nServerName same.test\nDocumentRoot ${{ROOT}}/{directory}\n{MODULE}</VirtualHost>\n"
+            "<VirtualHost {address}:${{PORT}}>\nServerName same.test\nDocumentRoot ${{ROOT}}/{directory}\n{LOCATION}</VirtualHost>\n"
         )
     };
     site.conf("Listen 127.0.0.2:${PORT}");

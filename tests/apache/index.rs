@@ -9,8 +9,6 @@ use test_support::{Answer, Header, Httpd, Mpm, wait_until};
 use super::client::Client;
 use super::site::Site;
 
-const MPMS: [Mpm; 2] = [Mpm::Event, Mpm::Prefork];
-
 /// A small site whose files are looked at on each request.
 fn watched(mpm: Mpm) -> Site {
     let mut site = Site::empty(mpm);
@@ -33,7 +31,7 @@ fn headers(client: &Client) -> BTreeMap<String, Header> {
 
 #[test]
 fn changes_are_told_at_once_if_so_configured() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let site = watched(mpm);
         let httpd = site.httpd().start();
         let client = Client::anonymous(&httpd);
@@ -94,7 +92,7 @@ fn changes_are_told_when_the_time_has_passed() {
 
 #[test]
 fn all_workers_share_one_index() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let site = watched(mpm);
         let httpd = site.httpd().start();
         let client = Client::anonymous(&httpd);
@@ -121,7 +119,7 @@ fn all_workers_share_one_index() {
 
 #[test]
 fn datestamps_and_tombstones_survive_restarts_and_kills() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let site = watched(mpm);
         let mut httpd = site.httpd().start();
         let client = Client::anonymous(&httpd);
@@ -145,16 +143,16 @@ fn datestamps_and_tombstones_survive_restarts_and_kills() {
                 httpd.start();
             }),
         ];
-        for (harm, harms) in harms {
-            harms(&mut httpd);
-            assert_eq!(headers(&client), before, "{mpm:?}: {harm}");
+        for (name, harm) in harms {
+            harm(&mut httpd);
+            assert_eq!(headers(&client), before, "{mpm:?}: {name}");
         }
     }
 }
 
 #[test]
 fn what_changes_while_the_server_is_away_is_told_later() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let site = watched(mpm);
         let mut httpd = site.httpd().start();
         let client = Client::anonymous(&httpd);
@@ -209,13 +207,7 @@ fn tombstones_are_told_to_those_only_who_could_see_the_item() {
     let passwords = site
         .fixture
         .write_beside("passwords", super::cases::PASSWORDS);
-    site.htaccess(
-        "auth",
-        &format!(
-            "AuthType Basic\nAuthName inner\nAuthUserFile {}\nRequire valid-user",
-            passwords.display()
-        ),
-    );
+    site.protect("auth", &passwords, "Require valid-user");
     site.file("auth/secret.txt", 401);
     site.file("auth/kept.txt", 401);
     let httpd = site.httpd().start();

@@ -25,13 +25,7 @@ fn slow_site(mpm: Mpm) -> Site {
 fn quick_site(mpm: Mpm) -> Site {
     let mut site = Site::empty(mpm);
     let passwords = site.fixture.write_beside("passwords", BCRYPT);
-    site.htaccess(
-        "slow",
-        &format!(
-            "AuthType Basic\nAuthName slow\nAuthUserFile {}\nRequire valid-user",
-            passwords.display()
-        ),
-    );
+    site.protect("slow", &passwords, "Require valid-user");
     for number in 0..60 {
         site.file(&format!("slow/{number}.txt"), 401);
     }
@@ -120,13 +114,7 @@ fn what_one_password_file_says_does_not_count_for_another() {
     let others = site
         .fixture
         .write_beside("others", BCRYPT.replace("reader", "somebody"));
-    site.htaccess(
-        "others",
-        &format!(
-            "AuthType Basic\nAuthName slow\nAuthUserFile {}\nRequire valid-user",
-            others.display()
-        ),
-    );
+    site.protect("others", &others, "Require valid-user");
     site.htaccess("slow/chosen", "Require user somebody");
     site.file("others/secret.txt", 401);
     site.file("slow/chosen/secret.txt", 401);

@@ -19,7 +19,7 @@ fn names_of_every_byte() -> impl Iterator<Item = Vec<u8>> {
 
 #[test]
 fn every_byte_in_a_name_is_told_as_a_get_wants_it() {
-    for mpm in [Mpm::Event, Mpm::Prefork] {
+    for mpm in Mpm::ALL {
         let site = Site::empty(mpm);
         for name in names_of_every_byte() {
             site.fixture

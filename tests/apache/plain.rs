@@ -5,11 +5,9 @@ use test_support::{Fixture, Httpd, Mpm, get, wait_until};
 use super::client::{Client, Protocol};
 use super::site::Site;
 
-const MPMS: [Mpm; 2] = [Mpm::Event, Mpm::Prefork];
-
 #[test]
 fn the_test_site_answers_as_its_cases_say() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let site = Site::matrix(mpm);
         let httpd = site.plain().start();
         let anybody = Client::anonymous(&httpd);
@@ -68,7 +66,7 @@ fn the_test_site_is_the_same_over_h2c_and_tls() {
 
 #[test]
 fn the_test_server_survives_all_that_is_done_to_it() {
-    for mpm in MPMS {
+    for mpm in Mpm::ALL {
         let fixture = Fixture::small();
         let mut httpd = Httpd::of(&fixture).mpm(mpm).plain().start();
         let notes = httpd.url("/notes.txt");

@@ -11,6 +11,9 @@ use test_support::{Fixture, Httpd, HttpdSetup, Mpm};
 use super::php_fpm::PhpFpm;
 use super::{cases, dynamic_cases};
 
+/// All that a repository needs.
+pub(crate) const LOCATION: &str = "<Location \"/modoai\">\nSetHandler oai\n</Location>\n";
+
 /// A site that grows case by case. Every file has a mark of its own, so that a leak can be told.
 #[derive(Debug)]
 pub(crate) struct Site {
@@ -62,7 +65,7 @@ impl Site {
             php: None,
             modules: Vec::new(),
             conf: String::new(),
-            oai: "<Location \"/modoai\">\nSetHandler oai\n</Location>\n".to_owned(),
+            oai: LOCATION.to_owned(),
             places,
             expectations: BTreeMap::new(),
             statuses: BTreeMap::new(),
@@ -117,6 +120,15 @@ impl Site {
     pub(crate) fn htaccess(&mut self, directory: &str, directives: &str) {
         let text = format!("# {}\n{directives}\n", self.mark());
         self.fixture.write(format!("{directory}/.htaccess"), text);
+    }
+
+    /// Puts a directory of the document root behind the passwords of a file; `require` says who may enter.
+    pub(crate) fn protect(&mut self, directory: &str, passwords: &Path, require: &str) {
+        let directives = format!(
+            "AuthType Basic\nAuthName inner\nAuthUserFile {}\n{require}",
+            passwords.display()
+        );
+        self.htaccess(directory, &directives);
     }
 
     /// A text that occurs nowhere else.

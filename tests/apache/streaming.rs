@@ -14,7 +14,7 @@ const SIZE: u64 = 300_000_000;
 
 #[test]
 fn three_hundred_megabytes_by_value_take_little_memory() {
-    for mpm in [Mpm::Event, Mpm::Prefork] {
+    for mpm in Mpm::ALL {
         let mut site = Site::empty(mpm);
         site.oai("OaiByValueLimit 1G\nOaiPageLimit bytes 0");
         let path = site.fixture.write("large.bin", "");

@@ -99,7 +99,8 @@ impl Pool {
     /// A pool that is destroyed with this one or before.
     pub(crate) fn child(self) -> Self {
         let mut child = std::ptr::null_mut();
-        // SAFETY: the parent lives, or there is none. Without memory APR ends the process, as it does everywhere in httpd.
+        // SAFETY: the parent lives, or there is none. Without memory APR ends the process, as it does everywhere in
+        // httpd.
         unsafe {
             sys::apr_pool_create_ex(&raw mut child, self.0, None, std::ptr::null_mut());
         }

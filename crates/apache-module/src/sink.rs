@@ -159,7 +159,8 @@ impl Sink {
     }
 }
 
-/// A descriptor of our own for a file that httpd has open. It shares the position, which httpd has not moved and will not use.
+/// A descriptor of our own for a file that httpd has open. It shares the position, which httpd has not moved and will
+/// not use.
 ///
 /// # Safety
 /// The handle is open.
@@ -181,8 +182,8 @@ pub(crate) unsafe extern "C" fn take_response(
     brigade: *mut sys::apr_bucket_brigade,
 ) -> sys::apr_status_t {
     guarded(sys::APR_EGENERAL as sys::apr_status_t, || {
-        // SAFETY: `Connection::new` put a sink there, which outlives the requests of the connection. The ring ends where
-        // the brigade's own list is, which is laid out like the links of a bucket.
+        // SAFETY: `Connection::new` put a sink there, which outlives the requests of the connection; httpd hands over a
+        // whole brigade. Its ring ends where its own list is, which is laid out like the links of a bucket.
         unsafe {
             let sink = &mut *(*filter).ctx.cast::<Sink>();
             let end: *mut sys::apr_bucket = (&raw mut (*brigade).list).cast();

@@ -69,5 +69,6 @@ fn number<T: FromStr>(key: &str, value: &str) -> Result<T, String> {
     number.map_err(|_| format!("{key} takes a number, not `{value}`"))
 }
 
-const USAGE: &str = "it takes a name, options (type=, url=, output=, separator=, map=, timeout= in seconds, memory= in MB, \
-     size= in KB), and the program by its absolute path with its arguments; {file} and {url} stand for the file";
+const USAGE: &str = "it takes a name, options (type=, url=, output=, separator=, map=, timeout= in seconds, \
+     memory= in MB, size= in KB), and the program by its absolute path with its arguments; {file} and {url} stand for \
+     the file";

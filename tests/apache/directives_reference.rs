@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use test_support::{Fixture, Httpd};
 
 const PAGE: &str = include_str!("../../docs/reference/apache.md");
-const TABLE: &str = include_str!("../../crates/apache-module/src/config/directives.rs");
+const TABLE: &str = include_str!("../../crates/apache-module/src/config/directives/mod.rs");
 
 #[test]
 fn the_reference_names_every_directive_and_no_other() {

@@ -1,0 +1,235 @@
+//! The directives: our own, and the shadows of other modules' ones.
+//!
+//! Several modules may register one name, and httpd calls them all. A shadow hears what its owner hears, in the same
+//! order and merged in the same way, and never complains: that is for the owner to do.
+
+mod own;
+mod shadows;
+
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::{DirectoryConfig, ServerConfig};
+use crate::border::guarded;
+use crate::httpd::{Pool, bytes, c_string, text};
+use crate::{module_of, sys};
+
+/// The table as httpd wants it.
+pub(crate) struct Directives([sys::command_rec; 27]);
+
+// SAFETY: httpd reads the table from one thread, while it reads the configuration; nobody writes it.
+unsafe impl Sync for Directives {}
+
+impl Directives {
+    pub(crate) const fn as_ptr(&self) -> *const sys::command_rec {
+        self.0.as_ptr()
+    }
+}
+
+const SERVER: c_int = sys::RSRC_CONF as c_int;
+const DIRECTORY: c_int = (sys::RSRC_CONF | sys::ACCESS_CONF) as c_int;
+const INDEXES: c_int = sys::OR_INDEXES as c_int;
+const AUTHENTICATION: c_int = sys::OR_AUTHCFG as c_int;
+const FILE_INFO: c_int = sys::OR_FILEINFO as c_int;
+
+pub(crate) static DIRECTIVES: Directives = Directives([
+    own(
+        c"OaiBaseURL",
+        SERVER,
+        c"the URL at which the repository is reached, if httpd does not know it",
+    ),
+    own(
+        c"OaiRepositoryName",
+        SERVER,
+        c"the name of the repository for people",
+    ),
+    own(
+        c"OaiAdminEmail",
+        SERVER,
+        c"one or more addresses to write to; ServerAdmin by default",
+    ),
+    own(
+        c"OaiByValueLimit",
+        SERVER,
+        c"the size up to which files go into records, then media types it is for",
+    ),
+    own(
+        c"OaiPageLimit",
+        SERVER,
+        c"bytes, identifiers, records, lookups or seconds, and a number; 0 is no limit",
+    ),
+    own(
+        c"OaiSkip",
+        INDEXES,
+        c"wildcard patterns of names or URL paths that are not offered, or none",
+    ),
+    own(
+        c"OaiDynamic",
+        DIRECTORY,
+        c"off, reference or processed: what becomes of files that httpd runs",
+    ),
+    own(
+        c"OaiUserList",
+        SERVER,
+        c"the users whose directories are offered where UserDir is on",
+    ),
+    own(
+        c"OaiRoot",
+        SERVER,
+        c"a URL path and the directory that httpd serves there by other means than Alias",
+    ),
+    own(
+        c"OaiPlugin",
+        SERVER,
+        c"a name, options, and a program that tells more about files",
+    ),
+    own(
+        c"OaiFixity",
+        SERVER,
+        c"the digests that are told: md5, sha1, sha256, or none",
+    ),
+    own(
+        c"OaiStateDir",
+        SERVER,
+        c"the directory in which the indexes are kept",
+    ),
+    own(
+        c"OaiFreshness",
+        SERVER,
+        c"for how many seconds an answer may rest on an earlier look at the files",
+    ),
+    shadow(c"SetHandler", FILE_INFO),
+    shadow(c"Alias", DIRECTORY),
+    shadow(c"ScriptAlias", DIRECTORY),
+    shadow(c"AliasMatch", SERVER),
+    shadow(c"ScriptAliasMatch", SERVER),
+    shadow(c"UserDir", SERVER),
+    shadow(c"IndexIgnore", INDEXES),
+    shadow(c"IndexIgnoreReset", INDEXES),
+    shadow(c"AuthUserFile", AUTHENTICATION),
+    shadow(c"AuthBasicProvider", AUTHENTICATION),
+    shadow(c"AuthBasicAuthoritative", AUTHENTICATION),
+    shadow(c"AuthBasicFake", AUTHENTICATION),
+    shadow(c"AuthBasicUseDigestAlgorithm", AUTHENTICATION),
+    END,
+]);
+
+const fn own(name: &'static CStr, contexts: c_int, usage: &'static CStr) -> sys::command_rec {
+    sys::command_rec {
+        name: name.as_ptr(),
+        func: sys::cmd_func {
+            raw_args: Some(take_own),
+        },
+        cmd_data: std::ptr::null_mut(),
+        req_override: contexts,
+        args_how: sys::cmd_how_RAW_ARGS,
+        errmsg: usage.as_ptr(),
+    }
+}
+
+const fn shadow(name: &'static CStr, contexts: c_int) -> sys::command_rec {
+    sys::command_rec {
+        func: sys::cmd_func {
+            raw_args: Some(take_shadow),
+        },
+        ..own(name, contexts, c"")
+    }
+}
+
+const END: sys::command_rec = sys::command_rec {
+    name: std::ptr::null(),
+    func: sys::cmd_func { raw_args: None },
+    ..own(c"", 0, c"")
+};
+
+/// One directive as it stands in the configuration.
+struct Line<'a> {
+    name: String,
+    words: Vec<String>,
+    /// The section it stands in; none at the level of a server.
+    path: Option<&'a [u8]>,
+    pool: Pool,
+    server: &'a mut ServerConfig,
+    directory: &'a mut DirectoryConfig,
+    server_rec: *const sys::server_rec,
+}
+
+unsafe extern "C" fn take_own(
+    parms: *mut sys::cmd_parms,
+    directory: *mut c_void,
+    arguments: *const c_char,
+) -> *const c_char {
+    let panicked = c"mod_oai failed on this directive".as_ptr();
+    guarded(panicked, || {
+        // SAFETY: httpd hands over what belongs to the directive it is reading.
+        let mut line = unsafe { Line::read(parms, directory, arguments) };
+        match line.apply() {
+            Ok(()) => std::ptr::null(),
+            Err(problem) => line.pool.string(format!("{}: {problem}", line.name)),
+        }
+    })
+}
+
+unsafe extern "C" fn take_shadow(
+    parms: *mut sys::cmd_parms,
+    directory: *mut c_void,
+    arguments: *const c_char,
+) -> *const c_char {
+    guarded(std::ptr::null(), || {
+        // SAFETY: httpd hands over what belongs to the directive it is reading.
+        let mut line = unsafe { Line::read(parms, directory, arguments) };
+        match line.owner_is_missing() {
+            // Without us httpd would not know the name, and would say so in these words.
+            true => line.pool.string(format!(
+                "Invalid command '{}', perhaps misspelled or defined by a module not included in the server \
+                 configuration",
+                line.name
+            )),
+            false => {
+                line.overhear();
+                std::ptr::null()
+            }
+        }
+    })
+}
+
+impl<'a> Line<'a> {
+    /// # Safety
+    /// The arguments are those that httpd gave to a directive.
+    unsafe fn read(
+        parms: *mut sys::cmd_parms,
+        directory: *mut c_void,
+        mut arguments: *const c_char,
+    ) -> Self {
+        // SAFETY: httpd keeps all of it until the directive is done; the configurations are those that
+        // `create_server` and `create_directory` made, and nobody else holds them while it reads.
+        unsafe {
+            let parms = &*parms;
+            let mut words = Vec::new();
+            while let Some(word) = text(sys::ap_getword_conf(parms.temp_pool, &raw mut arguments))
+                .filter(|word| !word.is_empty())
+            {
+                words.push(word);
+            }
+            Self {
+                name: text((*parms.cmd).name).unwrap_or_default(),
+                words,
+                path: bytes(parms.path),
+                pool: Pool::new(parms.pool),
+                server: &mut *module_of((*parms.server).module_config).cast::<ServerConfig>(),
+                directory: &mut *directory.cast::<DirectoryConfig>(),
+                server_rec: parms.server,
+            }
+        }
+    }
+}
+
+/// A path of the configuration; relative ones begin at ServerRoot.
+fn absolute(pool: Pool, path: &str) -> Result<PathBuf, String> {
+    let name = c_string(path);
+    // SAFETY: the pool and the string live for the call; the result is in the pool.
+    let absolute = unsafe { bytes(sys::ap_server_root_relative(pool.raw(), name.as_ptr())) };
+    let absolute = absolute.ok_or_else(|| format!("`{path}` is not a path"))?;
+    Ok(Path::new(OsStr::from_bytes(absolute)).to_owned())
+}

@@ -1,0 +1,168 @@
+//! Our own directives: what their arguments mean.
+
+use site::DynamicPolicy;
+use site::config::ByteSize;
+use site::fixity::Algorithm;
+
+use super::{Line, absolute};
+use crate::config::aliases::Alias;
+use crate::config::plugin;
+
+impl Line<'_> {
+    /// Takes one of our own directives.
+    pub(super) fn apply(&mut self) -> Result<(), String> {
+        let words = std::mem::take(&mut self.words);
+        if words.is_empty() {
+            return Err("at least one argument is needed".to_owned());
+        }
+        match self.name.as_str() {
+            "OaiBaseURL" => self.server.base_url = Some(base_url(one(&words)?)?),
+            "OaiRepositoryName" => self.server.repository_name = Some(one(&words)?.to_owned()),
+            "OaiAdminEmail" => self.server.admin_emails.extend(emails(&words)?),
+            "OaiByValueLimit" => self.by_value_limit(&words)?,
+            "OaiPageLimit" => self.page_limit(&words)?,
+            "OaiSkip" => self.skip(&words),
+            "OaiDynamic" => self.directory.set_dynamic(policy(one(&words)?)?),
+            "OaiUserList" => {
+                let users = self.server.users.get_or_insert_default();
+                users.extend(words);
+            }
+            "OaiRoot" => self.root(&words)?,
+            "OaiPlugin" => self.server.plugins.push(plugin::parse(&words)?),
+            "OaiFixity" => self.server.fixity = Some(algorithms(&words)?),
+            "OaiStateDir" => self.server.state_dir = Some(absolute(self.pool, one(&words)?)?),
+            "OaiFreshness" => self.server.freshness = Some(number(one(&words)?)?),
+            _ => return Err("it is not a directive of this version".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn by_value_limit(&mut self, words: &[String]) -> Result<(), String> {
+        let limit = size(&words[0])?;
+        match words.len() {
+            1 => self.server.by_value_limit = Some(limit),
+            _ => {
+                for media_type in &words[1..] {
+                    if !media_type.contains('/') {
+                        return Err(format!(
+                            "`{media_type}` is not a media type; write `type/subtype` or `type/*`"
+                        ));
+                    }
+                    let types = &mut self.server.by_value_types;
+                    types.insert(media_type.to_ascii_lowercase(), limit);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn page_limit(&mut self, words: &[String]) -> Result<(), String> {
+        let [what, value] = words else {
+            return Err("it takes what is limited and a number".to_owned());
+        };
+        let server = &mut *self.server;
+        let (limit, value) = match what.as_str() {
+            "bytes" => (&mut server.page_bytes, size(value)?.0),
+            "identifiers" => (&mut server.page_identifiers, number(value)?),
+            "records" => (&mut server.page_records, number(value)?),
+            "lookups" => (&mut server.page_lookups, number(value)?),
+            "seconds" => (&mut server.page_seconds, number(value)?),
+            _ => {
+                return Err(format!(
+                    "`{what}` is not limited; bytes, identifiers, records, lookups and seconds are"
+                ));
+            }
+        };
+        *limit = Some(value);
+        Ok(())
+    }
+
+    fn skip(&mut self, words: &[String]) {
+        for word in words {
+            match word.as_str() {
+                "none" => self.directory.skip_none(),
+                pattern => self.directory.skip(self.pool, pattern.as_bytes()),
+            }
+        }
+    }
+
+    fn root(&mut self, words: &[String]) -> Result<(), String> {
+        let [url, directory] = words else {
+            return Err("it takes a URL path and a directory".to_owned());
+        };
+        if !url.starts_with('/') {
+            return Err(format!("`{url}` is not a URL path; begin it with a slash"));
+        }
+        let directory = absolute(self.pool, directory)?;
+        let trimmed = url.trim_end_matches('/');
+        let alias = Alias::new(trimmed.as_bytes(), directory.as_os_str().as_encoded_bytes());
+        if alias.mount().is_none() {
+            return Err(format!("`{url}` is not a path below the site's root"));
+        }
+        self.server.roots.push(alias);
+        Ok(())
+    }
+}
+
+fn one(words: &[String]) -> Result<&str, String> {
+    match words {
+        [word] => Ok(word),
+        _ => Err("it takes one argument; put quotes around one that holds blanks".to_owned()),
+    }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    let number = text.parse();
+    number.map_err(|_| format!("`{text}` is not a number"))
+}
+
+fn size(text: &str) -> Result<ByteSize, String> {
+    let size = text.parse();
+    size.map_err(|_| format!("`{text}` is not a size; write it like 500K or 10M"))
+}
+
+fn policy(text: &str) -> Result<DynamicPolicy, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "off" => Ok(DynamicPolicy::Off),
+        "reference" => Ok(DynamicPolicy::Reference),
+        "processed" => Ok(DynamicPolicy::Processed),
+        _ => Err(format!("`{text}` is none of off, reference and processed")),
+    }
+}
+
+fn algorithms(words: &[String]) -> Result<Vec<Algorithm>, String> {
+    let mut algorithms = Vec::new();
+    for word in words {
+        algorithms.push(match word.to_ascii_lowercase().as_str() {
+            "none" => continue,
+            "md5" => Algorithm::Md5,
+            "sha1" => Algorithm::Sha1,
+            "sha256" => Algorithm::Sha256,
+            _ => return Err(format!("`{word}` is none of md5, sha1, sha256 and none")),
+        });
+    }
+    Ok(algorithms)
+}
+
+fn emails(words: &[String]) -> Result<Vec<String>, String> {
+    let wrong = words.iter().find(|word| !word.contains('@'));
+    match wrong {
+        Some(word) => Err(format!("`{word}` is not an e-mail address")),
+        None => Ok(words.to_vec()),
+    }
+}
+
+fn base_url(text: &str) -> Result<String, String> {
+    let rest = text
+        .strip_prefix("http://")
+        .or_else(|| text.strip_prefix("https://"));
+    let host = rest.and_then(|rest| rest.split('/').next());
+    let legal = text.bytes().all(|byte| byte.is_ascii_graphic())
+        && !text.contains(['?', '#', '"', '<', '>']);
+    match host.is_some_and(|host| !host.is_empty()) && legal {
+        true => Ok(text.trim_end_matches('/').to_owned()),
+        false => Err(format!(
+            "`{text}` is not a URL like https://www.example.org/modoai"
+        )),
+    }
+}

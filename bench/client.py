@@ -23,6 +23,8 @@ HARVEST_SECONDS = 900
 OAI = "{http://www.openarchives.org/OAI/2.0/}"
 DIDL = "{urn:mpeg:mpeg21:2002:02-DIDL-NS}"
 TOKEN = re.compile(rb"<resumptionToken[^>]*?(?:/>|>([^<]*)</resumptionToken>)")
+IDENTIFIER = re.compile(rb"<identifier>([^<]*)</identifier>")
+COUNTED = {"ListIdentifiers": (b"<header>", b"<header "), "ListRecords": (b"<record>",)}  # all of the same length
 ERROR = re.compile(rb"<error[^>]*code=[\"'](\w+)[\"'][^>]*>([^<]*)")
 
 
@@ -43,8 +45,8 @@ class Harvest:
 class Client:
     """One connection that stays open; opened again only if the server closed it."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, headers=None):
+        self.port, self.headers = port, headers or {}
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=REQUEST_SECONDS)
         self.buffer = memoryview(bytearray(BLOCK))
 
@@ -58,7 +60,7 @@ class Client:
         """Sends a GET and returns the answer, its status checked and its body not yet read."""
         for attempt in (1, 2):
             try:
-                self.connection.request("GET", target)
+                self.connection.request("GET", target, headers=self.headers)
                 answer = self.connection.getresponse()
                 break
             except (http.client.RemoteDisconnected, ConnectionError, socket.timeout) as error:
@@ -79,15 +81,16 @@ class Client:
         return length
 
     def harvest(self, query, count=False):
-        """Follows the tokens of a list request to the last page; `count` counts the record headers on the way."""
+        """Follows the tokens of a list request to the last page; `count` counts the items on the way."""
         found, deadline = Harvest(), time.monotonic() + HARVEST_SECONDS
         verb = dict(query)["verb"]
+        counted = COUNTED[verb] if count else ()
         query = urlencode(query)
         while query:
             if time.monotonic() > deadline:
                 raise BenchError(f"{verb}: not finished after {HARVEST_SECONDS} s and {found.pages} pages")
             started = time.perf_counter()
-            token = self.page(query, found, count)
+            token = self.page(query, found, counted)
             found.page_seconds.append(time.perf_counter() - started)
             found.queries.append(query)
             following = f"verb={verb}&resumptionToken={quote(token, safe='')}" if token else None
@@ -96,11 +99,11 @@ class Client:
             query = following
         return found
 
-    def page(self, query, found, count=False):
+    def page(self, query, found, counted=()):
         """Reads one page and returns its token, or an empty string when there is none."""
         answer, tail, first = self.open("/modoai?" + query), b"", True
         while size := answer.readinto(self.buffer):
-            block = bytes(self.buffer[:size]) if first or count or size < TAIL else bytes(self.buffer[size - TAIL : size])
+            block = bytes(self.buffer[:size]) if first or counted or size < TAIL else bytes(self.buffer[size - TAIL : size])
             found.bytes += size
             if first and (error := ERROR.search(block[: 2 * TAIL])):
                 while answer.readinto(self.buffer):
@@ -108,8 +111,9 @@ class Client:
                 if error[1] == b"noRecordsMatch":
                     return ""
                 raise BenchError(f"{query}: {error[1].decode()}: {error[2].decode(errors='replace')}")
-            if count:
-                found.headers += (tail[-7:] + block).count(b"<header>") + (tail[-7:] + block).count(b"<header ")
+            if counted:
+                text = tail[-7:] + block
+                found.headers += sum(text.count(mark) for mark in counted)
             first, tail = False, (tail + block)[-TAIL:]
         if not tail.rstrip().endswith(b"</OAI-PMH>"):
             raise BenchError(f"{query}: the answer is cut off; it ends with {tail[-80:]!r}")
@@ -117,6 +121,19 @@ class Client:
         for token in TOKEN.finditer(tail):
             pass
         return html.unescape((token[1] or b"").decode()).strip() if token else ""
+
+    def identifiers(self, query):
+        """The identifiers that ListIdentifiers gives, over all its pages."""
+        found, query = [], urlencode(query)
+        while query:
+            text = self.open("/modoai?" + query).read()
+            if not text.rstrip().endswith(b"</OAI-PMH>") or ERROR.search(text[: 2 * TAIL]):
+                raise BenchError(f"{query}: not a complete list: {text[:500]!r}")
+            found += [html.unescape(match.decode()) for match in IDENTIFIER.findall(text)]
+            token = TOKEN.search(text[-TAIL:])
+            token = html.unescape((token[1] or b"").decode()).strip() if token else ""
+            query = f"verb=ListIdentifiers&resumptionToken={quote(token, safe='')}" if token else None
+        return found
 
     def resources(self, query):
         """Yields identifier and decoded bytes (None if not by value) of every oai_didl record, from a real parser."""

@@ -78,6 +78,28 @@ def wait_for_changes(garner, since, expected):
     return time.perf_counter() - started
 
 
+def check_resources(client, site, query, paths):
+    """Every resource, decoded, is the file bit for bit. Outside of the timing."""
+    expected = set(paths)
+    for identifier, content in client.resources(query):
+        path = relative_path(identifier)
+        if path not in expected:
+            raise BenchError(f"{identifier} is listed unexpectedly or twice")
+        if content is None:
+            raise BenchError(f"{identifier} is not given by value")
+        if content != (site.root / path).read_bytes():
+            raise BenchError(f"{identifier}: the decoded resource differs from the file")
+        expected.discard(path)
+    if expected:
+        raise BenchError(f"{len(expected):,} files are missing from ListRecords, such as {min(expected)}")
+
+
+def check_mirror(site, mirror):
+    differing = [path for path in site.paths if not _same(site.root / path, mirror / path)]
+    if differing:
+        raise BenchError(f"the copy lacks or differs in {len(differing):,} of {len(site.paths):,} files, such as {differing[0]}")
+
+
 class _Experiment:
     """All rounds of one configuration."""
 
@@ -133,7 +155,7 @@ class _Experiment:
                     extras[name], figures = measure(garner, method)
                 rounds[name].append(figures)
                 if name.startswith("wget"):
-                    self._check_mirror(self.site.paths)
+                    check_mirror(self.site, self.mirror)
         return {name: self._row(name, sizes, extras[name], rounds[name]) for name in methods}
 
     def _row(self, name, sizes, extra, rounds):
@@ -229,26 +251,9 @@ class _Experiment:
         self.mirror.rename(self.folder / "mirror-before")
 
     def _verify(self, query, paths):
-        """Every resource, decoded, is the file bit for bit. Outside of the timing."""
-        expected = set(paths)
         with self._garner() as garner, Client(garner.port) as client:
-            for identifier, content in client.resources(query):
-                path = relative_path(identifier)
-                if path not in expected:
-                    raise BenchError(f"{identifier} is listed unexpectedly or twice")
-                if content is None:
-                    raise BenchError(f"{identifier} is not given by value")
-                if content != (self.site.root / path).read_bytes():
-                    raise BenchError(f"{identifier}: the decoded resource differs from the file")
-                expected.discard(path)
-        if expected:
-            raise BenchError(f"{len(expected):,} files are missing from ListRecords, such as {min(expected)}")
+            check_resources(client, self.site, query, paths)
         self.bench.say(f"papers, {self.name}: {len(paths):,} resources decoded, all equal to their files")
-
-    def _check_mirror(self, paths):
-        differing = [path for path in paths if not _same(self.site.root / path, self.mirror / path)]
-        if differing:
-            raise BenchError(f"wget's copy lacks or differs in {len(differing):,} of {len(paths):,} files, such as {differing[0]}")
 
 
 def _same(one, other):

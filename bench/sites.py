@@ -48,10 +48,13 @@ class DepartmentSite:
         The page that links to all is always among them: wget follows no links from a page answered with 304.
         """
         changed = [SEED_PAGE] + self.random.sample(self.paths[1:], len(self.paths) // 4 - 1)
-        for path in changed:
+        self.change(changed)
+        return changed
+
+    def change(self, paths):
+        for path in paths:
             with open(self.root / path, "ab") as file:
                 file.write(b"\n")
-        return changed
 
     def _path(self, number):
         kind = self.random.choices([name for name, _ in KINDS], [weight for _, weight in KINDS])[0]

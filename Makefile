@@ -34,4 +34,5 @@ check:
 bench:
 	scripts/setup bench
 	cargo build --release
+	scripts/apache
 	python3 bench/run.py

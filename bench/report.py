@@ -7,13 +7,19 @@ import csv
 import os
 
 COLUMNS = ["section", "comparison", "garner", "against", "ratio", "target", "result"]
-ORDER = ["papers", "pages", "growth", "scan", "memory"]
+ORDER = ["papers", "apache", "pages", "growth", "scan", "memory"]
 ABOUT = {
     "papers": "The experiment of the mod_oai papers: a site of 5,268 files and 292 MB, harvested completely and then again after a "
               "quarter of it changed, by a crawler and over OAI-PMH. The program is restarted before every round. Today's wget asks for "
               "updates with one conditional GET a file; the papers' asked with HEAD first. Both are measured, and the target is against "
               "the first, which is faster. The page that links to all files is among the changed ones, because wget follows no links "
               "from a page that did not change.",
+    "apache": "The same experiment in an Apache httpd with mod_oai and the modules that most servers have, by one crawler or one "
+              "harvester, with the event and the prefork MPM, and workers as an unprivileged user. Server CPU is that of the parent and all "
+              "children. Everything comes from the same running server, in turns. In the experiment every request looks at all files anew "
+              "(`OaiFreshness 0`); the other rows have the default of ten seconds. Before each update the same quarter changes once more, "
+              "so noticing the changes is part of what is measured. wget and the GET of what changed write the files to disk; what "
+              "comes by value is received and counted. One large file by value is compared with a GET of it, both by curl.",
     "pages": "The same site at different page sizes, by number of records and by bytes.",
     "growth": "A hundred changes in ever larger sites, and early against late pages of the complete list.",
     "scan": "The first start over a large site, with an empty data directory, until every file is listed.",
@@ -66,9 +72,9 @@ def write_page(folder, rows, quick):
         parts += [f"![{_title(figure)}]({figure.name})\n" for figure in figures]
         parts += [f"All figures: [{section}.csv]({section}.csv)", ""]
     parts += [
-        "## How to reproduce", "", "```", "cargo build --release", "python3 bench/run.py                  # everything",
+        "## How to reproduce", "", "```", "cargo build --release", "make apache", "python3 bench/run.py                  # everything",
         "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
-        "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, and room for 3 GB and a million files in `$TMPDIR`. "
+        "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, and room for 3 GB and a million files in `$TMPDIR`. "
         "It writes this page, the tables and the figures.", "",
     ]
     (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")

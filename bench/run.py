@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures garner and compares it with what one would use without it.
 
-    python3 bench/run.py [SECTION ...] [--garner PATH] [--quick] [--repeat N] [--output DIR]
+    python3 bench/run.py [SECTION ...] [--garner PATH] [--module PATH] [--quick] [--repeat N] [--output DIR]
 
 Exit code 0: everything asked for was measured, whether or not the targets were reached. 1: something could not be
 measured. 2: wrong usage.
@@ -17,7 +17,9 @@ import time
 import traceback
 from pathlib import Path
 
+import apache
 import growth
+import httpd
 import memory
 import pages
 import papers
@@ -25,7 +27,7 @@ import report
 import scan
 from program import BenchError
 
-SECTIONS = {"papers": papers, "pages": pages, "growth": growth, "scan": scan, "memory": memory}
+SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory}
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -34,6 +36,7 @@ class Bench:
 
     def __init__(self, options, work):
         self.binary, self.output, self.repeat, self.quick = options.garner, options.output, options.repeat, options.quick
+        self.module = options.module
         self.work = work
         self.shared = {}
         self.rows = []
@@ -108,13 +111,14 @@ def parse_options():
     parser = argparse.ArgumentParser(description="Measures garner; see docs/benchmarks.")
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all if none is named")
     parser.add_argument("--garner", type=Path, default=ROOT / "target/release/garner", help="the program (default: target/release/garner)")
+    parser.add_argument("--module", type=Path, default=ROOT / "target/release/mod_oai.so", help="the Apache module (default: target/release/mod_oai.so)")
     parser.add_argument("--quick", action="store_true", help="small sizes; results go to target/benchmarks-quick unless --output is given")
     parser.add_argument("--repeat", type=int, default=3, help="rounds, of which the median is taken (default: 3)")
     parser.add_argument("--output", type=Path, help="where results go (default: docs/benchmarks)")
     options = parser.parse_args()
     options.sections = [name for name in SECTIONS if name in options.sections] if _known(parser, options.sections) else list(SECTIONS)
     options.output = options.output or ROOT / ("target/benchmarks-quick" if options.quick else "docs/benchmarks")
-    options.garner = options.garner.resolve()
+    options.garner, options.module = options.garner.resolve(), options.module.resolve()
     if options.repeat < 1:
         parser.error("--repeat must be at least 1")
     if not os.access(options.garner, os.X_OK):
@@ -122,7 +126,17 @@ def parse_options():
     for tool in ("wget", "curl", "find"):
         if not shutil.which(tool):
             parser.error(f"`{tool}` is needed for the comparisons and is not installed")
+    if "apache" in options.sections:
+        _check_apache(parser, options)
     return options
+
+
+def _check_apache(parser, options):
+    if not options.module.is_file():
+        parser.error(f"{options.module} is not there; run `make apache` or give --module")
+    for tool in (httpd.PROGRAM, "htpasswd"):
+        if not shutil.which(tool):
+            parser.error(f"`{tool}` is needed for the section `apache` and is not installed; `scripts/setup bench` does it")
 
 
 def _known(parser, names):

@@ -40,6 +40,8 @@ mod apache {
     mod plain;
     /// Records taken from answers.
     mod records;
+    /// Who asks: through proxies, and with what the server adds.
+    mod requesters;
     /// The test site: files, configuration, and what is known of them.
     mod site;
     /// Large files by value in little memory.

@@ -20,7 +20,7 @@ fn main() {
         .rust_edition(bindgen::RustEdition::Edition2024)
         .allowlist_function("ap_.*|apr_.*")
         .allowlist_type(
-            "module|command_rec|request_rec|conn_rec|server_rec|core_request_config|ap_.*|apr_.*",
+            "module|command_rec|request_rec|conn_rec|server_rec|authn_provider|authn_status|ap_.*|apr_.*",
         )
         .allowlist_var("ap_.*|AP_.*|apr_.*|APR_.*|MODULE_.*|OK|DECLINED|HTTP_.*|M_.*")
         .allowlist_var("OR_.*|RSRC_CONF|ACCESS_CONF|APLOG_.*|REQUEST_.*")
@@ -42,6 +42,11 @@ fn ask(program: &str, arguments: &[&str]) -> Vec<String> {
     let output = output.unwrap_or_else(|error| {
         panic!("`{program}`: {error}; `scripts/setup apache` installs what this needs")
     });
+    assert!(
+        output.status.success(),
+        "`{program}` fails: {}",
+        output.status
+    );
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.split_whitespace().map(str::to_owned).collect()
 }

@@ -37,6 +37,11 @@ impl Client {
         self
     }
 
+    pub(crate) fn with_header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
     pub(crate) fn over(mut self, protocol: Protocol) -> Self {
         self.protocol = protocol;
         self

@@ -45,7 +45,9 @@ fn every_directive_has_an_example_that_is_accepted() {
         });
         assert!(shown, "{name} is not in its example");
 
-        let httpd = Httpd::of(&fixture).modules(&["userdir"]).conf(example);
+        let httpd = Httpd::of(&fixture)
+            .modules(&["userdir", "actions", "ssl"])
+            .conf(example);
         let (right, said) = httpd.config_test();
 
         assert!(right, "{name}: {said}");

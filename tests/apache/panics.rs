@@ -21,7 +21,8 @@ fn a_panic_is_a_500_and_one_line(mpm: Mpm) {
     }
 
     assert_eq!(client.identifiers(), [client.url("/notes.txt")]);
-    assert_eq!(httpd.children(), children);
+    let alive = httpd.children();
+    assert!(children.iter().all(|child| alive.contains(child)));
     let log = httpd.error_log();
     assert_eq!(log.matches("mod_oai panicked at").count(), 10, "{log}");
     assert!(!log.contains("backtrace"), "{log}");

@@ -1,7 +1,7 @@
 //! One OAI-PMH request in, one answer out. Which verbs there are is the provider's business.
 
 use std::ffi::c_int;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use oai::{Arguments, Verb};
@@ -28,7 +28,12 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
             OK
         }
         Err(provider::Error::Output(error)) => {
-            request.log(log::INFO, &format!("the answer could not be sent: {error}"));
+            let level = match error.kind() {
+                io::ErrorKind::BrokenPipe => log::INFO,
+                // A file that changed under way: ours to tell.
+                _ => log::ERROR,
+            };
+            request.log(level, &format!("the answer breaks off: {error}"));
             output.break_off();
             OK
         }
@@ -105,5 +110,5 @@ fn report(request: Request<'_>, arguments: &Arguments, outcome: &Outcome, bytes:
 const RETRY_AFTER_SECONDS: u32 = 10;
 
 const UNAVAILABLE: &[u8] =
-    b"This repository cannot answer at the moment: its index cannot be read or written. \
-The server's error log says why. Try again later.\n";
+    b"This repository cannot answer at the moment; the server's error log says why. \
+Try again later.\n";

@@ -85,15 +85,10 @@ impl Directory {
             ..Self::default()
         };
         let request = connection.look_up(&url_path);
-        let mark = request.mark();
-        // SAFETY: what the mark points to lives as long as the request.
-        let settings = unsafe {
-            match mark.directory.as_ref() {
-                Some(settings) => settings,
-                // It got nowhere, so what holds everywhere holds here.
-                None => DirectoryConfig::of_server((*request.r).server),
-            }
-        };
+        let settings = request.directory().unwrap_or_else(|| {
+            // It got nowhere, so what holds everywhere holds here. SAFETY: the request lives, and its server longer.
+            unsafe { DirectoryConfig::of_server((*request.r).server) }
+        });
         directory.take(settings);
         directory
     }
@@ -128,7 +123,7 @@ impl Directory {
             .any(|(whole, last)| matches(&place, whole) && matches(&name, last));
         let skipped = |pattern: &CString| match pattern.as_bytes().first() {
             Some(b'/') => matches(&url_path, pattern),
-            _ => matches(&name, pattern),
+            _ => path.name() != WELL_KNOWN && matches(&name, pattern),
         };
         ignored || self.skipped.iter().any(skipped)
     }
@@ -141,4 +136,7 @@ fn matches(name: &CStr, pattern: &CStr) -> bool {
 }
 
 /// What is skipped where `OaiSkip` says nothing: hidden files, as `IndexIgnore` is usually set for them.
-const SKIPPED_BY_DEFAULT: &CStr = c".??*";
+const SKIPPED_BY_DEFAULT: &CStr = c".?*";
+
+/// What is there to be found, whatever patterns say of hidden files (RFC 8615); `IndexIgnore` still counts.
+const WELL_KNOWN: &[u8] = b".well-known";

@@ -9,10 +9,10 @@ use crate::border::guarded;
 use crate::httpd::{
     DECLINED, FORBIDDEN, INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, OK, bytes,
 };
+use crate::mark::is_virtual;
 use crate::output::Output;
 use crate::request::Request;
 use crate::sys;
-use crate::virtual_request::is_virtual;
 
 /// Keeps mod_dir from adding a slash to the repository's URL, should there be a directory of that name.
 pub(crate) unsafe extern "C" fn claim(r: *mut sys::request_rec) -> c_int {

@@ -9,6 +9,8 @@
 #include "http_request.h"
 #include "http_vhost.h"
 #include "ap_mpm.h"
+#include "ap_provider.h"
+#include "mod_auth.h"
 #include "util_filter.h"
 #include "unixd.h"
 #include "apr_buckets.h"

@@ -2,17 +2,20 @@
 
 mod answer;
 mod border;
+mod certificate;
 mod config;
 mod directories;
 mod handler;
 mod hooks;
 mod httpd;
 mod log;
+mod mark;
 mod origin;
 mod output;
 mod passwords;
 mod repository;
 mod request;
+mod servers;
 mod sink;
 mod sys;
 mod virtual_request;

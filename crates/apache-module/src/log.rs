@@ -2,14 +2,13 @@
 
 use std::ffi::c_int;
 use std::fmt::{self, Write};
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
 use crate::httpd::c_string;
-use crate::{module_index, sys};
+use crate::{module_index, servers, sys};
 
 pub(crate) const CRIT: c_int = sys::APLOG_CRIT as c_int;
 pub(crate) const ERROR: c_int = sys::APLOG_ERR as c_int;
@@ -17,24 +16,6 @@ pub(crate) const WARNING: c_int = sys::APLOG_WARNING as c_int;
 pub(crate) const NOTICE: c_int = sys::APLOG_NOTICE as c_int;
 pub(crate) const INFO: c_int = sys::APLOG_INFO as c_int;
 pub(crate) const DEBUG: c_int = sys::APLOG_DEBUG as c_int;
-
-/// The main server, whose log takes what is about no request.
-static SERVER: AtomicPtr<sys::server_rec> = AtomicPtr::new(std::ptr::null_mut());
-
-/// Says whose log it is from now on.
-pub(crate) fn to_server(server: *mut sys::server_rec) {
-    SERVER.store(server, Ordering::Release);
-}
-
-/// All servers and virtual hosts of the present configuration.
-pub(crate) fn servers() -> impl Iterator<Item = *const sys::server_rec> {
-    let first = SERVER.load(Ordering::Acquire).cast_const();
-    let there = |server: *const sys::server_rec| (!server.is_null()).then_some(server);
-    // SAFETY: httpd keeps its list of servers as long as its configuration; the last one has none behind it.
-    std::iter::successors(there(first), move |server| unsafe {
-        there((**server).next)
-    })
-}
 
 /// Sends what the other crates say to the log. Called in a child, where it lasts as long as the process.
 pub(crate) fn install() {
@@ -44,8 +25,7 @@ pub(crate) fn install() {
 
 /// Writes a line about the server.
 pub(crate) fn server(level: c_int, message: &str) {
-    let server = SERVER.load(Ordering::Acquire);
-    about_server(server, level, message);
+    about_server(servers::main(), level, message);
 }
 
 /// Writes a line about one virtual host.

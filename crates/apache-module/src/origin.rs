@@ -3,22 +3,25 @@
 use std::cell::{OnceCell, RefCell};
 use std::ffi::{c_char, c_int};
 use std::fmt;
+use std::net::IpAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::Access;
+use site::media_types::essence;
 use site::{
     Body, Candidate, DynamicPolicy, Fetched, Ground, Look, NotFetched, Origin, Requester, Served,
     SitePath, headers,
 };
 
+use crate::certificate;
 use crate::config::DirectoryConfig;
 use crate::directories::Directories;
 use crate::httpd::{FORBIDDEN, OK, UNAUTHORIZED, bytes, text};
 use crate::sink::Sink;
 use crate::sys;
-use crate::virtual_request::{Connection, VirtualRequest};
+use crate::virtual_request::{Asking, Connection, VirtualRequest};
 
 /// What is asked while one request is answered.
 pub(crate) struct ApacheOrigin<'r> {
@@ -26,8 +29,8 @@ pub(crate) struct ApacheOrigin<'r> {
     ground: Arc<Ground>,
     requester: Requester,
     own: OnceCell<Connection<'r>>,
-    /// As somebody else asks: without credentials, to see what is public.
-    other: OnceCell<Connection<'r>>,
+    /// As somebody without credentials asks, to see what is public.
+    nobody: OnceCell<Connection<'r>>,
     directories: RefCell<Directories>,
 }
 
@@ -44,7 +47,7 @@ impl<'r> ApacheOrigin<'r> {
             ground,
             requester,
             own: OnceCell::new(),
-            other: OnceCell::new(),
+            nobody: OnceCell::new(),
             directories: RefCell::default(),
         }
     }
@@ -54,9 +57,15 @@ impl<'r> ApacheOrigin<'r> {
         let same = requester.authorization == self.requester.authorization
             && requester.cookie == self.requester.cookie
             && requester.address == self.requester.address;
-        let cell = if same { &self.own } else { &self.other };
         // SAFETY: `new` was promised that the original outlives this.
-        cell.get_or_init(|| unsafe { Connection::new(self.original, requester) })
+        let connect = |asking| unsafe { Connection::new(self.original, asking) };
+        match (same, requester.address) {
+            (false, IpAddr::V4(address)) => {
+                let nobody = Asking::AsNobody(address);
+                self.nobody.get_or_init(|| connect(nobody))
+            }
+            _ => self.own.get_or_init(|| connect(Asking::AsClient)),
+        }
     }
 
     fn look_at(&self, connection: &Connection<'_>, path: &SitePath) -> Look {
@@ -79,6 +88,12 @@ impl Origin for ApacheOrigin<'_> {
             .iter()
             .map(|candidate| self.look_at(connection, &candidate.path));
         Ok(looks.collect())
+    }
+
+    /// A certificate of the client's would speak for nobody too.
+    fn can_ask_as_nobody(&self) -> bool {
+        // SAFETY: `new` was promised that the original is being handled.
+        !unsafe { certificate::is_verified(self.original) }
     }
 
     fn fetches_files(&self) -> bool {
@@ -118,16 +133,17 @@ fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters) -> Look {
         status => return Look::NotServed(format!("the server answers {status}")),
     }
     // SAFETY: the request lives, and httpd has processed it up to its handler.
-    let (mapped, path_info, handler, kind, policy) = unsafe {
+    let (mapped, path_info, handler, kind, settings) = unsafe {
         let r = &*request.r;
         (
             bytes(r.filename).unwrap_or_default(),
             bytes(r.path_info).unwrap_or_default(),
             bytes(r.handler),
             r.finfo.filetype,
-            DirectoryConfig::of(r).dynamic(),
+            DirectoryConfig::of(r),
         )
     };
+    let policy = settings.dynamic();
     let file_bytes = file.as_os_str().as_bytes();
     let proxied = mapped.starts_with(b"proxy:fcgi:") && mapped.ends_with(file_bytes);
     if mapped != file_bytes && !proxied {
@@ -137,12 +153,21 @@ fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters) -> Look {
         return not_served("it is not a file");
     }
     let media_type = content_type(request);
+    // Without a handler httpd takes the media type for one.
+    let named = media_type
+        .as_deref()
+        .map(|name| essence(name).to_ascii_lowercase());
+    let by_type = named.as_deref().unwrap_or_default().as_bytes();
     let dynamic = match handler {
         _ if proxied => true,
-        None => media_type.as_deref().is_some_and(is_run_by_type),
         Some(b"default-handler") => false,
-        Some(handler) if runs_files(handler) => true,
+        Some(handler) if runs_files(handler) || settings.has_action(handler) => true,
         Some(_) => return not_served("something else answers at its URL"),
+        None if runs_files(by_type) || settings.has_action(by_type) => true,
+        None if answers_by_type(by_type) => {
+            return not_served("something else answers for its media type");
+        }
+        None => false,
     };
     let filtering = match filters {
         Filters::LookedAt => Filtering::of(request),
@@ -163,7 +188,7 @@ fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters) -> Look {
     Look::Served(Served {
         headers: None,
         // What a program says its output is comes with the output.
-        media_type: media_type.filter(|media_type| !is_run_by_type(media_type)),
+        media_type: media_type.filter(|_| !runs_files(by_type)),
         dynamic: policy,
     })
 }
@@ -305,12 +330,13 @@ fn runs_files(handler: &[u8]) -> bool {
         || handler.starts_with(b"proxy:unix:")
         || handler.starts_with(b"php")
         || handler.starts_with(b"x-httpd-")
+        || handler.starts_with(b"text/x-server-parsed-html")
+        || handler == b"httpd/send-as-is"
 }
 
-/// Media types that are handlers under another name.
-fn is_run_by_type(media_type: &str) -> bool {
-    media_type.starts_with("application/x-httpd-")
-        || media_type.starts_with("text/x-server-parsed-html")
+/// Media types for which modules of httpd's own answer with something else than the file.
+fn answers_by_type(media_type: &[u8]) -> bool {
+    media_type == b"application/x-type-map" || media_type.starts_with(b"httpd/")
 }
 
 /// Whether the filters of a request are looked at. That adds them, so a request that is to be run is spared.
@@ -342,7 +368,7 @@ impl Filtering {
         match filter.strip_prefix(b"bytype:").unwrap_or(filter) {
             b"deflate" | b"brotli_compress" | b"mod_expires" | b"fixup_headers_out"
             | b"fixup_headers_err" | b"buffer" | b"old_write" | b"cache_save"
-            | b"cache_save_subreq" => Self::None,
+            | b"cache_save_subreq" | b"mod_session_out" | b"rate_limit" => Self::None,
             b"substitute" | b"sed" | b"xlateout" | b"proxy-html" | b"data" => Self::Rewritten,
             _ => Self::Run,
         }

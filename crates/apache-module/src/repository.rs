@@ -16,7 +16,7 @@ use crate::config::{ServerConfig, Space};
 use crate::httpd::text;
 use crate::origin::ApacheOrigin;
 use crate::request::Request;
-use crate::{log, sys};
+use crate::{servers, sys};
 
 /// The repository of one virtual host.
 pub(crate) struct Repository {
@@ -142,7 +142,7 @@ impl Host {
             let other_host = Self::by_name(other);
             other != server && other_host.name == host.name && other_host.port == host.port
         };
-        if log::servers().any(twin) {
+        if servers::all().any(twin) {
             // SAFETY: the server belongs to the present configuration; the text is copied.
             host.address = unsafe {
                 let addresses = (*server).addrs.as_ref();

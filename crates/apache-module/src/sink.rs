@@ -2,7 +2,6 @@
 
 use std::ffi::c_char;
 use std::fs::File;
-use std::os::fd::BorrowedFd;
 
 use crate::border::guarded;
 use crate::sys;
@@ -96,7 +95,7 @@ impl Sink {
             }
             None if start == 0 => {
                 // SAFETY: the bucket keeps the handle open.
-                let file = unsafe { duplicate(handle) };
+                let file = unsafe { open_anew(handle) };
                 self.file = file.map(|file| Taken {
                     handle,
                     file,
@@ -159,21 +158,18 @@ impl Sink {
     }
 }
 
-/// A descriptor of our own for a file that httpd has open. It shares the position, which httpd has not moved and will
-/// not use.
+/// Opens a file that httpd has open once more: a copy of its descriptor would share the position, and mod_file_cache
+/// shares one among all threads.
 ///
 /// # Safety
 /// The handle is open.
-unsafe fn duplicate(handle: *mut sys::apr_file_t) -> Option<File> {
+unsafe fn open_anew(handle: *mut sys::apr_file_t) -> Option<File> {
     let mut fd = -1;
     // SAFETY: the caller's promise.
-    let fd = unsafe {
-        if sys::apr_os_file_get(&raw mut fd, handle) != 0 || fd < 0 {
-            return None;
-        }
-        BorrowedFd::borrow_raw(fd)
-    };
-    fd.try_clone_to_owned().ok().map(File::from)
+    let known = unsafe { sys::apr_os_file_get(&raw mut fd, handle) } == 0;
+    known
+        .then(|| File::open(format!("/proc/self/fd/{fd}")).ok())
+        .flatten()
 }
 
 /// The filter function of a virtual connection. Its context is a [`Sink`].

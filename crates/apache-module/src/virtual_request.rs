@@ -4,18 +4,16 @@
 //! connection of our own is made from the client's, with a [`Sink`] at its end, and on it main requests are
 //! processed as mod_http2 does for each of its streams. Nothing is logged as an access, and nothing is sent.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 use std::marker::PhantomData;
-use std::net::IpAddr;
+use std::net::Ipv4Addr;
 
-use site::Requester;
-
-use crate::border::guarded;
 use crate::config::DirectoryConfig;
-use crate::httpd::{DECLINED, OK, Pool, UNAUTHORIZED, bytes, c_string, text};
-use crate::passwords::{Passwords, Verdict};
+use crate::httpd::{DECLINED, OK, Pool, bytes, text};
+use crate::mark::{self, Address, Mark};
+use crate::passwords::Passwords;
 use crate::sink::Sink;
-use crate::{module, module_of, sys};
+use crate::sys;
 
 /// A connection of our own, as which one requester asks.
 pub(crate) struct Connection<'r> {
@@ -23,13 +21,22 @@ pub(crate) struct Connection<'r> {
     pool: Pool,
     conn: *mut sys::conn_rec,
     headers: *mut sys::apr_table_t,
+    /// Where somebody else than the client asks from.
+    address: Option<Address>,
     sink: *mut Sink,
     /// The client's own, for rules and headers may speak of it.
     protocol: String,
     passwords: *const Passwords,
-    /// Whether there is a password at all that can be remembered.
-    has_password: bool,
     life: PhantomData<&'r sys::request_rec>,
+}
+
+/// As whom a question is asked.
+#[derive(Clone, Copy)]
+pub(crate) enum Asking {
+    /// As the client itself, with all that it sent.
+    AsClient,
+    /// As somebody without credentials at this address.
+    AsNobody(Ipv4Addr),
 }
 
 /// A request that was made up, and how far it got. It ends when dropped.
@@ -40,26 +47,12 @@ pub(crate) struct VirtualRequest<'c> {
     life: PhantomData<&'c Connection<'c>>,
 }
 
-/// What a made-up request carries, so that our hooks know it.
-#[derive(Clone, Copy)]
-pub(crate) struct Mark {
-    /// A log that takes nothing: who is not allowed to see a file has not asked for it.
-    quiet: sys::ap_logconf,
-    /// The file that the URL was mapped to, and the settings of its directory, before anybody was let in.
-    pub(crate) mapped: *const c_char,
-    pub(crate) directory: *const DirectoryConfig,
-    /// The verdicts on the requester's password, if there is one that can be remembered.
-    passwords: *const Passwords,
-    /// Whether the password was right, by whoever checked it.
-    authenticated: bool,
-}
-
 impl<'r> Connection<'r> {
     /// A connection on which a requester asks, made from the request that is being handled.
     ///
     /// # Safety
     /// `original` is being handled and outlives the connection.
-    pub(crate) unsafe fn new(original: *mut sys::request_rec, requester: &Requester) -> Self {
+    pub(crate) unsafe fn new(original: *mut sys::request_rec, asking: Asking) -> Self {
         // SAFETY: httpd keeps the request and its connection while the handler runs. What is copied is shared
         // with the copy only where it is read: the address, the configuration of the connection, the log.
         unsafe {
@@ -87,79 +80,58 @@ impl<'r> Connection<'r> {
             let nobody = std::ptr::null_mut();
             sys::ap_add_output_filter(output, sink.cast(), nobody, conn);
             sys::ap_add_input_filter(input, std::ptr::null_mut(), nobody, conn);
-            let connection = Self {
+            let mut connection = Self {
                 original,
                 pool,
                 conn,
-                headers: sys::apr_table_copy(pool.raw(), (*original).headers_in),
+                headers: sys::apr_table_copy(pool.raw(), mark::headers_as_sent(original)),
+                address: None,
                 sink,
                 protocol: text((*original).protocol)
                     .filter(|protocol| protocol != "HTTP/0.9")
                     .unwrap_or_else(|| "HTTP/1.0".to_owned()),
                 passwords: pool.keep(Passwords::default()),
-                has_password: requester.authorization.as_deref().is_some_and(is_basic),
                 life: PhantomData,
             };
-            connection.dress_as(requester);
+            connection.strip();
+            if let Asking::AsNobody(address) = asking {
+                connection.disguise(address);
+            }
             connection
         }
     }
 
-    /// Asks as somebody: with these credentials and from this address, and without what made the original a
-    /// conditional or partial request or speaks of its connection.
-    fn dress_as(&self, requester: &Requester) {
+    /// Leaves out what made the original a conditional or partial request or speaks of its connection.
+    fn strip(&self) {
         for name in NOT_PASSED_ON {
             // SAFETY: the table is our own copy.
             unsafe { sys::apr_table_unset(self.headers, name.as_ptr()) }
         }
-        self.set_header(
-            c"Authorization".as_ptr(),
-            requester.authorization.as_deref(),
-        );
-        self.set_header(c"Cookie".as_ptr(), requester.cookie.as_deref());
-        self.set_address(requester.address);
     }
 
-    fn set_header(&self, name: *const c_char, value: Option<&str>) {
-        // SAFETY: the table is our own copy, and it copies what is set.
+    /// Asks as somebody without credentials at another address.
+    fn disguise(&mut self, address: Ipv4Addr) {
+        let ip = self.pool.string(address.to_string());
+        let mut sockaddr = std::ptr::null_mut();
+        // SAFETY: table, pool and connection are our own.
         unsafe {
-            match value {
-                Some(value) => sys::apr_table_set(self.headers, name, c_string(value).as_ptr()),
-                None => sys::apr_table_unset(self.headers, name),
+            // Any header may be somebody's key. What tells where the site is reached is nobody's.
+            let sent = self.headers;
+            self.headers = sys::apr_table_make(self.pool.raw(), 4);
+            for name in WHERE {
+                let value = sys::apr_table_get(sent, name.as_ptr());
+                if !value.is_null() {
+                    sys::apr_table_set(self.headers, name.as_ptr(), value);
+                }
             }
+            let pool = self.pool.raw();
+            let family = sys::APR_INET as c_int;
+            sys::apr_sockaddr_info_get(&raw mut sockaddr, ip, family, 0, 0, pool);
+            (*self.conn).client_addr = sockaddr;
+            (*self.conn).client_ip = ip;
+            (*self.conn).remote_host = std::ptr::null_mut();
         }
-    }
-
-    /// Another address than the client's own, unless it is the same.
-    fn set_address(&self, address: IpAddr) {
-        let text = address.to_string();
-        // SAFETY: the original lives; strings and addresses are put into our own pool.
-        unsafe {
-            if bytes((*self.original).useragent_ip) == Some(text.as_bytes()) {
-                return;
-            }
-            let ip = self.pool.string(&text);
-            let mut sockaddr = std::ptr::null_mut();
-            let family = match address {
-                IpAddr::V4(_) => sys::APR_INET,
-                IpAddr::V6(_) => sys::APR_INET6,
-            };
-            let made = sys::apr_sockaddr_info_get(
-                &raw mut sockaddr,
-                ip,
-                family as c_int,
-                0,
-                0,
-                self.pool.raw(),
-            );
-            if made == 0 {
-                (*self.conn).client_addr = sockaddr;
-                (*self.conn).client_ip = ip;
-                (*self.conn).remote_host = std::ptr::null_mut();
-            }
-            // A proxy's word on who asks would undo it.
-            sys::apr_table_unset(self.headers, c"X-Forwarded-For".as_ptr());
-        }
+        self.address = Some((sockaddr, ip));
     }
 
     /// Asks for a URL path, and goes no further than to know who would handle it.
@@ -170,8 +142,7 @@ impl<'r> Connection<'r> {
             (*self.conn).keepalive = sys::ap_conn_keepalive_e_AP_CONN_UNKNOWN;
             let r = sys::ap_create_request(self.conn);
             let pool = Pool::new((*r).pool);
-            let mark = pool.place(Mark::new(self));
-            sys::ap_set_module_config((*r).request_config, module(), mark.cast());
+            Mark::put_on(r, self.passwords, self.address);
             (*r).request_time = sys::apr_time_now();
             (*r).the_request = pool.string(format!("GET {url_path} {}", self.protocol));
             (*r).headers_in = sys::apr_table_copy((*r).pool, self.headers);
@@ -191,13 +162,6 @@ impl<'r> Connection<'r> {
                 OK | DECLINED => sys::ap_process_request_internal(r),
                 refused => refused,
             };
-            let mark = &*mark;
-            if request.status == UNAUTHORIZED
-                && !mark.authenticated
-                && let Some((passwords, file)) = mark.password_file()
-            {
-                passwords.remember(file, Verdict::Wrong);
-            }
             request
         }
     }
@@ -228,10 +192,10 @@ impl Drop for Connection<'_> {
 }
 
 impl VirtualRequest<'_> {
-    /// What our hooks have seen of it.
-    pub(crate) fn mark(&self) -> &Mark {
-        // SAFETY: `look_up` put it there, in the request's pool.
-        unsafe { &*module_of((*self.r).request_config).cast() }
+    /// The settings of the directory that its URL was mapped to, known before anybody was let in.
+    pub(crate) fn directory(&self) -> Option<&DirectoryConfig> {
+        // SAFETY: the request lives, and its mark and its settings with it.
+        unsafe { Mark::of(self.r).and_then(|mark| mark.directory.as_ref()) }
     }
 
     /// The names of the filters that would change the content, after all modules have added theirs.
@@ -259,139 +223,13 @@ impl Drop for VirtualRequest<'_> {
     }
 }
 
-impl Mark {
-    fn new(connection: &Connection<'_>) -> Self {
-        Self {
-            quiet: sys::ap_logconf {
-                module_levels: std::ptr::null_mut(),
-                level: sys::APLOG_EMERG as c_int,
-            },
-            mapped: std::ptr::null(),
-            directory: std::ptr::null(),
-            passwords: match connection.has_password {
-                true => connection.passwords,
-                false => std::ptr::null(),
-            },
-            authenticated: false,
-        }
-    }
-
-    /// The verdicts, and the file that alone decides on the requester's password here.
-    ///
-    /// # Safety
-    /// The request that carries the mark is being processed, and its directory's settings are known.
-    unsafe fn password_file(&self) -> Option<(&Passwords, &[u8])> {
-        // SAFETY: the connection keeps the verdicts, and the request its settings.
-        unsafe {
-            let file = self.directory.as_ref()?.password_file()?;
-            Some((self.passwords.as_ref()?, file))
-        }
-    }
-
-    /// The mark of a request, if it is a made-up one.
-    ///
-    /// # Safety
-    /// `r` is being processed.
-    unsafe fn of<'a>(r: *mut sys::request_rec) -> Option<&'a mut Self> {
-        // SAFETY: the slot is null or what `look_up` put there.
-        unsafe { module_of((*r).request_config).cast::<Self>().as_mut() }
-    }
-}
-
-/// Whether a request is made up, or comes from one that is: a page that includes the repository must not begin
-/// anew.
-///
-/// # Safety
-/// `r` is being processed.
-pub(crate) unsafe fn is_virtual(r: *mut sys::request_rec) -> bool {
-    let mut r = r;
-    // SAFETY: the requests that this one comes from live longer than it does.
-    unsafe {
-        while !r.is_null() {
-            if Mark::of(r).is_some() {
-                return true;
-            }
-            r = match (*r).main.is_null() {
-                true => (*r).prev,
-                false => (*r).main,
-            };
-        }
-    }
-    false
-}
-
-/// Before the name is translated: whatever is refused from here on is no news for the log.
-pub(crate) unsafe extern "C" fn on_translate_name(r: *mut sys::request_rec) -> c_int {
-    // SAFETY: httpd is processing the request.
-    if let Some(mark) = unsafe { Mark::of(r) } {
-        // SAFETY: the mark is in the request's own pool.
-        unsafe { (*r).log = &raw const mark.quiet };
-    }
-    DECLINED
-}
-
-/// When the directory's settings are known and nobody has been asked yet who may enter: httpd has just put its own
-/// log back.
-pub(crate) unsafe extern "C" fn on_directory_config(r: *mut sys::request_rec) -> c_int {
-    // SAFETY: httpd is processing the request, and its settings live as long as it does.
-    unsafe {
-        if let Some(mark) = Mark::of(r) {
-            (*r).log = &raw const mark.quiet;
-            mark.mapped = (*r).filename;
-            mark.directory = DirectoryConfig::of(r);
-        }
-    }
-    DECLINED
-}
-
-/// Before a password is checked: where the file that decides has been asked before, its answer is known.
-pub(crate) unsafe extern "C" fn on_check_password(r: *mut sys::request_rec) -> c_int {
-    guarded(DECLINED, || {
-        // SAFETY: httpd is processing the request.
-        unsafe {
-            let basic =
-                bytes(sys::ap_auth_type(r)).is_some_and(|kind| kind.eq_ignore_ascii_case(b"Basic"));
-            let Some(mark) = Mark::of(r).filter(|_| basic) else {
-                return DECLINED;
-            };
-            let known = mark.password_file();
-            match known.and_then(|(passwords, file)| passwords.verdict(file)) {
-                Some(Verdict::Right(user)) => {
-                    let pool = Pool::new((*r).pool);
-                    (*r).user = pool.string(user);
-                    (*r).ap_auth_type = pool.string("Basic");
-                    OK
-                }
-                Some(Verdict::Wrong) => UNAUTHORIZED,
-                None => DECLINED,
-            }
-        }
-    })
-}
-
-/// Before it is decided what somebody may see whose password was right.
-pub(crate) unsafe extern "C" fn on_password_right(r: *mut sys::request_rec) -> c_int {
-    guarded(DECLINED, || {
-        // SAFETY: httpd is processing the request.
-        unsafe {
-            let basic = bytes((*r).ap_auth_type) == Some(b"Basic");
-            if let Some(mark) = Mark::of(r) {
-                mark.authenticated = true;
-                if let (true, Some((passwords, file)), Some(user)) =
-                    (basic, mark.password_file(), bytes((*r).user))
-                {
-                    passwords.remember(file, Verdict::Right(user.to_vec()));
-                }
-            }
-        }
-        DECLINED
-    })
-}
-
-fn is_basic(authorization: &str) -> bool {
-    let scheme = authorization.split(' ').next();
-    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("Basic"))
-}
+/// What tells by which name the site was reached, also through a proxy.
+const WHERE: [&std::ffi::CStr; 4] = [
+    c"Host",
+    c"X-Forwarded-Proto",
+    c"X-Forwarded-Host",
+    c"X-Forwarded-Port",
+];
 
 /// What makes the answer conditional, partial or coded, speaks of a body that is not there, or concerns one
 /// connection only.

@@ -138,7 +138,7 @@ impl Default for MediaTypes {
 }
 
 /// A media type without its parameters.
-pub(crate) fn essence(media_type: &str) -> &str {
+pub fn essence(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default().trim()
 }
 

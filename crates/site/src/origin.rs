@@ -19,6 +19,11 @@ pub trait Origin: std::fmt::Debug {
         limit: u64,
     ) -> Result<Fetched, NotFetched>;
 
+    /// Whether it can be asked as somebody without credentials: not where the connection itself is one.
+    fn can_ask_as_nobody(&self) -> bool {
+        true
+    }
+
     /// Whether plain files are fetched as well, and not only what the server makes of others. Where they are
     /// not, their bytes are those of the file at the path, and their headers those of the look.
     fn fetches_files(&self) -> bool {

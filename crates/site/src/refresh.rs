@@ -7,7 +7,6 @@
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -16,14 +15,6 @@ use crate::scan::Scan;
 use crate::stop::Stop;
 use crate::sweep::Comparison;
 use crate::{Error, Origin, Site, SitePath};
-
-/// How far this process has come in its round of asking what is public. Others have rounds of their own; the first to
-/// reach its end has done it for all.
-#[derive(Debug, Default)]
-pub(crate) struct Round {
-    /// Behind this path it goes on.
-    after: Mutex<Option<SitePath>>,
-}
 
 impl Site {
     /// Brings the index up to date, unless somebody began to do so no longer than `freshness` ago. `prepare` is
@@ -83,42 +74,57 @@ impl Site {
             index: &self.index,
             origin,
         };
+        if !origin.can_ask_as_nobody() {
+            return Ok(settled);
+        }
         for paths in changed.chunks(HELPING) {
             comparison.compare(&self.live_rows(paths)?)?;
         }
         let rules_changed = changed.iter().any(|path| path.name().starts_with(b".ht"));
-        if rules_changed || self.sweep_is_due()? {
-            self.sweep(&comparison, until)?;
+        if rules_changed {
+            self.sweep(&comparison, None, until)?;
+        } else if self.sweep_is_due()? {
+            self.sweep(&comparison, self.sweep_goes_on()?, until)?;
         }
         Ok(settled)
     }
 
-    /// Goes on with the round of asking what is public, until its end or a moment.
-    fn sweep(&self, comparison: &Comparison<'_>, until: Instant) -> Result<(), Error> {
+    /// Goes on with the round of asking what is public, until its end or a moment. How far it came is kept with the
+    /// index: whoever refreshes next goes on there, in whatever process.
+    fn sweep(
+        &self,
+        comparison: &Comparison<'_>,
+        mut after: Option<SitePath>,
+        until: Instant,
+    ) -> Result<(), Error> {
         let root = SitePath::root();
-        let mut after = self
-            .round
-            .after
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
         while Instant::now() < until {
             let rows = self
                 .index
                 .reader()?
                 .by_path(&root, after.as_ref(), HELPING)?;
             let Some(last) = rows.last() else {
-                *after = None;
                 return self.index.set_fact(SWEPT, &self.sweep_stamp());
             };
-            *after = Some(last.path.clone());
+            after = Some(last.path.clone());
             let live = rows.into_iter().filter(|row| row.state == State::Live);
             comparison.compare(&live.collect::<Vec<_>>())?;
         }
-        // The round is not over: this process goes on from here when it refreshes next, another one from where it was.
-        self.index.set_fact(SWEPT, "")
+        let generation = self.config.sharing.generation();
+        let place = after.map_or(String::new(), |path| path.to_url_path());
+        self.index.set_fact(SWEPT, &format!("{generation}/{place}"))
     }
 
-    /// Whether it is time for another round: the configuration was read anew, or the last one is long ago.
+    /// Where an unfinished round under this configuration goes on.
+    fn sweep_goes_on(&self) -> Result<Option<SitePath>, Error> {
+        let swept = self.index.fact(SWEPT)?.unwrap_or_default();
+        let (generation, place) = swept.split_once('/').unwrap_or_default();
+        let own = self.config.sharing.generation().to_string();
+        Ok(SitePath::from_url_path(place).filter(|_| generation == own))
+    }
+
+    /// Whether it is time for another round, or to go on with one: the configuration was read anew, or the last one is
+    /// long ago.
     fn sweep_is_due(&self) -> Result<bool, Error> {
         let swept = self.index.fact(SWEPT)?.unwrap_or_default();
         let Some((generation, seconds)) = swept.split_once(' ') else {
@@ -188,7 +194,8 @@ impl Site {
 
 const SCAN_FILE: &str = "scan.lock";
 
-/// The fact that tells when the last round of asking what is public ended, and under which configuration.
+/// The fact that tells under which configuration the last round of asking what is public ended and when, or how far it
+/// has come.
 const SWEPT: &str = "swept";
 
 /// Seconds between two such rounds where nothing else calls for one. A password or a group that changes tells nobody.

@@ -14,7 +14,6 @@ use crate::indexer::{Following, Indexer};
 use crate::media_types::MediaTypes;
 use crate::mounts::Mounts;
 use crate::plugin::{Plugin, PluginRule};
-use crate::refresh::Round;
 use crate::scan;
 use crate::sweep::Sweep;
 use crate::{
@@ -66,8 +65,6 @@ pub struct Site {
     pub(crate) origin: Option<SharedOrigin>,
     /// Whether the last notes of an answer could not be written.
     pub(crate) notes_failing: AtomicBool,
-    /// Where the index is refreshed on request: how far that has come.
-    pub(crate) round: Round,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
     troubles: Mutex<HashMap<i64, Instant>>,
     /// Fingerprints of the password files whose change was noticed, by the path of the area.
@@ -217,7 +214,6 @@ impl Site {
             access,
             plugins,
             origin,
-            round: Round::default(),
             notes_failing: AtomicBool::new(false),
             troubles: Mutex::default(),
             noticed_passwords: Mutex::default(),

@@ -23,8 +23,12 @@ pub(crate) struct DirectoryConfig {
     location: *const c_char,
     /// What `AuthUserFile` says.
     password_file: *const c_char,
-    /// Whether anything but that file has a say in whether a password is right.
-    other_authentication: bool,
+    /// Handlers and media types that `Action` runs a program for.
+    actions: *const Pattern,
+    /// Whether the client must show a certificate here.
+    wants_certificate: bool,
+    /// Whether the connection must be of another kind here.
+    wants_other_tls: bool,
 }
 
 /// A wildcard pattern, in a list.
@@ -49,7 +53,9 @@ impl Default for DirectoryConfig {
             dynamic: None,
             location: std::ptr::null(),
             password_file: std::ptr::null(),
-            other_authentication: false,
+            actions: std::ptr::null(),
+            wants_certificate: false,
+            wants_other_tls: false,
         }
     }
 }
@@ -74,7 +80,9 @@ impl DirectoryConfig {
             password_file: first_set(add.password_file, base.password_file),
             // Never taken back by an inner section: what httpd makes of both together is its own business, and to
             // check a password too often does no harm.
-            other_authentication: add.other_authentication || base.other_authentication,
+            actions: chain(pool, add.actions, base.actions),
+            wants_certificate: add.wants_certificate || base.wants_certificate,
+            wants_other_tls: add.wants_other_tls || base.wants_other_tls,
         }
     }
 
@@ -124,17 +132,42 @@ impl DirectoryConfig {
         self.password_file = pool.string(path);
     }
 
-    pub(super) fn set_other_authentication(&mut self) {
-        self.other_authentication = true;
+    /// Adds a handler or media type that `Action` runs a program for.
+    pub(super) fn add_action(&mut self, pool: Pool, name: &[u8]) {
+        self.actions = pool.place(Pattern {
+            next: self.actions,
+            place: std::ptr::null(),
+            name: pool.string(name.to_ascii_lowercase()),
+        });
     }
 
-    /// The file that alone decides whether a password is right; none if more than that decides.
+    pub(super) fn want_certificate(&mut self) {
+        self.wants_certificate = true;
+    }
+
+    pub(super) fn want_other_tls(&mut self) {
+        self.wants_other_tls = true;
+    }
+
+    /// The password file that mod_authn_file asks.
     pub(crate) fn password_file(&self) -> Option<&[u8]> {
-        match self.other_authentication {
-            true => None,
-            // SAFETY: the string is in the pool that this value is in, or in a longer one.
-            false => unsafe { bytes(self.password_file) },
-        }
+        // SAFETY: the string is in the pool that this value is in, or in a longer one.
+        unsafe { bytes(self.password_file) }
+    }
+
+    /// Whether `Action` runs a program for a handler or a media type.
+    pub(crate) fn has_action(&self, name: &[u8]) -> bool {
+        // SAFETY: as above.
+        let is = |action: &Pattern| unsafe { bytes(action.name) } == Some(name);
+        list(self.actions).any(is)
+    }
+
+    pub(crate) fn wants_certificate(&self) -> bool {
+        self.wants_certificate
+    }
+
+    pub(crate) fn wants_other_tls(&self) -> bool {
+        self.wants_other_tls
     }
 
     /// What becomes of files that the server runs.

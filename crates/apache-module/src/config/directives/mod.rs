@@ -108,10 +108,10 @@ pub(crate) static DIRECTIVES: Directives = Directives([
     shadow(c"IndexIgnore", INDEXES),
     shadow(c"IndexIgnoreReset", INDEXES),
     shadow(c"AuthUserFile", AUTHENTICATION),
-    shadow(c"AuthBasicProvider", AUTHENTICATION),
-    shadow(c"AuthBasicAuthoritative", AUTHENTICATION),
-    shadow(c"AuthBasicFake", AUTHENTICATION),
-    shadow(c"AuthBasicUseDigestAlgorithm", AUTHENTICATION),
+    shadow(c"Action", FILE_INFO),
+    shadow(c"SSLVerifyClient", AUTHENTICATION),
+    shadow(c"SSLVerifyDepth", AUTHENTICATION),
+    shadow(c"SSLCipherSuite", AUTHENTICATION),
     END,
 ]);
 
@@ -146,11 +146,13 @@ const END: sys::command_rec = sys::command_rec {
 /// One directive as it stands in the configuration.
 struct Line<'a> {
     name: String,
-    words: Vec<String>,
+    /// The arguments; a name in them may hold any byte.
+    words: Vec<Vec<u8>>,
     /// The section it stands in; none at the level of a server.
     path: Option<&'a [u8]>,
     pool: Pool,
-    server: &'a mut ServerConfig,
+    /// None in a `.htaccess`, which is read while others use the server's settings.
+    server: Option<&'a mut ServerConfig>,
     directory: &'a mut DirectoryConfig,
     server_rec: *const sys::server_rec,
 }
@@ -203,21 +205,25 @@ impl<'a> Line<'a> {
         mut arguments: *const c_char,
     ) -> Self {
         // SAFETY: httpd keeps all of it until the directive is done; the configurations are those that
-        // `create_server` and `create_directory` made, and nobody else holds them while it reads.
+        // `create_server` and `create_directory` made. A directory's is being made for this reader alone. A server's
+        // is nobody else's only while the configuration itself is read, by one thread, and not for a `.htaccess`:
+        // there both pools are the request's.
         unsafe {
             let parms = &*parms;
             let mut words = Vec::new();
-            while let Some(word) = text(sys::ap_getword_conf(parms.temp_pool, &raw mut arguments))
+            while let Some(word) = bytes(sys::ap_getword_conf(parms.temp_pool, &raw mut arguments))
                 .filter(|word| !word.is_empty())
             {
-                words.push(word);
+                words.push(word.to_vec());
             }
+            let for_all = parms.pool != parms.temp_pool;
             Self {
                 name: text((*parms.cmd).name).unwrap_or_default(),
                 words,
                 path: bytes(parms.path),
                 pool: Pool::new(parms.pool),
-                server: &mut *module_of((*parms.server).module_config).cast::<ServerConfig>(),
+                server: for_all
+                    .then(|| &mut *module_of((*parms.server).module_config).cast::<ServerConfig>()),
                 directory: &mut *directory.cast::<DirectoryConfig>(),
                 server_rec: parms.server,
             }
@@ -226,10 +232,11 @@ impl<'a> Line<'a> {
 }
 
 /// A path of the configuration; relative ones begin at ServerRoot.
-fn absolute(pool: Pool, path: &str) -> Result<PathBuf, String> {
+fn absolute(pool: Pool, path: &[u8]) -> Result<PathBuf, String> {
     let name = c_string(path);
     // SAFETY: the pool and the string live for the call; the result is in the pool.
     let absolute = unsafe { bytes(sys::ap_server_root_relative(pool.raw(), name.as_ptr())) };
-    let absolute = absolute.ok_or_else(|| format!("`{path}` is not a path"))?;
+    let absolute =
+        absolute.ok_or_else(|| format!("`{}` is not a path", String::from_utf8_lossy(path)))?;
     Ok(Path::new(OsStr::from_bytes(absolute)).to_owned())
 }

@@ -6,7 +6,8 @@ use site::fixity::Algorithm;
 
 use super::{Line, absolute};
 use crate::config::aliases::Alias;
-use crate::config::plugin;
+use crate::config::{ServerConfig, plugin};
+use crate::httpd::Pool;
 
 impl Line<'_> {
     /// Takes one of our own directives.
@@ -16,92 +17,112 @@ impl Line<'_> {
             return Err("at least one argument is needed".to_owned());
         }
         match self.name.as_str() {
-            "OaiBaseURL" => self.server.base_url = Some(base_url(one(&words)?)?),
-            "OaiRepositoryName" => self.server.repository_name = Some(one(&words)?.to_owned()),
-            "OaiAdminEmail" => self.server.admin_emails.extend(emails(&words)?),
-            "OaiByValueLimit" => self.by_value_limit(&words)?,
-            "OaiPageLimit" => self.page_limit(&words)?,
-            "OaiSkip" => self.skip(&words),
-            "OaiDynamic" => self.directory.set_dynamic(policy(one(&words)?)?),
-            "OaiUserList" => {
-                let users = self.server.users.get_or_insert_default();
-                users.extend(words);
+            // Names may hold any byte.
+            "OaiSkip" => {
+                self.skip(&words);
+                Ok(())
             }
-            "OaiRoot" => self.root(&words)?,
-            "OaiPlugin" => self.server.plugins.push(plugin::parse(&words)?),
-            "OaiFixity" => self.server.fixity = Some(algorithms(&words)?),
-            "OaiStateDir" => self.server.state_dir = Some(absolute(self.pool, one(&words)?)?),
-            "OaiFreshness" => self.server.freshness = Some(number(one(&words)?)?),
+            _ => self.apply_text(&texts(words)?),
+        }
+    }
+
+    fn apply_text(&mut self, words: &[String]) -> Result<(), String> {
+        if self.name == "OaiDynamic" {
+            self.directory.set_dynamic(policy(one(words)?)?);
+            return Ok(());
+        }
+        let pool = self.pool;
+        let server = self.server.as_deref_mut();
+        let server = server.ok_or("it is not for .htaccess")?;
+        match self.name.as_str() {
+            "OaiBaseURL" => server.base_url = Some(base_url(one(words)?)?),
+            "OaiRepositoryName" => server.repository_name = Some(one(words)?.to_owned()),
+            "OaiAdminEmail" => server.admin_emails.extend(emails(words)?),
+            "OaiByValueLimit" => by_value_limit(server, words)?,
+            "OaiPageLimit" => page_limit(server, words)?,
+            "OaiUserList" => {
+                let users = server.users.get_or_insert_default();
+                users.extend_from_slice(words);
+            }
+            "OaiRoot" => root(server, pool, words)?,
+            "OaiPlugin" => server.plugins.push(plugin::parse(words)?),
+            "OaiFixity" => server.fixity = Some(algorithms(words)?),
+            "OaiStateDir" => {
+                server.state_dir = Some(absolute(pool, one(words)?.as_bytes())?);
+            }
+            "OaiFreshness" => server.freshness = Some(number(one(words)?)?),
             _ => return Err("it is not a directive of this version".to_owned()),
         }
         Ok(())
     }
 
-    fn by_value_limit(&mut self, words: &[String]) -> Result<(), String> {
-        let limit = size(&words[0])?;
-        match words.len() {
-            1 => self.server.by_value_limit = Some(limit),
-            _ => {
-                for media_type in &words[1..] {
-                    if !media_type.contains('/') {
-                        return Err(format!(
-                            "`{media_type}` is not a media type; write `type/subtype` or `type/*`"
-                        ));
-                    }
-                    let types = &mut self.server.by_value_types;
-                    types.insert(media_type.to_ascii_lowercase(), limit);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn page_limit(&mut self, words: &[String]) -> Result<(), String> {
-        let [what, value] = words else {
-            return Err("it takes what is limited and a number".to_owned());
-        };
-        let server = &mut *self.server;
-        let (limit, value) = match what.as_str() {
-            "bytes" => (&mut server.page_bytes, size(value)?.0),
-            "identifiers" => (&mut server.page_identifiers, number(value)?),
-            "records" => (&mut server.page_records, number(value)?),
-            "lookups" => (&mut server.page_lookups, number(value)?),
-            "seconds" => (&mut server.page_seconds, number(value)?),
-            _ => {
-                return Err(format!(
-                    "`{what}` is not limited; bytes, identifiers, records, lookups and seconds are"
-                ));
-            }
-        };
-        *limit = Some(value);
-        Ok(())
-    }
-
-    fn skip(&mut self, words: &[String]) {
+    fn skip(&mut self, words: &[Vec<u8>]) {
         for word in words {
-            match word.as_str() {
-                "none" => self.directory.skip_none(),
-                pattern => self.directory.skip(self.pool, pattern.as_bytes()),
+            match word.as_slice() {
+                b"none" => self.directory.skip_none(),
+                pattern => self.directory.skip(self.pool, pattern),
             }
         }
     }
+}
 
-    fn root(&mut self, words: &[String]) -> Result<(), String> {
-        let [url, directory] = words else {
-            return Err("it takes a URL path and a directory".to_owned());
-        };
-        if !url.starts_with('/') {
-            return Err(format!("`{url}` is not a URL path; begin it with a slash"));
-        }
-        let directory = absolute(self.pool, directory)?;
-        let trimmed = url.trim_end_matches('/');
-        let alias = Alias::new(trimmed.as_bytes(), directory.as_os_str().as_encoded_bytes());
-        if alias.mount().is_none() {
-            return Err(format!("`{url}` is not a path below the site's root"));
-        }
-        self.server.roots.push(alias);
-        Ok(())
+fn by_value_limit(server: &mut ServerConfig, words: &[String]) -> Result<(), String> {
+    let limit = size(&words[0])?;
+    if words.len() == 1 {
+        server.by_value_limit = Some(limit);
     }
+    for media_type in &words[1..] {
+        if !media_type.contains('/') {
+            return Err(format!(
+                "`{media_type}` is not a media type; write `type/subtype` or `type/*`"
+            ));
+        }
+        let types = &mut server.by_value_types;
+        types.insert(media_type.to_ascii_lowercase(), limit);
+    }
+    Ok(())
+}
+
+fn page_limit(server: &mut ServerConfig, words: &[String]) -> Result<(), String> {
+    let [what, value] = words else {
+        return Err("it takes what is limited and a number".to_owned());
+    };
+    let (limit, value) = match what.as_str() {
+        "bytes" => (&mut server.page_bytes, size(value)?.0),
+        "identifiers" => (&mut server.page_identifiers, number(value)?),
+        "records" => (&mut server.page_records, number(value)?),
+        "lookups" => (&mut server.page_lookups, number(value)?),
+        "seconds" => (&mut server.page_seconds, number(value)?),
+        _ => {
+            return Err(format!(
+                "`{what}` is not limited; bytes, identifiers, records, lookups and seconds are"
+            ));
+        }
+    };
+    *limit = Some(value);
+    Ok(())
+}
+
+fn root(server: &mut ServerConfig, pool: Pool, words: &[String]) -> Result<(), String> {
+    let [url, directory] = words else {
+        return Err("it takes a URL path and a directory".to_owned());
+    };
+    if !url.starts_with('/') {
+        return Err(format!("`{url}` is not a URL path; begin it with a slash"));
+    }
+    let directory = absolute(pool, directory.as_bytes())?;
+    let trimmed = url.trim_end_matches('/');
+    let alias = Alias::new(trimmed.as_bytes(), directory.as_os_str().as_encoded_bytes());
+    if alias.mount().is_none() {
+        return Err(format!("`{url}` is not a path below the site's root"));
+    }
+    server.roots.push(alias);
+    Ok(())
+}
+
+fn texts(words: Vec<Vec<u8>>) -> Result<Vec<String>, String> {
+    let text = |word| String::from_utf8(word).map_err(|_| "write it in UTF-8".to_owned());
+    words.into_iter().map(text).collect()
 }
 
 fn one(words: &[String]) -> Result<&str, String> {

@@ -11,31 +11,37 @@ impl Line<'_> {
     pub(super) fn overhear(&mut self) {
         let words = std::mem::take(&mut self.words);
         match (self.name.as_str(), words.as_slice()) {
-            ("SetHandler", [handler]) if handler == "oai" => {
+            ("SetHandler", [handler]) if handler == b"oai" => {
                 self.directory.set_location(self.pool, self.path);
-                self.server.offers = true;
+                if let Some(server) = &mut self.server {
+                    server.offers = true;
+                }
             }
             ("Alias" | "ScriptAlias", [url, file]) => {
-                self.alias(|file| Some(Alias::new(url.as_bytes(), file)), file);
+                self.alias(|file| Some(Alias::new(url, file)), file);
             }
             ("Alias" | "ScriptAlias", [file]) => self.location_alias(file),
             ("AliasMatch" | "ScriptAliasMatch", [expression, file]) => {
-                self.alias(|file| Alias::of_match(expression.as_bytes(), file), file);
+                self.alias(|file| Alias::of_match(expression, file), file);
             }
             ("UserDir", [first, ..])
-                if !["disabled", "enabled"].contains(&first.to_ascii_lowercase().as_str()) =>
+                if !first.eq_ignore_ascii_case(b"disabled")
+                    && !first.eq_ignore_ascii_case(b"enabled") =>
             {
-                self.server.user_dirs = Some(words);
+                if let Some(server) = &mut self.server {
+                    let text = |word: &Vec<u8>| String::from_utf8_lossy(word).into_owned();
+                    server.user_dirs = Some(words.iter().map(text).collect());
+                }
             }
             ("IndexIgnore", patterns) => {
                 let directory = self.path.unwrap_or_default();
                 for pattern in patterns {
-                    self.directory
-                        .ignore(self.pool, directory, pattern.as_bytes());
+                    self.directory.ignore(self.pool, directory, pattern);
                 }
             }
             ("IndexIgnoreReset", [flag]) => {
-                self.directory.reset_ignore(flag.eq_ignore_ascii_case("on"));
+                self.directory
+                    .reset_ignore(flag.eq_ignore_ascii_case(b"on"));
             }
             ("AuthUserFile", [path]) => {
                 if let Ok(path) = absolute(self.pool, path) {
@@ -43,49 +49,50 @@ impl Line<'_> {
                     self.directory.set_password_file(self.pool, &path);
                 }
             }
-            // The default.
-            ("AuthBasicProvider", [provider]) if provider == "file" => {}
-            (
-                "AuthBasicProvider"
-                | "AuthBasicAuthoritative"
-                | "AuthBasicFake"
-                | "AuthBasicUseDigestAlgorithm",
-                _,
-            ) => self.directory.set_other_authentication(),
+            ("Action", [name, ..]) => self.directory.add_action(self.pool, name),
+            // On the level of a server these hold for the first handshake, which is over.
+            ("SSLVerifyClient", [how]) if self.path.is_some() && how != b"none" => {
+                self.directory.want_certificate();
+            }
+            (name, _) if name.starts_with("SSL") && self.path.is_some() => {
+                self.directory.want_other_tls();
+            }
             _ => {}
         }
     }
 
-    fn alias(&mut self, make: impl FnOnce(&[u8]) -> Option<Alias>, file: &str) {
+    fn alias(&mut self, make: impl FnOnce(&[u8]) -> Option<Alias>, file: &[u8]) {
         let Ok(path) = absolute(self.pool, file) else {
             return;
         };
         // Cleaned by httpd, but whether it ends in a slash counts.
         let mut cleaned = path.into_os_string().into_encoded_bytes();
-        if file.ends_with('/') && !cleaned.ends_with(b"/") {
+        if file.ends_with(b"/") && !cleaned.ends_with(b"/") {
             cleaned.push(b'/');
         }
-        match make(&cleaned) {
-            Some(alias) => self.server.aliases.push(alias),
-            None => log::about_server(
+        match (make(&cleaned), &mut self.server) {
+            (Some(alias), Some(server)) => server.aliases.push(alias),
+            _ => log::about_server(
                 self.server_rec,
                 log::NOTICE | sys::APLOG_STARTUP as c_int,
                 &format!(
-                    "mod_oai: the URLs of {} for {file} cannot be enumerated, so its files are not offered; OaiRoot \
+                    "mod_oai: the URLs of {} for {} cannot be enumerated, so its files are not offered; OaiRoot \
                      can name a directory and its URL path",
-                    self.name
+                    self.name,
+                    String::from_utf8_lossy(file)
                 ),
             ),
         }
     }
 
     /// An alias in a location takes the location's own path.
-    fn location_alias(&mut self, file: &str) {
-        let (Some(url), Ok(path)) = (self.path, absolute(self.pool, file)) else {
+    fn location_alias(&mut self, file: &[u8]) {
+        let path = absolute(self.pool, file);
+        let (Some(url), Ok(path), Some(server)) = (self.path, path, &mut self.server) else {
             return;
         };
         let path = path.into_os_string().into_encoded_bytes();
-        self.server.location_aliases.push(Alias::new(url, &path));
+        server.location_aliases.push(Alias::new(url, &path));
     }
 
     /// Whether the module that the directive belongs to is not loaded.
@@ -95,7 +102,8 @@ impl Line<'_> {
             "UserDir" => c"mod_userdir.c",
             "IndexIgnore" | "IndexIgnoreReset" => c"mod_autoindex.c",
             "AuthUserFile" => c"mod_authn_file.c",
-            name if name.starts_with("AuthBasic") => c"mod_auth_basic.c",
+            "Action" => c"mod_actions.c",
+            name if name.starts_with("SSL") => c"mod_ssl.c",
             _ => c"mod_alias.c",
         };
         // SAFETY: the name is a C string, and the list of modules is complete when directives are taken.

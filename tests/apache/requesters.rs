@@ -1,0 +1,81 @@
+//! Who asks: what is asked on a requester's behalf is asked with what the requester sent, and with nothing else.
+
+use test_support::Mpm;
+
+use super::client::Client;
+use super::site::Site;
+
+#[test]
+fn who_comes_through_a_proxy_is_told_what_a_get_through_it_would_give() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.module("remoteip");
+        site.conf("RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1");
+        site.htaccess("lan", "Require ip 127.0.0.1");
+        site.htaccess("friends", "Require ip 203.0.113.0/24");
+        site.file("open.txt", 200);
+        site.file("lan/a.txt", 200);
+        site.file("friends/b.txt", 403);
+        let httpd = site.httpd().start();
+        let nearby = Client::anonymous(&httpd);
+        let friend = nearby.clone().with_header("X-Forwarded-For", "203.0.113.9");
+
+        for (client, seen, unseen) in [
+            (&nearby, "/lan/a.txt", "/friends/b.txt"),
+            (&friend, "/friends/b.txt", "/lan/a.txt"),
+        ] {
+            assert_eq!(client.get(seen).status, 200);
+            assert_eq!(client.get(unseen).status, 403);
+            let mut found = client.identifiers();
+            found.sort();
+            let mut expected = vec![client.url(seen), client.url("/open.txt")];
+            expected.sort();
+            assert_eq!(found, expected);
+            let refused = client.record(&client.url(unseen), "oai_didl").error();
+            assert!(refused.is_some(), "{unseen}");
+        }
+    }
+}
+
+#[test]
+fn what_is_for_one_address_only_is_not_public() {
+    let mut site = Site::empty(Mpm::Event);
+    site.module("remoteip");
+    site.oai("OaiFreshness 0");
+    site.conf("RemoteIPHeader X-Forwarded-For\nRemoteIPInternalProxy 127.0.0.1 192.0.2.1");
+    site.htaccess("friends", "Require ip 203.0.113.9");
+    let secret = site.file("friends/b.txt", 403);
+    let httpd = site.httpd().start();
+    let stranger = Client::anonymous(&httpd).with_header("X-Forwarded-For", "198.51.100.7");
+    let friend = Client::anonymous(&httpd).with_header("X-Forwarded-For", "203.0.113.9");
+    assert_eq!(friend.identifiers(), [friend.url("/friends/b.txt")]);
+
+    std::fs::remove_file(secret).unwrap();
+
+    let told = |client: &Client| {
+        let answer = client.ask("verb=ListIdentifiers&metadataPrefix=oai_dc");
+        answer
+            .headers()
+            .iter()
+            .filter(|header| header.deleted)
+            .count()
+    };
+    assert_eq!(told(&friend), 1);
+    assert_eq!(told(&stranger), 0);
+}
+
+#[test]
+fn headers_that_the_server_adds_for_the_repository_open_nothing_else() {
+    let mut site = Site::empty(Mpm::Prefork);
+    site.module("headers");
+    site.conf("SetEnvIf X-Inside yes inside");
+    site.conf("<Location \"/modoai\">\nRequestHeader set X-Inside yes\n</Location>");
+    site.htaccess("inside", "Require env inside");
+    site.file("open.txt", 200);
+    site.file("inside/a.txt", 403);
+    let httpd = site.httpd().start();
+    let client = Client::anonymous(&httpd);
+
+    assert_eq!(client.get("/inside/a.txt").status, 403);
+    assert_eq!(client.identifiers(), [client.url("/open.txt")]);
+}

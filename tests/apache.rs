@@ -10,6 +10,8 @@ mod apache {
     mod bad_input;
     /// The cases of the test site that decide who may see a file, and where a URL leads.
     mod cases;
+    /// Changes that no file tells of, told to harvesters that come back.
+    mod changes;
     /// Requesters: HTTP/1.1, h2c or TLS, with or without credentials.
     mod client;
     /// The page that describes the directives, against the directives.

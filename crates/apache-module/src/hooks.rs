@@ -74,6 +74,7 @@ unsafe extern "C" fn after_config(
 ) -> c_int {
     guarded(OK, || {
         servers::set(first);
+        servers::take_fingerprint();
         repository::begin_generation();
         for server in servers::all() {
             // SAFETY: httpd has just handed over the list, each with its configuration.

@@ -187,8 +187,11 @@ fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters) -> Look {
     }
     Look::Served(Served {
         headers: None,
-        // What a program says its output is comes with the output.
-        media_type: media_type.filter(|_| !runs_files(by_type)),
+        // What a program says its output is comes with the output, and its handler is nobody's business.
+        media_type: match runs_files(by_type) {
+            true => Some("application/octet-stream".to_owned()),
+            false => media_type.clone(),
+        },
         dynamic: policy,
     })
 }

@@ -159,7 +159,11 @@ impl Host {
             let port = server.addrs.as_ref().map(|address| address.host_port);
             Self {
                 name: text(server.server_hostname).unwrap_or_else(|| "localhost".to_owned()),
-                port: port.filter(|port| *port != 0).unwrap_or(server.port),
+                port: [port, Some(server.port)]
+                    .into_iter()
+                    .flatten()
+                    .find(|port| *port != 0)
+                    .unwrap_or(HTTP),
                 address: None,
                 admin: text(server.server_admin),
             }
@@ -199,6 +203,7 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
         sharing: Sharing::Shared {
             generation: GENERATION.load(Ordering::Acquire),
         },
+        server_rules: format!("{:016x}", servers::fingerprint()),
         // httpd decides on everything that could be decided by a name.
         offer: OfferConfig {
             skip_names: Vec::new(),
@@ -213,6 +218,9 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
         ..SiteConfig::new(&space.root, &data, &site_url, &base_url)
     }
 }
+
+/// The port of servers that name none.
+const HTTP: u16 = 80;
 
 /// What a panicking thread left is still whole: it is replaced as a whole.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

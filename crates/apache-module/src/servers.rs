@@ -1,11 +1,16 @@
 //! The servers and virtual hosts of the present configuration.
 
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use crate::httpd::bytes;
 use crate::sys;
 
 /// The first of httpd's list; null while a configuration is being read.
 static FIRST: AtomicPtr<sys::server_rec> = AtomicPtr::new(std::ptr::null_mut());
+
+/// A number that changes with the configuration.
+static FINGERPRINT: AtomicU64 = AtomicU64::new(0);
 
 /// Forgets them: httpd is about to read its configuration, and the old one is gone.
 pub(crate) fn forget() {
@@ -15,6 +20,33 @@ pub(crate) fn forget() {
 /// Takes note of the list that holds from now on.
 pub(crate) fn set(first: *mut sys::server_rec) {
     FIRST.store(first, Ordering::Release);
+}
+
+/// Takes the fingerprint of the configuration that was just read.
+pub(crate) fn take_fingerprint() {
+    let mut hasher = DefaultHasher::new();
+    // SAFETY: httpd keeps the tree of directives as long as its configuration, and nobody changes it any more.
+    unsafe { hash_directives(sys::ap_conftree, &mut hasher) };
+    FINGERPRINT.store(hasher.finish(), Ordering::Release);
+}
+
+/// The fingerprint of the present configuration.
+pub(crate) fn fingerprint() -> u64 {
+    FINGERPRINT.load(Ordering::Acquire)
+}
+
+/// # Safety
+/// The directive is one of httpd's tree, or null.
+unsafe fn hash_directives(mut directive: *const sys::ap_directive_t, hasher: &mut DefaultHasher) {
+    // SAFETY: the caller's promise; sections are only a few deep.
+    unsafe {
+        while let Some(this) = directive.as_ref() {
+            bytes(this.directive).hash(hasher);
+            bytes(this.args).hash(hasher);
+            hash_directives(this.first_child, hasher);
+            directive = this.next;
+        }
+    }
 }
 
 /// The main server, whose log takes what is about no request; null if none is known.

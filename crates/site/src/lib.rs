@@ -27,6 +27,7 @@ mod public;
 mod record;
 mod refresh;
 mod root;
+mod round;
 mod rules;
 mod scan;
 mod site;

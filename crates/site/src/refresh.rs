@@ -6,11 +6,15 @@
 
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
+use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::index::{Row, State, Visibility};
+use crate::round::RESTAMP_DYNAMIC;
 use crate::scan::Scan;
 use crate::stop::Stop;
 use crate::sweep::Comparison;
@@ -23,8 +27,9 @@ impl Site {
         &self,
         freshness: Duration,
         origin: &dyn Origin,
-        prepare: impl FnOnce(),
+        prepare: impl Fn(),
     ) -> Result<(), Error> {
+        self.follow_scan(&prepare);
         let now = SystemTime::now();
         let soon_enough = now.checked_sub(freshness).unwrap_or(UNIX_EPOCH);
         let is_fresh = |began: SystemTime| began >= soon_enough && began <= SystemTime::now();
@@ -43,18 +48,41 @@ impl Site {
         }
         prepare();
         let began = SystemTime::now();
-        let settled = self.scan_and_sweep(origin)?;
-        match settled {
-            // One that is still empty tells nothing.
-            true => lock.set_len(1).and_then(|()| lock.set_modified(began)),
-            false => Ok(()),
+        self.scan_and_sweep(origin)?;
+        if self.index.is_superseded() {
+            // Nothing of it was written: who is configured anew must look for itself.
+            return Ok(());
         }
-        .map_err(|source| self.data_error(source))
+        self.keep_scan(lock, began)
+            .map_err(|source| self.data_error(source))?;
+        self.follow_scan(&prepare);
+        Ok(())
+    }
+
+    /// Lets every process do what the one that looked did before it: user directories may have come and gone.
+    fn follow_scan(&self, prepare: &impl Fn()) {
+        let began = self.scan_began();
+        let mut followed = self
+            .followed_scan
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if *followed != began {
+            prepare();
+            *followed = began;
+        }
+    }
+
+    /// Writes down when a look began, and under which configuration.
+    fn keep_scan(&self, mut lock: File, began: SystemTime) -> io::Result<()> {
+        let generation = self.config.sharing.generation().to_string();
+        lock.set_len(0)?;
+        lock.write_all(generation.as_bytes())?;
+        lock.set_modified(began)
     }
 
     /// Looks at the files, then at what the origin shows of those that are new or changed, and for a while at the
-    /// others. False means that something was still being written.
-    fn scan_and_sweep(&self, origin: &dyn Origin) -> Result<bool, Error> {
+    /// others.
+    fn scan_and_sweep(&self, origin: &dyn Origin) -> Result<(), Error> {
         self.ground.renew()?;
         let mut scan = Scan::new(&self.ground, &self.index, None, Stop::default()).leaving_types();
         scan.run(&SitePath::root(), &|_| {})?;
@@ -67,80 +95,44 @@ impl Site {
             young.iter().try_for_each(|path| scan.look(path))?;
             scan.apply()?;
         }
-        let (settled, changed) = (scan.young.is_empty(), scan.untyped);
-        let until = Instant::now() + LONGEST_SWEEP;
+        // What is written all the time is taken as it is.
+        scan.take_young()?;
+        let (changed, rules) = (scan.untyped, scan.rules);
+        for path in &rules {
+            self.index.touch_unshown(&path.parent())?;
+        }
+        self.notice_server_rules()?;
+        if !origin.can_ask_as_nobody() {
+            return Ok(());
+        }
         let comparison = Comparison {
             ground: &self.ground,
             index: &self.index,
             origin,
+            restamp_dynamic: self
+                .index
+                .fact(RESTAMP_DYNAMIC)?
+                .is_some_and(|fact| !fact.is_empty()),
         };
-        if !origin.can_ask_as_nobody() {
-            return Ok(settled);
-        }
         for paths in changed.chunks(HELPING) {
             comparison.compare(&self.live_rows(paths)?)?;
         }
-        let rules_changed = changed.iter().any(|path| path.name().starts_with(b".ht"));
-        if rules_changed {
-            self.sweep(&comparison, None, until)?;
-        } else if self.sweep_is_due()? {
-            self.sweep(&comparison, self.sweep_goes_on()?, until)?;
+        self.go_round(&comparison, !rules.is_empty())
+    }
+
+    /// A server that is configured anew may show other things to those with credentials, and make something else of
+    /// its programs. What it shows to all is found out by asking.
+    fn notice_server_rules(&self) -> Result<(), Error> {
+        let rules = &self.config.server_rules;
+        let before = self.index.fact(SERVER_RULES)?;
+        if before.as_ref() == Some(rules) {
+            return Ok(());
         }
-        Ok(settled)
-    }
-
-    /// Goes on with the round of asking what is public, until its end or a moment. How far it came is kept with the
-    /// index: whoever refreshes next goes on there, in whatever process.
-    fn sweep(
-        &self,
-        comparison: &Comparison<'_>,
-        mut after: Option<SitePath>,
-        until: Instant,
-    ) -> Result<(), Error> {
-        let root = SitePath::root();
-        while Instant::now() < until {
-            let rows = self
-                .index
-                .reader()?
-                .by_path(&root, after.as_ref(), HELPING)?;
-            let Some(last) = rows.last() else {
-                return self.index.set_fact(SWEPT, &self.sweep_stamp());
-            };
-            after = Some(last.path.clone());
-            let live = rows.into_iter().filter(|row| row.state == State::Live);
-            comparison.compare(&live.collect::<Vec<_>>())?;
+        if before.is_some() {
+            self.index.touch_unshown(&SitePath::root())?;
+            self.index.set_fact(RESTAMP_DYNAMIC, "yes")?;
         }
-        let generation = self.config.sharing.generation();
-        let place = after.map_or(String::new(), |path| path.to_url_path());
-        self.index.set_fact(SWEPT, &format!("{generation}/{place}"))
-    }
-
-    /// Where an unfinished round under this configuration goes on.
-    fn sweep_goes_on(&self) -> Result<Option<SitePath>, Error> {
-        let swept = self.index.fact(SWEPT)?.unwrap_or_default();
-        let (generation, place) = swept.split_once('/').unwrap_or_default();
-        let own = self.config.sharing.generation().to_string();
-        Ok(SitePath::from_url_path(place).filter(|_| generation == own))
-    }
-
-    /// Whether it is time for another round, or to go on with one: the configuration was read anew, or the last one is
-    /// long ago.
-    fn sweep_is_due(&self) -> Result<bool, Error> {
-        let swept = self.index.fact(SWEPT)?.unwrap_or_default();
-        let Some((generation, seconds)) = swept.split_once(' ') else {
-            return Ok(true);
-        };
-        let own = self.sweep_stamp();
-        let (own_generation, now) = own.split_once(' ').unwrap_or_default();
-        let number = |text: &str| text.parse::<u64>().unwrap_or(0);
-        let age = number(now).abs_diff(number(seconds));
-        Ok(generation != own_generation || age >= SWEEP_EVERY)
-    }
-
-    fn sweep_stamp(&self) -> String {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let seconds = now.unwrap_or_default().as_secs();
-        format!("{} {seconds}", self.config.sharing.generation())
+        self.index.set_fact(SERVER_RULES, rules)
     }
 
     fn live_rows(&self, paths: &[SitePath]) -> Result<Vec<Row>, Error> {
@@ -157,17 +149,20 @@ impl Site {
         Ok(live)
     }
 
-    /// When the last complete look at the files began.
+    /// When the last complete look at the files under this configuration began.
     fn scan_began(&self) -> Option<SystemTime> {
-        let metadata = std::fs::metadata(self.scan_file()).ok()?;
-        metadata.modified().ok().filter(|_| metadata.len() > 0)
+        let mut file = File::open(self.scan_file()).ok()?;
+        let began = file.metadata().ok()?.modified().ok()?;
+        let mut generation = String::new();
+        file.read_to_string(&mut generation).ok()?;
+        (generation == self.config.sharing.generation().to_string()).then_some(began)
     }
 
     /// Waits for its turn; none if that takes too long.
     fn lock_scan(&self) -> Result<Option<File>, Error> {
         let error = |source| self.data_error(source);
         let mut options = File::options();
-        options.create(true).truncate(false).write(true);
+        options.create(true).truncate(false).write(true).mode(0o600);
         let file = options.open(self.scan_file()).map_err(error)?;
         let until = Instant::now() + LONGEST_WAIT;
         loop {
@@ -184,7 +179,7 @@ impl Site {
         self.config.data.join(SCAN_FILE)
     }
 
-    fn data_error(&self, source: std::io::Error) -> Error {
+    fn data_error(&self, source: io::Error) -> Error {
         Error::Data {
             path: self.config.data.clone(),
             source,
@@ -194,18 +189,11 @@ impl Site {
 
 const SCAN_FILE: &str = "scan.lock";
 
-/// The fact that tells under which configuration the last round of asking what is public ended and when, or how far it
-/// has come.
-const SWEPT: &str = "swept";
-
-/// Seconds between two such rounds where nothing else calls for one. A password or a group that changes tells nobody.
-const SWEEP_EVERY: u64 = 300;
-
-/// For how long one request goes on with such a round.
-const LONGEST_SWEEP: Duration = Duration::from_millis(500);
+/// The fact that tells how the server was configured when it was last looked at.
+const SERVER_RULES: &str = "server_rules";
 
 /// How many rows are asked about at once.
-const HELPING: usize = 256;
+pub(crate) const HELPING: usize = 256;
 
 /// How long a request waits for another one that looks at the files.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);

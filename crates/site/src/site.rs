@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::access::{Access, AreaConfig};
 use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
@@ -52,6 +52,8 @@ pub struct SiteConfig {
     pub index: IndexConfig,
     /// Whether other processes have the index open too.
     pub sharing: Sharing,
+    /// A text that changes with the configuration of the web server that the site is in.
+    pub server_rules: String,
 }
 
 /// A web site whose files are items.
@@ -65,6 +67,8 @@ pub struct Site {
     pub(crate) origin: Option<SharedOrigin>,
     /// Whether the last notes of an answer could not be written.
     pub(crate) notes_failing: AtomicBool,
+    /// When the look at the files began that this process knows of, where several share the index.
+    pub(crate) followed_scan: Mutex<Option<SystemTime>>,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
     troubles: Mutex<HashMap<i64, Instant>>,
     /// Fingerprints of the password files whose change was noticed, by the path of the area.
@@ -96,6 +100,7 @@ impl SiteConfig {
             plugins: Vec::new(),
             index: IndexConfig::default(),
             sharing: Sharing::Alone,
+            server_rules: String::new(),
         }
     }
 
@@ -214,6 +219,7 @@ impl Site {
             access,
             plugins,
             origin,
+            followed_scan: Mutex::default(),
             notes_failing: AtomicBool::new(false),
             troubles: Mutex::default(),
             noticed_passwords: Mutex::default(),

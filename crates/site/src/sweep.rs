@@ -101,6 +101,7 @@ impl Sweeper {
                 ground: &self.ground,
                 index: &self.index,
                 origin: &*self.origin,
+                restamp_dynamic: false,
             };
             comparison
                 .compare(&live)
@@ -117,6 +118,8 @@ pub(crate) struct Comparison<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) index: &'a Index,
     pub(crate) origin: &'a dyn Origin,
+    /// Whether what the server makes of programs may have changed.
+    pub(crate) restamp_dynamic: bool,
 }
 
 impl Comparison<'_> {
@@ -142,6 +145,9 @@ impl Comparison<'_> {
                 Some(_) => {}
             }
             if let Look::Served(served) = look {
+                if self.restamp_dynamic && served.dynamic.is_some() {
+                    self.index.touch(&row.path)?;
+                }
                 retyped.extend(retyping(self.index, self.origin, row, &served));
             }
         }

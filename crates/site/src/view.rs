@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 use crate::index::{Reader, Row, State, Visibility};
 use crate::notes::Notes;
 use crate::record::Record;
+use crate::sweep::Comparison;
 use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester, Served, Site};
 
 /// A view of a site.
@@ -91,6 +92,7 @@ impl<'a> SiteView<'a> {
                 .look(&self.requester, &candidates)
                 .map_err(Error::Origin)?,
         };
+        self.settle_doubts(origin, &rows, &looks);
         let mut looks = looks.into_iter();
         let mut items = Vec::new();
         for row in rows {
@@ -106,6 +108,33 @@ impl<'a> SiteView<'a> {
         Ok((items, candidates.len() as u64))
     }
 
+    /// Where what this requester sees is not what all were last seen to see, it is asked at once what all see now:
+    /// what turned and turns back before anybody looks again would else never be told.
+    fn settle_doubts(&self, origin: &dyn Origin, rows: &[Row], looks: &[Look]) {
+        if !origin.fetches_files() || !origin.can_ask_as_nobody() {
+            return;
+        }
+        let there = rows.iter().filter(|row| row.state != State::Deleted);
+        let doubtful = there.zip(looks).filter(|(row, look)| {
+            let served = matches!(look, Look::Served(_));
+            row.state == State::Live && row.shown.is_some_and(|shown| shown != served)
+        });
+        let doubtful: Vec<_> = doubtful.map(|(row, _)| row.clone()).collect();
+        if doubtful.is_empty() || self.site.index.is_superseded() {
+            return;
+        }
+        let comparison = Comparison {
+            ground: &self.site.ground,
+            index: &self.site.index,
+            origin,
+            restamp_dynamic: false,
+        };
+        // An index that cannot be written can still be read.
+        if let Err(error) = comparison.compare(&doubtful) {
+            tracing::warn!("{error}");
+        }
+    }
+
     fn keep(&self, notes: &Notes) {
         if notes.is_empty() {
             return;
@@ -119,6 +148,16 @@ impl<'a> SiteView<'a> {
             // Shown to all once: no secret, so that even a refusal may be told as a deletion.
             (State::Withdrawn, Some(Look::Refused | Look::NotServed(_))) => {
                 self.item_of(row, None).map(Some)
+            }
+            // So is what somebody was given once and is refused now.
+            (State::Live, Some(Look::Refused | Look::NotServed(_)))
+                if row.shown != Some(true)
+                    && self.origin.is_some_and(Origin::fetches_files)
+                    && self.reader.was_seen_by(row.id, self.who())? =>
+            {
+                let mut item = self.item_of(row, None)?;
+                item.header.deleted = true;
+                Ok(Some(item))
             }
             // That it was there is told to those who knew.
             (State::Deleted, _)

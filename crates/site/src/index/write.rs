@@ -72,6 +72,27 @@ impl Index {
         })
     }
 
+    /// Stamps those live items within a path as changed now that are not known to be shown to all: who may see them
+    /// has changed, or may have.
+    pub(crate) fn touch_unshown(&self, within: &SitePath) -> Result<(), Error> {
+        self.for_each_within(within, |batch, row| match (row.state, row.shown) {
+            (State::Live, Some(false) | None) => batch.touch(row),
+            _ => Ok(()),
+        })
+    }
+
+    /// Takes note that somebody was given another version of a file than the index knows. Should the old one come
+    /// back, with the same mark, the next look still finds a change.
+    pub(crate) fn note_other_version(&self, item: i64, mark: i64) -> Result<(), Error> {
+        let sql = "UPDATE item SET mark = ~mark WHERE id = ?1 AND mark = ?2";
+        self.note(&[(item, mark)], |connection, (item, mark)| {
+            connection
+                .prepare_cached(sql)?
+                .execute([item, mark])
+                .map(drop)
+        })
+    }
+
     /// Marks items within a path, those that were public, as withdrawn for all who may not see them any longer.
     pub(crate) fn withdraw(
         &self,

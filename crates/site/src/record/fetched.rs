@@ -53,6 +53,7 @@ impl Record<'_> {
             Body::File(mut file) => {
                 file.rewind()?;
                 let facts = Facts::of_file(&file)?;
+                self.note_version(&facts);
                 let (content, facts) = self.content(file, facts, &media_type, wanted);
                 return Ok(Resource {
                     content,
@@ -76,6 +77,20 @@ impl Record<'_> {
             content: Content::Bytes(bytes),
             ..resource
         })
+    }
+}
+
+impl Record<'_> {
+    /// A version that the index does not know yet is given under the datestamp of the one before.
+    fn note_version(&self, facts: &Facts) {
+        let row = &self.item.row;
+        if facts.mark == row.mark {
+            return;
+        }
+        let noted = self.view.site.index.note_other_version(row.id, row.mark);
+        if let Err(error) = noted {
+            tracing::warn!("{error}");
+        }
     }
 }
 

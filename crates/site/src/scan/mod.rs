@@ -105,6 +105,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) applied: Applied,
     /// The files among what was applied, where an origin is still to be asked what they are.
     pub(crate) untyped: Vec<SitePath>,
+    /// The files of rules among what was applied, new, changed or gone, where a web server has such files.
+    pub(crate) rules: Vec<SitePath>,
     /// How many files the walk met.
     pub(crate) files: u64,
 }
@@ -127,6 +129,7 @@ impl<'a> Scan<'a> {
             young_since: HashMap::new(),
             applied: Applied::default(),
             untyped: Vec::new(),
+            rules: Vec::new(),
             files: 0,
         }
     }
@@ -231,6 +234,14 @@ impl<'a> Scan<'a> {
     pub(crate) fn apply(&mut self) -> Result<(), Error> {
         if !self.observations.is_empty() {
             let applied = self.index.apply(&self.observations)?;
+            if !self.types_by_name {
+                let paths = self
+                    .observations
+                    .iter()
+                    .map(|observation| &observation.path);
+                let rules = paths.filter(|path| path.name().starts_with(b".ht"));
+                self.rules.extend(rules.cloned());
+            }
             self.observations.clear();
             self.applied += applied;
         }
@@ -255,6 +266,17 @@ impl<'a> Scan<'a> {
         self.young_since.remove(path);
         let mark = !facts.mark;
         self.observe_file(path, Facts { mark, ..facts }, dynamic);
+        self.apply()
+    }
+
+    /// Takes files that never rest as they are. Their marks are left open, so that the next look finds a change.
+    pub(crate) fn take_young(&mut self) -> Result<(), Error> {
+        for path in std::mem::take(&mut self.young) {
+            if let Sighting::File { facts, dynamic } = self.ground.look(&path) {
+                let mark = !facts.mark;
+                self.observe_file(&path, Facts { mark, ..facts }, dynamic);
+            }
+        }
         self.apply()
     }
 

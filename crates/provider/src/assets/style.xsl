@@ -357,19 +357,16 @@
           </xsl:choose>
           <xsl:text> </xsl:text><code><xsl:value-of select="oai:granularity"/></code>
         </dd>
-        <dt>Compression</dt>
-        <dd>
-          <xsl:choose>
-            <xsl:when test="oai:compression">
-              <xsl:text>On request: </xsl:text>
-              <xsl:for-each select="oai:compression">
-                <xsl:if test="position() &gt; 1">, </xsl:if>
-                <code><xsl:value-of select="."/></code>
-              </xsl:for-each>
-            </xsl:when>
-            <xsl:otherwise>Answers are sent uncompressed.</xsl:otherwise>
-          </xsl:choose>
-        </dd>
+        <xsl:if test="oai:compression">
+          <dt>Compression</dt>
+          <dd>
+            <xsl:text>On request: </xsl:text>
+            <xsl:for-each select="oai:compression">
+              <xsl:if test="position() &gt; 1">, </xsl:if>
+              <code><xsl:value-of select="."/></code>
+            </xsl:for-each>
+          </dd>
+        </xsl:if>
       </dl>
     </section>
     <xsl:for-each select="oai:description">

@@ -22,6 +22,8 @@ pub(crate) struct PageStream {
     keys: RandomState,
     quirks: Quirks,
     bytes: u64,
+    /// Whether XML that breaks is given a second chance.
+    patient: bool,
 }
 
 struct Reading {
@@ -41,7 +43,14 @@ impl PageStream {
             keys: RandomState::new(),
             quirks: Quirks::default(),
             bytes: 0,
+            patient: true,
         }
+    }
+
+    /// Takes broken XML for what it is at once.
+    pub(crate) fn impatient(mut self) -> Self {
+        self.patient = false;
+        self
     }
 
     /// The next thing on the page.
@@ -142,7 +151,9 @@ impl PageStream {
             ErrorKind::RepositoryMisbehaved(
                 Misbehaviour::WebPage | Misbehaviour::NotXml(_) | Misbehaviour::Truncated { .. },
             ) => options.attempts.min(3),
-            ErrorKind::RepositoryMisbehaved(Misbehaviour::Broken { .. }) => options.attempts.min(2),
+            ErrorKind::RepositoryMisbehaved(Misbehaviour::Broken { .. }) if self.patient => {
+                options.attempts.min(2)
+            }
             _ => 1,
         };
         if self.attempts >= most {

@@ -1,5 +1,6 @@
 //! The harvest itself: page after page, around whatever stands in the way.
 
+use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
 
 use oai::{Datestamp, ErrorCode, Granularity};
@@ -94,6 +95,7 @@ pub(super) struct Progress {
     pub(super) records: u64,
     on_page: u64,
     first: Option<(u64, String)>,
+    oldest: Option<i64>,
     headers: VecDeque<Header>,
 }
 
@@ -120,6 +122,8 @@ impl Harvest {
                     began: None,
                     earliest,
                     given: 0,
+                    ascents: 0,
+                    disordered: false,
                     failures: 0,
                 }
             }
@@ -218,7 +222,10 @@ impl Harvest {
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        self.reading = Reading::Page(Box::new(self.repository.page(&arguments)));
+        let page = self.repository.page(&arguments);
+        // A page that is known to be broken is not read twice at every cut.
+        let page = if window.part { page.impatient() } else { page };
+        self.reading = Reading::Page(Box::new(page));
     }
 
     fn arguments(&self, window: &Window) -> Vec<(&'static str, String)> {
@@ -307,9 +314,16 @@ impl Harvest {
             self.page.quirks.add(Quirk::WrongEarliestDatestamp);
             self.state.earliest = Some(moment);
         }
-        if let Some(window) = self.state.windows.last_mut() {
-            let was_in_order = window.in_order;
-            if !window.note(moment) && was_in_order {
+        self.page.oldest = Some(self.page.oldest.map_or(moment, |oldest| oldest.min(moment)));
+        let Some(window) = self.state.windows.last_mut() else {
+            return;
+        };
+        match window.note(moment) {
+            Ordering::Greater => self.state.ascents = self.state.ascents.saturating_add(1),
+            Ordering::Equal => {}
+            Ordering::Less if self.state.disordered => {}
+            Ordering::Less => {
+                self.state.disordered = true;
                 self.page.quirks.add(Quirk::NotInOrderOfDates);
             }
         }
@@ -514,14 +528,14 @@ impl Harvest {
         let Some(mut window) = self.state.windows.pop() else {
             return Ok(());
         };
-        let progress = window.restart(granularity);
+        let progress = window.restart(self.state.ordered(), granularity);
         window.restarts += 1;
         self.forget_list();
         if progress || window.restarts == 1 {
             self.state.windows.push(window);
         } else {
             // Smaller lists are done before their tokens expire.
-            match window.cut(earliest, now, granularity) {
+            match window.cut((earliest, now), None, granularity) {
                 Cut::Halves(halves) => self.push_halves(*halves),
                 Cut::Grain if window.restarts > MOST_RESTARTS => {
                     return Err(Misbehaviour::TokensExpire.into());
@@ -578,11 +592,17 @@ impl Harvest {
         let Some(mut window) = self.state.windows.pop() else {
             return Ok(());
         };
-        window.restart(granularity);
+        // What is left of the page covers about as much time as what could be read of it.
+        let likely = match (self.page.oldest, window.newest) {
+            (Some(oldest), Some(newest)) if self.state.ordered() => Some(2 * newest - oldest + 1),
+            _ => None,
+        };
+        window.restart(self.state.ordered(), granularity);
         window.restarts += 1;
         window.part = true;
         self.forget_list();
-        match (window.cut(earliest, now, granularity), window.method) {
+        let cut = window.cut((earliest, now), likely, granularity);
+        match (cut, window.method) {
             (Cut::Halves(halves), _) => self.push_halves(*halves),
             (Cut::Grain, Method::ListRecords) => {
                 window.method = Method::ListIdentifiers;

@@ -22,6 +22,10 @@ pub struct ResumeState {
     pub(super) windows: Vec<Window>,
     /// How many records were given in all.
     pub(super) given: u64,
+    /// How often a datestamp was newer than the one before it in its list.
+    pub(super) ascents: u32,
+    /// Whether one was ever older.
+    pub(super) disordered: bool,
     /// How many parts in a row could not be read.
     pub(super) failures: u32,
 }
@@ -32,6 +36,11 @@ impl ResumeState {
             true => Granularity::Day,
             false => Granularity::Second,
         }
+    }
+
+    /// Whether lists are known to be in the order of dates. A few records may be so by chance.
+    pub(super) fn ordered(&self) -> bool {
+        !self.disordered && self.ascents >= ENOUGH_ASCENTS
     }
 
     /// What the harvest is about.
@@ -55,3 +64,5 @@ impl FromStr for ResumeState {
             .map_err(|error| Error::usage(format!("the saved state cannot be read: {error}")))
     }
 }
+
+const ENOUGH_ASCENTS: u32 = 10;

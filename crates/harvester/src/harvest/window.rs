@@ -1,5 +1,7 @@
 //! A span of dates that is harvested as one list, and how it is cut where it cannot be read.
 
+use std::cmp::Ordering;
+
 use oai::{Datestamp, Granularity};
 use serde::{Deserialize, Serialize};
 
@@ -50,17 +52,18 @@ impl Window {
         }
     }
 
-    /// Notes a datestamp; whether it came in order.
-    pub(super) fn note(&mut self, moment: i64) -> bool {
-        let in_order = self.newest.is_none_or(|newest| newest <= moment);
-        self.in_order &= in_order;
+    /// Notes a datestamp, and tells how it stands to the newest so far.
+    pub(super) fn note(&mut self, moment: i64) -> Ordering {
+        let order = self.newest.map_or(Ordering::Equal, |newest| moment.cmp(&newest));
+        self.in_order &= order.is_ge();
         self.newest = self.newest.max(Some(moment));
-        in_order
+        order
     }
 
-    /// Begins anew behind what is known to be read; whether that is any progress.
-    pub(super) fn restart(&mut self, granularity: Granularity) -> bool {
-        let reached = self.newest.filter(|_| self.in_order);
+    /// Begins anew, behind what has been read if lists are known to be in the order of dates.
+    /// Whether that is any progress.
+    pub(super) fn restart(&mut self, ordered: bool, granularity: Granularity) -> bool {
+        let reached = self.newest.filter(|_| self.in_order && ordered);
         let reached = reached.map(|newest| start_of(newest, granularity));
         let progress = reached > self.from;
         if progress {
@@ -74,16 +77,24 @@ impl Window {
         progress
     }
 
-    /// Cuts in the middle. Where a bound is open, the one given here stands in for it, and the
-    /// half on that side stays open.
-    pub(super) fn cut(&self, earliest: i64, now: i64, granularity: Granularity) -> Cut {
+    /// Cuts in the middle, or where the fault is likely to be before. Where a bound is open, the one
+    /// given here stands in for it, and the half on that side stays open.
+    pub(super) fn cut(
+        &self,
+        (earliest, now): (i64, i64),
+        likely: Option<i64>,
+        granularity: Granularity,
+    ) -> Cut {
         let grain = grain(granularity);
         let low = self.from.unwrap_or(earliest).div_euclid(grain);
         let high = self.until.unwrap_or(now).div_euclid(grain);
         if low >= high {
             return Cut::Grain;
         }
-        let middle = low + (high - low) / 2;
+        let likely = likely.map(|moment| moment.div_euclid(grain));
+        let middle = likely
+            .filter(|likely| (low..high).contains(likely))
+            .unwrap_or(low + (high - low) / 2);
         let mut earlier = Self::new(self.from, Some(middle * grain + grain - 1), self.method);
         let mut later = Self::new(Some((middle + 1) * grain), self.until, self.method);
         earlier.part = true;
@@ -131,7 +142,7 @@ mod tests {
     #[test]
     fn halves_cover_the_whole_and_do_not_overlap() {
         let window = Window::new(Some(10 * DAY), Some(20 * DAY + 5), Method::ListRecords);
-        let Cut::Halves(halves) = window.cut(0, 0, Granularity::Day) else {
+        let Cut::Halves(halves) = window.cut((0, 0), None, Granularity::Day) else {
             panic!("can be cut");
         };
 
@@ -141,9 +152,18 @@ mod tests {
     }
 
     #[test]
+    fn the_cut_is_made_where_the_fault_is_likely() {
+        let window = Window::new(Some(0), Some(1000), Method::ListRecords);
+        let Cut::Halves(halves) = window.cut((0, 0), Some(10), Granularity::Second) else {
+            panic!("can be cut");
+        };
+        assert_eq!(halves.0.until, Some(10));
+    }
+
+    #[test]
     fn open_ends_stay_open() {
         let window = Window::new(None, None, Method::ListRecords);
-        let Cut::Halves(halves) = window.cut(100, 200, Granularity::Second) else {
+        let Cut::Halves(halves) = window.cut((100, 200), None, Granularity::Second) else {
             panic!("can be cut");
         };
 
@@ -154,9 +174,9 @@ mod tests {
     #[test]
     fn a_day_is_the_smallest_part_where_days_are_all_there_is() {
         let window = Window::new(Some(DAY), Some(2 * DAY - 1), Method::ListRecords);
-        assert_eq!(window.cut(0, 0, Granularity::Day), Cut::Grain);
+        assert_eq!(window.cut((0, 0), None, Granularity::Day), Cut::Grain);
         assert!(matches!(
-            window.cut(0, 0, Granularity::Second),
+            window.cut((0, 0), None, Granularity::Second),
             Cut::Halves(_)
         ));
     }
@@ -164,13 +184,13 @@ mod tests {
     #[test]
     fn a_restart_goes_on_by_date_only_if_dates_came_in_order() {
         let mut ordered = Window::new(None, None, Method::ListRecords);
-        assert!(ordered.note(5) && ordered.note(9));
-        assert!(ordered.restart(Granularity::Second));
-        assert_eq!(ordered.from, Some(9));
+        assert_eq!((ordered.note(5), ordered.note(9)), (Ordering::Equal, Ordering::Greater));
+        assert!(ordered.clone().restart(true, Granularity::Second));
+        assert!(!ordered.restart(false, Granularity::Second));
 
         let mut mixed = Window::new(None, None, Method::ListRecords);
-        assert!(mixed.note(9) && !mixed.note(5));
-        assert!(!mixed.restart(Granularity::Second));
+        assert_eq!((mixed.note(9), mixed.note(5)), (Ordering::Equal, Ordering::Less));
+        assert!(!mixed.restart(true, Granularity::Second));
         assert_eq!(mixed.from, None);
     }
 }

@@ -1,6 +1,9 @@
 //! How the client asks: who it says it is, redirects, credentials, connections, distance.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should fail at once")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
 
 mod common;
 
@@ -68,7 +71,11 @@ fn credentials_go_to_their_own_host_and_nowhere_else() {
     let identity = setup.repository().identify().unwrap();
 
     assert_eq!(identity.repository_name, "Misbehaving");
-    let sent = |heads: Vec<String>| heads[0].to_ascii_lowercase().contains("authorization: basic");
+    let sent = |heads: Vec<String>| {
+        heads[0]
+            .to_ascii_lowercase()
+            .contains("authorization: basic")
+    };
     assert!(sent(setup.repository.heads()));
     assert!(!sent(elsewhere.heads()));
     assert_eq!(elsewhere.requests(), ["verb=Identify"]);
@@ -120,7 +127,9 @@ fn nobody_at_the_address_is_told_soon() {
         first_wait: Duration::from_millis(1),
         ..ClientOptions::default()
     });
-    let repository = client.unwrap().repository(&format!("http://127.0.0.1:{port}/"));
+    let repository = client
+        .unwrap()
+        .repository(&format!("http://127.0.0.1:{port}/"));
 
     let error = repository.unwrap().identify().unwrap_err();
 

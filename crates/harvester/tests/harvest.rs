@@ -1,6 +1,9 @@
 //! Harvests of a repository that behaves: pages, resuming, dates, sets, both methods.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should fail at once")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
 
 mod common;
 
@@ -14,8 +17,15 @@ fn all_records_come_once_and_well_formed() {
 
     harvested.expect_all();
     assert_eq!(harvested.requests.len(), 1 + 10);
-    assert!(harvested.outcome.quirks.is_empty(), "{:?}", harvested.outcome.quirks);
-    let deleted = harvested.records.iter().filter(|record| record.header.deleted);
+    assert!(
+        harvested.outcome.quirks.is_empty(),
+        "{:?}",
+        harvested.outcome.quirks
+    );
+    let deleted = harvested
+        .records
+        .iter()
+        .filter(|record| record.header.deleted);
     assert_eq!(deleted.count(), 9);
 }
 
@@ -81,7 +91,10 @@ fn dates_and_sets_are_asked_for_at_the_granularity_of_the_repository() {
 
     assert_eq!(harvested.records.len(), 4);
     let list = harvested.requests.last().unwrap();
-    assert!(list.ends_with("&set=odd&from=2020-01-03&until=2020-01-04"), "{list}");
+    assert!(
+        list.ends_with("&set=odd&from=2020-01-03&until=2020-01-04"),
+        "{list}"
+    );
 
     let mut setup = Setup::new(Script::new(5, 10));
     setup.plan.until = Some("2020-01-01".to_owned());
@@ -178,10 +191,25 @@ fn the_other_verbs_answer_too() {
     assert_eq!(sets.unwrap()[1].set_name, "Odd & strange");
     let formats = repository.list_metadata_formats(None).unwrap();
     assert_eq!(formats[0].metadata_prefix, "oai_dc");
-    let record = repository.get_record(&Script::identifier(3), "oai_dc").unwrap();
+    let record = repository
+        .get_record(&Script::identifier(3), "oai_dc")
+        .unwrap();
     assert_eq!(record.header.identifier, Script::identifier(3));
     let error = repository.get_record("oai:x:y", "oai_dc").unwrap_err();
-    assert!(error.to_string().contains("there is no record `oai:x:y`"), "{error}");
-    assert_eq!(repository.list_identifiers("oai_dc", None, None, None).count(), 25);
-    assert_eq!(repository.list_records("oai_dc", Some("even"), None, None).count(), 13);
+    assert!(
+        error.to_string().contains("there is no record `oai:x:y`"),
+        "{error}"
+    );
+    assert_eq!(
+        repository
+            .list_identifiers("oai_dc", None, None, None)
+            .count(),
+        25
+    );
+    assert_eq!(
+        repository
+            .list_records("oai_dc", Some("even"), None, None)
+            .count(),
+        13
+    );
 }

@@ -60,7 +60,10 @@ impl Guard {
 
     fn private_allowed(&self) -> bool {
         let state = self.lock();
-        state.trusted.iter().any(|(_, public)| *public == Some(false))
+        state
+            .trusted
+            .iter()
+            .any(|(_, public)| *public == Some(false))
     }
 
     /// The addresses of a name that may be connected to.
@@ -73,13 +76,15 @@ impl Guard {
         if let Some((_, public)) = state.trusted.iter_mut().find(|(host, _)| host == name) {
             public.get_or_insert(all_public);
         }
-        if state.trusted.iter().any(|(_, public)| *public == Some(false)) {
+        if state
+            .trusted
+            .iter()
+            .any(|(_, public)| *public == Some(false))
+        {
             return found;
         }
         let admitted = found.into_iter();
-        admitted
-            .filter(|address| is_public(address.ip()))
-            .collect()
+        admitted.filter(|address| is_public(address.ip())).collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -171,7 +176,9 @@ mod tests {
         let base = url("http://repository.example/oai");
         guard.trust(&base);
         assert_eq!(
-            guard.admit("repository.example", addresses("192.0.2.1")).len(),
+            guard
+                .admit("repository.example", addresses("192.0.2.1"))
+                .len(),
             1
         );
 
@@ -188,7 +195,11 @@ mod tests {
             assert!(!guard.allows(&base, &url(inside)), "{inside}");
         }
         assert!(guard.allows(&base, &url("http://8.8.8.8/")));
-        assert!(guard.admit("evil.example", addresses("127.0.0.1")).is_empty());
+        assert!(
+            guard
+                .admit("evil.example", addresses("127.0.0.1"))
+                .is_empty()
+        );
         assert!(
             guard
                 .admit("repository.example", addresses("127.0.0.1"))
@@ -202,6 +213,10 @@ mod tests {
         let base = url("http://127.0.0.1:8080/oai");
         guard.trust(&base);
         assert!(guard.allows(&base, &url("http://127.0.0.2/")));
-        assert!(!guard.admit("inside.example", addresses("10.0.0.1")).is_empty());
+        assert!(
+            !guard
+                .admit("inside.example", addresses("10.0.0.1"))
+                .is_empty()
+        );
     }
 }

@@ -128,7 +128,9 @@ impl<T> Iterator for List<T> {
 
 fn borrowed<'a>(arguments: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
     let arguments = arguments.iter();
-    arguments.map(|(name, value)| (*name, value.as_str())).collect()
+    arguments
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect()
 }
 
 pub(super) fn records(found: Found) -> Option<Record> {

@@ -210,7 +210,10 @@ impl Client {
 
     fn check_redirect(&self, from: &Url, to: &Url, secret: bool) -> Result<(), Failed> {
         if !matches!(to.scheme(), "http" | "https") {
-            return Err(refused(&format!("`{}`, which is not the web", query::shown(to))));
+            return Err(refused(&format!(
+                "`{}`, which is not the web",
+                query::shown(to)
+            )));
         }
         if secret && from.scheme() == "https" && to.scheme() == "http" {
             let reason = format!("{} without encryption", query::shown(to));
@@ -286,7 +289,10 @@ fn build(
 ) -> Result<reqwest::blocking::Client, Error> {
     let wrong = |error: reqwest::Error| Error::usage(format!("no client: {}", chain(&error)));
     let mut headers = HeaderMap::new();
-    headers.insert(ACCEPT, HeaderValue::from_static("text/xml, application/xml, */*;q=0.5"));
+    headers.insert(
+        ACCEPT,
+        HeaderValue::from_static("text/xml, application/xml, */*;q=0.5"),
+    );
     // Decoded here and not by the library, because some compress without saying so.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
     if let Some(from) = &options.from {
@@ -309,11 +315,14 @@ fn build(
     };
     if let Some(path) = &options.ca_file {
         let unusable = |reason: String| {
-            Error::usage(format!("the CA file {} cannot be used: {reason}", path.display()))
+            Error::usage(format!(
+                "the CA file {} cannot be used: {reason}",
+                path.display()
+            ))
         };
         let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
-        let certificates = reqwest::Certificate::from_pem_bundle(&pem)
-            .map_err(|error| unusable(chain(&error)))?;
+        let certificates =
+            reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| unusable(chain(&error)))?;
         builder = builder.tls_certs_merge(certificates);
     }
     builder.build().map_err(wrong)

@@ -16,7 +16,7 @@ use crate::{Quirk, Quirks};
 pub(crate) struct PageStream {
     repository: Repository,
     url: Url,
-    reading: Option<Reading>,
+    reading: Option<Box<Reading>>,
     attempts: u32,
     given: HashSet<u64>,
     keys: RandomState,
@@ -56,12 +56,14 @@ impl PageStream {
     /// The next thing on the page.
     pub(crate) fn next(&mut self) -> Result<Option<Found>, Error> {
         loop {
-            let again = self.attempts > 1;
-            let reading = match &mut self.reading {
+            let mut reading = match self.reading.take() {
                 Some(reading) => reading,
                 None => self.ask()?,
             };
-            match reading.reader.next() {
+            let again = self.attempts > 1;
+            let found = reading.reader.next();
+            self.reading = Some(reading);
+            match found {
                 Ok(Some(found)) => {
                     // Repeated records matter only if the page is read once more.
                     let known = key(&self.keys, &found).is_some_and(|key| !self.given.insert(key));
@@ -93,7 +95,7 @@ impl PageStream {
         super::query::shown(&self.url)
     }
 
-    fn ask(&mut self) -> Result<&mut Reading, Error> {
+    fn ask(&mut self) -> Result<Box<Reading>, Error> {
         self.attempts += 1;
         let client = self.repository.client();
         let answer = client.fetch(&self.url, self.repository.credentials(), &mut self.quirks)?;
@@ -103,7 +105,7 @@ impl PageStream {
             answer.charset.as_deref(),
             client.options().read,
         )?;
-        Ok(self.reading.insert(Reading {
+        Ok(Box::new(Reading {
             reader,
             status: answer.status,
             date: answer.date,

@@ -68,7 +68,10 @@ mod tests {
     #[test]
     fn arguments_survive_whatever_they_hold() {
         let base = base_url("http://a.example/oai?page=oai&").unwrap();
-        let url = request_url(&base, &[("verb", "ListRecords"), ("resumptionToken", "a/b+c=%20&é")]);
+        let url = request_url(
+            &base,
+            &[("verb", "ListRecords"), ("resumptionToken", "a/b+c=%20&é")],
+        );
         assert_eq!(
             url.as_str(),
             "http://a.example/oai?page=oai&verb=ListRecords&resumptionToken=a%2Fb%2Bc%3D%2520%26%C3%A9"

@@ -92,10 +92,7 @@ mod tests {
             read("Sun, 15 Nov 2026 10:00:30 GMT"),
             Some(Duration::from_secs(30))
         );
-        assert_eq!(
-            read("Sun, 15 Nov 2026 09:00:00 GMT"),
-            Some(Duration::ZERO)
-        );
+        assert_eq!(read("Sun, 15 Nov 2026 09:00:00 GMT"), Some(Duration::ZERO));
         assert_eq!(read("soon"), None);
     }
 

@@ -310,7 +310,11 @@ impl Harvest {
             self.page.quirks.add(Quirk::FutureDatestamp);
             return;
         }
-        if self.state.earliest.is_some_and(|earliest| moment < earliest) {
+        if self
+            .state
+            .earliest
+            .is_some_and(|earliest| moment < earliest)
+        {
             self.page.quirks.add(Quirk::WrongEarliestDatestamp);
             self.state.earliest = Some(moment);
         }
@@ -553,12 +557,11 @@ impl Harvest {
         let begun = self.state.began.is_some();
         let resumed = self.state.windows.last().is_some_and(|w| w.token.is_some());
         match error.kind() {
-            ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(_)) if resumed => {
-                self.expired(Report {
+            ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(_)) if resumed => self
+                .expired(Report {
                     bytes,
                     ..Report::default()
-                })
-            }
+                }),
             ErrorKind::Transport(_) if self.is_alive() => self.narrow(&error, bytes),
             ErrorKind::RepositoryMisbehaved(Misbehaviour::Redirect(_)) => Err(error),
             ErrorKind::RepositoryMisbehaved(

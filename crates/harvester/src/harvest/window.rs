@@ -54,7 +54,9 @@ impl Window {
 
     /// Notes a datestamp, and tells how it stands to the newest so far.
     pub(super) fn note(&mut self, moment: i64) -> Ordering {
-        let order = self.newest.map_or(Ordering::Equal, |newest| moment.cmp(&newest));
+        let order = self
+            .newest
+            .map_or(Ordering::Equal, |newest| moment.cmp(&newest));
         self.in_order &= order.is_ge();
         self.newest = self.newest.max(Some(moment));
         order
@@ -184,12 +186,18 @@ mod tests {
     #[test]
     fn a_restart_goes_on_by_date_only_if_dates_came_in_order() {
         let mut ordered = Window::new(None, None, Method::ListRecords);
-        assert_eq!((ordered.note(5), ordered.note(9)), (Ordering::Equal, Ordering::Greater));
+        assert_eq!(
+            (ordered.note(5), ordered.note(9)),
+            (Ordering::Equal, Ordering::Greater)
+        );
         assert!(ordered.clone().restart(true, Granularity::Second));
         assert!(!ordered.restart(false, Granularity::Second));
 
         let mut mixed = Window::new(None, None, Method::ListRecords);
-        assert_eq!((mixed.note(9), mixed.note(5)), (Ordering::Equal, Ordering::Less));
+        assert_eq!(
+            (mixed.note(9), mixed.note(5)),
+            (Ordering::Equal, Ordering::Less)
+        );
         assert!(!mixed.restart(true, Granularity::Second));
         assert_eq!(mixed.from, None);
     }

@@ -7,12 +7,12 @@
 use memchr::memmem;
 use quick_xml::events::{BytesStart, Event};
 
+use super::Leniency;
 use super::attributes::is_name;
 use super::namespaces::{OAI, WELL_KNOWN, declared_prefix, local, prefix};
 use super::page::{Found, PageReader, doctype, mismatch};
 use super::references::{mend_value, mended, resolve};
 use super::text::FaultKind;
-use super::Leniency;
 use crate::Quirk;
 use crate::error::Error;
 use crate::record::{LeftOut, Record};
@@ -175,7 +175,13 @@ impl PageReader {
         let declared = self.draft.namespaces.contains(prefix)
             || self.outer.iter().any(|outer| outer.prefix == prefix)
             || prefix == "xml";
-        if declared || self.draft.undeclared.iter().any(|(known, _)| *known == prefix) {
+        if declared
+            || self
+                .draft
+                .undeclared
+                .iter()
+                .any(|(known, _)| *known == prefix)
+        {
             return;
         }
         let known = WELL_KNOWN.iter().find(|(known, _)| *known == prefix);
@@ -349,7 +355,14 @@ impl PageReader {
             };
             if needed && !own(&outer.prefix) {
                 let colon = if outer.prefix.is_empty() { "" } else { ":" };
-                write(&[" xmlns", colon, &outer.prefix, "=\"", &outer.namespace, "\""]);
+                write(&[
+                    " xmlns",
+                    colon,
+                    &outer.prefix,
+                    "=\"",
+                    &outer.namespace,
+                    "\"",
+                ]);
             }
         }
         for (known, namespace) in &draft.undeclared {

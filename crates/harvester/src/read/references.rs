@@ -47,7 +47,9 @@ pub(super) fn mend_value(value: &str) -> Option<String> {
             rest = &rest[at + 1..];
             continue;
         }
-        let name = rest[at + 1..].find(';').map(|end| &rest[at + 1..at + 1 + end]);
+        let name = rest[at + 1..]
+            .find(';')
+            .map(|end| &rest[at + 1..at + 1 + end]);
         match name {
             Some(name) if resolve(name).is_some() => {
                 out.push_str(&rest[at..at + name.len() + 2]);
@@ -75,7 +77,9 @@ pub(super) fn unescape(value: &str) -> String {
     let mut rest = value;
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
-        let name = rest[at + 1..].find(';').map(|end| &rest[at + 1..at + 1 + end]);
+        let name = rest[at + 1..]
+            .find(';')
+            .map(|end| &rest[at + 1..at + 1 + end]);
         match name.and_then(|name| Some((name.len(), resolve(name)?))) {
             Some((length, c)) => {
                 out.push(c);
@@ -165,7 +169,9 @@ mod tests {
         assert_eq!(resolve("amp"), Some('&'));
         assert_eq!(resolve("#xE9"), Some('é'));
         assert_eq!(resolve("#233"), Some('é'));
-        for wrong in ["nbsp", "#", "#x", "#x1A", "#26", "#xD800", "#+65", "#X41", ""] {
+        for wrong in [
+            "nbsp", "#", "#x", "#x1A", "#26", "#xD800", "#+65", "#X41", "",
+        ] {
             assert_eq!(resolve(wrong), None, "{wrong}");
         }
     }

@@ -262,7 +262,8 @@ impl Text {
                     offset: self.base + mended.len() as u64,
                     kind: FaultKind::InvalidBytes,
                 });
-                let (text, _) = WINDOWS_1252.decode_without_bom_handling(&block[valid..valid + bad]);
+                let (text, _) =
+                    WINDOWS_1252.decode_without_bom_handling(&block[valid..valid + bad]);
                 // Windows-1252 has control characters of its own in five places.
                 let text: String = text.chars().map(legal_or_replacement).collect();
                 mended.extend_from_slice(text.as_bytes());
@@ -301,7 +302,12 @@ impl Text {
                 kind: FaultKind::InvalidBytes,
             });
         }
-        append_legal(&mut mended, &decoded[..written], self.base, &mut self.faults);
+        append_legal(
+            &mut mended,
+            &decoded[..written],
+            self.base,
+            &mut self.faults,
+        );
         self.out_end = mended.len();
         self.out = mended;
     }

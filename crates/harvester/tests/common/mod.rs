@@ -1,7 +1,14 @@
 //! A harvest of the misbehaving repository, and what came of it.
 
-#![allow(dead_code, unreachable_pub, reason = "not every test file needs all of it")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should fail at once")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "not every test file needs all of it"
+)]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -147,7 +154,9 @@ impl Setup {
             }
         }
         let mut outcome = harvest.outcome();
-        outcome.quirks.merge(std::mem::take(&mut all.outcome.quirks));
+        outcome
+            .quirks
+            .merge(std::mem::take(&mut all.outcome.quirks));
         all.outcome = outcome;
         None
     }
@@ -165,8 +174,16 @@ impl Harvested {
         let named: BTreeSet<_> = numbers.iter().map(|n| Script::identifier(*n)).collect();
         let expected: BTreeSet<_> = self.script.identifiers().into_iter().collect();
         let expected: BTreeSet<_> = expected.difference(&named).cloned().collect();
-        let left_out = self.left_out.iter().filter_map(|one| one.identifier.clone());
-        assert_eq!(left_out.collect::<BTreeSet<_>>(), named, "{:?}", self.left_out);
+        let left_out = self
+            .left_out
+            .iter()
+            .filter_map(|one| one.identifier.clone());
+        assert_eq!(
+            left_out.collect::<BTreeSet<_>>(),
+            named,
+            "{:?}",
+            self.left_out
+        );
         assert_eq!(self.left_out.len(), numbers.len(), "{:?}", self.left_out);
         assert_eq!(self.identifiers(), expected);
         assert_eq!(self.records.len(), expected.len(), "some came twice");
@@ -176,8 +193,8 @@ impl Harvested {
     pub fn expect_well_formed(&self) {
         for record in &self.records {
             let text = std::str::from_utf8(&record.xml).unwrap();
-            let document = roxmltree::Document::parse(text)
-                .unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let document =
+                roxmltree::Document::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
             let root = document.root_element();
             assert_eq!(root.tag_name().name(), "record");
             assert_eq!(
@@ -189,7 +206,9 @@ impl Harvested {
 
     pub fn identifiers(&self) -> BTreeSet<String> {
         let records = self.records.iter();
-        records.map(|record| record.header.identifier.clone()).collect()
+        records
+            .map(|record| record.header.identifier.clone())
+            .collect()
     }
 
     pub fn expect_quirk(&self, quirk: Quirk) {
@@ -204,6 +223,8 @@ impl Harvested {
     /// How many requests were made that begin so.
     pub fn asked(&self, beginning: &str) -> usize {
         let requests = self.requests.iter();
-        requests.filter(|query| query.starts_with(beginning)).count()
+        requests
+            .filter(|query| query.starts_with(beginning))
+            .count()
     }
 }

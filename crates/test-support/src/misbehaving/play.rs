@@ -109,12 +109,7 @@ impl Play {
         }
     }
 
-    fn list(
-        &self,
-        script: &Script,
-        verb: &str,
-        arguments: &HashMap<String, String>,
-    ) -> Answer {
+    fn list(&self, script: &Script, verb: &str, arguments: &HashMap<String, String>) -> Answer {
         let selection = match arguments.get("resumptionToken") {
             Some(token) => match self.resumed(script, token) {
                 Some(selection) => selection,
@@ -293,7 +288,10 @@ impl Play {
             page: parts.next()?.parse().ok()?,
             from: parts.next()?.parse().ok(),
             until: parts.next()?.parse().ok(),
-            set: parts.next().filter(|set| !set.is_empty()).map(str::to_owned),
+            set: parts
+                .next()
+                .filter(|set| !set.is_empty())
+                .map(str::to_owned),
         };
         if script.has(&Fault::OddTokens) && parts.next()? != "/+ %20&<>\"'é🐎=?#;%" {
             return None;
@@ -391,7 +389,10 @@ fn bytes(script: &Script, text: &str) -> Vec<u8> {
 }
 
 fn selected(script: &Script, selection: &Selection) -> Vec<usize> {
-    let even = selection.set.as_deref().map(|set| (set == "even", set == "odd"));
+    let even = selection
+        .set
+        .as_deref()
+        .map(|set| (set == "even", set == "odd"));
     let mut all: Vec<usize> = (0..script.records)
         .filter(|number| {
             let moment = script.moment(*number);
@@ -515,7 +516,9 @@ fn redirect(target: String) -> Answer {
 fn prefixed(xml: &str) -> String {
     let mut out = String::new();
     for piece in xml.split_inclusive('<') {
-        let (name, _) = piece.split_once([' ', '>', '/', '<']).unwrap_or((piece, ""));
+        let (name, _) = piece
+            .split_once([' ', '>', '/', '<'])
+            .unwrap_or((piece, ""));
         let end = piece.strip_prefix('/');
         match (end, name.contains(':') || name.is_empty()) {
             (Some(end), _) if !end.split('>').next().unwrap_or("").contains(':') => {
@@ -582,7 +585,9 @@ fn written(seconds: i64, days: bool) -> String {
 
 fn seconds_of(text: &str, end: bool) -> i64 {
     let number = |range: std::ops::Range<usize>| -> i64 {
-        text.get(range).and_then(|part| part.parse().ok()).unwrap_or(0)
+        text.get(range)
+            .and_then(|part| part.parse().ok())
+            .unwrap_or(0)
     };
     let days = days_from_civil(number(0..4), number(5..7), number(8..10));
     let time = match text.len() {

@@ -97,6 +97,9 @@ impl<T> List<T> {
         }
         self.repository
             .refuse_errors(&report, &borrowed(&self.arguments))?;
+        if report.verb.is_none() {
+            return Err(Misbehaviour::Missing(self.verb).into());
+        }
         let token = report.token.map(|token| token.value).unwrap_or_default();
         if token.is_empty() {
             return Ok(());

@@ -231,7 +231,9 @@ fn identity(report: &Report) -> Result<Identity, Error> {
     }
     let texts = |name: &'static str| {
         let children = report.identity.iter();
-        children.filter_map(move |(child, text)| (child == name).then(|| text.clone()))
+        children
+            .filter(move |(child, _)| child == name)
+            .map(|(_, text)| text.clone())
     };
     let text = |name| texts(name).next().unwrap_or_default();
     let earliest = text("earliestDatestamp");

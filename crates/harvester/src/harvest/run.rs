@@ -85,7 +85,7 @@ pub struct Outcome {
 enum Reading {
     Nothing,
     Page(Box<PageStream>),
-    Singles(Singles),
+    Singles(Box<Singles>),
 }
 
 /// What the current page has brought so far.
@@ -242,8 +242,8 @@ impl Harvest {
         let granularity = self.state.granularity();
         arguments.push(("metadataPrefix", plan.metadata_prefix.clone()));
         arguments.extend(plan.set.clone().map(|set| ("set", set)));
-        arguments.extend(window.from_text(granularity).map(|from| ("from", from)));
-        arguments.extend(window.until_text(granularity).map(|until| ("until", until)));
+        arguments.extend(window.lower(granularity).map(|from| ("from", from)));
+        arguments.extend(window.upper(granularity).map(|until| ("until", until)));
         arguments
     }
 
@@ -348,7 +348,7 @@ impl Harvest {
             return self.turn(report, 0);
         }
         let done = self.state.windows.last().map_or(0, |w| w.done_on_page);
-        self.reading = Reading::Singles(Singles::new(headers, done, report));
+        self.reading = Reading::Singles(Box::new(Singles::new(headers, done, report)));
         Ok(())
     }
 
@@ -613,8 +613,8 @@ impl Harvest {
             }
             (Cut::Grain, Method::ListIdentifiers) => {
                 let bound = |text: Option<String>| text.unwrap_or_else(|| "…".to_owned());
-                let from = bound(window.from_text(granularity));
-                let until = bound(window.until_text(granularity));
+                let from = bound(window.lower(granularity));
+                let until = bound(window.upper(granularity));
                 self.ready.push_back(Step::LeftOut(LeftOut {
                     identifier: None,
                     dates: Some((from, until)),

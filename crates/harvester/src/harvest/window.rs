@@ -105,11 +105,11 @@ impl Window {
     }
 
     /// The bounds as they are sent.
-    pub(super) fn from_text(&self, granularity: Granularity) -> Option<String> {
+    pub(super) fn lower(&self, granularity: Granularity) -> Option<String> {
         self.from.map(|from| written(from, granularity))
     }
 
-    pub(super) fn until_text(&self, granularity: Granularity) -> Option<String> {
+    pub(super) fn upper(&self, granularity: Granularity) -> Option<String> {
         self.until.map(|until| written(until, granularity))
     }
 }

@@ -95,10 +95,8 @@ impl Draft {
             Some(Field::Datestamp) if self.header.datestamp.is_empty() => {
                 self.header.datestamp.push_str(text);
             }
-            Some(Field::SetSpec) if !text.is_empty() => {
-                if self.header.set_specs.len() < MOST_SETS {
-                    self.header.set_specs.push(text.to_owned());
-                }
+            Some(Field::SetSpec) if !text.is_empty() && self.header.set_specs.len() < MOST_SETS => {
+                self.header.set_specs.push(text.to_owned());
             }
             _ => {}
         }

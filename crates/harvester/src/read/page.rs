@@ -229,8 +229,10 @@ impl PageReader {
             Part::Header => return Ok(Step::Found(self.record(start, empty, true, buffer)?)),
             _ if empty => {
                 let step = self.close_top();
-                if let Part::Token(token) = part {
-                    self.report.token = Some(token);
+                match part {
+                    Part::Token(token) => self.report.token = Some(token),
+                    Part::Error(code) => self.error(code, String::new()),
+                    _ => {}
                 }
                 return Ok(step);
             }
@@ -239,9 +241,7 @@ impl PageReader {
             Part::ResponseDate => self.report.response_date = Some(self.text(buffer)?),
             Part::Error(code) => {
                 let message = self.text(buffer)?;
-                if self.report.errors.len() < MOST_ERRORS {
-                    self.report.errors.push((code, message));
-                }
+                self.error(code, message);
             }
             Part::Identify => self.report.identity = self.children(buffer)?,
             Part::Token(token) => self.token(token, start, buffer)?,
@@ -270,6 +270,12 @@ impl PageReader {
             }
         }
         Ok(Step::On)
+    }
+
+    fn error(&mut self, code: String, message: String) {
+        if self.report.errors.len() < MOST_ERRORS {
+            self.report.errors.push((code, message));
+        }
     }
 
     fn token(&mut self, mut token: Token, start: u64, buffer: &mut Vec<u8>) -> Result<(), Error> {

@@ -430,7 +430,11 @@ fn header(script: &Script, number: usize) -> String {
     if script.has(&Fault::FutureDatestamp(number)) {
         datestamp = "2999-01-01T00:00:00Z".to_owned();
     }
-    let set = if number % 2 == 0 { "even" } else { "odd" };
+    let set = if number.is_multiple_of(2) {
+        "even"
+    } else {
+        "odd"
+    };
     format!(
         "<header{status}>{identifier}<datestamp>{datestamp}</datestamp><setSpec>{set}</setSpec></header>"
     )

@@ -336,6 +336,7 @@ fn lists_that_never_end_are_ended_with_a_clear_error() {
         Misbehaviour::TokenRepeated(_)
     ));
     let harvested = harvest(Fault::TokenCircle);
+    assert_eq!(harvested.records.len(), 30);
     assert!(matches!(
         misbehaviour(&harvested),
         Misbehaviour::TokenRepeated(_)

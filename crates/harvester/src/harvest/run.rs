@@ -19,7 +19,8 @@ use crate::{Quirk, Quirks, Repository};
 /// A harvest of one repository: gives records, and after each page where it stands.
 ///
 /// What is given between two pages belongs together: rows, files and the state of the page that
-/// ends it are to be committed at once. A harvest begun with that state goes on behind the page.
+/// ends it are to be committed at once. A harvest begun with that state goes on behind the page. If
+/// an error ends the harvest, a page comes before it for what was given until then.
 pub struct Harvest {
     pub(super) repository: Repository,
     pub(super) state: ResumeState,
@@ -32,6 +33,10 @@ pub struct Harvest {
     empty_pages: u32,
     pub(super) page: Progress,
     outcome: Outcome,
+    /// The state of the last page, and whether something was given since.
+    kept: ResumeState,
+    open: bool,
+    failure: Option<Error>,
     ended: bool,
 }
 
@@ -131,6 +136,9 @@ impl Harvest {
         Ok(Self {
             repository: repository.clone(),
             ended: state.windows.is_empty(),
+            kept: state.clone(),
+            open: false,
+            failure: None,
             state,
             reading: Reading::Nothing,
             ready: VecDeque::new(),
@@ -196,6 +204,7 @@ impl Harvest {
     }
 
     fn count(&mut self, step: &Step) {
+        self.open = !matches!(step, Step::Page(_));
         match step {
             Step::Record(_) => self.outcome.records += 1,
             Step::LeftOut(_) => self.outcome.left_out += 1,
@@ -639,6 +648,7 @@ impl Harvest {
     ) {
         let done = self.state.windows.is_empty();
         self.ended = done;
+        self.kept.clone_from(&self.state);
         let page = std::mem::take(&mut self.page);
         self.page.on_page = page.on_page;
         self.ready.push_back(Step::Page(Box::new(PageEnd {
@@ -673,12 +683,26 @@ impl Iterator for Harvest {
     type Item = Result<Step, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let step = self.advance();
-        if step.is_err() {
-            self.ended = true;
-            self.ready.clear();
+        if let Some(error) = self.failure.take() {
+            return Some(Err(error));
         }
-        step.transpose()
+        let error = match self.advance() {
+            Ok(step) => return step.map(Ok),
+            Err(error) => error,
+        };
+        self.ended = true;
+        self.ready.clear();
+        if !self.open {
+            return Some(Err(error));
+        }
+        // What was given of the page is worth keeping; a later try begins with the page once more.
+        self.state = self.kept.clone();
+        self.push_page(0, None, Some(error.to_string()));
+        self.ended = true;
+        self.failure = Some(error);
+        let page = self.ready.pop_front()?;
+        self.count(&page);
+        Some(Ok(page))
     }
 }
 

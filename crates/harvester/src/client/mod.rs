@@ -1,0 +1,389 @@
+//! Asks servers over HTTP: politely, again if need be, and only where it may.
+
+mod body;
+mod gate;
+mod guard;
+mod list;
+mod options;
+mod pace;
+mod page_stream;
+mod query;
+mod repository;
+mod retry;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use reqwest::blocking::Response;
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, FROM, HeaderMap, HeaderValue,
+    LOCATION, RETRY_AFTER,
+};
+use reqwest::{Proxy, Url, redirect};
+
+use self::body::Body;
+use self::gate::{Gates, Permit};
+use self::guard::{Guard, NotPublic};
+use self::retry::Retry;
+use crate::error::{Error, ErrorKind, Misbehaviour};
+use crate::{Quirk, Quirks};
+
+pub use list::{Headers, Records};
+pub use options::{ClientOptions, Credentials};
+pub use pace::{Pace, RealPace, Stop};
+pub(crate) use page_stream::PageStream;
+pub(crate) use query::Arguments;
+pub use repository::Repository;
+pub(crate) use repository::{code, refusal};
+
+/// Asks servers; clones share connections, limits and counters.
+#[derive(Debug, Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    http: reqwest::blocking::Client,
+    options: ClientOptions,
+    gates: Gates,
+    guard: Guard,
+    reached: AtomicBool,
+    requests: AtomicU64,
+    bytes: Arc<AtomicU64>,
+}
+
+/// What went over the wire so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// How many requests were made, with those that were repeated.
+    pub requests: u64,
+    /// How many bytes of bodies came in, as they were sent.
+    pub bytes: u64,
+}
+
+/// An answer of a server; its body is not read yet.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    /// Whether the server says that it is compressed.
+    pub(crate) compressed: bool,
+    pub(crate) charset: Option<String>,
+    /// The server's clock.
+    pub(crate) date: Option<String>,
+    pub(crate) body: Body,
+}
+
+/// Why one attempt brought no answer.
+enum Failed {
+    /// Another attempt may help.
+    Later {
+        reason: String,
+        asked: Option<Duration>,
+        connecting: bool,
+    },
+    Finally(Error),
+}
+
+impl Client {
+    /// Makes a client.
+    pub fn new(options: ClientOptions) -> Result<Self, Error> {
+        // Another part of the program may have chosen already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let proxy = options.proxy.as_deref().map(|proxy| {
+            Url::parse(proxy).map_err(|error| Error::usage(format!("the proxy `{proxy}`: {error}")))
+        });
+        let proxy = proxy.transpose()?;
+        let guard = Guard::new(proxy.as_ref());
+        let http = build(&options, proxy, guard.clone())?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                http,
+                options,
+                gates: Gates::default(),
+                guard,
+                reached: AtomicBool::new(false),
+                requests: AtomicU64::new(0),
+                bytes: Arc::default(),
+            }),
+        })
+    }
+
+    /// The repository at a base URL. Nothing is asked yet.
+    pub fn repository(&self, base_url: &str) -> Result<Repository, Error> {
+        Repository::new(self.clone(), base_url)
+    }
+
+    /// How the client behaves.
+    pub fn options(&self) -> &ClientOptions {
+        &self.shared.options
+    }
+
+    /// What went over the wire so far.
+    pub fn traffic(&self) -> Traffic {
+        Traffic {
+            requests: self.shared.requests.load(Ordering::Relaxed),
+            bytes: self.shared.bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    fn trust(&self, url: &Url) {
+        self.shared.guard.trust(url);
+    }
+
+    /// Asks until there is an answer that is not "later".
+    fn fetch(
+        &self,
+        url: &Url,
+        credentials: Option<&Credentials>,
+        quirks: &mut Quirks,
+    ) -> Result<Answer, Error> {
+        let mut retry = Retry::new(self.options());
+        loop {
+            let failed = match self.attempt(url, credentials, quirks) {
+                Ok(answer) => return Ok(answer),
+                Err(failed) => failed,
+            };
+            let (reason, asked, connecting) = match failed {
+                Failed::Finally(error) => return Err(error.at(&query::shown(url))),
+                Failed::Later {
+                    reason,
+                    asked,
+                    connecting,
+                } => (reason, asked, connecting),
+            };
+            quirks.add(match asked {
+                Some(_) => Quirk::AskedToWait,
+                None => Quirk::BusyWithoutRetryAfter,
+            });
+            // A server that was never there is most likely a slip of the pen.
+            let hopeless = connecting && !self.shared.reached.load(Ordering::Relaxed);
+            let wait = retry
+                .next_wait(asked)
+                .filter(|_| !hopeless || retry.is_second());
+            match wait {
+                Some(wait) => self.wait(wait)?,
+                None => {
+                    let message = format!("{reason}{}", retry.summary());
+                    return Err(Error::transport(message).at(&query::shown(url)));
+                }
+            }
+        }
+    }
+
+    /// Waits, unless it was asked to stop.
+    fn wait(&self, wait: Duration) -> Result<(), Error> {
+        let options = self.options();
+        options.pace.sleep(wait, &options.stop);
+        self.check_stop()
+    }
+
+    pub(crate) fn check_stop(&self) -> Result<(), Error> {
+        match self.options().stop.is_set() {
+            true => Err(Error::new(ErrorKind::Stopped)),
+            false => Ok(()),
+        }
+    }
+
+    /// One attempt, with the redirects it takes.
+    fn attempt(
+        &self,
+        first: &Url,
+        credentials: Option<&Credentials>,
+        quirks: &mut Quirks,
+    ) -> Result<Answer, Failed> {
+        let mut url = first.clone();
+        for _ in 0..=self.options().redirects {
+            // What opens the repository is for its own host alone.
+            let own = same_host(first, &url).then_some(credentials).flatten();
+            let (response, permit) = self.send(&url, own)?;
+            let Some(target) = redirect_target(&url, &response) else {
+                return self.judge(response, permit);
+            };
+            let target = target.map_err(|reason| refused(&reason))?;
+            self.check_redirect(&url, &target, credentials.is_some())?;
+            quirks.add(Quirk::Redirected);
+            url = target;
+        }
+        Err(refused("itself again and again"))
+    }
+
+    fn check_redirect(&self, from: &Url, to: &Url, secret: bool) -> Result<(), Failed> {
+        if !matches!(to.scheme(), "http" | "https") {
+            return Err(refused(&format!(
+                "`{}`, which is not the web",
+                query::shown(to)
+            )));
+        }
+        if secret && from.scheme() == "https" && to.scheme() == "http" {
+            let reason = format!("{} without encryption", query::shown(to));
+            return Err(refused(&reason));
+        }
+        if !self.shared.guard.allows(from, to) {
+            let reason = format!("{}, an address that is not public", query::shown(to));
+            return Err(refused(&reason));
+        }
+        Ok(())
+    }
+
+    fn send(
+        &self,
+        url: &Url,
+        credentials: Option<&Credentials>,
+    ) -> Result<(Response, Permit), Failed> {
+        let shared = &self.shared;
+        let host = url.host_str().unwrap_or_default();
+        let Some(permit) = shared.gates.enter(host, &shared.options) else {
+            return Err(Failed::Finally(Error::new(ErrorKind::Stopped)));
+        };
+        shared.requests.fetch_add(1, Ordering::Relaxed);
+        let request = shared.http.get(url.clone());
+        let request = match credentials {
+            Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
+            Some(Credentials::Bearer(token)) => request.bearer_auth(token),
+            None => request,
+        };
+        match request.send() {
+            Ok(response) => {
+                shared.reached.store(true, Ordering::Relaxed);
+                Ok((response, permit))
+            }
+            Err(error) => Err(failure(&error)),
+        }
+    }
+
+    fn judge(&self, response: Response, permit: Permit) -> Result<Answer, Failed> {
+        let status = response.status().as_u16();
+        let text = |name| {
+            let value = response.headers().get(name);
+            value.and_then(|value: &HeaderValue| value.to_str().ok())
+        };
+        if TRY_LATER.contains(&status) {
+            let now = self.options().pace.now();
+            return Err(Failed::Later {
+                reason: format!("the server answers {}", response.status()),
+                asked: text(RETRY_AFTER).and_then(|value| retry::retry_after(value, now)),
+                connecting: false,
+            });
+        }
+        Ok(Answer {
+            status,
+            compressed: text(CONTENT_ENCODING)
+                .is_some_and(|coding| !coding.trim().eq_ignore_ascii_case("identity")),
+            charset: text(CONTENT_TYPE).and_then(charset),
+            date: text(DATE).map(str::to_owned),
+            body: Body::new(
+                response,
+                permit,
+                self.options(),
+                Arc::clone(&self.shared.bytes),
+            ),
+        })
+    }
+}
+
+fn build(
+    options: &ClientOptions,
+    proxy: Option<Url>,
+    guard: Guard,
+) -> Result<reqwest::blocking::Client, Error> {
+    let wrong = |error: reqwest::Error| Error::usage(format!("no client: {}", chain(&error)));
+    let mut headers = HeaderMap::new();
+    headers.insert(
+        ACCEPT,
+        HeaderValue::from_static("text/xml, application/xml, */*;q=0.5"),
+    );
+    // Decoded here and not by the library, because some compress without saying so.
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
+    if let Some(from) = &options.from {
+        let from = HeaderValue::from_str(from)
+            .map_err(|_| Error::usage(format!("`{from}` cannot be sent as From")))?;
+        headers.insert(FROM, from);
+    }
+    let mut builder = reqwest::blocking::Client::builder()
+        .user_agent(&options.user_agent)
+        .default_headers(headers)
+        .redirect(redirect::Policy::none())
+        .dns_resolver(Arc::new(guard))
+        .connect_timeout(options.connect_timeout)
+        .timeout(options.read_timeout)
+        .pool_max_idle_per_host(options.connections.max(1))
+        .tcp_nodelay(true);
+    builder = match proxy {
+        Some(proxy) => builder.proxy(Proxy::all(proxy).map_err(wrong)?),
+        None => builder.no_proxy(),
+    };
+    if let Some(path) = &options.ca_file {
+        let unusable = |reason: String| {
+            Error::usage(format!(
+                "the CA file {} cannot be used: {reason}",
+                path.display()
+            ))
+        };
+        let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+        let certificates =
+            reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| unusable(chain(&error)))?;
+        builder = builder.tls_certs_merge(certificates);
+    }
+    builder.build().map_err(wrong)
+}
+
+fn failure(error: &reqwest::Error) -> Failed {
+    if error.is_builder() {
+        return Failed::Finally(Error::usage(chain(error)));
+    }
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(cause) = source {
+        if let Some(NotPublic(host)) = cause.downcast_ref() {
+            return refused(&format!("{host}, whose address is not public"));
+        }
+        source = cause.source();
+    }
+    Failed::Later {
+        reason: chain(error),
+        asked: None,
+        connecting: error.is_connect(),
+    }
+}
+
+fn refused(target: &str) -> Failed {
+    Failed::Finally(Misbehaviour::Redirect(target.to_owned()).into())
+}
+
+/// Where a response leads, if it leads anywhere.
+fn redirect_target(url: &Url, response: &Response) -> Option<Result<Url, String>> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return None;
+    }
+    let location = response.headers().get(LOCATION)?;
+    let location = String::from_utf8_lossy(location.as_bytes());
+    Some(url.join(&location).map_err(|_| format!("`{location}`")))
+}
+
+fn same_host(a: &Url, b: &Url) -> bool {
+    a.host_str() == b.host_str()
+        && (a.port_or_known_default() == b.port_or_known_default() || b.scheme() == "https")
+}
+
+fn charset(content_type: &str) -> Option<String> {
+    let parameter = content_type.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("charset").then_some(value)
+    })?;
+    Some(parameter.trim().trim_matches('"').to_owned())
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// Statuses that may be others in a while. Quirk: 500 where 503 was meant is common.
+const TRY_LATER: [u16; 6] = [408, 429, 500, 502, 503, 504];

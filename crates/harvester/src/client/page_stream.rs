@@ -1,0 +1,178 @@
+//! One page, asked for again where it breaks off: what was given already is not given twice.
+
+use std::collections::HashSet;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+
+use reqwest::Url;
+
+use super::Repository;
+use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
+use crate::read::{Found, PageReader, Report};
+use crate::record::Header;
+use crate::{Quirk, Quirks};
+
+/// The things on one page, one after the other.
+pub(crate) struct PageStream {
+    repository: Repository,
+    url: Url,
+    reading: Option<Box<Reading>>,
+    attempts: u32,
+    given: HashSet<u64>,
+    keys: RandomState,
+    quirks: Quirks,
+    bytes: u64,
+    /// Whether XML that breaks is given a second chance.
+    patient: bool,
+}
+
+struct Reading {
+    reader: PageReader,
+    status: u16,
+    date: Option<String>,
+}
+
+impl PageStream {
+    pub(super) fn new(repository: Repository, url: Url) -> Self {
+        Self {
+            repository,
+            url,
+            reading: None,
+            attempts: 0,
+            given: HashSet::new(),
+            keys: RandomState::new(),
+            quirks: Quirks::default(),
+            bytes: 0,
+            patient: true,
+        }
+    }
+
+    /// Takes broken XML for what it is at once.
+    pub(crate) fn impatient(mut self) -> Self {
+        self.patient = false;
+        self
+    }
+
+    /// The next thing on the page.
+    pub(crate) fn next(&mut self) -> Result<Option<Found>, Error> {
+        loop {
+            let mut reading = match self.reading.take() {
+                Some(reading) => reading,
+                None => self.ask()?,
+            };
+            let again = self.attempts > 1;
+            let found = reading.reader.next();
+            self.reading = Some(reading);
+            match found {
+                Ok(Some(found)) => {
+                    // Repeated records matter only if the page is read once more.
+                    let known = key(&self.keys, &found).is_some_and(|key| !self.given.insert(key));
+                    if !(again && known) {
+                        return Ok(Some(found));
+                    }
+                }
+                Ok(None) => {
+                    self.check_status()?;
+                    return Ok(None);
+                }
+                Err(error) => self.retry(error)?,
+            }
+        }
+    }
+
+    /// What the page says beside its records, and the date of the HTTP answer.
+    pub(crate) fn finish(mut self) -> (Report, Option<String>) {
+        let (mut report, date) = match &mut self.reading {
+            Some(reading) => (std::mem::take(reading.reader.report()), reading.date.take()),
+            None => (Report::default(), None),
+        };
+        report.quirks.merge(self.quirks);
+        report.bytes += self.bytes;
+        (report, date)
+    }
+
+    pub(crate) fn shown_url(&self) -> String {
+        super::query::shown(&self.url)
+    }
+
+    fn ask(&mut self) -> Result<Box<Reading>, Error> {
+        self.attempts += 1;
+        let client = self.repository.client();
+        let answer = client.fetch(&self.url, self.repository.credentials(), &mut self.quirks)?;
+        let reader = PageReader::open(
+            Box::new(answer.body),
+            answer.compressed,
+            answer.charset.as_deref(),
+            client.options().read,
+        )?;
+        Ok(Box::new(Reading {
+            reader,
+            status: answer.status,
+            date: answer.date,
+        }))
+    }
+
+    /// An error status counts, unless the repository explains itself.
+    fn check_status(&mut self) -> Result<(), Error> {
+        let Some(reading) = &mut self.reading else {
+            return Ok(());
+        };
+        let status = reading.status;
+        if (200..300).contains(&status) {
+            return Ok(());
+        }
+        if reading.reader.report().errors.is_empty() {
+            return Err(self.http_status(status));
+        }
+        self.quirks.add(Quirk::ErrorWithHttpStatus);
+        Ok(())
+    }
+
+    fn http_status(&self, status: u16) -> Error {
+        Error::from(Incompatibility::HttpStatus(status)).at(&self.shown_url())
+    }
+
+    /// Prepares for reading the page once more, or gives the error back.
+    fn retry(&mut self, error: Error) -> Result<(), Error> {
+        let client = self.repository.client().clone();
+        client.check_stop()?;
+        let error = error.at(&self.shown_url());
+        let Some(mut reading) = self.reading.take() else {
+            return Err(error);
+        };
+        if !(200..300).contains(&reading.status) {
+            return Err(self.http_status(reading.status));
+        }
+        let report = std::mem::take(reading.reader.report());
+        self.quirks.merge(report.quirks);
+        self.bytes += report.bytes;
+        drop(reading);
+        let options = client.options();
+        let most = match error.kind() {
+            ErrorKind::Transport(_) => options.attempts.min(3),
+            ErrorKind::RepositoryMisbehaved(
+                Misbehaviour::WebPage | Misbehaviour::NotXml(_) | Misbehaviour::Truncated { .. },
+            ) => options.attempts.min(3),
+            ErrorKind::RepositoryMisbehaved(Misbehaviour::Broken { .. }) if self.patient => {
+                options.attempts.min(2)
+            }
+            _ => 1,
+        };
+        if self.attempts >= most {
+            return Err(error);
+        }
+        self.quirks.add(Quirk::PageRepeated);
+        client.wait(options.first_wait * self.attempts)
+    }
+}
+
+fn key(keys: &RandomState, found: &Found) -> Option<u64> {
+    let of = |header: &Header| keys.hash_one((&header.identifier, &header.datestamp));
+    match found {
+        Found::Record(record) => Some(of(&record.header)),
+        Found::Header(header) => Some(of(header)),
+        Found::Set(set) => Some(keys.hash_one(&set.set_spec)),
+        Found::LeftOut(left_out) => left_out.identifier.as_ref().map(|id| keys.hash_one(id)),
+        Found::MetadataFormat(_) => None,
+    }
+}

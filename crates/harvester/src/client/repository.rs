@@ -1,0 +1,288 @@
+//! The six verbs of one repository.
+
+use oai::{ErrorCode, Granularity};
+use reqwest::Url;
+
+use super::list::{List, headers, records, sets};
+use super::query::{base_url, request_url, shown};
+use super::{Arguments, Client, Credentials, Headers, PageStream, Records};
+use crate::error::{Error, Incompatibility, Misbehaviour};
+use crate::read::{Found, Report};
+use crate::record::{Identity, MetadataFormat, Record, Set, moment};
+
+/// A repository that can be asked.
+///
+/// ```no_run
+/// use harvester::{Client, ClientOptions};
+///
+/// let client = Client::new(ClientOptions::default())?;
+/// let repository = client.repository("http://repository.example/oai")?;
+/// println!("{}", repository.identify()?.repository_name);
+/// for record in repository.list_records("oai_dc", None, None, None) {
+///     println!("{}", record?.header.identifier);
+/// }
+/// # Ok::<(), harvester::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Repository {
+    client: Client,
+    base: Url,
+    credentials: Option<Credentials>,
+}
+
+impl Repository {
+    pub(super) fn new(client: Client, text: &str) -> Result<Self, Error> {
+        let mut base = base_url(text)?;
+        let mut credentials = client.options().credentials.clone();
+        if !base.username().is_empty() || base.password().is_some() {
+            credentials.get_or_insert_with(|| Credentials::Basic {
+                user: decoded(base.username()),
+                password: decoded(base.password().unwrap_or_default()),
+            });
+            let _ = base.set_username("");
+            let _ = base.set_password(None);
+        }
+        client.trust(&base);
+        Ok(Self {
+            client,
+            base,
+            credentials,
+        })
+    }
+
+    /// Where the repository is, without credentials.
+    pub fn base_url(&self) -> String {
+        shown(&self.base)
+    }
+
+    /// The client that asks.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// What the repository says of itself.
+    pub fn identify(&self) -> Result<Identity, Error> {
+        let (_, report) = self.read_whole(&[("verb", "Identify")])?;
+        self.refuse_errors(&report, &[])?;
+        let identity = identity(&report).map_err(|error| error.at(&self.base_url()))?;
+        match identity.protocol_version.as_str() {
+            "2.0" | "" => Ok(identity),
+            other => Err(Incompatibility::ProtocolVersion(other.to_owned()).into()),
+        }
+    }
+
+    /// The formats of the repository, or of one item.
+    pub fn list_metadata_formats(
+        &self,
+        identifier: Option<&str>,
+    ) -> Result<Vec<MetadataFormat>, Error> {
+        let mut arguments = vec![("verb", "ListMetadataFormats")];
+        arguments.extend(identifier.map(|identifier| ("identifier", identifier)));
+        let (found, report) = self.read_whole(&arguments)?;
+        if code(&report) == Some(Ok(ErrorCode::NoMetadataFormats)) {
+            return Ok(Vec::new());
+        }
+        self.refuse_errors(&report, &arguments)?;
+        let formats = found.into_iter().filter_map(|found| match found {
+            Found::MetadataFormat(format) => Some(format),
+            _ => None,
+        });
+        Ok(formats.collect())
+    }
+
+    /// The sets of the repository; none if it has no sets.
+    pub fn list_sets(&self) -> impl Iterator<Item = Result<Set, Error>> + use<> {
+        List::new(self.clone(), "ListSets", &[], sets)
+    }
+
+    /// One record.
+    pub fn get_record(&self, identifier: &str, metadata_prefix: &str) -> Result<Record, Error> {
+        let arguments = [
+            ("verb", "GetRecord"),
+            ("identifier", identifier),
+            ("metadataPrefix", metadata_prefix),
+        ];
+        let (found, report) = self.read_whole(&arguments)?;
+        self.refuse_errors(&report, &arguments)?;
+        for found in found {
+            match found {
+                Found::Record(record) => return Ok(record),
+                Found::LeftOut(left_out) => {
+                    let misbehaviour = Misbehaviour::Broken {
+                        offset: 0,
+                        after: None,
+                        reason: left_out.reason,
+                    };
+                    return Err(Error::from(misbehaviour).at(&self.request(&arguments)));
+                }
+                _ => {}
+            }
+        }
+        Err(Error::from(Misbehaviour::Missing("record")).at(&self.request(&arguments)))
+    }
+
+    /// The headers of all records, page by page. Dates are sent as they are given.
+    pub fn list_identifiers(
+        &self,
+        metadata_prefix: &str,
+        set: Option<&str>,
+        from: Option<&str>,
+        until: Option<&str>,
+    ) -> Headers {
+        let arguments = selection(metadata_prefix, set, from, until);
+        List::new(self.clone(), "ListIdentifiers", &arguments, headers)
+    }
+
+    /// All records, page by page. Dates are sent as they are given.
+    pub fn list_records(
+        &self,
+        metadata_prefix: &str,
+        set: Option<&str>,
+        from: Option<&str>,
+        until: Option<&str>,
+    ) -> Records {
+        let arguments = selection(metadata_prefix, set, from, until);
+        List::new(self.clone(), "ListRecords", &arguments, records)
+    }
+
+    pub(super) fn credentials(&self) -> Option<&Credentials> {
+        self.credentials.as_ref()
+    }
+
+    /// One page, not asked for yet.
+    pub(crate) fn page(&self, arguments: &Arguments<'_>) -> PageStream {
+        PageStream::new(self.clone(), request_url(&self.base, arguments))
+    }
+
+    /// A request for messages.
+    pub(crate) fn request(&self, arguments: &Arguments<'_>) -> String {
+        shown(&request_url(&self.base, arguments))
+    }
+
+    fn read_whole(&self, arguments: &Arguments<'_>) -> Result<(Vec<Found>, Report), Error> {
+        let mut page = self.page(arguments);
+        let mut all = Vec::new();
+        while let Some(found) = page.next()? {
+            if all.len() == MOST_FOUND {
+                break;
+            }
+            all.push(found);
+        }
+        Ok((all, page.finish().0))
+    }
+
+    pub(super) fn refuse_errors(
+        &self,
+        report: &Report,
+        arguments: &Arguments<'_>,
+    ) -> Result<(), Error> {
+        match refusal(report, arguments) {
+            Some(error) => Err(error.at(&self.request(arguments))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The first error of an answer: its code, or what stands in its place.
+pub(crate) fn code(report: &Report) -> Option<Result<ErrorCode, &str>> {
+    let (code, _) = report.errors.first()?;
+    let known = CODES.into_iter().find(|known| known.as_str() == code);
+    Some(known.ok_or(code.as_str()))
+}
+
+/// What an answer with errors means.
+pub(crate) fn refusal(report: &Report, arguments: &Arguments<'_>) -> Option<Error> {
+    let (sent, message) = report.errors.first()?;
+    let value = |name: &str| {
+        let argument = arguments.iter().find(|(argument, _)| *argument == name);
+        argument.map_or_else(String::new, |(_, value)| (*value).to_owned())
+    };
+    let message = message.chars().take(500).collect::<String>();
+    let known = code(report)?;
+    let Ok(known) = known else {
+        return Some(
+            Misbehaviour::UnknownError {
+                code: sent.chars().take(100).collect(),
+                message,
+            }
+            .into(),
+        );
+    };
+    Some(match known {
+        ErrorCode::BadArgument => Incompatibility::Refused(message).into(),
+        ErrorCode::CannotDisseminateFormat => Incompatibility::MetadataPrefix {
+            prefix: value("metadataPrefix"),
+            offered: Vec::new(),
+        }
+        .into(),
+        ErrorCode::IdDoesNotExist => Incompatibility::Identifier(value("identifier")).into(),
+        ErrorCode::NoSetHierarchy => Incompatibility::NoSets.into(),
+        _ => Misbehaviour::UnfittingError {
+            code: known.to_string(),
+            message,
+        }
+        .into(),
+    })
+}
+
+fn identity(report: &Report) -> Result<Identity, Error> {
+    if report.verb.as_deref() != Some("Identify") {
+        return Err(Misbehaviour::Missing("Identify").into());
+    }
+    let texts = |name: &'static str| {
+        let children = report.identity.iter();
+        children
+            .filter(move |(child, _)| child == name)
+            .map(|(_, text)| text.clone())
+    };
+    let text = |name| texts(name).next().unwrap_or_default();
+    let earliest = text("earliestDatestamp");
+    // What is said wins over what the datestamp looks like; days are safe if nothing is said.
+    let granularity = match text("granularity").to_ascii_lowercase().as_str() {
+        "yyyy-mm-ddthh:mm:ssz" => Granularity::Second,
+        "yyyy-mm-dd" => Granularity::Day,
+        _ if earliest.contains('T') => Granularity::Second,
+        _ => Granularity::Day,
+    };
+    Ok(Identity {
+        repository_name: text("repositoryName"),
+        base_url: text("baseURL"),
+        protocol_version: text("protocolVersion"),
+        admin_emails: texts("adminEmail").collect(),
+        earliest_datestamp: moment(&earliest),
+        deleted_record: text("deletedRecord"),
+        granularity,
+    })
+}
+
+fn selection<'a>(
+    metadata_prefix: &'a str,
+    set: Option<&'a str>,
+    from: Option<&'a str>,
+    until: Option<&'a str>,
+) -> Vec<(&'static str, &'a str)> {
+    let mut arguments = vec![("metadataPrefix", metadata_prefix)];
+    arguments.extend(set.map(|set| ("set", set)));
+    arguments.extend(from.map(|from| ("from", from)));
+    arguments.extend(until.map(|until| ("until", until)));
+    arguments
+}
+
+/// Undoes the percent encoding of a name or password in a URL.
+fn decoded(text: &str) -> String {
+    let arguments = oai::Arguments::parse(&format!("x={}", text.replace('+', "%2B")));
+    arguments.get("x").unwrap_or_default().to_owned()
+}
+
+const CODES: [ErrorCode; 8] = [
+    ErrorCode::BadArgument,
+    ErrorCode::BadResumptionToken,
+    ErrorCode::BadVerb,
+    ErrorCode::CannotDisseminateFormat,
+    ErrorCode::IdDoesNotExist,
+    ErrorCode::NoRecordsMatch,
+    ErrorCode::NoMetadataFormats,
+    ErrorCode::NoSetHierarchy,
+];
+/// Nothing that is read as a whole has more parts.
+const MOST_FOUND: usize = 10_000;

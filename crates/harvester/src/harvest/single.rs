@@ -1,0 +1,113 @@
+//! Records asked for one by one, after a page of headers.
+
+use std::collections::VecDeque;
+
+use super::Harvest;
+use super::run::Step;
+use crate::Quirk;
+use crate::error::{Error, ErrorKind};
+use crate::read::Report;
+use crate::record::{Header, LeftOut, Record};
+
+/// The records of one page of headers.
+pub(super) struct Singles {
+    headers: VecDeque<Header>,
+    total: u64,
+    done: usize,
+    since_page: usize,
+    report: Report,
+}
+
+impl Singles {
+    /// `done` were asked for already.
+    pub(super) fn new(mut headers: VecDeque<Header>, done: usize, report: Report) -> Self {
+        let total = headers.len() as u64;
+        headers.drain(..done.min(headers.len()));
+        Self {
+            headers,
+            total,
+            done,
+            since_page: 0,
+            report,
+        }
+    }
+
+    pub(super) fn finish(self) -> (Report, u64) {
+        (self.report, self.total)
+    }
+
+    /// Asks for the next record; `false` if there is none.
+    pub(super) fn next(&mut self, harvest: &mut Harvest) -> Result<bool, Error> {
+        let Some(header) = self.headers.pop_front() else {
+            return Ok(false);
+        };
+        let key = harvest.recent.key(&header);
+        if harvest.recent.contains(key) {
+            harvest.page.quirks.add(Quirk::RecordRepeated);
+        } else if header.deleted {
+            harvest.give(tombstone(header));
+        } else {
+            ask(header, harvest)?;
+        }
+        self.done += 1;
+        self.since_page += 1;
+        if self.since_page == AT_ONCE && !self.headers.is_empty() {
+            self.since_page = 0;
+            if let Some(window) = harvest.state.windows.last_mut() {
+                window.done_on_page = self.done;
+            }
+            harvest.push_page(0, None, None);
+        }
+        Ok(true)
+    }
+}
+
+fn ask(header: Header, harvest: &mut Harvest) -> Result<(), Error> {
+    let prefix = harvest.state.plan.metadata_prefix.clone();
+    let error = match harvest.repository.get_record(&header.identifier, &prefix) {
+        Ok(record) => {
+            harvest.give(record);
+            return Ok(());
+        }
+        Err(error) => error,
+    };
+    match error.kind() {
+        ErrorKind::Stopped | ErrorKind::Usage(_) => return Err(error),
+        ErrorKind::Transport(_) if !harvest.is_alive() => return Err(error),
+        _ => {}
+    }
+    harvest.page.quirks.add(Quirk::ListedButNotGiven);
+    harvest.ready.push_back(Step::LeftOut(LeftOut {
+        identifier: Some(header.identifier),
+        dates: None,
+        reason: error.to_string(),
+    }));
+    Ok(())
+}
+
+/// The record of an item that is gone: there is nothing more to ask for than its header.
+fn tombstone(header: Header) -> Record {
+    let mut xml = Vec::new();
+    let mut writer = oai::xml::Writer::new(&mut xml);
+    // Writing to memory does not fail.
+    let _ = (|| -> std::io::Result<()> {
+        writer.start("record", &[("xmlns", NAMESPACE)])?;
+        writer.start("header", &[("status", "deleted")])?;
+        writer.element("identifier", &[], &header.identifier)?;
+        writer.element("datestamp", &[], &header.datestamp)?;
+        for set_spec in &header.set_specs {
+            writer.element("setSpec", &[], set_spec)?;
+        }
+        writer.end("header")?;
+        writer.end("record")
+    })();
+    Record {
+        header,
+        xml,
+        repairs: Vec::new(),
+    }
+}
+
+const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
+/// As many records are committed together.
+const AT_ONCE: usize = 100;

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod client;
+mod error;
+mod harvest;
+mod quirk;
+mod read;
+mod record;
+
+pub use client::{
+    Client, ClientOptions, Credentials, Headers, Pace, RealPace, Records, Repository, Stop, Traffic,
+};
+pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
+pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};
+pub use quirk::{Quirk, Quirks};
+pub use read::{Leniency, ReadRules};
+pub use record::{Header, Identity, LeftOut, MetadataFormat, Record, Set, Token};

@@ -1,0 +1,111 @@
+//! Undoes compression, announced or not: what counts is how the bytes begin.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use ruzstd::decoding::StreamingDecoder;
+
+use crate::Quirk;
+
+/// The bytes as they were before compression, and what was odd about it.
+pub(super) fn decompress(
+    mut body: Box<dyn Read + Send>,
+    announced: bool,
+) -> io::Result<(Box<dyn Read + Send>, Option<Quirk>)> {
+    let mut beginning = [0; 4];
+    let length = fill(&mut body, &mut beginning)?;
+    let beginning = Cursor::new(beginning).take(length as u64);
+    let kind = Compression::of(&beginning.get_ref().get_ref()[..length]);
+    let whole = BufReader::with_capacity(BLOCK, beginning.chain(body));
+    let (plain, compressed): (Box<dyn Read + Send>, bool) = match kind {
+        Compression::None => (Box::new(whole), false),
+        Compression::Gzip => (Box::new(MultiGzDecoder::new(whole)), true),
+        Compression::Zstd => (Box::new(Zstd::new(whole)), true),
+    };
+    let quirk = match (announced, compressed) {
+        (false, true) => Some(Quirk::UnannouncedCompression),
+        (true, false) if length > 0 => Some(Quirk::AnnouncedCompressionMissing),
+        _ => None,
+    };
+    Ok((plain, quirk))
+}
+
+enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    fn of(beginning: &[u8]) -> Self {
+        match beginning {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+}
+
+/// Frames of zstd, one after the other.
+struct Zstd<R: BufRead> {
+    frame: Frame<R>,
+}
+
+enum Frame<R: BufRead> {
+    Waiting(R),
+    Open(Box<StreamingDecoder<R, ruzstd::decoding::FrameDecoder>>),
+    Lost,
+}
+
+impl<R: BufRead> Zstd<R> {
+    fn new(source: R) -> Self {
+        Self {
+            frame: Frame::Waiting(source),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Zstd<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match std::mem::replace(&mut self.frame, Frame::Lost) {
+                Frame::Lost => return Err(io::ErrorKind::InvalidData.into()),
+                Frame::Waiting(mut source) => {
+                    if source.fill_buf()?.is_empty() {
+                        self.frame = Frame::Waiting(source);
+                        return Ok(0);
+                    }
+                    let decoder = StreamingDecoder::new(source).map_err(invalid)?;
+                    self.frame = Frame::Open(Box::new(decoder));
+                }
+                Frame::Open(mut decoder) => {
+                    let length = decoder.read(out)?;
+                    if length > 0 || out.is_empty() {
+                        self.frame = Frame::Open(decoder);
+                        return Ok(length);
+                    }
+                    self.frame = Frame::Waiting(decoder.into_inner());
+                }
+            }
+        }
+    }
+}
+
+fn invalid(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
+fn fill(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < out.len() {
+        match source.read(&mut out[filled..]) {
+            Ok(0) => break,
+            Ok(length) => filled += length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+const BLOCK: usize = 32 * 1024;

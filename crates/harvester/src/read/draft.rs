@@ -1,0 +1,113 @@
+//! A record while it is read: its bytes, its header, and what is wrong with it.
+
+use crate::Quirk;
+use crate::record::Header;
+
+use super::attributes::Attributes;
+use super::namespaces::Namespaces;
+
+/// What is known of the record that is being read. It is used again for the next one.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) name: String,
+    /// The attributes of the record element as written.
+    pub(super) attributes: String,
+    /// What is between the tags of the record element.
+    pub(super) body: Vec<u8>,
+    pub(super) header: Header,
+    pub(super) field: Option<Field>,
+    pub(super) field_text: String,
+    pub(super) namespaces: Namespaces,
+    pub(super) tag: Attributes,
+    /// Why the record cannot be used.
+    pub(super) fault: Option<String>,
+    pub(super) repairs: Vec<Quirk>,
+    /// Well-known prefixes to declare.
+    pub(super) undeclared: Vec<(&'static str, &'static str)>,
+}
+
+/// An element of the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Identifier,
+    Datestamp,
+    SetSpec,
+}
+
+impl Draft {
+    pub(super) fn begin(&mut self, name: &str, attributes: &str) {
+        self.name.clear();
+        self.name.push_str(name);
+        self.attributes.clear();
+        self.attributes.push_str(attributes);
+        self.body.clear();
+        self.header = Header::default();
+        self.field = None;
+        self.namespaces.clear();
+        self.fault = None;
+        self.repairs.clear();
+        self.undeclared.clear();
+    }
+
+    /// Notes what is wrong; the first reason counts. The bytes are of no use any longer.
+    pub(super) fn fail(&mut self, reason: impl Into<String>) {
+        if self.fault.is_none() {
+            self.fault = Some(reason.into());
+            self.body = Vec::new();
+        }
+    }
+
+    pub(super) fn repaired(&mut self, quirk: Quirk) {
+        if !self.repairs.contains(&quirk) {
+            self.repairs.push(quirk);
+        }
+    }
+
+    pub(super) fn write(&mut self, parts: &[&str], limit: usize) {
+        if self.fault.is_some() {
+            return;
+        }
+        for part in parts {
+            self.body.extend_from_slice(part.as_bytes());
+        }
+        if self.body.len() > limit {
+            self.fail(format!("it is longer than {limit} bytes"));
+        }
+    }
+
+    /// Begins an element of the header.
+    pub(super) fn begin_field(&mut self, name: &str) {
+        self.field = match name {
+            "identifier" => Some(Field::Identifier),
+            "datestamp" => Some(Field::Datestamp),
+            "setSpec" => Some(Field::SetSpec),
+            _ => None,
+        };
+        self.field_text.clear();
+    }
+
+    pub(super) fn end_field(&mut self) {
+        let text = self.field_text.trim();
+        match self.field.take() {
+            Some(Field::Identifier) if self.header.identifier.is_empty() => {
+                self.header.identifier.push_str(text);
+            }
+            Some(Field::Datestamp) if self.header.datestamp.is_empty() => {
+                self.header.datestamp.push_str(text);
+            }
+            Some(Field::SetSpec) if !text.is_empty() && self.header.set_specs.len() < MOST_SETS => {
+                self.header.set_specs.push(text.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn field_text(&mut self, text: &str) {
+        if self.field.is_some() && self.field_text.len() + text.len() <= LONGEST_FIELD {
+            self.field_text.push_str(text);
+        }
+    }
+}
+
+const MOST_SETS: usize = 10_000;
+const LONGEST_FIELD: usize = 64 * 1024;

@@ -1,0 +1,15 @@
+//! Reads answers as a stream: one record in memory, whatever the length of the page.
+
+mod attributes;
+mod decompress;
+mod draft;
+mod names;
+mod namespaces;
+mod page;
+mod record;
+mod references;
+mod rules;
+mod text;
+
+pub(crate) use page::{Found, PageReader, Report};
+pub use rules::{Leniency, ReadRules};

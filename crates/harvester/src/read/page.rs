@@ -1,0 +1,528 @@
+//! One answer, read from its beginning to its end: records come out as they are met, what is said
+//! around them is in the report afterwards.
+
+use std::io::Read;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::draft::Draft;
+use super::names::Names;
+use super::namespaces::{OAI, declared_prefix, local};
+use super::references::{mended, resolve, unescape};
+use super::text::{Limit, Text};
+use super::{Leniency, ReadRules};
+use crate::error::{Error, Misbehaviour};
+use crate::record::{Header, LeftOut, MetadataFormat, Record, Set, Token};
+use crate::{Quirk, Quirks};
+
+/// Reads one answer.
+pub(crate) struct PageReader {
+    pub(super) xml: Reader<Text>,
+    pub(super) rules: ReadRules,
+    buffer: Vec<u8>,
+    pub(super) open: Names,
+    /// The declarations outside of records: depth, prefix, namespace.
+    pub(super) outer: Vec<Declaration>,
+    pub(super) draft: Draft,
+    pub(super) report: Report,
+    in_verb: bool,
+    ended: bool,
+    pub(super) last: Option<String>,
+}
+
+/// What comes out of an answer one by one.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Record(Record),
+    Header(Header),
+    Set(Set),
+    MetadataFormat(MetadataFormat),
+    LeftOut(LeftOut),
+}
+
+/// What an answer says beside its records.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) response_date: Option<String>,
+    /// The name of the verb's element, if the answer has one.
+    pub(crate) verb: Option<String>,
+    pub(crate) token: Option<Token>,
+    /// Codes and messages.
+    pub(crate) errors: Vec<(String, String)>,
+    /// The children of Identify.
+    pub(crate) identity: Vec<(String, String)>,
+    pub(crate) quirks: Quirks,
+    /// The length of the answer, decoded.
+    pub(crate) bytes: u64,
+}
+
+pub(super) struct Declaration {
+    pub(super) depth: usize,
+    pub(super) prefix: String,
+    /// As written, with its references.
+    pub(super) namespace: String,
+    /// Finds where the prefix might be used.
+    pub(super) uses: memchr::memmem::Finder<'static>,
+}
+
+/// What to do after one event outside of records.
+enum Step {
+    On,
+    Found(Found),
+    End,
+}
+
+impl PageReader {
+    /// Begins to read a body.
+    pub(crate) fn open(
+        body: Box<dyn Read + Send>,
+        compressed: bool,
+        charset: Option<&str>,
+        rules: ReadRules,
+    ) -> Result<Self, Error> {
+        let (plain, quirk) = super::decompress::decompress(body, compressed)
+            .map_err(|error| Error::transport(format!("the answer broke off: {error}")))?;
+        let text = Text::new(plain, charset, rules.page_limit, rules.record_limit as u64);
+        let mut xml = Reader::from_reader(text);
+        let config = xml.config_mut();
+        config.check_end_names = false;
+        config.allow_unmatched_ends = true;
+        config.allow_dangling_amp = true;
+        let mut report = Report::default();
+        if let Some(quirk) = quirk {
+            report.quirks.add(quirk);
+        }
+        Ok(Self {
+            xml,
+            rules,
+            buffer: Vec::new(),
+            open: Names::default(),
+            outer: Vec::new(),
+            draft: Draft::default(),
+            report,
+            in_verb: false,
+            ended: false,
+            last: None,
+        })
+    }
+
+    /// The next thing that was asked for, until there is no more.
+    pub(crate) fn next(&mut self) -> Result<Option<Found>, Error> {
+        // The buffer is apart from the rest while events borrow from it.
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let found = loop {
+            if self.ended {
+                break Ok(None);
+            }
+            match self.step(&mut buffer) {
+                Ok(Step::On) => {}
+                Ok(Step::Found(found)) => break Ok(Some(found)),
+                Ok(Step::End) => {
+                    self.end();
+                    break Ok(None);
+                }
+                Err(error) => {
+                    self.ended = true;
+                    break Err(error);
+                }
+            }
+        };
+        self.buffer = buffer;
+        self.report.bytes = self.position();
+        found
+    }
+
+    /// What the answer says beside its records; complete when `next` has given `None`.
+    pub(crate) fn report(&mut self) -> &mut Report {
+        for quirk in self.xml.get_mut().quirks() {
+            self.report.quirks.add(quirk);
+        }
+        &mut self.report
+    }
+
+    fn end(&mut self) {
+        self.ended = true;
+        let position = self.position();
+        let text = self.xml.get_mut();
+        if text.has_fault_before(position) {
+            self.report.quirks.add(Quirk::IllegalCharactersReplaced);
+        }
+        if text.drain() {
+            self.report.quirks.add(Quirk::TrailingContent);
+        }
+    }
+
+    fn step(&mut self, buffer: &mut Vec<u8>) -> Result<Step, Error> {
+        let before = self.position();
+        match self.pull(buffer)? {
+            Event::Start(tag) => {
+                let part = self.enter(&tag)?;
+                self.read_part(part, before, false, buffer)
+            }
+            Event::Empty(tag) => {
+                let part = self.enter(&tag)?;
+                self.read_part(part, before, true, buffer)
+            }
+            Event::End(tag) => self.leave(tag.name().as_ref()),
+            Event::Text(text) if self.open.is_empty() && !text.trim().is_empty() => {
+                Err(Misbehaviour::NotXml(beginning(&text)).into())
+            }
+            Event::DocType(text) => Err(doctype(&text)),
+            Event::Eof => Err(self.truncated()),
+            _ => Ok(Step::On),
+        }
+    }
+
+    /// Notes a start tag outside of records and says what it begins.
+    fn enter(&mut self, tag: &BytesStart<'_>) -> Result<Part, Error> {
+        let name = tag.name();
+        let name: &str = name.as_ref();
+        let local = local(name);
+        let depth = self.open.len();
+        let part = match (depth, local) {
+            (0, "OAI-PMH") => Part::Envelope,
+            (0, other) if other.eq_ignore_ascii_case("html") => {
+                return Err(Misbehaviour::WebPage.into());
+            }
+            (0, other) => return Err(Misbehaviour::NotOaiPmh(beginning(other)).into()),
+            (1, "responseDate") => Part::ResponseDate,
+            (1, "error") => Part::Error(attribute(tag, "code").unwrap_or_default()),
+            (1, "Identify") => Part::Identify,
+            (1, verb) if VERBS.contains(&verb) => Part::Verb,
+            (2, "record") if self.in_verb => Part::Record,
+            (2, "header") if self.in_verb => Part::Header,
+            (2, "set") if self.in_verb => Part::Set,
+            (2, "metadataFormat") if self.in_verb => Part::MetadataFormat,
+            (1 | 2, "resumptionToken") => Part::Token(Token {
+                value: String::new(),
+                cursor: number(tag, "cursor"),
+                complete_list_size: number(tag, "completeListSize"),
+                expiration_date: attribute(tag, "expirationDate"),
+            }),
+            _ => Part::Other,
+        };
+        match part {
+            Part::Record | Part::Header => self.draft.begin(name, tag.attributes_raw()),
+            Part::Envelope | Part::Verb | Part::Identify => self.declare(tag, depth),
+            _ => {}
+        }
+        if matches!(part, Part::Verb | Part::Identify) {
+            self.report.verb = Some(local.to_owned());
+        }
+        if matches!(part, Part::Envelope) && !self.in_namespace(name) {
+            self.report.quirks.add(Quirk::WrongNamespace);
+        }
+        self.push(name)?;
+        Ok(part)
+    }
+
+    fn read_part(
+        &mut self,
+        part: Part,
+        start: u64,
+        empty: bool,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Step, Error> {
+        match part {
+            Part::Record => return Ok(Step::Found(self.record(start, empty, false, buffer)?)),
+            Part::Header => return Ok(Step::Found(self.record(start, empty, true, buffer)?)),
+            _ if empty => {
+                let step = self.close_top();
+                match part {
+                    Part::Token(token) => self.report.token = Some(token),
+                    Part::Error(code) => self.error(code, String::new()),
+                    _ => {}
+                }
+                return Ok(step);
+            }
+            Part::Envelope | Part::Other => {}
+            Part::Verb => self.in_verb = true,
+            Part::ResponseDate => self.report.response_date = Some(self.text(buffer)?),
+            Part::Error(code) => {
+                let message = self.text(buffer)?;
+                self.error(code, message);
+            }
+            Part::Identify => self.report.identity = self.children(buffer)?,
+            Part::Token(token) => self.token(token, start, buffer)?,
+            Part::Set => {
+                let mut set = Set::default();
+                for (name, text) in self.children(buffer)? {
+                    match name.as_str() {
+                        "setSpec" => set.set_spec = text,
+                        "setName" => set.set_name = text,
+                        _ => {}
+                    }
+                }
+                return Ok(Step::Found(Found::Set(set)));
+            }
+            Part::MetadataFormat => {
+                let mut format = MetadataFormat::default();
+                for (name, text) in self.children(buffer)? {
+                    match name.as_str() {
+                        "metadataPrefix" => format.metadata_prefix = text,
+                        "schema" => format.schema = text,
+                        "metadataNamespace" => format.metadata_namespace = text,
+                        _ => {}
+                    }
+                }
+                return Ok(Step::Found(Found::MetadataFormat(format)));
+            }
+        }
+        Ok(Step::On)
+    }
+
+    fn error(&mut self, code: String, message: String) {
+        if self.report.errors.len() < MOST_ERRORS {
+            self.report.errors.push((code, message));
+        }
+    }
+
+    fn token(&mut self, mut token: Token, start: u64, buffer: &mut Vec<u8>) -> Result<(), Error> {
+        drop(self.xml.get_mut().faults_before(start));
+        token.value = self.text(buffer)?;
+        let end = self.position();
+        if self.xml.get_ref().has_fault_before(end) {
+            let reason = "the resumptionToken holds characters that are not allowed";
+            return Err(self.broken(reason));
+        }
+        self.report.token = Some(token);
+        Ok(())
+    }
+
+    /// The text of the element that was just entered, up to its end.
+    fn text(&mut self, buffer: &mut Vec<u8>) -> Result<String, Error> {
+        let depth = self.open.len();
+        let mut text = String::new();
+        while self.open.len() >= depth {
+            self.text_event(depth, &mut text, buffer)?;
+            if text.len() > LONGEST_TEXT {
+                return Err(self.broken("an element that should be short is not"));
+            }
+        }
+        Ok(text.trim().to_owned())
+    }
+
+    /// Reads one event inside of an element; text counts at the depth given.
+    fn text_event(
+        &mut self,
+        depth: usize,
+        text: &mut String,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let here = self.open.len() == depth;
+        match self.pull(buffer)? {
+            Event::Start(tag) => self.push(tag.name().as_ref())?,
+            Event::End(tag) => {
+                self.leave(tag.name().as_ref())?;
+            }
+            Event::Text(part) if here => text.push_str(&part),
+            Event::CData(part) if here => text.push_str(&part),
+            Event::GeneralRef(name) if here => match resolve(&name) {
+                Some(c) => text.push(c),
+                None => text.push_str(&unescape(&mended(&name))),
+            },
+            Event::DocType(part) => return Err(doctype(&part)),
+            Event::Eof => return Err(self.truncated()),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The children of the element that was just entered, with their texts.
+    fn children(&mut self, buffer: &mut Vec<u8>) -> Result<Vec<(String, String)>, Error> {
+        let depth = self.open.len();
+        let mut children: Vec<(String, String)> = Vec::new();
+        let mut length = 0;
+        while self.open.len() >= depth {
+            let before = self.open.len();
+            let mut text = String::new();
+            self.text_event(depth + 1, &mut text, buffer)?;
+            if before == depth && self.open.len() == depth + 1 {
+                let name = local(self.open.top()).to_owned();
+                length += name.len();
+                children.push((name, String::new()));
+            }
+            length += text.len();
+            if let Some((_, last)) = children.last_mut() {
+                last.push_str(&text);
+            }
+            if length > LONGEST_TEXT {
+                return Err(self.broken("an element that should be short is not"));
+            }
+        }
+        for (_, text) in &mut children {
+            *text = text.trim().to_owned();
+        }
+        Ok(children)
+    }
+
+    /// Takes an end tag outside of records.
+    fn leave(&mut self, name: &str) -> Result<Step, Error> {
+        if self.open.is_empty() || self.open.top() != name {
+            if self.rules.leniency == Leniency::Strict {
+                return Err(self.broken(&mismatch(name)));
+            }
+            if !self.open.contains(name) {
+                return Ok(Step::On);
+            }
+            while self.open.top() != name {
+                self.open.pop();
+            }
+        }
+        Ok(self.close_top())
+    }
+
+    fn close_top(&mut self) -> Step {
+        self.open.pop();
+        let depth = self.open.len();
+        self.outer.retain(|declaration| declaration.depth < depth);
+        if depth < 2 {
+            self.in_verb = false;
+        }
+        match depth {
+            0 => Step::End,
+            _ => Step::On,
+        }
+    }
+
+    /// Notes that elements were closed by the end tag of one around them.
+    pub(super) fn left_by_force(&mut self) {
+        self.in_verb &= self.open.len() >= 2;
+        if self.open.is_empty() {
+            self.end();
+        }
+    }
+
+    fn declare(&mut self, tag: &BytesStart<'_>, depth: usize) {
+        for attribute in tag.attributes().flatten() {
+            let Some(prefix) = declared_prefix(attribute.key.as_ref()) else {
+                continue;
+            };
+            if self.outer.len() == MOST_DECLARATIONS {
+                return;
+            }
+            self.outer.retain(|other| other.prefix != prefix);
+            self.outer.push(Declaration {
+                depth,
+                prefix: prefix.to_owned(),
+                namespace: attribute.value.replace('"', "&quot;"),
+                uses: memchr::memmem::Finder::new(&format!("{prefix}:")).into_owned(),
+            });
+        }
+    }
+
+    fn in_namespace(&self, name: &str) -> bool {
+        let prefix = super::namespaces::prefix(name).unwrap_or("");
+        let declaration = self.outer.iter().find(|outer| outer.prefix == prefix);
+        declaration.is_some_and(|outer| outer.namespace == OAI)
+    }
+
+    pub(super) fn push(&mut self, name: &str) -> Result<(), Error> {
+        if self.open.len() == self.rules.depth_limit {
+            return Err(Misbehaviour::TooDeep {
+                limit: self.rules.depth_limit,
+                after: self.last.clone(),
+            }
+            .into());
+        }
+        self.open.push(name);
+        Ok(())
+    }
+
+    pub(super) fn pull<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Result<Event<'b>, Error> {
+        buffer.clear();
+        self.xml.get_mut().next_event();
+        match self.xml.read_event_into(buffer) {
+            Ok(event) => Ok(event),
+            Err(quick_xml::Error::Io(error)) => Err(self.unreadable(&error)),
+            Err(quick_xml::Error::Syntax(_)) => Err(self.truncated()),
+            Err(error) => Err(self.broken(&error.to_string())),
+        }
+    }
+
+    fn unreadable(&self, error: &std::io::Error) -> Error {
+        let limit = error.get_ref().and_then(|inner| inner.downcast_ref());
+        match limit {
+            Some(Limit(limit)) => Misbehaviour::TooLong {
+                limit: *limit,
+                after: self.last.clone(),
+            }
+            .into(),
+            None => Error::transport(format!("the answer broke off: {error}")),
+        }
+    }
+
+    pub(super) fn truncated(&self) -> Error {
+        Misbehaviour::Truncated {
+            offset: self.position(),
+            after: self.last.clone(),
+        }
+        .into()
+    }
+
+    pub(super) fn broken(&self, reason: &str) -> Error {
+        Misbehaviour::Broken {
+            offset: self.position(),
+            after: self.last.clone(),
+            reason: reason.to_owned(),
+        }
+        .into()
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.xml.buffer_position()
+    }
+}
+
+/// What a start tag outside of records begins.
+enum Part {
+    Envelope,
+    ResponseDate,
+    Error(String),
+    Identify,
+    Verb,
+    Record,
+    Header,
+    Set,
+    MetadataFormat,
+    Token(Token),
+    Other,
+}
+
+pub(super) fn mismatch(name: &str) -> String {
+    format!("the end tag `{}` does not fit", beginning(name))
+}
+
+pub(super) fn doctype(text: &str) -> Error {
+    let name = text.trim_start();
+    match name.get(..4) {
+        Some(name) if name.eq_ignore_ascii_case("html") => Misbehaviour::WebPage.into(),
+        _ => Misbehaviour::DocumentType.into(),
+    }
+}
+
+fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
+    let attribute = tag.try_get_attribute(name).ok().flatten()?;
+    Some(unescape(&attribute.value))
+}
+
+fn number(tag: &BytesStart<'_>, name: &str) -> Option<u64> {
+    attribute(tag, name)?.trim().parse().ok()
+}
+
+/// The beginning of a text, for messages.
+fn beginning(text: &str) -> String {
+    text.trim().chars().take(40).collect()
+}
+
+const VERBS: [&str; 5] = [
+    "GetRecord",
+    "ListIdentifiers",
+    "ListMetadataFormats",
+    "ListRecords",
+    "ListSets",
+];
+const LONGEST_TEXT: usize = 1 << 20;
+const MOST_ERRORS: usize = 100;
+const MOST_DECLARATIONS: usize = 100;

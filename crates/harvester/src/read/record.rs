@@ -1,0 +1,378 @@
+//! One record inside of an answer: copied as it is written, checked on the way.
+//!
+//! A fault that leaves the structure whole (a wrong character, an unknown entity, an attribute twice)
+//! costs this record only. Tags that do not fit end the page, unless records may be mended: then the
+//! record is given up and reading goes on behind it.
+
+use memchr::memmem;
+use quick_xml::events::{BytesStart, Event};
+
+use super::Leniency;
+use super::attributes::is_name;
+use super::namespaces::{OAI, WELL_KNOWN, declared_prefix, local, prefix};
+use super::page::{Found, PageReader, doctype, mismatch};
+use super::references::{mend_value, mended, resolve};
+use super::text::FaultKind;
+use crate::Quirk;
+use crate::error::Error;
+use crate::record::{LeftOut, Record};
+
+impl PageReader {
+    /// Reads the record, or bare header, whose start tag was just entered.
+    pub(super) fn record(
+        &mut self,
+        start: u64,
+        empty: bool,
+        bare: bool,
+        buffer: &mut Vec<u8>,
+    ) -> Result<Found, Error> {
+        drop(self.xml.get_mut().faults_before(start));
+        let depth = self.open.len();
+        let attributes = std::mem::take(&mut self.draft.attributes);
+        let name = std::mem::take(&mut self.draft.name);
+        self.check_tag(&name, &attributes, depth);
+        if bare {
+            self.status(&attributes);
+        }
+        self.draft.attributes = attributes;
+        self.draft.name = name;
+        if empty {
+            self.open.pop();
+        }
+        let mut in_header = bare.then_some(depth);
+        while self.open.len() >= depth {
+            self.record_event(depth, &mut in_header, buffer)?;
+        }
+        Ok(self.finish(start, bare))
+    }
+
+    fn record_event(
+        &mut self,
+        depth: usize,
+        in_header: &mut Option<usize>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let limit = self.rules.record_limit;
+        match self.pull(buffer)? {
+            Event::Text(text) => self.record_text(&text),
+            Event::Start(tag) => {
+                self.start_tag(&tag, false);
+                let level = self.open.len();
+                let name = tag.name();
+                let name = local(name.as_ref());
+                if *in_header == Some(level) {
+                    self.draft.begin_field(name);
+                } else if level == depth && name == "header" && in_header.is_none() {
+                    *in_header = Some(level + 1);
+                    self.status(tag.attributes_raw());
+                }
+                self.push(tag.name().as_ref())?;
+            }
+            Event::End(tag) => {
+                let name = tag.name();
+                let name: &str = name.as_ref();
+                if self.open.top() != name {
+                    return self.misfit(name);
+                }
+                self.open.pop();
+                let level = self.open.len();
+                if *in_header == Some(level) {
+                    self.draft.end_field();
+                }
+                self.draft.namespaces.leave(level.max(depth));
+                if level >= depth {
+                    self.draft.write(&["</", name, ">"], limit);
+                    // A second header would be of another record.
+                    if level == depth && *in_header == Some(depth + 1) {
+                        *in_header = Some(usize::MAX);
+                    }
+                }
+            }
+            Event::Empty(tag) => {
+                self.start_tag(&tag, true);
+                let level = self.open.len();
+                let is_header = local(tag.name().as_ref()) == "header";
+                if level == depth && is_header && in_header.is_none() {
+                    self.status(tag.attributes_raw());
+                }
+                self.draft.namespaces.leave(level);
+            }
+            Event::GeneralRef(name) => self.reference(&name),
+            Event::CData(text) => {
+                self.draft.write(&["<![CDATA[", &text, "]]>"], limit);
+                self.draft.field_text(&text);
+            }
+            Event::Comment(text) => match text.contains("--") || text.ends_with('-') {
+                true => self.draft.fail("a comment holds two hyphens"),
+                false => self.draft.write(&["<!--", &text, "-->"], limit),
+            },
+            Event::PI(text) => self.draft.write(&["<?", &text, "?>"], limit),
+            Event::Decl(_) => self.draft.fail("it holds an XML declaration"),
+            Event::DocType(text) => return Err(doctype(&text)),
+            Event::Eof => return Err(self.truncated()),
+        }
+        Ok(())
+    }
+
+    fn start_tag(&mut self, tag: &BytesStart<'_>, empty: bool) {
+        let name = tag.name();
+        let name: &str = name.as_ref();
+        let raw = tag.attributes_raw();
+        let level = self.open.len() + 1;
+        let end = if empty { "/>" } else { ">" };
+        let limit = self.rules.record_limit;
+        match self.check_tag(name, raw, level) {
+            None => self.draft.write(&["<", name, raw, end], limit),
+            Some(mended) => self.draft.write(&["<", name, &mended, end], limit),
+        }
+    }
+
+    /// Checks a tag; gives its attributes anew if they had to be mended.
+    fn check_tag(&mut self, name: &str, raw: &str, level: usize) -> Option<String> {
+        if !is_name(name.as_bytes()) {
+            self.draft.fail("an element has an illegal name");
+            return None;
+        }
+        let draft = &mut self.draft;
+        let mut wrong = false;
+        let mut prefixed = false;
+        if !raw.is_empty() {
+            if let Err(reason) = draft.tag.parse(raw) {
+                draft.fail(reason);
+                return None;
+            }
+            for (attribute, value) in draft.tag.iter(raw) {
+                match declared_prefix(attribute) {
+                    Some(prefix) => draft.namespaces.declare(level, prefix),
+                    None => prefixed |= attribute.contains(':'),
+                }
+                wrong |= memchr::memchr2(b'&', b'<', value.as_bytes()).is_some()
+                    && mend_value(value).is_some();
+            }
+        }
+        if let Some(prefix) = prefix(name) {
+            self.check_prefix(prefix);
+        }
+        if prefixed {
+            self.check_prefixes(raw);
+        }
+        wrong.then(|| self.mend_attributes(raw)).flatten()
+    }
+
+    fn check_prefixes(&mut self, raw: &str) {
+        let attributes = std::mem::take(&mut self.draft.tag);
+        for (attribute, _) in attributes.iter(raw) {
+            if declared_prefix(attribute).is_none()
+                && let Some(prefix) = prefix(attribute)
+            {
+                self.check_prefix(prefix);
+            }
+        }
+        self.draft.tag = attributes;
+    }
+
+    fn check_prefix(&mut self, prefix: &str) {
+        let declared = self.draft.namespaces.contains(prefix)
+            || self.outer.iter().any(|outer| outer.prefix == prefix)
+            || prefix == "xml";
+        if declared
+            || self
+                .draft
+                .undeclared
+                .iter()
+                .any(|(known, _)| *known == prefix)
+        {
+            return;
+        }
+        let known = WELL_KNOWN.iter().find(|(known, _)| *known == prefix);
+        match known {
+            Some(known) if self.rules.leniency == Leniency::Repair => {
+                self.draft.undeclared.push(*known);
+                self.draft.repaired(Quirk::NamespaceDeclared);
+            }
+            _ => {
+                let reason = format!("the namespace prefix `{prefix}` is not declared");
+                self.draft.fail(reason);
+            }
+        }
+    }
+
+    fn mend_attributes(&mut self, raw: &str) -> Option<String> {
+        if self.rules.leniency == Leniency::Strict {
+            self.draft
+                .fail("an attribute holds a bare ampersand, an unknown entity or `<`");
+            return None;
+        }
+        self.draft.repaired(Quirk::BareAmpersandEscaped);
+        let mut mended = String::new();
+        for (attribute, value) in self.draft.tag.iter(raw) {
+            let value = mend_value(value).unwrap_or_else(|| value.to_owned());
+            let value = value.replace('"', "&quot;");
+            mended.push_str(&format!(" {attribute}=\"{value}\""));
+        }
+        Some(mended)
+    }
+
+    fn status(&mut self, raw: &str) {
+        if self.draft.tag.parse(raw).is_err() {
+            return;
+        }
+        let status = self.draft.tag.iter(raw).find(|(name, _)| *name == "status");
+        self.draft.header.deleted = status.is_some_and(|(_, value)| value.trim() == "deleted");
+    }
+
+    fn record_text(&mut self, text: &str) {
+        let limit = self.rules.record_limit;
+        self.draft.field_text(text);
+        let bare = text.starts_with('&');
+        let bracket = text.contains("]]>");
+        if !bare && !bracket {
+            self.draft.write(&[text], limit);
+            return;
+        }
+        if self.rules.leniency == Leniency::Strict {
+            self.draft.fail(match bare {
+                true => "it holds a bare ampersand",
+                false => "it holds `]]>` in text",
+            });
+            return;
+        }
+        self.draft.repaired(Quirk::BareAmpersandEscaped);
+        let text = text.replace('&', "&amp;").replace("]]>", "]]&gt;");
+        self.draft.write(&[&text], limit);
+    }
+
+    fn reference(&mut self, name: &str) {
+        let limit = self.rules.record_limit;
+        if let Some(c) = resolve(name) {
+            self.draft.write(&["&", name, ";"], limit);
+            self.draft.field_text(c.encode_utf8(&mut [0; 4]));
+            return;
+        }
+        if self.rules.leniency == Leniency::Strict {
+            let reason = format!("it holds `&{name};`, which XML does not know");
+            self.draft.fail(reason);
+            return;
+        }
+        self.draft.repaired(Quirk::EntityReplaced);
+        let text = mended(name);
+        self.draft.write(&[&text], limit);
+        self.draft.field_text(&text);
+    }
+
+    /// An end tag that does not fit the innermost element.
+    fn misfit(&mut self, name: &str) -> Result<(), Error> {
+        let reason = mismatch(name);
+        if self.rules.leniency == Leniency::Strict {
+            let reason = match self.draft.header.identifier.as_str() {
+                "" => reason,
+                identifier => format!("{reason} in the record `{identifier}`"),
+            };
+            return Err(self.broken(&reason));
+        }
+        self.draft.fail(reason);
+        // If an element around the records ends, so does this record.
+        if let Some(outside) = self.open.depth_of(name) {
+            self.open.truncate(outside);
+            self.left_by_force();
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, start: u64, bare: bool) -> Found {
+        let end = self.position();
+        for fault in self.xml.get_mut().faults_before(end) {
+            let (quirk, what) = match fault.kind {
+                FaultKind::InvalidBytes => (
+                    Quirk::InvalidBytesRepaired,
+                    "bytes that do not belong to the encoding",
+                ),
+                FaultKind::IllegalCharacter => (
+                    Quirk::IllegalCharactersReplaced,
+                    "a character that XML forbids",
+                ),
+            };
+            if self.rules.leniency == Leniency::Strict {
+                self.draft
+                    .fail(format!("it holds {what} at byte {}", fault.offset - start));
+            } else {
+                self.draft.repaired(quirk);
+            }
+        }
+        if self.draft.header.identifier.is_empty() {
+            self.draft.fail("it has no identifier");
+        }
+        let header = std::mem::take(&mut self.draft.header);
+        if let Some(reason) = self.draft.fault.take() {
+            self.report.quirks.add(Quirk::RecordLeftOut);
+            let known = !header.identifier.is_empty();
+            return Found::LeftOut(LeftOut {
+                identifier: known.then_some(header.identifier),
+                dates: None,
+                reason,
+            });
+        }
+        match &mut self.last {
+            Some(last) => last.clone_from(&header.identifier),
+            None => self.last = Some(header.identifier.clone()),
+        }
+        for repair in &self.draft.repairs {
+            self.report.quirks.add(*repair);
+        }
+        if bare {
+            return Found::Header(header);
+        }
+        Found::Record(Record {
+            header,
+            xml: self.assemble(),
+            repairs: self.draft.repairs.clone(),
+        })
+    }
+
+    /// The record element with the declarations it needs to stand alone.
+    fn assemble(&self) -> Vec<u8> {
+        let draft = &self.draft;
+        let name = draft.name.as_str();
+        let mut xml = Vec::with_capacity(draft.body.len() + 2 * name.len() + 128);
+        let mut write = |parts: &[&str]| {
+            for part in parts {
+                xml.extend_from_slice(part.as_bytes());
+            }
+        };
+        write(&["<", name]);
+        let own = |prefix: &str| draft.namespaces.contains(prefix);
+        if prefix(name).is_none() && !own("") {
+            write(&[" xmlns=\"", OAI, "\""]);
+        }
+        for outer in &self.outer {
+            let needed = match outer.prefix.as_str() {
+                "" => prefix(name).is_some(),
+                used => {
+                    prefix(name) == Some(used)
+                        || outer.uses.find(&draft.body).is_some()
+                        || memmem::find(draft.attributes.as_bytes(), outer.uses.needle()).is_some()
+                }
+            };
+            if needed && !own(&outer.prefix) {
+                let colon = if outer.prefix.is_empty() { "" } else { ":" };
+                write(&[
+                    " xmlns",
+                    colon,
+                    &outer.prefix,
+                    "=\"",
+                    &outer.namespace,
+                    "\"",
+                ]);
+            }
+        }
+        for (known, namespace) in &draft.undeclared {
+            write(&[" xmlns:", known, "=\"", namespace, "\""]);
+        }
+        write(&[draft.attributes.trim_end(), ">"]);
+        xml.extend_from_slice(&draft.body);
+        xml.extend_from_slice(b"</");
+        xml.extend_from_slice(name.as_bytes());
+        xml.push(b'>');
+        xml
+    }
+}

@@ -1,0 +1,130 @@
+//! The faults that the misbehaving repository can play.
+
+/// One way to misbehave. Records are named by their number, pages by their place in a list; a fault
+/// with `times` happens that often and not again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "page, times and status say what they are")]
+pub enum Fault {
+    // In one record, wherever it is sent.
+    /// U+001A in the title.
+    IllegalCharacter(usize),
+    /// `&#x1A;` in the title.
+    IllegalReference(usize),
+    /// A byte of ISO-8859-1 in UTF-8.
+    InvalidBytes(usize),
+    /// The first byte of a character without the rest.
+    SplitCharacter(usize),
+    /// `AT&T`.
+    BareAmpersand(usize),
+    /// `&eacute;`.
+    UnknownEntity(usize),
+    /// A prefix that nobody declares.
+    UndeclaredPrefix(usize),
+    /// The same attribute twice.
+    DuplicateAttribute(usize),
+    /// An end tag that does not fit.
+    MismatchedTags(usize),
+    /// A thousand elements within each other.
+    DeepNesting(usize),
+    /// A title of so many bytes.
+    LongRecord(usize, usize),
+    /// No identifier in the header.
+    NoIdentifier(usize),
+    /// A datestamp in the year 2999.
+    FutureDatestamp(usize),
+    /// Listed, but GetRecord answers idDoesNotExist.
+    NotGiven(usize),
+
+    // In one page.
+    /// The body ends in the middle, and HTTP says it is whole.
+    Truncated { page: usize, times: u32 },
+    /// The connection is reset in the middle of the body.
+    Reset { page: usize, times: u32 },
+    /// A web page with status 200.
+    WebPage { page: usize, times: u32 },
+    /// An error status.
+    Status {
+        page: usize,
+        status: u16,
+        retry_after: Option<String>,
+        times: u32,
+    },
+    /// The body comes byte by byte, with a pause in milliseconds.
+    Drip { page: usize, pause: u64 },
+    /// No records, but a token.
+    EmptyPage(usize),
+    /// An error that the protocol does not know.
+    UnknownError { page: usize, times: u32 },
+    /// badResumptionToken.
+    ExpiredToken { page: usize, times: u32 },
+
+    // In all lists.
+    /// No tokens work, except within this many records of the beginning of a list.
+    TokensExpireAfter(usize),
+    /// Tokens full of odd characters.
+    OddTokens,
+    /// The token of a page leads to the page itself.
+    SameTokenForEver,
+    /// The second page leads back to the first.
+    TokenCircle,
+    /// One token for all pages; the place is kept by the server.
+    UnchangedToken,
+    /// Pages without records and without an end.
+    EndlessEmptyPages,
+    /// After the last page the list begins anew, with ever new tokens.
+    RestartingList,
+    /// The last page has a token, which leads to noRecordsMatch.
+    TokenOnLastPage,
+    /// completeListSize is anything.
+    WrongCompleteListSize,
+    /// The last two records of a page stand on the next as well.
+    OverlappingPages,
+    /// Lists run backwards in time.
+    NewestFirst,
+
+    // In all answers.
+    /// Datestamps with fractions of a second.
+    FractionalSeconds,
+    /// Datestamps in another time zone.
+    LocalTime,
+    /// Days, where seconds are told.
+    DaysInsteadOfSeconds,
+    /// Dates with seconds are refused, although told.
+    SecondsRefused,
+    /// earliestDatestamp is later than most records.
+    EarliestTooLate,
+    /// No responseDate.
+    NoResponseDate,
+    /// gzip that nobody announces.
+    UnannouncedGzip,
+    /// zstd that nobody announces.
+    UnannouncedZstd,
+    /// Content-Encoding: gzip, but plain.
+    GzipMissing,
+    /// ISO-8859-1, declared.
+    Latin1,
+    /// UTF-16 with a byte order mark.
+    Utf16,
+    /// Blank lines first.
+    LeadingWhitespace,
+    /// A comment and text after the end.
+    TrailingContent,
+    /// No namespace at all.
+    NoNamespace,
+    /// A prefix for all elements of the protocol.
+    PrefixedElements,
+    /// Entities that multiply.
+    EntityBomb,
+    /// An entity that is a local file.
+    ExternalEntity,
+    /// A body of so many bytes in one record.
+    HugeAnswer(u64),
+    /// Every request is redirected to a URL, with its query.
+    RedirectTo(String),
+    /// Every request is redirected to itself.
+    RedirectLoop,
+    /// Errors come with status 400.
+    ErrorsWithStatus,
+    /// No such set any longer.
+    NoSets,
+}

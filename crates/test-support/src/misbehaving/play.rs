@@ -1,0 +1,638 @@
+//! Makes the answers.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Mutex;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::script::BEGINNING;
+use super::{Counter, Fault, Script};
+
+/// What goes over the wire.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    pub(super) sending: Sending,
+}
+
+/// How the body is sent.
+pub(super) enum Sending {
+    Whole,
+    /// Byte by byte, with a pause in milliseconds.
+    Drip(u64),
+    /// Half of it, then a reset.
+    Reset,
+    /// With so many bytes more in its middle.
+    Endless(u64),
+}
+
+/// The state of a running repository.
+#[derive(Debug)]
+pub(super) struct Play {
+    pub(super) script: Mutex<Script>,
+    pub(super) requests: Mutex<Vec<String>>,
+    pub(super) heads: Mutex<Vec<String>>,
+    pub(super) connections: Mutex<usize>,
+    base_url: String,
+    counter: Counter,
+    /// Where the list stands, for the one token that never changes.
+    place: Mutex<usize>,
+}
+
+/// A request for a page of a list.
+#[derive(Clone, Default)]
+struct Selection {
+    from: Option<i64>,
+    until: Option<i64>,
+    set: Option<String>,
+    offset: usize,
+    /// Which page of the list, whatever is on it.
+    page: usize,
+}
+
+impl Play {
+    pub(super) fn new(script: Script, base_url: String) -> Self {
+        Self {
+            script: Mutex::new(script),
+            requests: Mutex::default(),
+            heads: Mutex::default(),
+            connections: Mutex::default(),
+            base_url,
+            counter: Counter::default(),
+            place: Mutex::default(),
+        }
+    }
+
+    pub(super) fn answer(&self, target: &str) -> Answer {
+        let script = self.script.lock().unwrap().clone();
+        let query = target.split_once('?').map_or("", |(_, query)| query);
+        self.requests.lock().unwrap().push(decoded(query));
+        let arguments: HashMap<String, String> = query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(name, value)| (decoded(name), decoded(value)))
+            .collect();
+        for fault in &script.faults {
+            match fault {
+                Fault::RedirectTo(url) => return redirect(format!("{url}?{query}")),
+                Fault::RedirectLoop => return redirect(target.to_owned()),
+                _ => {}
+            }
+        }
+        let verb = arguments.get("verb").map_or("", String::as_str);
+        match verb {
+            "Identify" => self.wrap(&script, &identify(&script, &self.base_url), 200),
+            "ListMetadataFormats" => self.wrap(&script, FORMATS, 200),
+            "ListSets" if script.has(&Fault::NoSets) => {
+                self.error(&script, "noSetHierarchy", "no sets")
+            }
+            "ListSets" => self.wrap(&script, SETS, 200),
+            "GetRecord" => self.get_record(&script, &arguments),
+            "ListRecords" | "ListIdentifiers" => self.list(&script, verb, &arguments),
+            _ => self.error(&script, "badVerb", "no such verb"),
+        }
+    }
+
+    fn get_record(&self, script: &Script, arguments: &HashMap<String, String>) -> Answer {
+        let identifier = arguments.get("identifier").map_or("", String::as_str);
+        let number = (0..script.records).find(|n| Script::identifier(*n) == identifier);
+        match number {
+            Some(number) if !script.has(&Fault::NotGiven(number)) => {
+                let record = record(script, number);
+                self.wrap(script, &format!("<GetRecord>{record}</GetRecord>"), 200)
+            }
+            _ => self.error(script, "idDoesNotExist", "no such record"),
+        }
+    }
+
+    fn list(&self, script: &Script, verb: &str, arguments: &HashMap<String, String>) -> Answer {
+        let selection = match arguments.get("resumptionToken") {
+            Some(token) => match self.resumed(script, token) {
+                Some(selection) => selection,
+                None => return self.error(script, "badResumptionToken", "unknown token"),
+            },
+            None => {
+                *self.place.lock().unwrap() = 0;
+                if arguments.get("metadataPrefix").map(String::as_str) != Some("oai_dc") {
+                    return self.error(script, "cannotDisseminateFormat", "oai_dc only");
+                }
+                let bounds = [arguments.get("from"), arguments.get("until")];
+                let seconds = bounds.iter().flatten().any(|bound| bound.contains('T'));
+                if seconds && (script.days || script.has(&Fault::SecondsRefused)) {
+                    return self.error(script, "badArgument", "days only");
+                }
+                Selection {
+                    from: arguments.get("from").map(|from| seconds_of(from, false)),
+                    until: arguments.get("until").map(|until| seconds_of(until, true)),
+                    set: arguments.get("set").cloned(),
+                    ..Selection::default()
+                }
+            }
+        };
+        self.page(script, verb, &selection)
+    }
+
+    fn page(&self, script: &Script, verb: &str, selection: &Selection) -> Answer {
+        if let Some(answer) = self.instead(script, selection.page) {
+            return answer;
+        }
+        let all = selected(script, selection);
+        if script.has(&Fault::EndlessEmptyPages) && selection.page > 0 {
+            let token = self.token(script, selection, 0);
+            return self.wrap(script, &format!("<{verb}>{token}</{verb}>"), 200);
+        }
+        if selection.offset >= all.len() {
+            return self.error(script, "noRecordsMatch", "nothing");
+        }
+        let mut start = selection.offset;
+        if script.has(&Fault::OverlappingPages) && start >= 2 {
+            start -= 2;
+        }
+        let end = (selection.offset + script.page).min(all.len());
+        let mut body = format!("<{verb}>");
+        if !script.has(&Fault::EmptyPage(selection.page)) {
+            for number in &all[start..end] {
+                match verb {
+                    "ListRecords" => body.push_str(&record(script, *number)),
+                    _ => body.push_str(&header(script, *number)),
+                }
+            }
+        }
+        let more = end < all.len() || script.has(&Fault::TokenOnLastPage);
+        if more {
+            body.push_str(&self.token(script, selection, end));
+        } else if script.has(&Fault::RestartingList) {
+            body.push_str(&self.token(script, selection, 0));
+        } else if selection.page > 0 {
+            let size = complete_list_size(script, all.len());
+            let _ = write!(body, "<resumptionToken completeListSize=\"{size}\"/>");
+        }
+        let _ = write!(body, "</{verb}>");
+        self.sent(script, selection.page, self.wrap(script, &body, 200))
+    }
+
+    /// What is answered in place of a page.
+    fn instead(&self, script: &Script, page: usize) -> Option<Answer> {
+        for fault in &script.faults {
+            let happens = |of: &usize, times: &u32| {
+                *of == page && self.counter.spend(format!("{fault:?}"), *times)
+            };
+            match fault {
+                Fault::WebPage { page, times } if happens(page, times) => {
+                    return Some(plain(200, "<!DOCTYPE html><html><body>Oops</body></html>"));
+                }
+                Fault::Status {
+                    page,
+                    status,
+                    retry_after,
+                    times,
+                } if happens(page, times) => {
+                    let mut answer = plain(*status, "later");
+                    let retry_after = retry_after.clone();
+                    answer
+                        .headers
+                        .extend(retry_after.map(|value| ("Retry-After".to_owned(), value)));
+                    return Some(answer);
+                }
+                Fault::UnknownError { page, times } if happens(page, times) => {
+                    return Some(self.error(script, "internalServerError", "oops"));
+                }
+                Fault::ExpiredToken { page, times } if happens(page, times) => {
+                    return Some(self.error(script, "badResumptionToken", "expired"));
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// How a page is sent.
+    fn sent(&self, script: &Script, page: usize, mut answer: Answer) -> Answer {
+        for fault in &script.faults {
+            let happens = |of: &usize, times: &u32| {
+                *of == page && self.counter.spend(format!("{fault:?}"), *times)
+            };
+            match fault {
+                Fault::Truncated { page, times } if happens(page, times) => {
+                    let middle = answer.body.len() * 2 / 3;
+                    answer.body.truncate(middle);
+                }
+                Fault::Reset { page, times } if happens(page, times) => {
+                    answer.sending = Sending::Reset;
+                }
+                Fault::Drip { page: of, pause } if *of == page => {
+                    answer.sending = Sending::Drip(*pause);
+                }
+                Fault::HugeAnswer(length) => answer.sending = Sending::Endless(*length),
+                _ => {}
+            }
+        }
+        answer
+    }
+
+    fn token(&self, script: &Script, selection: &Selection, offset: usize) -> String {
+        let all = selected(script, selection).len();
+        let mut next = selection.clone();
+        next.offset = offset;
+        next.page += 1;
+        if script.has(&Fault::SameTokenForEver) && selection.page > 0 {
+            next = selection.clone();
+        }
+        if script.has(&Fault::TokenCircle) && selection.page == 2 {
+            next.offset = script.page;
+            next.page = 1;
+        }
+        let number = |bound: Option<i64>| bound.map_or(String::new(), |b| b.to_string());
+        let mut token = format!(
+            "{}!{}!{}!{}!{}",
+            next.offset,
+            next.page,
+            number(next.from),
+            number(next.until),
+            next.set.unwrap_or_default()
+        );
+        if script.has(&Fault::OddTokens) {
+            token.push_str("!/+ %20&<>\"'é🐎=?#;%");
+        }
+        if script.has(&Fault::UnchangedToken) {
+            *self.place.lock().unwrap() = next.offset;
+            token = "session".to_owned();
+        }
+        let token = token
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
+        let cursor = selection.offset;
+        let size = complete_list_size(script, all);
+        format!(
+            "<resumptionToken cursor=\"{cursor}\" completeListSize=\"{size}\">{token}</resumptionToken>"
+        )
+    }
+
+    fn resumed(&self, script: &Script, token: &str) -> Option<Selection> {
+        if script.has(&Fault::UnchangedToken) {
+            let offset = *self.place.lock().unwrap();
+            return (token == "session").then(|| Selection {
+                offset,
+                page: offset / script.page,
+                ..Selection::default()
+            });
+        }
+        let mut parts = token.splitn(6, '!');
+        let selection = Selection {
+            offset: parts.next()?.parse().ok()?,
+            page: parts.next()?.parse().ok()?,
+            from: parts.next()?.parse().ok(),
+            until: parts.next()?.parse().ok(),
+            set: parts
+                .next()
+                .filter(|set| !set.is_empty())
+                .map(str::to_owned),
+        };
+        if script.has(&Fault::OddTokens) && parts.next()? != "/+ %20&<>\"'é🐎=?#;%" {
+            return None;
+        }
+        let expired = script.faults.iter().any(|fault| match fault {
+            Fault::TokensExpireAfter(records) => selection.offset > *records,
+            _ => false,
+        });
+        (!expired).then_some(selection)
+    }
+
+    fn error(&self, script: &Script, code: &str, message: &str) -> Answer {
+        let status = match script.has(&Fault::ErrorsWithStatus) {
+            true => 400,
+            false => 200,
+        };
+        let error = format!("<error code=\"{code}\">{message}</error>");
+        self.wrap(script, &error, status)
+    }
+
+    /// Puts an answer into its envelope, with the faults that concern all answers.
+    fn wrap(&self, script: &Script, content: &str, status: u16) -> Answer {
+        let has = |fault| script.has(&fault);
+        let now = written(BEGINNING + 400 * 86_400, false);
+        let date = match has(Fault::NoResponseDate) {
+            true => String::new(),
+            false => format!("<responseDate>{now}</responseDate>"),
+        };
+        let encoding = match has(Fault::Latin1) {
+            true => "ISO-8859-1",
+            false if has(Fault::Utf16) => "UTF-16",
+            false => "UTF-8",
+        };
+        let mut text = format!("<?xml version=\"1.0\" encoding=\"{encoding}\"?>\n");
+        if has(Fault::LeadingWhitespace) {
+            text.insert_str(0, "\n\n  ");
+        }
+        if has(Fault::EntityBomb) {
+            text.push_str(BOMB);
+        }
+        if has(Fault::ExternalEntity) {
+            text.push_str(EXTERNAL);
+        }
+        let namespace = match has(Fault::NoNamespace) {
+            true => "",
+            false => " xmlns=\"http://www.openarchives.org/OAI/2.0/\"",
+        };
+        let request = format!("<request>{}</request>", self.base_url);
+        let mut envelope = format!(
+            "<OAI-PMH{namespace} xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\">{date}{request}{content}</OAI-PMH>"
+        );
+        if has(Fault::PrefixedElements) {
+            envelope = prefixed(&envelope);
+        }
+        text.push_str(&envelope);
+        if has(Fault::TrailingContent) {
+            text.push_str("\n<!-- 0.1 s --> Notice: unset index");
+        }
+        let mut answer = plain(status, "");
+        answer.headers[0].1 = "text/xml".to_owned();
+        answer.body = bytes(script, &text);
+        if has(Fault::UnannouncedGzip) {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&answer.body).unwrap();
+            answer.body = encoder.finish().unwrap();
+        }
+        if has(Fault::UnannouncedZstd) {
+            answer.body = zstd(&answer.body);
+        }
+        if has(Fault::GzipMissing) {
+            let header = ("Content-Encoding".to_owned(), "gzip".to_owned());
+            answer.headers.push(header);
+        }
+        answer
+    }
+}
+
+/// Text as bytes; faults that are no text are put in here.
+fn bytes(script: &Script, text: &str) -> Vec<u8> {
+    if script.has(&Fault::Latin1) {
+        let latin = |c: char| u8::try_from(u32::from(c)).unwrap_or(b'?');
+        return text.chars().map(latin).collect();
+    }
+    if script.has(&Fault::Utf16) {
+        let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+        return units.flat_map(u16::to_le_bytes).collect();
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    for (mark, fault) in [(INVALID, &b"\xe9"[..]), (SPLIT, b"\xc5")] {
+        while let Some(at) = bytes.windows(3).position(|w| w == mark.as_bytes()) {
+            bytes.splice(at..at + 3, fault.iter().copied());
+        }
+    }
+    bytes
+}
+
+fn selected(script: &Script, selection: &Selection) -> Vec<usize> {
+    let even = selection
+        .set
+        .as_deref()
+        .map(|set| (set == "even", set == "odd"));
+    let mut all: Vec<usize> = (0..script.records)
+        .filter(|number| {
+            let moment = script.moment(*number);
+            selection.from.is_none_or(|from| from <= moment)
+                && selection.until.is_none_or(|until| moment <= until)
+                && even.is_none_or(|(even, odd)| if number % 2 == 0 { even } else { odd })
+        })
+        .collect();
+    if script.has(&Fault::NewestFirst) {
+        all.reverse();
+    }
+    all
+}
+
+fn header(script: &Script, number: usize) -> String {
+    let status = match number % 10 == 9 {
+        true => " status=\"deleted\"",
+        false => "",
+    };
+    let identifier = match script.has(&Fault::NoIdentifier(number)) {
+        true => String::new(),
+        false => format!("<identifier>{}</identifier>", Script::identifier(number)),
+    };
+    let moment = script.moment(number);
+    let mut datestamp = written(
+        moment,
+        script.days || script.has(&Fault::DaysInsteadOfSeconds),
+    );
+    if script.has(&Fault::FractionalSeconds) {
+        datestamp = datestamp.replace('Z', ".123Z");
+    }
+    if script.has(&Fault::LocalTime) {
+        datestamp = written(moment + 3600, false).replace('Z', "+01:00");
+    }
+    if script.has(&Fault::FutureDatestamp(number)) {
+        datestamp = "2999-01-01T00:00:00Z".to_owned();
+    }
+    let set = if number.is_multiple_of(2) {
+        "even"
+    } else {
+        "odd"
+    };
+    format!(
+        "<header{status}>{identifier}<datestamp>{datestamp}</datestamp><setSpec>{set}</setSpec></header>"
+    )
+}
+
+fn record(script: &Script, number: usize) -> String {
+    let header = header(script, number);
+    if number % 10 == 9 {
+        return format!("<record>{header}</record>");
+    }
+    let mut title = format!("Record {number}: caf\u{e9}");
+    let mut after = String::new();
+    for fault in &script.faults {
+        match fault {
+            Fault::IllegalCharacter(n) if *n == number => title.push('\u{1a}'),
+            Fault::IllegalReference(n) if *n == number => title.push_str("&#x1A;"),
+            Fault::InvalidBytes(n) if *n == number => title.push_str(INVALID),
+            Fault::SplitCharacter(n) if *n == number => title.push_str(SPLIT),
+            Fault::BareAmpersand(n) if *n == number => title.push_str(" AT&T & more"),
+            Fault::UnknownEntity(n) if *n == number => title.push_str(" &eacute;"),
+            Fault::UndeclaredPrefix(n) if *n == number => after.push_str("<foo:bar/>"),
+            Fault::DuplicateAttribute(n) if *n == number => after.push_str("<a b='1' b='2'/>"),
+            Fault::MismatchedTags(n) if *n == number => after.push_str("<b><i></b></i>"),
+            Fault::DeepNesting(n) if *n == number => {
+                after.push_str(&format!("{}{}", "<d>".repeat(1000), "</d>".repeat(1000)));
+            }
+            Fault::LongRecord(n, length) if *n == number => title.push_str(&"x".repeat(*length)),
+            Fault::EntityBomb => title.push_str("&bomb;"),
+            Fault::ExternalEntity => title.push_str("&file;"),
+            _ => {}
+        }
+    }
+    format!(
+        "<record>{header}<metadata><oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
+         xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/oai_dc/ \
+         http://www.openarchives.org/OAI/2.0/oai_dc.xsd\"><dc:title>{title}</dc:title><dc:creator>Author, A.</dc:creator>\
+         <dc:subject>testing &amp; failing</dc:subject><dc:date>2020</dc:date>\
+         <dc:identifier>http://misbehaving.example/{number}</dc:identifier>{after}</oai_dc:dc></metadata></record>"
+    )
+}
+
+fn identify(script: &Script, base_url: &str) -> String {
+    let granularity = match script.days {
+        true => "YYYY-MM-DD",
+        false => "YYYY-MM-DDThh:mm:ssZ",
+    };
+    let earliest = match script.has(&Fault::EarliestTooLate) {
+        true => script.moment(script.records),
+        false => BEGINNING,
+    };
+    let earliest = written(earliest, script.days);
+    format!(
+        "<Identify><repositoryName>Misbehaving</repositoryName><baseURL>{base_url}</baseURL>\
+         <protocolVersion>2.0</protocolVersion><adminEmail>nobody@misbehaving.example</adminEmail>\
+         <earliestDatestamp>{earliest}</earliestDatestamp><deletedRecord>persistent</deletedRecord>\
+         <granularity>{granularity}</granularity></Identify>"
+    )
+}
+
+fn complete_list_size(script: &Script, size: usize) -> usize {
+    match script.has(&Fault::WrongCompleteListSize) {
+        true => 3,
+        false => size,
+    }
+}
+
+fn plain(status: u16, body: &str) -> Answer {
+    Answer {
+        status,
+        headers: vec![("Content-Type".to_owned(), "text/html".to_owned())],
+        body: body.as_bytes().to_vec(),
+        sending: Sending::Whole,
+    }
+}
+
+fn redirect(target: String) -> Answer {
+    let mut answer = plain(302, "elsewhere");
+    answer.headers.push(("Location".to_owned(), target));
+    answer
+}
+
+/// Gives every element of the protocol the prefix `oai`; those of the metadata have others.
+fn prefixed(xml: &str) -> String {
+    let mut out = String::new();
+    for piece in xml.split_inclusive('<') {
+        let (name, _) = piece
+            .split_once([' ', '>', '/', '<'])
+            .unwrap_or((piece, ""));
+        let end = piece.strip_prefix('/');
+        match (end, name.contains(':') || name.is_empty()) {
+            (Some(end), _) if !end.split('>').next().unwrap_or("").contains(':') => {
+                out.push_str("/oai:");
+                out.push_str(end);
+            }
+            (None, false) => {
+                out.push_str("oai:");
+                out.push_str(piece);
+            }
+            _ => out.push_str(piece),
+        }
+    }
+    out.replace("xmlns=\"http://www.openarchives.org/OAI/2.0/\"", OAI)
+}
+
+/// A zstd frame that is not compressed: blocks of bytes as they are.
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58];
+    let mut blocks = bytes.chunks(100_000).peekable();
+    while let Some(block) = blocks.next() {
+        let last = u32::from(blocks.peek().is_none());
+        let header = last | ((block.len() as u32) << 3);
+        out.extend_from_slice(&header.to_le_bytes()[..3]);
+        out.extend_from_slice(block);
+    }
+    out
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let hex = tail.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match (first, hex.and_then(|hex| u8::from_str_radix(hex, 16).ok())) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            (b'+', _) => {
+                bytes.push(b' ');
+                rest = tail;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A moment as text.
+fn written(seconds: i64, days: bool) -> String {
+    let day = seconds.div_euclid(86_400);
+    let (year, month, date) = civil(day);
+    let rest = seconds.rem_euclid(86_400);
+    if days {
+        return format!("{year:04}-{month:02}-{date:02}");
+    }
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+fn seconds_of(text: &str, end: bool) -> i64 {
+    let number = |range: std::ops::Range<usize>| -> i64 {
+        text.get(range)
+            .and_then(|part| part.parse().ok())
+            .unwrap_or(0)
+    };
+    let days = days_from_civil(number(0..4), number(5..7), number(8..10));
+    let time = match text.len() {
+        10 if end => 86_399,
+        10 => 0,
+        _ => number(11..13) * 3600 + number(14..16) * 60 + number(17..19),
+    };
+    days * 86_400 + time
+}
+
+/// Days since 1970 to a date of the Gregorian calendar, and back.
+fn civil(day: i64) -> (i64, i64, i64) {
+    let z = day + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    let year = yoe + era * 400 + i64::from(month <= 2);
+    (year, month, doy - (153 * mp + 2) / 5 + 1)
+}
+
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let yoe = year.rem_euclid(400);
+    let doy = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+}
+
+/// Stand for bytes that are no text, until the text is made bytes: characters for private use.
+const INVALID: &str = "\u{e001}";
+const SPLIT: &str = "\u{e002}";
+const OAI: &str = "xmlns:oai=\"http://www.openarchives.org/OAI/2.0/\"";
+const FORMATS: &str = "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix>\
+    <schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema>\
+    <metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace>\
+    </metadataFormat></ListMetadataFormats>";
+const SETS: &str = "<ListSets><set><setSpec>even</setSpec><setName>Even</setName></set>\
+    <set><setSpec>odd</setSpec><setName>Odd &amp; strange</setName></set></ListSets>";
+const BOMB: &str = "<!DOCTYPE OAI-PMH [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">\
+    <!ENTITY bomb \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>";
+const EXTERNAL: &str = "<!DOCTYPE OAI-PMH [<!ENTITY file SYSTEM \"file:///etc/passwd\">]>";

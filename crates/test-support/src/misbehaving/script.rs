@@ -1,0 +1,66 @@
+//! What the repository holds, and which faults it plays.
+
+use super::Fault;
+
+/// The records, the pages, and the faults.
+#[derive(Debug, Clone)]
+pub struct Script {
+    /// How many records there are. Every tenth is deleted.
+    pub records: usize,
+    /// How many are on a page.
+    pub page: usize,
+    /// Whether dates are days.
+    pub days: bool,
+    /// How many seconds lie between two records.
+    pub step: i64,
+    /// What goes wrong.
+    pub faults: Vec<Fault>,
+}
+
+impl Script {
+    /// So many records, so many on a page, one a minute from the beginning of 2020 on.
+    pub fn new(records: usize, page: usize) -> Self {
+        Self {
+            records,
+            page,
+            days: false,
+            step: 60,
+            faults: Vec::new(),
+        }
+    }
+
+    /// With a fault.
+    pub fn with(mut self, fault: Fault) -> Self {
+        self.faults.push(fault);
+        self
+    }
+
+    /// With dates that are days, and so many records a day.
+    pub fn by_days(mut self, records_per_day: i64) -> Self {
+        self.days = true;
+        self.step = 86_400 / records_per_day;
+        self
+    }
+
+    /// The identifier of a record.
+    pub fn identifier(number: usize) -> String {
+        format!("oai:misbehaving.example:{number}")
+    }
+
+    /// The identifiers of all records.
+    pub fn identifiers(&self) -> Vec<String> {
+        (0..self.records).map(Self::identifier).collect()
+    }
+
+    pub(super) fn has(&self, fault: &Fault) -> bool {
+        self.faults.contains(fault)
+    }
+
+    /// The moment of a record, in seconds.
+    pub(super) fn moment(&self, number: usize) -> i64 {
+        BEGINNING + number as i64 * self.step
+    }
+}
+
+/// 2020-01-01T00:00:00Z
+pub(super) const BEGINNING: i64 = 1_577_836_800;

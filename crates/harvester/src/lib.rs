@@ -3,10 +3,14 @@
 
 mod client;
 mod error;
+pub mod filter;
 mod harvest;
+pub mod normalise;
 mod quirk;
 mod read;
 mod record;
+pub mod validation;
+pub mod xml;
 
 pub use client::{
     Client, ClientOptions, Credentials, Headers, Pace, RealPace, Records, Repository, Stop, Traffic,

@@ -9,6 +9,7 @@ pub mod normalise;
 mod quirk;
 mod read;
 mod record;
+pub mod unpack;
 pub mod validation;
 pub mod xml;
 

@@ -1,0 +1,87 @@
+//! Digests and names as WARC files have them.
+
+use std::io::{self, Read};
+
+use sha1::{Digest, Sha1};
+
+/// A SHA-1 with its label, as in `sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ`.
+pub(super) fn labelled(digest: Sha1) -> String {
+    format!("sha1:{}", base32(&digest.finalize()))
+}
+
+/// Passes all that a reader has to `see`, and returns how much it was.
+pub(super) fn each_block(
+    reader: &mut dyn Read,
+    mut see: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<u64> {
+    let mut block = vec![0; 64 * 1024];
+    let mut length = 0;
+    loop {
+        let count = match reader.read(&mut block) {
+            Ok(0) => return Ok(length),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        see(&block[..count])?;
+        length += count as u64;
+    }
+}
+
+/// A name for a record that no other has (RFC 9562, version 4).
+pub(super) fn record_id() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    bytes[6] = bytes[6] & 0x0F | 0x40;
+    bytes[8] = bytes[8] & 0x3F | 0x80;
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let groups = [
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..],
+    ];
+    Ok(format!("<urn:uuid:{}>", groups.join("-")))
+}
+
+/// RFC 4648, for lengths that need no padding, as that of a SHA-1.
+fn base32(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 8 / 5);
+    for group in bytes.chunks(5) {
+        let bits = group
+            .iter()
+            .fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        for shift in (0..8).rev() {
+            let digit = (bits >> (shift * 5)) & 31;
+            text.push(char::from(DIGITS[digit as usize]));
+        }
+    }
+    text
+}
+
+const DIGITS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_of_nothing_is_the_well_known_one() {
+        assert_eq!(
+            labelled(Sha1::new()),
+            "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
+        );
+    }
+
+    #[test]
+    fn record_ids_are_random_uuids() {
+        let (one, other) = (record_id().unwrap(), record_id().unwrap());
+        assert_ne!(one, other);
+        assert_eq!(
+            one.len(),
+            "<urn:uuid:00000000-0000-4000-8000-000000000000>".len()
+        );
+        assert_eq!(&one[24..25], "4");
+    }
+}

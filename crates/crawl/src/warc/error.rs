@@ -1,0 +1,43 @@
+//! What can go wrong with WARC files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of the writer.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A WARC file cannot be used.
+    #[error("`{}` cannot be {action}: {source}", path.display())]
+    File {
+        /// What was tried, as in "cannot be written".
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The bytes of a resource cannot be read, or are not as many as at first.
+    #[error("the bytes of `{url}` cannot be read: {source}")]
+    Body {
+        /// The resource.
+        url: String,
+        /// What the reader says.
+        source: io::Error,
+    },
+    /// Another process writes a file of the same name.
+    #[error("`{}` is being written by another process; give another prefix or directory", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Error {
+    pub(super) fn file(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::File {
+            action,
+            path: path.to_owned(),
+            source: source.into(),
+        }
+    }
+}

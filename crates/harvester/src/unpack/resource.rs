@@ -1,0 +1,86 @@
+//! A file that a record speaks of.
+
+use std::io::{ErrorKind, Read, Write};
+use std::time::SystemTime;
+
+use super::value::{Value, reading_error};
+use super::{Checked, Digest, Error};
+
+/// A file: its URL, what was recorded of it, and its bytes or where they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource<'a> {
+    /// The URL, or another identifier if the record has no URL of it.
+    pub url: String,
+    /// The media type.
+    pub media_type: Option<String>,
+    /// What a GET returned, or would have returned.
+    pub http: Option<HttpHeader>,
+    /// When it was last modified.
+    pub modified: Option<SystemTime>,
+    /// The digests of its bytes.
+    pub digests: Vec<Digest>,
+    /// The bytes, if they are in the record.
+    pub value: Option<Value<'a>>,
+    /// Where the bytes can be got, if the record says so.
+    pub reference: Option<String>,
+}
+
+/// The status and the headers of an HTTP response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpHeader {
+    /// The status.
+    pub status: u16,
+    /// The fields as (name, value).
+    pub fields: Vec<(String, String)>,
+}
+
+impl HttpHeader {
+    /// The value of a field; case does not count in names.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        let mut fields = self.fields.iter();
+        let found = fields.find(|(field, _)| field.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+impl Resource<'_> {
+    /// Writes the bytes that are in the record and checks their digests; returns how many there are, or `None` if
+    /// the record has none. What was written before an error must not be used.
+    pub fn copy_to(&self, out: &mut dyn Write, limit: u64) -> Result<Option<u64>, Error> {
+        let Some(value) = &self.value else {
+            return Ok(None);
+        };
+        let mut reader = value.reader(&self.url)?;
+        let mut checked = self.checked(out);
+        let mut block = vec![0; BLOCK];
+        let mut left = limit;
+        loop {
+            let count = match reader.read(&mut block) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(reading_error(&self.url, &error)),
+            };
+            left = left
+                .checked_sub(count as u64)
+                .ok_or_else(|| Error::TooLarge {
+                    url: self.url.clone(),
+                    limit,
+                })?;
+            checked
+                .write_all(&block[..count])
+                .map_err(|source| Error::Output {
+                    url: self.url.clone(),
+                    source,
+                })?;
+        }
+        checked.finish().map(Some)
+    }
+
+    /// An output that checks what is written to it against the recorded digests, for bytes got by reference.
+    pub fn checked<W: Write>(&self, out: W) -> Checked<W> {
+        Checked::new(out, &self.url, &self.digests)
+    }
+}
+
+const BLOCK: usize = 64 * 1024;

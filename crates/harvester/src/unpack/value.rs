@@ -1,0 +1,60 @@
+//! Bytes given by value, as they stand in the record.
+
+use std::io::{self, Read};
+
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
+
+use super::Error;
+use super::base64::{Decoder, NotBase64};
+
+/// The bytes of a resource, not decoded yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value<'a> {
+    pub(super) text: Text<'a>,
+    /// How the bytes were packed before they were put into the record, in this order.
+    pub(super) codings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Text<'a> {
+    /// Pieces of base64, as they lie between comments and references.
+    Base64(Vec<&'a str>),
+    /// The text itself is the content.
+    Plain(String),
+}
+
+impl Value<'_> {
+    /// A reader of the decoded bytes.
+    pub(super) fn reader(&self, url: &str) -> Result<Box<dyn Read + '_>, Error> {
+        let mut reader: Box<dyn Read + '_> = match &self.text {
+            Text::Base64(pieces) => Box::new(Decoder::new(pieces)),
+            Text::Plain(text) => Box::new(text.as_bytes()),
+        };
+        for coding in self.codings.iter().rev() {
+            reader = match coding.to_ascii_lowercase().as_str() {
+                "gzip" | "x-gzip" => Box::new(MultiGzDecoder::new(reader)),
+                "deflate" => Box::new(ZlibDecoder::new(reader)),
+                "identity" => reader,
+                _ => {
+                    return Err(Error::ContentEncoding {
+                        url: url.to_owned(),
+                        coding: coding.clone(),
+                    });
+                }
+            };
+        }
+        Ok(reader)
+    }
+}
+
+/// What an error of the reader says of the record.
+pub(super) fn reading_error(url: &str, error: &io::Error) -> Error {
+    let url = url.to_owned();
+    match error.get_ref().is_some_and(|inner| inner.is::<NotBase64>()) {
+        true => Error::Base64 { url },
+        false => Error::Damaged {
+            url,
+            reason: error.to_string(),
+        },
+    }
+}

@@ -1,0 +1,58 @@
+//! What can go wrong with files, with the culprit and the remedy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of the store.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused.
+    #[error("`{}` cannot be {action}: {source}", path.display())]
+    Io {
+        /// What was tried, as in "cannot be written".
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Something that is no directory stands where one is needed. Links are not followed.
+    #[error("`{}` is in the way: it is a file or a symbolic link where a directory is needed; move it away", path.display())]
+    InTheWay {
+        /// What stands there, below the base directory.
+        path: PathBuf,
+    },
+    /// The path of a file does not lie below the base directory.
+    #[error("`{}` is not a path below the base directory", path.display())]
+    NotBelow {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A mirror was given something that no path can be made of.
+    #[error("`{url}` is not an http or https URL, so it has no place in a mirror")]
+    NotAUrl {
+        /// What was given.
+        url: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::Io {
+            action,
+            path: path.to_owned(),
+            source: source.into(),
+        }
+    }
+
+    /// Whether the disk or the quota is full: waiting or making room helps, trying again at once does not.
+    pub fn is_full(&self) -> bool {
+        let Self::Io { source, .. } = self else {
+            return false;
+        };
+        matches!(
+            source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
+    }
+}

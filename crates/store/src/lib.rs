@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod directory;
+mod error;
+mod mirror;
+mod new_file;
+mod record_files;
+mod temporary;
+mod url_list;
+
+pub use directory::Durability;
+pub use error::Error;
+pub use mirror::Mirror;
+pub use new_file::NewFile;
+pub use record_files::{Layout, RecordFiles};
+pub use url_list::UrlList;

@@ -1,0 +1,97 @@
+//! A file that is being written and has no place yet. One that is dropped before it gets a place is gone.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, Timespec, Timestamps, UTIME_OMIT};
+
+/// A file to be filled and then placed, whole or not at all.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    directory: Arc<OwnedFd>,
+    name: String,
+    placed: bool,
+}
+
+impl NewFile {
+    pub(crate) fn new(file: File, directory: Arc<OwnedFd>, name: String) -> Self {
+        Self {
+            file,
+            directory,
+            name,
+            placed: false,
+        }
+    }
+
+    /// The file itself, for those who want to read back what they wrote through another handle.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Sets when the content was last modified.
+    pub(crate) fn set_modified(&self, modified: SystemTime) -> io::Result<()> {
+        let times = Timestamps {
+            last_access: Timespec {
+                tv_sec: 0,
+                tv_nsec: UTIME_OMIT,
+            },
+            last_modification: timespec(modified),
+        };
+        Ok(rustix::fs::futimens(&self.file, &times)?)
+    }
+
+    /// Gives the file its name in another directory, in the place of what has that name.
+    pub(crate) fn rename(&mut self, directory: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<()> {
+        rustix::fs::renameat(&self.directory, &*self.name, directory, name)?;
+        self.placed = true;
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.placed {
+            let _ = rustix::fs::unlinkat(&self.directory, &*self.name, AtFlags::empty());
+        }
+    }
+}
+
+/// Times before 1970 count back in whole seconds and forth in nanoseconds.
+fn timespec(time: SystemTime) -> Timespec {
+    let seconds = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX);
+    match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => Timespec {
+            tv_sec: seconds(since.as_secs()),
+            tv_nsec: i64::from(since.subsec_nanos()),
+        },
+        Err(before) => {
+            let before = before.duration();
+            let part = i64::from(before.subsec_nanos());
+            let whole = -seconds(before.as_secs());
+            match part {
+                0 => Timespec {
+                    tv_sec: whole,
+                    tv_nsec: 0,
+                },
+                _ => Timespec {
+                    tv_sec: whole - 1,
+                    tv_nsec: 1_000_000_000 - part,
+                },
+            }
+        }
+    }
+}

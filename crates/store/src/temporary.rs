@@ -1,0 +1,142 @@
+//! Where files are written before they get their names: one hidden directory in the base directory.
+//!
+//! One place instead of one beside each file, so that what a killed process left is found without a walk over
+//! a million files. Each process has a directory of its own in it and holds a lock on that, which ends with the
+//! process; what is not locked is a leftover.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::Error;
+use crate::new_file::NewFile;
+
+/// The directory of one process.
+#[derive(Debug)]
+pub(crate) struct Temporary {
+    all: OwnedFd,
+    base: OwnedFd,
+    name: String,
+    directory: Arc<OwnedFd>,
+    next: AtomicU64,
+}
+
+impl Temporary {
+    /// Makes the directory of this process in a base directory.
+    pub(crate) fn new(base: &OwnedFd, path: &Path) -> Result<Self, Error> {
+        let error = |source: io::Error| Error::io("written", &path.join(NAME), source);
+        for _ in 0..ATTEMPTS {
+            let (all, directory, name) = match claim(base) {
+                Ok(claimed) => claimed,
+                // Another process ended or cleaned up at this very moment.
+                Err(Errno::NOENT | Errno::AGAIN | Errno::EXIST) => continue,
+                Err(errno) => return Err(error(errno.into())),
+            };
+            return Ok(Self {
+                all,
+                base: base.try_clone().map_err(error)?,
+                name,
+                directory: Arc::new(directory),
+                next: AtomicU64::new(0),
+            });
+        }
+        Err(error(io::ErrorKind::ResourceBusy.into()))
+    }
+
+    /// Makes an empty file that has no place yet.
+    pub(crate) fn create(&self) -> Result<NewFile, Error> {
+        let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::from_raw_mode(0o666);
+        let file = rustix::fs::openat(&self.directory, &*name, flags, mode)
+            .map_err(|errno| Error::io("created", Path::new(NAME), errno))?;
+        Ok(NewFile::new(
+            File::from(file),
+            Arc::clone(&self.directory),
+            name,
+        ))
+    }
+}
+
+/// A mirror is compared with the site it mirrors, so nothing of ours stays in it.
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = rustix::fs::unlinkat(&self.all, &*self.name, AtFlags::REMOVEDIR);
+        let _ = rustix::fs::unlinkat(&self.base, NAME, AtFlags::REMOVEDIR);
+    }
+}
+
+/// Removes what killed processes left in a base directory.
+pub(crate) fn clean(base: &OwnedFd, path: &Path) -> Result<(), Error> {
+    let error = |errno: Errno| Error::io("cleaned", &path.join(NAME), errno);
+    let all = match rustix::fs::openat(base, NAME, DIRECTORY, Mode::empty()) {
+        Ok(all) => all,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(errno) => return Err(error(errno)),
+    };
+    for name in names(&all).map_err(error)? {
+        let Ok(directory) = rustix::fs::openat(&all, &*name, DIRECTORY, Mode::empty()) else {
+            continue;
+        };
+        if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        for file in names(&directory).map_err(error)? {
+            rustix::fs::unlinkat(&directory, &*file, AtFlags::empty()).map_err(error)?;
+        }
+        let _ = rustix::fs::unlinkat(&all, &*name, AtFlags::REMOVEDIR);
+    }
+    let _ = rustix::fs::unlinkat(base, NAME, AtFlags::REMOVEDIR);
+    Ok(())
+}
+
+fn claim(base: &OwnedFd) -> Result<(OwnedFd, OwnedFd, String), Errno> {
+    match rustix::fs::mkdirat(base, NAME, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(errno),
+    }
+    let all = rustix::fs::openat(base, NAME, DIRECTORY, Mode::empty())?;
+    let name = random_name()?;
+    rustix::fs::mkdirat(&all, &*name, Mode::RWXU)?;
+    let directory = rustix::fs::openat(&all, &*name, DIRECTORY, Mode::empty())?;
+    rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
+    // Somebody who cleans may have had the lock before us, and then the directory is gone.
+    if rustix::fs::fstat(&directory)?.st_nlink == 0 {
+        return Err(Errno::NOENT);
+    }
+    Ok((all, directory, name))
+}
+
+fn random_name() -> Result<String, Errno> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+}
+
+fn names(directory: &OwnedFd) -> Result<Vec<std::ffi::CString>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            names.push(entry.file_name().to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// No identifier and no URL is given a path that begins with this name.
+pub(crate) const NAME: &str = ".garner-tmp";
+
+const ATTEMPTS: usize = 100;
+
+/// How directories are opened: links are not followed, and no child process inherits them.
+pub(crate) const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);

@@ -11,6 +11,7 @@ mod fixture;
 mod http;
 mod httpd;
 mod nginx;
+mod postgres;
 mod program;
 mod schema;
 
@@ -20,5 +21,6 @@ pub use fixture::{Fixture, files_below};
 pub use http::{Connection, Response, basic, fetch, get};
 pub use httpd::{Httpd, HttpdSetup, Mpm, mod_oai};
 pub use nginx::Nginx;
+pub use postgres::Postgres;
 pub use program::{Garner, Server, free_port, wait_until};
 pub use schema::Schemas;

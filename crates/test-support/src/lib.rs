@@ -12,6 +12,7 @@ mod http;
 mod httpd;
 mod misbehaving;
 mod nginx;
+mod postgres;
 mod program;
 mod schema;
 
@@ -22,5 +23,6 @@ pub use http::{Connection, Response, basic, fetch, get};
 pub use httpd::{Httpd, HttpdSetup, Mpm, mod_oai};
 pub use misbehaving::{Fault, Misbehaving, Script};
 pub use nginx::Nginx;
+pub use postgres::Postgres;
 pub use program::{Garner, Server, free_port, wait_until};
 pub use schema::Schemas;

@@ -1,0 +1,49 @@
+//! The catalog, opened.
+
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::database::{Database, is_busy};
+use crate::migrations::migrate;
+
+/// What is known, in a database. A copy is another handle to the same.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    pub(crate) database: Database,
+}
+
+impl Catalog {
+    /// Opens the catalog at `postgres://…`, or else in a SQLite file, which is made if it is missing.
+    ///
+    /// Tables are made or brought up to date. Several processes may do so at once.
+    pub async fn open(location: &str) -> Result<Self, Error> {
+        let give_up = Instant::now() + OPENING;
+        loop {
+            match Self::try_open(location).await {
+                // To turn a new file over to the write-ahead log needs it alone, and SQLite does not wait for that.
+                Err(error) if is_busy(&error) && Instant::now() < give_up => {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    async fn try_open(location: &str) -> Result<Self, Error> {
+        let database = Database::open(location).await?;
+        migrate(&database).await?;
+        Ok(Self { database })
+    }
+
+    /// Where it is, without a password.
+    pub fn location(&self) -> &str {
+        self.database.location()
+    }
+
+    /// Closes all connections, also those of other handles.
+    pub async fn close(&self) {
+        self.database.close().await;
+    }
+}
+
+const OPENING: Duration = Duration::from_secs(60);

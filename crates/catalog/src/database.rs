@@ -1,0 +1,381 @@
+//! The two databases behind one face: the same text of SQL, values in, rows out.
+//!
+//! A few words of the text differ between the two and are written in braces; `dialect` has their list.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
+    SqliteSynchronous,
+};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, Row as _, Sqlite};
+
+use crate::Error;
+use crate::bounded::clean;
+use crate::dialect::Dialect;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Database {
+    location: Arc<str>,
+    pools: Pools,
+}
+
+#[derive(Debug, Clone)]
+enum Pools {
+    Sqlite {
+        /// One connection, because SQLite has one writer: others wait here instead of polling the file.
+        writer: SqlitePool,
+        readers: SqlitePool,
+    },
+    Postgres(PgPool),
+}
+
+/// A transaction that is rolled back unless it is committed.
+pub(crate) struct Transaction {
+    location: Arc<str>,
+    inner: Inner,
+}
+
+enum Inner {
+    Sqlite(sqlx::Transaction<'static, Sqlite>),
+    Postgres(sqlx::Transaction<'static, Postgres>),
+}
+
+/// A value of a parameter.
+pub(crate) enum Value {
+    Integer(Option<i64>),
+    Text(Option<String>),
+}
+
+/// A row of an answer, read by the names of its columns.
+pub(crate) struct Row {
+    location: Arc<str>,
+    inner: InnerRow,
+}
+
+enum InnerRow {
+    Sqlite(SqliteRow),
+    Postgres(PgRow),
+}
+
+/// How long SQLite waits for the writer of another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+const READERS: u32 = 4;
+
+impl Database {
+    /// Opens `postgres://…`, or else a SQLite file, which is made if it is missing.
+    pub(crate) async fn open(location: &str) -> Result<Self, Error> {
+        if location.starts_with("postgres://") || location.starts_with("postgresql://") {
+            return Self::open_postgres(location).await;
+        }
+        let path = location.strip_prefix("sqlite:").unwrap_or(location);
+        let path = path.strip_prefix("//").unwrap_or(path);
+        Self::open_sqlite(Path::new(path)).await
+    }
+
+    async fn open_sqlite(path: &Path) -> Result<Self, Error> {
+        let location: Arc<str> = path.to_string_lossy().into();
+        let readers = SqliteConnectOptions::new()
+            .filename(path)
+            .busy_timeout(BUSY_TIMEOUT)
+            .pragma("cache_size", "-8000");
+        let writer = readers
+            .clone()
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            // A committed page must survive the end of the power, because the repository is asked for the next one.
+            .synchronous(SqliteSynchronous::Full);
+        let pool = || {
+            SqlitePoolOptions::new()
+                .acquire_timeout(BUSY_TIMEOUT)
+                .idle_timeout(None)
+                .max_lifetime(None)
+        };
+        let writer = pool()
+            .max_connections(1)
+            .connect_with(writer)
+            .await
+            .map_err(|source| failed(&location, source))?;
+        let readers = pool()
+            .max_connections(READERS)
+            .connect_lazy_with(readers.pragma("query_only", "ON"));
+        Ok(Self {
+            location,
+            pools: Pools::Sqlite { writer, readers },
+        })
+    }
+
+    async fn open_postgres(url: &str) -> Result<Self, Error> {
+        // The URL may hold a password, so nothing of it is told before it is taken apart.
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|source| failed("postgres://", source))?
+            .application_name("garner");
+        let location: Arc<str> = postgres_location(&options).into();
+        // The pool would go on trying for as long as it may wait for a connection.
+        let first = PgConnection::connect_with(&options).await;
+        let first = first.map_err(|source| failed(&location, source))?;
+        drop(first.close().await);
+        let pool = PgPoolOptions::new()
+            .max_connections(READERS)
+            .acquire_timeout(BUSY_TIMEOUT)
+            .connect_with(options)
+            .await
+            .map_err(|source| failed(&location, source))?;
+        Ok(Self {
+            location,
+            pools: Pools::Postgres(pool),
+        })
+    }
+
+    pub(crate) fn location(&self) -> &str {
+        &self.location
+    }
+
+    pub(crate) fn is_sqlite(&self) -> bool {
+        matches!(self.pools, Pools::Sqlite { .. })
+    }
+
+    /// A transaction that reads, all of it as of one moment.
+    pub(crate) async fn read(&self) -> Result<Transaction, Error> {
+        let inner = match &self.pools {
+            Pools::Sqlite { readers, .. } => readers.begin().await.map(Inner::Sqlite),
+            Pools::Postgres(pool) => pool
+                .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                .await
+                .map(Inner::Postgres),
+        };
+        self.transaction(inner)
+    }
+
+    /// A transaction that writes.
+    pub(crate) async fn write(&self) -> Result<Transaction, Error> {
+        let inner = match &self.pools {
+            // To begin as a reader and to write later can fail without being waited for.
+            Pools::Sqlite { writer, .. } => writer
+                .begin_with("BEGIN IMMEDIATE")
+                .await
+                .map(Inner::Sqlite),
+            Pools::Postgres(pool) => pool.begin().await.map(Inner::Postgres),
+        };
+        self.transaction(inner)
+    }
+
+    pub(crate) async fn close(&self) {
+        match &self.pools {
+            Pools::Sqlite { writer, readers } => {
+                readers.close().await;
+                writer.close().await;
+            }
+            Pools::Postgres(pool) => pool.close().await,
+        }
+    }
+
+    fn transaction(&self, inner: Result<Inner, sqlx::Error>) -> Result<Transaction, Error> {
+        let location = self.location.clone();
+        match inner {
+            Ok(inner) => Ok(Transaction { location, inner }),
+            Err(source) => Err(failed(&location, source)),
+        }
+    }
+}
+
+/// Binds the values one after the other, and runs the statement.
+macro_rules! run {
+    ($transaction:expr, $sql:expr, $values:expr, $method:ident) => {{
+        let mut query = sqlx::query(AssertSqlSafe($sql));
+        for value in $values {
+            query = match value {
+                Value::Integer(value) => query.bind(value),
+                Value::Text(value) => query.bind(value),
+            };
+        }
+        query.$method(&mut **$transaction).await
+    }};
+}
+
+impl Transaction {
+    /// Runs a statement and tells how many rows it changed.
+    pub(crate) async fn execute<const N: usize>(
+        &mut self,
+        sql: &str,
+        values: [Value; N],
+    ) -> Result<u64, Error> {
+        let sql = self.translate(sql);
+        let result = match &mut self.inner {
+            Inner::Sqlite(inner) => {
+                run!(inner, sql, values, execute).map(|result| result.rows_affected())
+            }
+            Inner::Postgres(inner) => {
+                run!(inner, sql, values, execute).map(|result| result.rows_affected())
+            }
+        };
+        result.map_err(|source| failed(&self.location, source))
+    }
+
+    /// Runs a statement and gives the rows that it answers with.
+    pub(crate) async fn rows(
+        &mut self,
+        sql: &str,
+        values: impl IntoIterator<Item = Value>,
+    ) -> Result<Vec<Row>, Error> {
+        let sql = self.translate(sql);
+        let rows: Result<Vec<InnerRow>, _> = match &mut self.inner {
+            Inner::Sqlite(inner) => run!(inner, sql, values, fetch_all)
+                .map(|rows| rows.into_iter().map(InnerRow::Sqlite).collect()),
+            Inner::Postgres(inner) => run!(inner, sql, values, fetch_all)
+                .map(|rows| rows.into_iter().map(InnerRow::Postgres).collect()),
+        };
+        let rows = rows.map_err(|source| failed(&self.location, source))?;
+        let row = |inner| Row {
+            location: self.location.clone(),
+            inner,
+        };
+        Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// Runs a statement that answers with one row or none.
+    pub(crate) async fn row(
+        &mut self,
+        sql: &str,
+        values: impl IntoIterator<Item = Value>,
+    ) -> Result<Option<Row>, Error> {
+        Ok(self.rows(sql, values).await?.into_iter().next())
+    }
+
+    /// Runs several statements without parameters.
+    pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
+        let script = sqlx::raw_sql(AssertSqlSafe(self.translate(sql)));
+        let result = match &mut self.inner {
+            Inner::Sqlite(inner) => script.execute(&mut **inner).await.map(drop),
+            Inner::Postgres(inner) => script.execute(&mut **inner).await.map(drop),
+        };
+        result.map_err(|source| failed(&self.location, source))
+    }
+
+    pub(crate) async fn commit(self) -> Result<(), Error> {
+        let result = match self.inner {
+            Inner::Sqlite(inner) => inner.commit().await,
+            Inner::Postgres(inner) => inner.commit().await,
+        };
+        result.map_err(|source| failed(&self.location, source))
+    }
+
+    fn translate(&self, sql: &str) -> String {
+        let dialect = match self.inner {
+            Inner::Sqlite(_) => Dialect::Sqlite,
+            Inner::Postgres(_) => Dialect::Postgres,
+        };
+        dialect.translate(sql)
+    }
+}
+
+macro_rules! column {
+    ($row:expr, $name:expr) => {{
+        let value = match &$row.inner {
+            InnerRow::Sqlite(row) => row.try_get($name),
+            InnerRow::Postgres(row) => row.try_get($name),
+        };
+        value.map_err(|source| failed(&$row.location, source))
+    }};
+}
+
+impl Row {
+    pub(crate) fn integer(&self, name: &str) -> Result<i64, Error> {
+        column!(self, name)
+    }
+
+    pub(crate) fn maybe_integer(&self, name: &str) -> Result<Option<i64>, Error> {
+        column!(self, name)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<String, Error> {
+        column!(self, name)
+    }
+
+    pub(crate) fn maybe_text(&self, name: &str) -> Result<Option<String>, Error> {
+        column!(self, name)
+    }
+
+    /// A count, which no catalog of ours holds as a negative number.
+    pub(crate) fn count(&self, name: &str) -> Result<u64, Error> {
+        Ok(self.integer(name)?.try_into().unwrap_or_default())
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Error> {
+        Ok(self.integer(name)? != 0)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Integer(Some(value))
+    }
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Self::Integer(Some(value.try_into().unwrap_or(i64::MAX)))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Integer(Some(value.into()))
+    }
+}
+
+impl From<Option<i64>> for Value {
+    fn from(value: Option<i64>) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(Some(clean(value).into_owned()))
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::from(value.as_str())
+    }
+}
+
+impl From<Option<&str>> for Value {
+    fn from(value: Option<&str>) -> Self {
+        Self::Text(value.map(|value| clean(value).into_owned()))
+    }
+}
+
+fn postgres_location(options: &PgConnectOptions) -> String {
+    let place = match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => format!("{}:{}", options.get_host(), options.get_port()),
+    };
+    let database = options.get_database().unwrap_or_default();
+    format!("postgres://{}@{place}/{database}", options.get_username())
+}
+
+fn failed(location: &str, source: sqlx::Error) -> Error {
+    Error::Database {
+        location: location.to_owned(),
+        source,
+    }
+}
+
+/// Whether another process had SQLite's file for itself at that moment.
+pub(crate) fn is_busy(error: &Error) -> bool {
+    let Error::Database { source, .. } = error else {
+        return false;
+    };
+    let code = source.as_database_error().and_then(|error| error.code());
+    // The low byte is the kind, the rest says more about it; the codes of PostgreSQL have five digits.
+    code.filter(|code| code.len() < 5)
+        .and_then(|code| code.parse::<u32>().ok())
+        .is_some_and(|code| code & 0xff == 5)
+}

@@ -1,0 +1,58 @@
+//! What can go wrong with the catalog, with the culprit and the remedy.
+
+/// An error of the catalog.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database cannot be read or written.
+    #[error("the catalog `{location}` cannot be used: {source}")]
+    Database {
+        /// Where it is, without a password.
+        location: String,
+        /// What the database says.
+        source: sqlx::Error,
+    },
+    /// The catalog belongs to a newer garner.
+    #[error(
+        "the catalog `{location}` was written by a newer garner (version {version}, this one knows {known}); use that, or another catalog"
+    )]
+    Newer {
+        /// Where it is, without a password.
+        location: String,
+        /// Its version.
+        version: i64,
+        /// The newest version that is known here.
+        known: i64,
+    },
+    /// The SQLite database is somebody else's.
+    #[error("`{location}` is a database, but not a catalog of garner; give another file")]
+    NotACatalog {
+        /// The file.
+        location: String,
+    },
+    /// Somebody else is harvesting the same.
+    #[error("{what} is being harvested by {owner}; wait for it, or stop it")]
+    Busy {
+        /// The repository, and as far as they are known prefix and set.
+        what: String,
+        /// The process that does so.
+        owner: String,
+    },
+    /// Another process took the run over, because this one was not heard of for too long.
+    #[error("another process took over harvest {run}; nothing more is written for it here")]
+    LeaseLost {
+        /// The number of its history entry.
+        run: i64,
+    },
+    /// The run is over, or does not belong to what is to be harvested.
+    #[error("harvest {run} cannot be gone on with; begin a new one")]
+    NotResumable {
+        /// The number of its history entry.
+        run: i64,
+    },
+    /// There is no such repository.
+    #[error("the catalog knows no repository with the number {id}; it may have been removed")]
+    UnknownRepository {
+        /// The number asked for.
+        id: i64,
+    },
+}

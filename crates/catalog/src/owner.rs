@@ -1,0 +1,102 @@
+//! Who holds a run, and whether a process of this machine that did so is gone.
+//!
+//! A lease alone would let a harvest that was killed wait for a minute before it can go on. Where the process is one of
+//! this machine, the system can be asked instead.
+
+use std::fs;
+use std::process;
+
+/// The name of this process: host, number, start and machine, separated by spaces.
+pub(crate) fn this_process() -> String {
+    let host = rustix::system::uname();
+    let host = host.nodename().to_string_lossy().replace(' ', "-");
+    let id = process::id();
+    let started = started(id).unwrap_or_default();
+    format!("{host} {id} {started} {}", machine().unwrap_or_default())
+}
+
+/// Whether it is certain that the process does not run any more.
+pub(crate) fn is_gone(owner: &str) -> bool {
+    let parts: Vec<&str> = owner.split(' ').collect();
+    let [_, id, start, place] = parts[..] else {
+        return false;
+    };
+    let (Ok(id), Ok(start)) = (id.parse(), start.parse::<u64>()) else {
+        return false;
+    };
+    // Elsewhere the number belongs to another process, or to none that can be seen from here.
+    if machine().as_deref() != Some(place) {
+        return false;
+    }
+    started(id) != Some(start)
+}
+
+/// The process in words.
+pub(crate) fn described(owner: &str) -> String {
+    let mut parts = owner.split(' ');
+    match (parts.next(), parts.next()) {
+        (Some(host), Some(id)) => format!("process {id} on {host}"),
+        _ => "another process".to_owned(),
+    }
+}
+
+/// The start of the system and the space of its process numbers: containers have their own.
+fn machine() -> Option<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let space = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(format!("{}/{}", boot.trim(), space.display()))
+}
+
+/// When a process started, in ticks since the system did; `None` if it does not run.
+fn started(id: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name in parentheses may hold anything; what follows the last one is numbers.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    // A process that was killed stays as a zombie until somebody asks how it ended.
+    if matches!(fields.next()?, "Z" | "X") {
+        return None;
+    }
+    fields.nth(18)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn this_process_is_not_gone() {
+        assert!(!is_gone(&this_process()));
+    }
+
+    #[test]
+    fn a_number_that_was_given_to_another_process_tells_that_the_first_is_gone() {
+        let mut parts: Vec<String> = this_process().split(' ').map(Into::into).collect();
+        parts[2] = "1".to_owned();
+
+        assert!(is_gone(&parts.join(" ")));
+    }
+
+    #[test]
+    fn a_killed_process_is_gone_even_before_its_end_was_noticed() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let start = started(child.id()).unwrap();
+        let owner = format!("host {} {start} {}", child.id(), machine().unwrap());
+        assert!(!is_gone(&owner));
+
+        child.kill().unwrap();
+        while started(child.id()).is_some() {
+            std::thread::yield_now();
+        }
+
+        assert!(is_gone(&owner));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn nothing_is_said_of_processes_elsewhere() {
+        assert!(!is_gone("host 1 1 another-machine"));
+        assert!(!is_gone("nonsense"));
+    }
+}

@@ -1,0 +1,322 @@
+//! Harvests that run: begun, kept alive, taken over, ended.
+//!
+//! A run is the row of its history entry. Whoever holds it has its lease: a token that every write carries, and a time
+//! until which nobody else takes it. When another process does, the token counts up and the first can write nothing
+//! more. The time is the database's, so clocks of machines need not agree.
+
+use std::time::Duration;
+
+use crate::bounded::bounded;
+use crate::database::{Row, Transaction, Value};
+use crate::history::{SELECT, described, entry};
+use crate::repositories::lock;
+use crate::{Catalog, Counts, Error, HistoryEntry, State, owner};
+
+/// What is to be harvested.
+#[derive(Debug, Clone)]
+pub struct NewRun {
+    /// The number of the repository.
+    pub repository: i64,
+    /// The format.
+    pub metadata_prefix: String,
+    /// The set, or all.
+    pub set: Option<String>,
+    /// Everything else that was asked for, as JSON, for the history.
+    pub parameters: String,
+    /// The harvest to go on with; see [`Catalog::unfinished`].
+    pub resume: Option<i64>,
+    /// How long nobody else may take it over without hearing of this process.
+    pub lease: Duration,
+}
+
+/// A harvest that this process holds.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) id: i64,
+    pub(crate) repository: i64,
+    pub(crate) metadata_prefix: String,
+    pub(crate) token: i64,
+    pub(crate) lease: i64,
+    counts: Counts,
+    resume_state: Option<String>,
+}
+
+/// How a harvest ends.
+#[derive(Debug, Clone)]
+pub struct Finish {
+    /// `Ok`, `Incomplete` or `Failed`.
+    pub state: State,
+    /// Why it failed or what was left out.
+    pub reason: Option<String>,
+    /// The `from` of the next harvest, if this one can be built upon.
+    pub next_from: Option<String>,
+    /// The oddities that were tolerated, as JSON; `None` leaves those that were committed with the pages.
+    pub quirks: Option<String>,
+    /// What was counted since the last page.
+    pub counts: Counts,
+}
+
+/// Rows of one harvest after another, the newest first.
+const OF_TARGET: &str = "history.repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3";
+
+impl NewRun {
+    /// Everything of a repository in one format.
+    pub fn new(repository: i64, metadata_prefix: impl Into<String>) -> Self {
+        Self {
+            repository,
+            metadata_prefix: metadata_prefix.into(),
+            set: None,
+            parameters: "{}".to_owned(),
+            resume: None,
+            lease: Duration::from_secs(120),
+        }
+    }
+}
+
+impl Run {
+    /// The number of its history entry.
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Where to go on, as it was committed with the last page.
+    pub fn resume_state(&self) -> Option<&str> {
+        self.resume_state.as_deref()
+    }
+
+    /// What was counted so far, also before it was gone on with.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    pub(crate) fn committed(&mut self, counts: Counts, resume_state: Option<&str>) {
+        self.counts += counts;
+        self.resume_state = resume_state.map(Into::into);
+    }
+}
+
+impl Catalog {
+    /// The last harvest of the same, if it did not come to its end and has committed something.
+    ///
+    /// It may still be running elsewhere; `begin` finds out.
+    pub async fn unfinished(
+        &self,
+        repository: i64,
+        metadata_prefix: &str,
+        set: Option<&str>,
+    ) -> Result<Option<HistoryEntry>, Error> {
+        let sql = format!("{SELECT} WHERE {OF_TARGET} ORDER BY history.id DESC LIMIT 1");
+        let values = target(repository, metadata_prefix, set);
+        let row = self.database.read().await?.row(&sql, values).await?;
+        let entry = row.as_ref().map(entry).transpose()?;
+        Ok(entry.filter(|entry| {
+            matches!(entry.state, State::Running | State::Failed) && entry.resume_state.is_some()
+        }))
+    }
+
+    /// The last harvest of the same that the next one can build upon: it came to its end and has a `next_from`.
+    pub async fn last_finished(
+        &self,
+        repository: i64,
+        metadata_prefix: &str,
+        set: Option<&str>,
+    ) -> Result<Option<HistoryEntry>, Error> {
+        let sql = format!(
+            "{SELECT} WHERE {OF_TARGET} AND state IN ('ok', 'incomplete') AND next_from IS NOT NULL
+             ORDER BY history.id DESC LIMIT 1"
+        );
+        let values = target(repository, metadata_prefix, set);
+        let row = self.database.read().await?.row(&sql, values).await?;
+        row.as_ref().map(entry).transpose()
+    }
+
+    /// Begins a harvest, or goes on with one. Refused while another process harvests the same.
+    pub async fn begin(&self, run: &NewRun) -> Result<Run, Error> {
+        let mut transaction = self.database.write().await?;
+        let base_url = lock(&mut transaction, run.repository).await?;
+        end_stale(&mut transaction, &base_url, run).await?;
+        let lease = i64::try_from(run.lease.as_secs()).unwrap_or(i64::MAX / 4);
+        let begun = match run.resume {
+            Some(id) => resume(&mut transaction, run, id, lease).await?,
+            None => insert(&mut transaction, run, lease).await?,
+        };
+        transaction.commit().await?;
+        Ok(begun)
+    }
+
+    /// Tells that the harvest is still running, where a page takes long.
+    pub async fn renew(&self, run: &Run) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        renew(&mut transaction, run).await?;
+        transaction.commit().await
+    }
+
+    /// Ends a harvest. One that failed keeps its resume state, so that it can be gone on with.
+    pub async fn finish(&self, run: Run, finish: &Finish) -> Result<HistoryEntry, Error> {
+        let mut transaction = self.database.write().await?;
+        lock(&mut transaction, run.repository).await?;
+        renew(&mut transaction, &run).await?;
+        count(&mut transaction, &run, finish.counts).await?;
+        let sql =
+            "UPDATE history SET state = $2, ended = {now}, failure_reason = $3, next_from = $4,
+                 quirks = COALESCE($5, quirks), lease_until = {now},
+                 resume_state = CASE WHEN $2 = 'failed' THEN resume_state END
+             WHERE id = $1";
+        let values = [
+            run.id.into(),
+            finish.state.name().into(),
+            finish.reason.as_deref().into(),
+            finish.next_from.as_deref().into(),
+            finish.quirks.as_deref().into(),
+        ];
+        transaction.execute(sql, values).await?;
+        let sql = format!("{SELECT} WHERE history.id = $1");
+        let row = transaction.row(&sql, [run.id.into()]).await?;
+        transaction.commit().await?;
+        entry(&row.ok_or(Error::LeaseLost { run: run.id })?)
+    }
+}
+
+/// Makes the lease longer, or finds out that it is another's.
+pub(crate) async fn renew(transaction: &mut Transaction, run: &Run) -> Result<(), Error> {
+    let sql = "UPDATE history SET lease_until = {now} + $3
+         WHERE id = $1 AND lease_token = $2 AND state = 'running'";
+    let values = [run.id.into(), run.token.into(), run.lease.into()];
+    match transaction.execute(sql, values).await? {
+        1 => Ok(()),
+        _ => Err(Error::LeaseLost { run: run.id }),
+    }
+}
+
+/// Adds to what was counted.
+pub(crate) async fn count(
+    transaction: &mut Transaction,
+    run: &Run,
+    counts: Counts,
+) -> Result<(), Error> {
+    let sql = "UPDATE history SET new_records = new_records + $2, updated = updated + $3,
+             unchanged = unchanged + $4, deleted = deleted + $5, filtered = filtered + $6,
+             repaired = repaired + $7, skipped = skipped + $8, failed = failed + $9,
+             requests = requests + $10, bytes = bytes + $11
+         WHERE id = $1";
+    let values = [
+        run.id.into(),
+        counts.new.into(),
+        counts.updated.into(),
+        counts.unchanged.into(),
+        counts.deleted.into(),
+        counts.filtered.into(),
+        counts.repaired.into(),
+        counts.skipped.into(),
+        counts.failed.into(),
+        counts.requests.into(),
+        counts.bytes.into(),
+    ];
+    transaction.execute(sql, values).await?;
+    Ok(())
+}
+
+/// Refuses if somebody else holds a run of the same; ends the one of a process that is gone.
+async fn end_stale(
+    transaction: &mut Transaction,
+    base_url: &str,
+    run: &NewRun,
+) -> Result<(), Error> {
+    let values = target(run.repository, &run.metadata_prefix, run.set.as_deref());
+    let sql = format!("{SELECT} WHERE {OF_TARGET} AND state = 'running'");
+    let Some(row) = transaction.row(&sql, values).await? else {
+        return Ok(());
+    };
+    let process = row.text("lease_owner")?;
+    if row.integer("lease_left")? >= 0 && !owner::is_gone(&process) {
+        let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
+        return Err(Error::Busy {
+            what: described(base_url, &prefix, &set),
+            owner: owner::described(&process),
+        });
+    }
+    let id = row.integer("id")?;
+    let sql = if run.resume == Some(id) {
+        // It is gone on with at once, and the token counts up then.
+        "UPDATE history SET state = 'failed' WHERE id = $1"
+    } else {
+        "UPDATE history SET state = 'failed', ended = {now}, lease_token = lease_token + 1,
+             failure_reason = 'interrupted: its process ended without a word'
+         WHERE id = $1"
+    };
+    transaction.execute(sql, [id.into()]).await?;
+    Ok(())
+}
+
+async fn resume(
+    transaction: &mut Transaction,
+    run: &NewRun,
+    id: i64,
+    lease: i64,
+) -> Result<Run, Error> {
+    let sql = "UPDATE history SET state = 'running', ended = NULL, failure_reason = NULL,
+             lease_owner = $5, lease_token = lease_token + 1, lease_until = {now} + $6
+         WHERE id = $4 AND repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3 AND state = 'failed'";
+    let [repository, prefix, set] =
+        target(run.repository, &run.metadata_prefix, run.set.as_deref());
+    let values = [
+        repository,
+        prefix,
+        set,
+        id.into(),
+        owner::this_process().into(),
+        lease.into(),
+    ];
+    if transaction.execute(sql, values).await? != 1 {
+        return Err(Error::NotResumable { run: id });
+    }
+    begun(transaction, run, id, lease).await
+}
+
+async fn insert(transaction: &mut Transaction, run: &NewRun, lease: i64) -> Result<Run, Error> {
+    let sql =
+        "INSERT INTO history (repository_id, metadata_prefix, set_spec, parameters, state, started,
+             lease_owner, lease_token, lease_until)
+         VALUES ($1, $2, $3, $4, 'running', {now}, $5, 1, {now} + $6) RETURNING id";
+    let [repository, prefix, set] =
+        target(run.repository, &run.metadata_prefix, run.set.as_deref());
+    let values = [
+        repository,
+        prefix,
+        set,
+        run.parameters.as_str().into(),
+        owner::this_process().into(),
+        lease.into(),
+    ];
+    let row = transaction.row(sql, values).await?;
+    let id = row.map(|row: Row| row.integer("id")).transpose()?;
+    begun(transaction, run, id.unwrap_or_default(), lease).await
+}
+
+async fn begun(
+    transaction: &mut Transaction,
+    run: &NewRun,
+    id: i64,
+    lease: i64,
+) -> Result<Run, Error> {
+    let sql = format!("{SELECT} WHERE history.id = $1");
+    let row = transaction.row(&sql, [id.into()]).await?;
+    let entry = entry(&row.ok_or(Error::NotResumable { run: id })?)?;
+    Ok(Run {
+        id,
+        repository: run.repository,
+        metadata_prefix: entry.metadata_prefix,
+        token: entry.attempts,
+        lease,
+        counts: entry.counts,
+        resume_state: entry.resume_state,
+    })
+}
+
+fn target(repository: i64, metadata_prefix: &str, set: Option<&str>) -> [Value; 3] {
+    [
+        repository.into(),
+        bounded(metadata_prefix).as_ref().into(),
+        bounded(set.unwrap_or_default()).as_ref().into(),
+    ]
+}

@@ -1,0 +1,71 @@
+//! The sets of a repository.
+
+use serde::Serialize;
+
+use crate::bounded::{bounded, clean};
+use crate::repositories::lock;
+use crate::rows::{BATCH, batch};
+use crate::{Catalog, Error};
+
+/// A set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Set {
+    /// Its `setSpec`.
+    pub set_spec: String,
+    /// Its `setName`, if ListSets told it.
+    pub name: Option<String>,
+    /// Whether the last ListSets had it; the others are named by records alone.
+    pub listed: bool,
+}
+
+impl Catalog {
+    /// Takes over what ListSets answered: pairs of `setSpec` and `setName`. Sets that are not there any more and hold
+    /// no records are forgotten.
+    pub async fn replace_sets(
+        &self,
+        repository: i64,
+        sets: &[(String, Option<String>)],
+    ) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        lock(&mut transaction, repository).await?;
+        let sql = "UPDATE oai_set SET listed = 0 WHERE repository_id = $1 AND listed = 1";
+        transaction.execute(sql, [repository.into()]).await?;
+        // One statement must not have the same set twice; the last name counts.
+        let mut unique = std::collections::BTreeMap::new();
+        for (set_spec, name) in sets {
+            unique.insert(bounded(set_spec), name.as_deref().map(clean));
+        }
+        let rows: Vec<_> = unique.iter().collect();
+        for rows in rows.chunks(BATCH) {
+            let sql = "INSERT INTO oai_set (repository_id, set_spec, name, listed)
+                 SELECT $1, item.value->>0, item.value->>1, 1 FROM {each($2)} WHERE true
+                 ON CONFLICT (repository_id, set_spec) DO UPDATE SET name = excluded.name, listed = 1";
+            let values = [repository.into(), batch(rows)];
+            transaction.execute(sql, values).await?;
+        }
+        let sql = "DELETE FROM oai_set WHERE repository_id = $1 AND listed = 0
+             AND NOT EXISTS (SELECT 1 FROM record_set WHERE record_set.set_id = oai_set.id)";
+        transaction.execute(sql, [repository.into()]).await?;
+        transaction.commit().await
+    }
+
+    /// The sets of a repository, in the order of their `setSpec`.
+    pub async fn sets(&self, repository: i64) -> Result<Vec<Set>, Error> {
+        let sql = "SELECT set_spec, name, listed FROM oai_set WHERE repository_id = $1";
+        let mut transaction = self.database.read().await?;
+        let rows = transaction.rows(sql, [repository.into()]).await?;
+        let mut sets = rows
+            .iter()
+            .map(|row| {
+                Ok(Set {
+                    set_spec: row.text("set_spec")?,
+                    name: row.maybe_text("name")?,
+                    listed: row.flag("listed")?,
+                })
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        // The databases order texts differently.
+        sets.sort_by(|a, b| a.set_spec.cmp(&b.set_spec));
+        Ok(sets)
+    }
+}

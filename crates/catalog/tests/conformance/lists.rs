@@ -1,0 +1,206 @@
+//! Records and history, looked up and listed.
+
+use catalog::{HistoryQuery, NewRun, RecordEntry, RecordQuery, RecordRow};
+
+use crate::place::{Place, add, in_sets, page, row, tombstone};
+
+crate::on_both_databases!(
+    records_are_found_by_what_is_asked_for,
+    pages_of_a_list_hold_each_record_once,
+    what_a_full_harvest_did_not_see_can_be_listed,
+    the_history_is_listed_from_its_newest_entry,
+);
+
+fn identifiers(records: &[RecordEntry]) -> Vec<&str> {
+    records
+        .iter()
+        .map(|record| record.identifier.as_str())
+        .collect()
+}
+
+async fn records_are_found_by_what_is_asked_for(place: Place) {
+    let (catalog, first) = place.with_repository().await;
+    let second = add(&catalog, "http://b.example/oai").await;
+    let old = RecordRow {
+        datestamp: Some(1),
+        harvested: 3_000,
+        ..row("old")
+    };
+    let undated = RecordRow {
+        datestamp: None,
+        ..row("undated")
+    };
+    let rows = [
+        in_sets("a", &["x:y"]),
+        in_sets("b", &["x"]),
+        in_sets("c", &["xy"]),
+        old,
+        undated,
+        tombstone("gone", 1_000),
+    ];
+    let mut run = catalog.begin(&NewRun::new(first, "oai_dc")).await.unwrap();
+    catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    let mut run = catalog.begin(&NewRun::new(first, "marc21")).await.unwrap();
+    catalog
+        .commit_page(&mut run, page(&[row("m")]))
+        .await
+        .unwrap();
+    let mut run = catalog.begin(&NewRun::new(second, "oai_dc")).await.unwrap();
+    catalog
+        .commit_page(&mut run, page(&[in_sets("s", &["x"])]))
+        .await
+        .unwrap();
+
+    let all = RecordQuery::default;
+    let dc = || RecordQuery {
+        repository: Some(first),
+        metadata_prefix: Some("oai_dc".to_owned()),
+        ..all()
+    };
+    for (query, expected) in [
+        (
+            RecordQuery {
+                repository: Some(second),
+                ..all()
+            },
+            vec!["s"],
+        ),
+        (
+            RecordQuery {
+                metadata_prefix: Some("marc21".to_owned()),
+                ..all()
+            },
+            vec!["m"],
+        ),
+        (
+            RecordQuery {
+                set: Some("x".to_owned()),
+                ..all()
+            },
+            vec!["a", "b", "s"],
+        ),
+        (
+            RecordQuery {
+                set: Some("x".to_owned()),
+                ..dc()
+            },
+            vec!["a", "b"],
+        ),
+        (
+            RecordQuery {
+                since: Some(1_000),
+                deleted: Some(false),
+                ..dc()
+            },
+            vec!["a", "b", "c"],
+        ),
+        (
+            RecordQuery {
+                harvested_since: Some(2_001),
+                ..dc()
+            },
+            vec!["old"],
+        ),
+        (
+            RecordQuery {
+                deleted: Some(true),
+                ..all()
+            },
+            vec!["gone"],
+        ),
+    ] {
+        let mut records = catalog.records(&query).await.unwrap();
+        // In which order a statement takes the rows of a page is the database's business.
+        records.sort_by(|a, b| a.identifier.cmp(&b.identifier));
+        assert_eq!(identifiers(&records), expected, "{query:?}");
+    }
+}
+
+async fn pages_of_a_list_hold_each_record_once(place: Place) {
+    let (catalog, mut run) = place.with_run().await;
+    let rows: Vec<_> = (100..207).map(|n| row(&n.to_string())).collect();
+    catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+
+    let mut query = RecordQuery {
+        limit: 10,
+        ..RecordQuery::default()
+    };
+    let mut listed = Vec::new();
+    loop {
+        let records = catalog.records(&query).await.unwrap();
+        let Some(last) = records.last() else { break };
+        query.after = last.id;
+        listed.extend(records.into_iter().map(|record| record.identifier));
+    }
+
+    listed.sort();
+    assert_eq!(
+        listed,
+        rows.iter()
+            .map(|row| row.identifier.clone())
+            .collect::<Vec<_>>()
+    );
+}
+
+async fn what_a_full_harvest_did_not_see_can_be_listed(place: Place) {
+    let (catalog, mut run) = place.with_run().await;
+    let repository = catalog.repositories().await.unwrap()[0].id;
+    let rows = ["1", "2", "3"].map(row);
+    catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    catalog.finish(run, &crate::runs::ok()).await.unwrap();
+
+    let mut run = catalog
+        .begin(&NewRun::new(repository, "oai_dc"))
+        .await
+        .unwrap();
+    catalog
+        .commit_page(&mut run, page(&rows[..2]))
+        .await
+        .unwrap();
+
+    let query = RecordQuery {
+        not_seen_by: Some(run.id()),
+        ..RecordQuery::default()
+    };
+    assert_eq!(identifiers(&catalog.records(&query).await.unwrap()), ["3"]);
+}
+
+async fn the_history_is_listed_from_its_newest_entry(place: Place) {
+    let (catalog, first) = place.with_repository().await;
+    let second = add(&catalog, "http://b.example/oai").await;
+    let mut ids = Vec::new();
+    for repository in [first, second, first] {
+        let run = catalog
+            .begin(&NewRun::new(repository, "oai_dc"))
+            .await
+            .unwrap();
+        ids.push(catalog.finish(run, &crate::runs::ok()).await.unwrap().id);
+    }
+    let listed = async |query| {
+        let entries = catalog.history(query).await.unwrap();
+        entries.iter().map(|entry| entry.id).collect::<Vec<_>>()
+    };
+
+    let all = HistoryQuery::default();
+    assert_eq!(listed(all).await, [ids[2], ids[1], ids[0]]);
+    assert_eq!(
+        listed(HistoryQuery {
+            repository: Some(first),
+            ..all
+        })
+        .await,
+        [ids[2], ids[0]]
+    );
+    assert_eq!(
+        listed(HistoryQuery {
+            before: Some(ids[2]),
+            limit: 1,
+            ..all
+        })
+        .await,
+        [ids[1]]
+    );
+    assert!(catalog.remove_history_entry(ids[1]).await.unwrap());
+    assert!(!catalog.remove_history_entry(ids[1]).await.unwrap());
+    assert_eq!(listed(all).await, [ids[2], ids[0]]);
+}

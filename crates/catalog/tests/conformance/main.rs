@@ -1,0 +1,37 @@
+//! What the catalog promises, on SQLite and on PostgreSQL.
+//!
+//! - `repositories`: repositories, sets, formats
+//! - `pages`: what a page changes, and what is counted
+//! - `runs`: harvests begun, gone on with, taken over, ended
+//! - `lists`: records and history, looked up and listed
+//! - `processes`: several processes, and ones that are killed
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+mod lists;
+mod pages;
+mod place;
+mod processes;
+mod repositories;
+mod runs;
+
+/// Makes of each function two tests, one for each database.
+macro_rules! on_both_databases {
+    ($($name:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                $crate::place::run(super::$name($crate::place::Place::sqlite()));
+            })*
+        }
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                $crate::place::run(super::$name($crate::place::Place::postgres()));
+            })*
+        }
+    };
+}
+pub(crate) use on_both_databases;

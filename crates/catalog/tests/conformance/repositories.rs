@@ -1,0 +1,284 @@
+//! Repositories, sets, formats, and the catalog as a whole.
+
+use catalog::{Catalog, Error, Identity, MetadataFormat, NewRun, PageCommit, RepositoryCounts};
+use test_support::Postgres;
+
+use crate::place::{Place, add, in_sets, page, tombstone};
+
+crate::on_both_databases!(
+    a_repository_is_added_once_and_then_brought_up_to_date,
+    removing_a_repository_removes_what_belongs_to_it_and_nothing_else,
+    a_repository_that_is_being_harvested_is_not_removed,
+    sets_are_replaced_and_those_that_hold_records_stay,
+    formats_are_shared_and_keep_the_order_of_the_repository,
+    hostile_texts_are_taken_everywhere,
+    a_catalog_of_a_newer_garner_is_refused,
+    opening_again_keeps_everything,
+);
+
+async fn a_repository_is_added_once_and_then_brought_up_to_date(place: Place) {
+    let catalog = place.open().await;
+    let mut identity = Identity {
+        name: Some("Bücher".to_owned()),
+        admin_emails: vec!["a@a.example".to_owned(), "b@a.example".to_owned()],
+        ..Identity::default()
+    };
+    let url = "http://a.example/oai";
+    let first = catalog.add_repository(url, "dir", &identity).await.unwrap();
+
+    identity.granularity = Some("YYYY-MM-DD".to_owned());
+    let second = catalog
+        .add_repository(url, "other", &identity)
+        .await
+        .unwrap();
+
+    assert_eq!(second.id, first.id);
+    assert_eq!(second.base_directory, "dir");
+    assert_eq!(second.identity, identity);
+    assert_eq!(
+        catalog.repositories().await.unwrap(),
+        std::slice::from_ref(&second)
+    );
+    assert_eq!(
+        catalog.repository(first.id).await.unwrap(),
+        Some(second.clone())
+    );
+    assert_eq!(catalog.repository_at(url).await.unwrap(), Some(second));
+    assert_eq!(
+        catalog.repository_at("http://b.example").await.unwrap(),
+        None
+    );
+}
+
+async fn removing_a_repository_removes_what_belongs_to_it_and_nothing_else(place: Place) {
+    let (catalog, first) = place.with_repository().await;
+    let second = add(&catalog, "http://b.example/oai").await;
+    for repository in [first, second] {
+        let mut run = catalog
+            .begin(&NewRun::new(repository, "oai_dc"))
+            .await
+            .unwrap();
+        let rows = [in_sets("1", &["a"]), tombstone("2", 1)];
+        catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+        catalog.finish(run, &crate::runs::ok()).await.unwrap();
+    }
+
+    let removed = catalog.remove_repository(first).await.unwrap();
+
+    let expected = RepositoryCounts {
+        records: 1,
+        deleted: 1,
+        sets: 1,
+        formats: 0,
+        harvests: 1,
+    };
+    assert_eq!(removed, expected);
+    assert_eq!(catalog.repository_counts(second).await.unwrap(), expected);
+    assert!(matches!(
+        catalog.remove_repository(first).await,
+        Err(Error::UnknownRepository { .. })
+    ));
+}
+
+async fn a_repository_that_is_being_harvested_is_not_removed(place: Place) {
+    let (catalog, run) = place.with_run().await;
+    let repository = catalog.repositories().await.unwrap()[0].id;
+
+    let error = catalog.remove_repository(repository).await.unwrap_err();
+
+    assert!(
+        error
+            .to_string()
+            .contains("`http://a.example/oai` (oai_dc) is being harvested by process")
+    );
+    catalog.finish(run, &crate::runs::ok()).await.unwrap();
+    catalog.remove_repository(repository).await.unwrap();
+}
+
+async fn sets_are_replaced_and_those_that_hold_records_stay(place: Place) {
+    let (catalog, mut run) = place.with_run().await;
+    let repository = catalog.repositories().await.unwrap()[0].id;
+    let named = |specs: &[&str]| -> Vec<(String, Option<String>)> {
+        specs
+            .iter()
+            .map(|spec| ((*spec).to_owned(), Some(format!("Set {spec}"))))
+            .collect()
+    };
+    catalog
+        .replace_sets(repository, &named(&["a", "b", "a"]))
+        .await
+        .unwrap();
+    let rows = [in_sets("1", &["b", "c"])];
+    catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+
+    catalog
+        .replace_sets(repository, &named(&["d"]))
+        .await
+        .unwrap();
+
+    let sets = catalog.sets(repository).await.unwrap();
+    let sets: Vec<_> = sets
+        .iter()
+        .map(|set| (set.set_spec.as_str(), set.name.as_deref(), set.listed))
+        .collect();
+    assert_eq!(
+        sets,
+        [
+            ("b", Some("Set b"), false),
+            ("c", None, false),
+            ("d", Some("Set d"), true)
+        ]
+    );
+}
+
+async fn formats_are_shared_and_keep_the_order_of_the_repository(place: Place) {
+    let (catalog, first) = place.with_repository().await;
+    let second = add(&catalog, "http://b.example/oai").await;
+    let format = |prefix: &str| MetadataFormat {
+        metadata_prefix: prefix.to_owned(),
+        schema: "http://a.example/schema.xsd".to_owned(),
+        namespace: "http://a.example/ns/".to_owned(),
+    };
+    let formats = [format("oai_dc"), format("marc21"), format("a")];
+
+    catalog.replace_formats(first, &formats[..2]).await.unwrap();
+    catalog.replace_formats(second, &formats).await.unwrap();
+    catalog.replace_formats(first, &formats).await.unwrap();
+
+    assert_eq!(catalog.formats(first).await.unwrap(), formats);
+    assert_eq!(catalog.formats(second).await.unwrap(), formats);
+}
+
+async fn hostile_texts_are_taken_everywhere(place: Place) {
+    let (catalog, mut run) = place.with_run().await;
+    let repository = catalog.repositories().await.unwrap()[0].id;
+    // Digits that do not repeat: what can be compressed would fit into an index after all.
+    let long: String = (0..4000)
+        .map(|n: u32| char::from(b'!' + (n * n / 7 % 90) as u8))
+        .collect();
+    let texts = [
+        "'; DROP TABLE record; --",
+        "a\0b",
+        r"\u0000",
+        "{now}",
+        "$1",
+        "\u{10ffff}\"\\",
+        "",
+        &long,
+    ];
+    let other = format!("{long}x");
+
+    let mut rows: Vec<_> = texts.iter().map(|text| in_sets(text, &[text])).collect();
+    rows.push(in_sets(&other, &[&other]));
+    catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    let sets: Vec<_> = texts
+        .iter()
+        .map(|text| ((*text).to_owned(), Some((*text).to_owned())))
+        .collect();
+    catalog.replace_sets(repository, &sets).await.unwrap();
+    let formats = texts.map(|text| MetadataFormat {
+        metadata_prefix: text.to_owned(),
+        schema: text.to_owned(),
+        namespace: text.to_owned(),
+    });
+    catalog.replace_formats(repository, &formats).await.unwrap();
+
+    let known = catalog.known(repository, "oai_dc", &texts).await.unwrap();
+    assert_eq!(known.len(), texts.len());
+    assert!(known.contains_key(long.as_str()) && known.contains_key("a\u{fffd}b"));
+    assert_eq!(
+        catalog
+            .known(repository, "oai_dc", &[other.as_str()])
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        catalog.formats(repository).await.unwrap().len(),
+        texts.len()
+    );
+    let again = catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    assert!(
+        again
+            .iter()
+            .all(|outcome| *outcome == catalog::Outcome::Repeated)
+    );
+}
+
+async fn a_catalog_of_a_newer_garner_is_refused(place: Place) {
+    let catalog = place.open().await;
+    catalog.close().await;
+    let sql = "UPDATE catalog_schema SET version = 99";
+    if place.is_sqlite() {
+        let connection = rusqlite::Connection::open(&place.location).unwrap();
+        connection.execute(sql, []).unwrap();
+    } else {
+        Postgres::shared().run(&place.location, sql);
+    }
+
+    let error = Catalog::open(&place.location).await.unwrap_err();
+
+    assert!(
+        error
+            .to_string()
+            .contains("written by a newer garner (version 99"),
+        "{error}"
+    );
+}
+
+async fn opening_again_keeps_everything(place: Place) {
+    let (catalog, mut run) = place.with_run().await;
+    let repository = catalog.repositories().await.unwrap()[0].id;
+    let rows = [in_sets("1", &["a"])];
+    let commit = PageCommit {
+        resume_state: Some("there"),
+        ..page(&rows)
+    };
+    catalog.commit_page(&mut run, commit).await.unwrap();
+    catalog.close().await;
+
+    let catalog = place.open().await;
+
+    assert_eq!(
+        catalog.repository_counts(repository).await.unwrap().records,
+        1
+    );
+    let unfinished = catalog
+        .unfinished(repository, "oai_dc", None)
+        .await
+        .unwrap();
+    assert_eq!(unfinished.unwrap().resume_state.as_deref(), Some("there"));
+}
+
+#[test]
+fn a_database_of_somebody_else_is_left_alone() {
+    let place = Place::sqlite();
+    let connection = rusqlite::Connection::open(&place.location).unwrap();
+    connection.execute("CREATE TABLE theirs (x)", []).unwrap();
+
+    crate::place::run(async {
+        let error = Catalog::open(&place.location).await.unwrap_err();
+        assert!(
+            error.to_string().contains("not a catalog of garner"),
+            "{error}"
+        );
+    });
+
+    let tables = "SELECT count(*) FROM sqlite_master";
+    let tables: i64 = connection.query_row(tables, [], |row| row.get(0)).unwrap();
+    assert_eq!(tables, 1);
+}
+
+#[test]
+fn errors_do_not_tell_passwords() {
+    crate::place::run(async {
+        let url = "postgres://user:geheim@127.0.0.1:1/catalog";
+        let error = Catalog::open(url).await.unwrap_err().to_string();
+        assert!(
+            error.contains("postgres://user@127.0.0.1:1/catalog"),
+            "{error}"
+        );
+        assert!(!error.contains("geheim"), "{error}");
+    });
+}

@@ -1,0 +1,151 @@
+//! A real PostgreSQL for tests: one cluster for a test process, a new database for each test.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::wait_until;
+
+/// A cluster that listens on a socket in its own directory, and on no port.
+#[derive(Debug)]
+pub struct Postgres {
+    place: PathBuf,
+    programs: PathBuf,
+    databases: AtomicUsize,
+    /// Ends the cluster and removes it when its input ends: with this process, however that ends.
+    _guardian: Child,
+}
+
+/// PostgreSQL refuses to run as root; on Debian this is `nobody` and `nogroup`.
+const UNPRIVILEGED: u32 = 65_534;
+
+const GUARDIAN: &str = "\"$1/postgres\" -D \"$2/data\" -k \"$2\" -c listen_addresses= -c fsync=off \
+     -c shared_buffers=16MB -c max_connections=50 >\"$2/log\" 2>&1 & \
+     read -r _; kill -QUIT $!; wait; cd /; rm -rf \"$2\"";
+
+impl Postgres {
+    /// The cluster of this process, started when it is first asked for.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Postgres> = OnceLock::new();
+        SHARED.get_or_init(Self::start)
+    }
+
+    /// The URL of a new, empty database.
+    pub fn database(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("test_{number}");
+        self.psql("postgres", &format!("CREATE DATABASE {name}"));
+        format!(
+            "postgres://garner@localhost/{name}?host={}",
+            self.place.display()
+        )
+    }
+
+    /// Runs SQL in the database of a URL, and gives what it prints, unaligned and without headings.
+    pub fn run(&self, url: &str, sql: &str) -> String {
+        let name = url.rsplit('/').find_map(|part| part.split_once("?host="));
+        self.psql(name.unwrap().0, sql)
+    }
+
+    fn start() -> Self {
+        let place = tempfile::Builder::new()
+            .prefix("garner-postgres-")
+            .tempdir();
+        let place = place.unwrap().keep();
+        if is_root(&place) {
+            chown(&place, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
+        }
+        let programs = programs();
+        let made = unprivileged(programs.join("initdb"), &place)
+            .args([
+                "--no-sync",
+                "--no-locale",
+                "--encoding=UTF8",
+                "--auth=trust",
+            ])
+            .args(["--username=garner", "-D"])
+            .arg(place.join("data"))
+            .output()
+            .expect("PostgreSQL is installed by scripts/setup test");
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+
+        let guardian = unprivileged("sh", &place)
+            .args(["-c", GUARDIAN, "sh"])
+            .args([&programs, &place])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let postgres = Self {
+            place,
+            programs,
+            databases: AtomicUsize::new(0),
+            _guardian: guardian,
+        };
+        wait_until("PostgreSQL answers", || {
+            let mut command = postgres.client("pg_isready");
+            command.output().unwrap().status.success()
+        });
+        postgres
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> String {
+        let mut command = self.client("psql");
+        command.args(["--no-psqlrc", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
+        let output = command.args(["-d", database, "-c", sql]).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        String::from_utf8_lossy(&output.stdout)
+            .trim_end()
+            .to_owned()
+    }
+
+    fn client(&self, program: &str) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.arg("-h").arg(&self.place).args(["-U", "garner"]);
+        command
+    }
+}
+
+/// A program that runs in a directory of its own, and not as root.
+fn unprivileged(program: impl AsRef<OsStr>, place: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(place).env("LC_ALL", "C");
+    if is_root(Path::new("/proc/self")) {
+        command.uid(UNPRIVILEGED).gid(UNPRIVILEGED);
+    }
+    command
+}
+
+fn is_root(own: &Path) -> bool {
+    fs::metadata(own).unwrap().uid() == 0
+}
+
+/// Debian keeps the programs of each version in a directory of its own, off the path.
+fn programs() -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let newest = versions
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+        .filter(|programs| programs.join("initdb").exists())
+        .max_by_key(|programs| {
+            let version = programs.parent().and_then(Path::file_name);
+            version.and_then(|version| version.to_str()?.parse::<u32>().ok())
+        });
+    let on_path = || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).find(|programs| programs.join("initdb").exists())
+    };
+    newest
+        .or_else(on_path)
+        .expect("PostgreSQL is installed by scripts/setup test")
+}

@@ -2,7 +2,7 @@
 
 use test_support::Mpm;
 
-use super::client::Client;
+use super::client::{Client, Protocol};
 use super::site::Site;
 
 #[test]
@@ -78,4 +78,21 @@ fn headers_that_the_server_adds_for_the_repository_open_nothing_else() {
 
     assert_eq!(client.get("/inside/a.txt").status, 403);
     assert_eq!(client.identifiers(), [client.url("/open.txt")]);
+}
+
+#[test]
+fn a_certificate_is_asked_for_by_nobody_but_the_client() {
+    let mut site = Site::empty(Mpm::Event);
+    site.module("http2");
+    site.conf("Protocols h2 http/1.1\nSSLVerifyDepth 3");
+    site.conf("<Directory ${SITE}/members>\nSSLVerifyClient require\n</Directory>");
+    site.file("open.txt", 200);
+    site.file("members/a.txt", 403);
+    let httpd = site.httpd().tls().start();
+    let client = Client::anonymous(&httpd).over(Protocol::Tls);
+
+    for _ in 0..5 {
+        assert_eq!(client.identifiers(), [client.url("/open.txt")]);
+    }
+    assert!(!httpd.error_log().contains("exit signal"));
 }

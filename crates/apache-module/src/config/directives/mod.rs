@@ -31,6 +31,7 @@ const SERVER: c_int = sys::RSRC_CONF as c_int;
 const DIRECTORY: c_int = (sys::RSRC_CONF | sys::ACCESS_CONF) as c_int;
 const INDEXES: c_int = sys::OR_INDEXES as c_int;
 const AUTHENTICATION: c_int = sys::OR_AUTHCFG as c_int;
+const TLS: c_int = (sys::RSRC_CONF | sys::OR_AUTHCFG) as c_int;
 const FILE_INFO: c_int = sys::OR_FILEINFO as c_int;
 
 pub(crate) static DIRECTIVES: Directives = Directives([
@@ -109,9 +110,9 @@ pub(crate) static DIRECTIVES: Directives = Directives([
     shadow(c"IndexIgnoreReset", INDEXES),
     shadow(c"AuthUserFile", AUTHENTICATION),
     shadow(c"Action", FILE_INFO),
-    shadow(c"SSLVerifyClient", AUTHENTICATION),
-    shadow(c"SSLVerifyDepth", AUTHENTICATION),
-    shadow(c"SSLCipherSuite", AUTHENTICATION),
+    shadow(c"SSLVerifyClient", TLS),
+    shadow(c"SSLVerifyDepth", TLS),
+    shadow(c"SSLCipherSuite", TLS),
     END,
 ]);
 

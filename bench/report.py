@@ -15,10 +15,11 @@ ABOUT = {
               "the first, which is faster. The page that links to all files is among the changed ones, because wget follows no links "
               "from a page that did not change.",
     "apache": "The same experiment in an Apache httpd with mod_oai and the modules that most servers have, by one crawler or one "
-              "harvester, with the event and the prefork MPM, and workers as an unprivileged user. Server CPU is that of the parent and all "
-              "children. Everything comes from the same running server, in turns. In the experiment every request looks at all files anew "
-              "(`OaiFreshness 0`); the other rows have the default of ten seconds. Before each update the same quarter changes once more, "
-              "so noticing the changes is part of what is measured. wget and the GET of what changed write the files to disk; what "
+              "harvester, with the event and the prefork MPM; started by root, its workers are an unprivileged user. Server CPU is that "
+              "of the parent and all children. The methods take turns. In the experiment every request looks at all files anew "
+              "(`OaiFreshness 0`), for each page of a list too; rows with `OaiFreshness 1` are from a second server that looks once a "
+              "second. The other rows have the default of ten seconds. Before each update over OAI-PMH the same quarter changes once "
+              "more, so noticing the changes is part of what is measured. wget and the GET of what changed write the files to disk; what "
               "comes by value is received and counted. One large file by value is compared with a GET of it, both by curl.",
     "pages": "The same site at different page sizes, by number of records and by bytes.",
     "growth": "A hundred changes in ever larger sites, and early against late pages of the complete list.",
@@ -74,7 +75,8 @@ def write_page(folder, rows, quick):
     parts += [
         "## How to reproduce", "", "```", "cargo build --release", "make apache", "python3 bench/run.py                  # everything",
         "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
-        "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, and room for 3 GB and a million files in `$TMPDIR`. "
+        "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, and "
+        "room for 3 GB and a million files in `$TMPDIR`. "
         "It writes this page, the tables and the figures.", "",
     ]
     (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")

@@ -111,7 +111,8 @@ def parse_options():
     parser = argparse.ArgumentParser(description="Measures garner; see docs/benchmarks.")
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all if none is named")
     parser.add_argument("--garner", type=Path, default=ROOT / "target/release/garner", help="the program (default: target/release/garner)")
-    parser.add_argument("--module", type=Path, default=ROOT / "target/release/mod_oai.so", help="the Apache module (default: target/release/mod_oai.so)")
+    parser.add_argument("--module", type=Path, default=ROOT / "target/release/mod_oai.so",
+                        help="the Apache module (default: target/release/mod_oai.so)")
     parser.add_argument("--quick", action="store_true", help="small sizes; results go to target/benchmarks-quick unless --output is given")
     parser.add_argument("--repeat", type=int, default=3, help="rounds, of which the median is taken (default: 3)")
     parser.add_argument("--output", type=Path, help="where results go (default: docs/benchmarks)")

@@ -84,7 +84,7 @@ impl Directory {
             place: place.as_os_str().as_bytes().to_vec(),
             ..Self::default()
         };
-        let request = connection.look_up(&url_path);
+        let request = connection.look_up_directory(&url_path);
         let settings = request.directory().unwrap_or_else(|| {
             // It got nowhere, so what holds everywhere holds here. SAFETY: the request lives, and its server longer.
             unsafe { DirectoryConfig::of_server((*request.r).server) }

@@ -30,6 +30,16 @@ pub(crate) struct Mark {
     pub(crate) passwords: *const Passwords,
     /// Where somebody else than the client asks from.
     address: Option<Address>,
+    depth: Depth,
+}
+
+/// How far a made-up request goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Depth {
+    /// Until the settings of its directory are known. Going on would have mod_dir look for each of its index files.
+    Directory,
+    /// Until its handler is known.
+    Handler,
 }
 
 impl Mark {
@@ -41,6 +51,7 @@ impl Mark {
         r: *mut sys::request_rec,
         passwords: *const Passwords,
         address: Option<Address>,
+        depth: Depth,
     ) -> *mut Self {
         let mark = Self {
             quiet: sys::ap_logconf {
@@ -50,6 +61,7 @@ impl Mark {
             directory: std::ptr::null(),
             passwords,
             address,
+            depth,
         };
         // SAFETY: the caller's promise; what is kept is in the request's own pool.
         unsafe {
@@ -162,6 +174,9 @@ pub(crate) unsafe extern "C" fn on_directory_config(r: *mut sys::request_rec) ->
         if let Some(mark) = Mark::of(r) {
             (*r).log = &raw const mark.quiet;
             mark.directory = DirectoryConfig::of(r);
+            if mark.depth == Depth::Directory {
+                return FORBIDDEN;
+            }
         }
     }
     DECLINED

@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 
 use crate::config::DirectoryConfig;
 use crate::httpd::{DECLINED, OK, Pool, bytes, text};
-use crate::mark::{self, Address, Mark};
+use crate::mark::{self, Address, Depth, Mark};
 use crate::passwords::Passwords;
 use crate::sink::Sink;
 use crate::sys;
@@ -136,13 +136,22 @@ impl<'r> Connection<'r> {
 
     /// Asks for a URL path, and goes no further than to know who would handle it.
     pub(crate) fn look_up(&self, url_path: &str) -> VirtualRequest<'_> {
+        self.look_up_to(url_path, Depth::Handler)
+    }
+
+    /// Asks for the URL path of a directory, and goes no further than to know its settings.
+    pub(crate) fn look_up_directory(&self, url_path: &str) -> VirtualRequest<'_> {
+        self.look_up_to(url_path, Depth::Directory)
+    }
+
+    fn look_up_to(&self, url_path: &str, depth: Depth) -> VirtualRequest<'_> {
         // SAFETY: the connection is our own, and this follows the way of mod_http2 with a request that it has read.
         unsafe {
             (*self.conn).aborted = 0;
             (*self.conn).keepalive = sys::ap_conn_keepalive_e_AP_CONN_UNKNOWN;
             let r = sys::ap_create_request(self.conn);
             let pool = Pool::new((*r).pool);
-            Mark::put_on(r, self.passwords, self.address);
+            Mark::put_on(r, self.passwords, self.address, depth);
             (*r).request_time = sys::apr_time_now();
             (*r).the_request = pool.string(format!("GET {url_path} {}", self.protocol));
             (*r).headers_in = sys::apr_table_copy((*r).pool, self.headers);

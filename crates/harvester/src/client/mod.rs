@@ -34,6 +34,7 @@ pub use options::{ClientOptions, Credentials};
 pub use pace::{Pace, RealPace, Stop};
 pub(crate) use page_stream::PageStream;
 pub(crate) use query::Arguments;
+pub use query::canonical_base_url;
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 

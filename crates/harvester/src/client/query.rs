@@ -21,6 +21,11 @@ pub(super) fn base_url(text: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
+/// A base URL in the one form that stands for it everywhere: without credentials, fragment and blanks around it.
+pub fn canonical_base_url(text: &str) -> Result<String, Error> {
+    Ok(shown(&base_url(text)?))
+}
+
 /// The URL of a request. A query that the base URL has already is kept.
 pub(super) fn request_url(base: &Url, arguments: &Arguments<'_>) -> Url {
     let query = encode(arguments);

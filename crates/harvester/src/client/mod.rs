@@ -1,6 +1,7 @@
 //! Asks servers over HTTP: politely, again if need be, and only where it may.
 
 mod body;
+mod download;
 mod gate;
 mod guard;
 mod list;
@@ -29,6 +30,7 @@ use self::retry::Retry;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
 
+pub use download::Download;
 pub use list::{Headers, Records};
 pub use options::{ClientOptions, Credentials};
 pub use pace::{Pace, RealPace, Stop};
@@ -67,12 +69,22 @@ pub struct Traffic {
 /// An answer of a server; its body is not read yet.
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
     /// Whether the server says that it is compressed.
     pub(crate) compressed: bool,
     pub(crate) charset: Option<String>,
     /// The server's clock.
     pub(crate) date: Option<String>,
     pub(crate) body: Body,
+}
+
+/// How bytes are wanted.
+#[derive(Debug, Clone, Copy)]
+enum Coding {
+    /// Compressed, if the server can do so.
+    Compressed,
+    /// As they are.
+    AsIs,
 }
 
 /// Why one attempt brought no answer.
@@ -139,9 +151,29 @@ impl Client {
         credentials: Option<&Credentials>,
         quirks: &mut Quirks,
     ) -> Result<Answer, Error> {
+        self.fetch_coded(url, credentials, Coding::Compressed, quirks)
+    }
+
+    /// Asks for the bytes as they are kept by the server.
+    fn fetch_as_is(
+        &self,
+        url: &Url,
+        credentials: Option<&Credentials>,
+        quirks: &mut Quirks,
+    ) -> Result<Answer, Error> {
+        self.fetch_coded(url, credentials, Coding::AsIs, quirks)
+    }
+
+    fn fetch_coded(
+        &self,
+        url: &Url,
+        credentials: Option<&Credentials>,
+        coding: Coding,
+        quirks: &mut Quirks,
+    ) -> Result<Answer, Error> {
         let mut retry = Retry::new(self.options());
         loop {
-            let failed = match self.attempt(url, credentials, quirks) {
+            let failed = match self.attempt(url, credentials, coding, quirks) {
                 Ok(answer) => return Ok(answer),
                 Err(failed) => failed,
             };
@@ -191,13 +223,14 @@ impl Client {
         &self,
         first: &Url,
         credentials: Option<&Credentials>,
+        coding: Coding,
         quirks: &mut Quirks,
     ) -> Result<Answer, Failed> {
         let mut url = first.clone();
         for _ in 0..=self.options().redirects {
             // What opens the repository is for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
-            let (response, permit) = self.send(&url, own)?;
+            let (response, permit) = self.send(&url, own, coding)?;
             let Some(target) = redirect_target(&url, &response) else {
                 return self.judge(response, permit);
             };
@@ -209,28 +242,40 @@ impl Client {
         Err(refused("itself again and again"))
     }
 
+    /// Whether something that a record refers to may be asked for. The same holds as for redirects.
+    fn check_reference(&self, base: &Url, target: &Url, secret: bool) -> Result<(), Error> {
+        match self.objection(base, target, secret) {
+            Some(reason) => Err(Misbehaviour::Reference(query::shown(target), reason).into()),
+            None => Ok(()),
+        }
+    }
+
     fn check_redirect(&self, from: &Url, to: &Url, secret: bool) -> Result<(), Failed> {
+        match self.objection(from, to, secret) {
+            Some(reason) => Err(refused(&format!("{}, {reason}", query::shown(to)))),
+            None => Ok(()),
+        }
+    }
+
+    /// Why one URL must not be gone to from another.
+    fn objection(&self, from: &Url, to: &Url, secret: bool) -> Option<String> {
         if !matches!(to.scheme(), "http" | "https") {
-            return Err(refused(&format!(
-                "`{}`, which is not the web",
-                query::shown(to)
-            )));
+            return Some("which is not the web".to_owned());
         }
         if secret && from.scheme() == "https" && to.scheme() == "http" {
-            let reason = format!("{} without encryption", query::shown(to));
-            return Err(refused(&reason));
+            return Some("which is without encryption".to_owned());
         }
         if !self.shared.guard.allows(from, to) {
-            let reason = format!("{}, an address that is not public", query::shown(to));
-            return Err(refused(&reason));
+            return Some("an address that is not public".to_owned());
         }
-        Ok(())
+        None
     }
 
     fn send(
         &self,
         url: &Url,
         credentials: Option<&Credentials>,
+        coding: Coding,
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
         let host = url.host_str().unwrap_or_default();
@@ -239,6 +284,10 @@ impl Client {
         };
         shared.requests.fetch_add(1, Ordering::Relaxed);
         let request = shared.http.get(url.clone());
+        let request = match coding {
+            Coding::Compressed => request,
+            Coding::AsIs => request.header(ACCEPT_ENCODING, "identity"),
+        };
         let request = match credentials {
             Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
             Some(Credentials::Bearer(token)) => request.bearer_auth(token),
@@ -273,6 +322,7 @@ impl Client {
                 .is_some_and(|coding| !coding.trim().eq_ignore_ascii_case("identity")),
             charset: text(CONTENT_TYPE).and_then(charset),
             date: text(DATE).map(str::to_owned),
+            headers: response.headers().clone(),
             body: Body::new(
                 response,
                 permit,

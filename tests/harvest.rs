@@ -143,7 +143,10 @@ impl Harvester {
         let mut files: Vec<PathBuf> = Vec::new();
         let mut identifiers: Vec<String> = Vec::new();
         for record in &records {
-            identifiers.push(text(&record["identifier"]));
+            identifiers.push(format!(
+                "{} {}",
+                record["metadata_prefix"], record["identifier"]
+            ));
             if record["deleted"] == true {
                 continue;
             }

@@ -3,6 +3,7 @@
 mod body;
 mod gate;
 mod guard;
+mod http;
 mod list;
 mod options;
 mod pace;
@@ -16,15 +17,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use reqwest::blocking::Response;
+use reqwest::Url;
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, FROM, HeaderMap, HeaderValue,
-    LOCATION, RETRY_AFTER,
+    CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderValue, LOCATION, RETRY_AFTER,
 };
-use reqwest::{Proxy, Url, redirect};
 
 use self::body::Body;
 use self::gate::{Gates, Permit};
 use self::guard::{Guard, NotPublic};
+use self::http::Http;
 use self::retry::Retry;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
@@ -45,7 +46,7 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    http: reqwest::blocking::Client,
+    http: Http,
     options: ClientOptions,
     gates: Gates,
     guard: Guard,
@@ -95,7 +96,7 @@ impl Client {
         });
         let proxy = proxy.transpose()?;
         let guard = Guard::new(proxy.as_ref());
-        let http = build(&options, proxy, guard.clone())?;
+        let http = Http::new(&options, proxy, guard.clone())?;
         Ok(Self {
             shared: Arc::new(Shared {
                 http,
@@ -236,8 +237,9 @@ impl Client {
         let Some(permit) = shared.gates.enter(host, &shared.options) else {
             return Err(Failed::Finally(Error::new(ErrorKind::Stopped)));
         };
+        let client = shared.http.client(url, &shared.options);
+        let request = client.map_err(Failed::Finally)?.get(url.clone());
         shared.requests.fetch_add(1, Ordering::Relaxed);
-        let request = shared.http.get(url.clone());
         let request = match credentials {
             Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
             Some(Credentials::Bearer(token)) => request.bearer_auth(token),
@@ -280,52 +282,6 @@ impl Client {
             ),
         })
     }
-}
-
-fn build(
-    options: &ClientOptions,
-    proxy: Option<Url>,
-    guard: Guard,
-) -> Result<reqwest::blocking::Client, Error> {
-    let wrong = |error: reqwest::Error| Error::usage(format!("no client: {}", chain(&error)));
-    let mut headers = HeaderMap::new();
-    headers.insert(
-        ACCEPT,
-        HeaderValue::from_static("text/xml, application/xml, */*;q=0.5"),
-    );
-    // Decoded here and not by the library, because some compress without saying so.
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
-    if let Some(from) = &options.from {
-        let from = HeaderValue::from_str(from)
-            .map_err(|_| Error::usage(format!("`{from}` cannot be sent as From")))?;
-        headers.insert(FROM, from);
-    }
-    let mut builder = reqwest::blocking::Client::builder()
-        .user_agent(&options.user_agent)
-        .default_headers(headers)
-        .redirect(redirect::Policy::none())
-        .dns_resolver(Arc::new(guard))
-        .connect_timeout(options.connect_timeout)
-        .timeout(options.read_timeout)
-        .pool_max_idle_per_host(options.connections.max(1))
-        .tcp_nodelay(true);
-    builder = match proxy {
-        Some(proxy) => builder.proxy(Proxy::all(proxy).map_err(wrong)?),
-        None => builder.no_proxy(),
-    };
-    if let Some(path) = &options.ca_file {
-        let unusable = |reason: String| {
-            Error::usage(format!(
-                "the CA file {} cannot be used: {reason}",
-                path.display()
-            ))
-        };
-        let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
-        let certificates =
-            reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| unusable(chain(&error)))?;
-        builder = builder.tls_certs_merge(certificates);
-    }
-    builder.build().map_err(wrong)
 }
 
 fn failure(error: &reqwest::Error) -> Failed {

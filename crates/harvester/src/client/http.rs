@@ -79,9 +79,7 @@ fn builder(
         .pool_max_idle_per_host(options.connections.max(1))
         .tcp_nodelay(true);
     Ok(match proxy {
-        Some(proxy) => {
-            builder.proxy(Proxy::all(proxy.clone()).map_err(|error| unusable(&error))?)
-        }
+        Some(proxy) => builder.proxy(Proxy::all(proxy.clone()).map_err(|error| unusable(&error))?),
         None => builder.no_proxy(),
     })
 }

@@ -17,15 +17,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use reqwest::blocking::Response;
-use reqwest::Url;
-use reqwest::header::{
-    CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderValue, LOCATION, RETRY_AFTER,
-};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::{StatusCode, Url};
 
 use self::body::Body;
 use self::gate::{Gates, Permit};
 use self::guard::{Guard, NotPublic};
 use self::http::Http;
+use self::query::{Request, Sending};
 use self::retry::Retry;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
@@ -135,18 +134,28 @@ impl Client {
     /// Asks until there is an answer that is not "later".
     fn fetch(
         &self,
-        url: &Url,
+        request: &Request,
         credentials: Option<&Credentials>,
         quirks: &mut Quirks,
     ) -> Result<Answer, Error> {
         let mut retry = Retry::new(self.options());
+        let mut sending = request.sending();
+        let mut refused = None;
         loop {
-            let failed = match self.attempt(url, credentials, quirks) {
-                Ok(answer) => return Ok(answer),
+            let failed = match self.attempt(request, sending, credentials, quirks) {
+                Ok(answer) => match other_way(sending, answer.status) {
+                    // Each way is tried once.
+                    Some(other) if refused != Some(other) => {
+                        refused = Some(sending);
+                        sending = other;
+                        continue;
+                    }
+                    _ => return Ok(answer),
+                },
                 Err(failed) => failed,
             };
             let (reason, asked, connecting) = match failed {
-                Failed::Finally(error) => return Err(error.at(&query::shown(url))),
+                Failed::Finally(error) => return Err(error.at(&request.shown())),
                 Failed::Later {
                     reason,
                     asked,
@@ -166,7 +175,7 @@ impl Client {
                 Some(wait) => self.wait(wait)?,
                 None => {
                     let message = format!("{reason}{}", retry.summary());
-                    return Err(Error::transport(message).at(&query::shown(url)));
+                    return Err(Error::transport(message).at(&request.shown()));
                 }
             }
         }
@@ -189,21 +198,29 @@ impl Client {
     /// One attempt, with the redirects it takes.
     fn attempt(
         &self,
-        first: &Url,
+        request: &Request,
+        sending: Sending,
         credentials: Option<&Credentials>,
         quirks: &mut Quirks,
     ) -> Result<Answer, Failed> {
+        let first = request.target(sending);
         let mut url = first.clone();
+        let mut form = (sending == Sending::Post).then(|| request.form());
         for _ in 0..=self.options().redirects {
             // What opens the repository is for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
-            let (response, permit) = self.send(&url, own)?;
+            let (response, permit) = self.send(&url, form, own)?;
             let Some(target) = redirect_target(&url, &response) else {
                 return self.judge(response, permit);
             };
             let target = target.map_err(|reason| refused(&reason))?;
             self.check_redirect(&url, &target, credentials.is_some())?;
             quirks.add(Quirk::Redirected);
+            // Other redirects may be followed by POST as well (RFC 9110, 15.4), and have to be: the
+            // arguments are nowhere else.
+            if response.status() == StatusCode::SEE_OTHER {
+                form = None;
+            }
             url = target;
         }
         Err(refused("itself again and again"))
@@ -230,6 +247,7 @@ impl Client {
     fn send(
         &self,
         url: &Url,
+        form: Option<&str>,
         credentials: Option<&Credentials>,
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
@@ -238,7 +256,14 @@ impl Client {
             return Err(Failed::Finally(Error::new(ErrorKind::Stopped)));
         };
         let client = shared.http.client(url, &shared.options);
-        let request = client.map_err(Failed::Finally)?.get(url.clone());
+        let client = client.map_err(Failed::Finally)?;
+        let request = match form {
+            None => client.get(url.clone()),
+            Some(form) => client
+                .post(url.clone())
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .body(form.to_owned()),
+        };
         shared.requests.fetch_add(1, Ordering::Relaxed);
         let request = match credentials {
             Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
@@ -281,6 +306,15 @@ impl Client {
                 Arc::clone(&self.shared.bytes),
             ),
         })
+    }
+}
+
+/// How else a request can be sent that was refused with a status.
+fn other_way(sending: Sending, status: u16) -> Option<Sending> {
+    match (sending, status) {
+        (Sending::Get, 414) => Some(Sending::Post),
+        (Sending::Post, 405 | 501) => Some(Sending::Get),
+        _ => None,
     }
 }
 

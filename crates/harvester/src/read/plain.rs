@@ -363,7 +363,9 @@ mod tests {
                 format!("<record m:x='1'>{content}{HEADER}</record>"),
                 format!("<record><header status='deleted'/>{HEADER}{content}</record>"),
                 format!("<o:record xmlns:o='u'>{HEADER}{content}</o:record>"),
-                format!("<header status='deleted'><identifier>&amp;{content}</identifier></header>"),
+                format!(
+                    "<header status='deleted'><identifier>&amp;{content}</identifier></header>"
+                ),
                 format!("<record>{HEADER}{}", content.repeat(3)),
             ] {
                 let page = format!(

@@ -1,6 +1,7 @@
 //! A harvest that can be interrupted at any moment and loses nothing that can be had.
 
 mod bisect;
+mod circle;
 mod loops;
 mod page;
 mod plan;

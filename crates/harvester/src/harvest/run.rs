@@ -1,9 +1,10 @@
 //! The harvest itself: page after page, around whatever stands in the way.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use oai::{Datestamp, Granularity};
 
+use super::loops::{Seen, Way};
 use super::page::Progress;
 use super::recent::Recent;
 use super::single::Singles;
@@ -25,10 +26,7 @@ pub struct Harvest {
     pub(super) reading: Reading,
     pub(super) ready: VecDeque<Step>,
     pub(super) recent: Recent,
-    pub(super) tokens: HashSet<u64>,
-    pub(super) first_records: HashSet<u64>,
-    pub(super) repeated_pages: u32,
-    pub(super) empty_pages: u32,
+    pub(super) seen: Seen,
     pub(super) page: Progress,
     outcome: Outcome,
     /// The state of the last page, and whether something was given since.
@@ -71,6 +69,7 @@ impl Harvest {
                     ascents: 0,
                     disordered: false,
                     failures: 0,
+                    way: Way::default(),
                 }
             }
         };
@@ -84,10 +83,7 @@ impl Harvest {
             reading: Reading::Nothing,
             ready: VecDeque::new(),
             recent: Recent::default(),
-            tokens: HashSet::new(),
-            first_records: HashSet::new(),
-            repeated_pages: 0,
-            empty_pages: 0,
+            seen: Seen::default(),
             page: Progress {
                 quirks,
                 ..Progress::default()

@@ -23,7 +23,7 @@ pub use error::Error;
 pub use formats::MetadataFormat;
 pub use history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
 pub use page::{Outcome, PageCommit, RecordRow, Validation};
-pub use records::{Known, RecordEntry, RecordQuery};
+pub use records::{FormatCounts, Known, RecordEntry, RecordQuery};
 pub use repositories::{Identity, Repository, RepositoryCounts};
 pub use runs::{Finish, NewRun, Run};
 pub use sets::Set;

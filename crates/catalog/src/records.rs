@@ -51,6 +51,17 @@ pub struct RecordEntry {
     pub set_specs: Vec<String>,
 }
 
+/// How many records of a repository are held in one format.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FormatCounts {
+    /// The format.
+    pub metadata_prefix: String,
+    /// Records that are not deleted.
+    pub records: u64,
+    /// Records that are.
+    pub deleted: u64,
+}
+
 /// Which records are wanted.
 #[derive(Debug, Clone)]
 pub struct RecordQuery {
@@ -118,6 +129,29 @@ impl Catalog {
             }
         }
         Ok(known)
+    }
+
+    /// How many records of a repository are held in each format that there is one of.
+    pub async fn format_counts(&self, repository: i64) -> Result<Vec<FormatCounts>, Error> {
+        let sql =
+            "SELECT metadata_prefix, count(*) AS records, CAST(sum(deleted) AS BIGINT) AS deleted
+             FROM record WHERE repository_id = $1 GROUP BY metadata_prefix";
+        let mut transaction = self.database.read().await?;
+        let rows = transaction.rows(sql, [repository.into()]).await?;
+        let mut formats = rows
+            .iter()
+            .map(|row| {
+                let deleted = row.count("deleted")?;
+                Ok(FormatCounts {
+                    metadata_prefix: row.text("metadata_prefix")?,
+                    records: row.count("records")? - deleted,
+                    deleted,
+                })
+            })
+            .collect::<Result<Vec<_>, Error>>()?;
+        // The databases order texts differently.
+        formats.sort_by(|a, b| a.metadata_prefix.cmp(&b.metadata_prefix));
+        Ok(formats)
     }
 
     /// Records in the order of their numbers. The next page begins after the number of the last.

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod commands;
+mod output;
+mod text;
 
 use std::process::ExitCode;
 
@@ -25,6 +27,10 @@ enum Command {
     Serve(commands::serve::Serve),
     Explain(commands::explain::Explain),
     Robots(commands::robots::Robots),
+    Repository(commands::repository::Repository),
+    Records(commands::records::Records),
+    History(commands::history::History),
+    Filter(commands::filter::Filter),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
 }
@@ -34,13 +40,17 @@ fn main() -> ExitCode {
         Command::Serve(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Robots(command) => command.run(),
+        Command::Repository(command) => command.run(),
+        Command::Records(command) => command.run(),
+        Command::History(command) => command.run(),
+        Command::Filter(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("garner: {}", message(&error));
+            eprintln!("garner: {}", text::plain(&message(&error)));
             ExitCode::FAILURE
         }
     }

@@ -112,6 +112,9 @@ pub enum Misbehaviour {
     /// Too many parts of a harvest failed one after the other.
     #[error("{0} parts of the list in a row could not be read; the last one: {1}")]
     Hopeless(u32, String),
+    /// A record refers to something that is no URL.
+    #[error("it refers to `{0}`, which cannot be got: {1}")]
+    Reference(String, String),
     /// A redirect that must not be followed.
     #[error("it redirects to {0}")]
     Redirect(String),

@@ -27,7 +27,7 @@ impl NewFile {
         }
     }
 
-    /// The file itself, for those who want to read back what they wrote through another handle.
+    /// The file itself, for those who want to read back what they wrote.
     pub fn file(&self) -> &File {
         &self.file
     }

@@ -52,7 +52,7 @@ impl Temporary {
     /// Makes an empty file that has no place yet.
     pub(crate) fn create(&self) -> Result<NewFile, Error> {
         let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
         let file = rustix::fs::openat(&self.directory, &*name, flags, mode)
             .map_err(|errno| Error::io("created", Path::new(NAME), errno))?;

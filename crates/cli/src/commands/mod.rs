@@ -2,8 +2,14 @@
 
 pub(crate) mod completions;
 pub(crate) mod explain;
+pub(crate) mod filter;
+pub(crate) mod history;
+pub(crate) mod holdings_options;
 pub(crate) mod man;
+pub(crate) mod network_options;
 mod options;
+pub(crate) mod records;
+pub(crate) mod repository;
 pub(crate) mod robots;
 pub(crate) mod serve;
 
@@ -16,3 +22,6 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
         result => Ok(result?),
     }
 }
+
+/// The exit code if all was done, but records had to be left out.
+pub(crate) const LEFT_OUT: u8 = 3;

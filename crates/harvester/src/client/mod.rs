@@ -1,6 +1,7 @@
 //! Asks servers over HTTP: politely, again if need be, and only where it may.
 
 mod body;
+mod download;
 mod gate;
 mod guard;
 mod http;
@@ -17,7 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use reqwest::blocking::Response;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION,
+    RETRY_AFTER,
+};
 use reqwest::{StatusCode, Url};
 
 use self::body::Body;
@@ -29,11 +33,13 @@ use self::retry::Retry;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
 
+pub use download::Download;
 pub use list::{Headers, Records};
 pub use options::{ClientOptions, Credentials};
 pub use pace::{Pace, RealPace, Stop};
 pub(crate) use page_stream::PageStream;
 pub(crate) use query::Arguments;
+pub use query::canonical_base_url;
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 
@@ -66,6 +72,7 @@ pub struct Traffic {
 /// An answer of a server; its body is not read yet.
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
     /// Whether the server says that it is compressed.
     pub(crate) compressed: bool,
     pub(crate) charset: Option<String>,
@@ -143,7 +150,7 @@ impl Client {
         let mut refused = None;
         loop {
             let failed = match self.attempt(request, sending, credentials, quirks) {
-                Ok(answer) => match other_way(sending, answer.status) {
+                Ok(answer) => match request.other_way(sending, answer.status) {
                     // Each way is tried once.
                     Some(other) if refused != Some(other) => {
                         refused = Some(sending);
@@ -203,13 +210,12 @@ impl Client {
         credentials: Option<&Credentials>,
         quirks: &mut Quirks,
     ) -> Result<Answer, Failed> {
-        let first = request.target(sending);
+        let (first, mut form) = request.target(sending);
         let mut url = first.clone();
-        let mut form = (sending == Sending::Post).then(|| request.form());
         for _ in 0..=self.options().redirects {
             // What opens the repository is for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
-            let (response, permit) = self.send(&url, form, own)?;
+            let (response, permit) = self.send(&url, form, own, request.may_be_compressed())?;
             let Some(target) = redirect_target(&url, &response) else {
                 return self.judge(response, permit);
             };
@@ -226,22 +232,33 @@ impl Client {
         Err(refused("itself again and again"))
     }
 
+    /// Whether something that a record refers to may be asked for. The same holds as for redirects.
+    fn check_reference(&self, base: &Url, target: &Url, secret: bool) -> Result<(), Error> {
+        match self.objection(base, target, secret) {
+            Some(reason) => Err(Misbehaviour::Reference(query::shown(target), reason).into()),
+            None => Ok(()),
+        }
+    }
+
     fn check_redirect(&self, from: &Url, to: &Url, secret: bool) -> Result<(), Failed> {
+        match self.objection(from, to, secret) {
+            Some(reason) => Err(refused(&format!("{}, {reason}", query::shown(to)))),
+            None => Ok(()),
+        }
+    }
+
+    /// Why one URL must not be gone to from another.
+    fn objection(&self, from: &Url, to: &Url, secret: bool) -> Option<String> {
         if !matches!(to.scheme(), "http" | "https") {
-            return Err(refused(&format!(
-                "`{}`, which is not the web",
-                query::shown(to)
-            )));
+            return Some("which is not the web".to_owned());
         }
         if secret && from.scheme() == "https" && to.scheme() == "http" {
-            let reason = format!("{} without encryption", query::shown(to));
-            return Err(refused(&reason));
+            return Some("which is without encryption".to_owned());
         }
         if !self.shared.guard.allows(from, to) {
-            let reason = format!("{}, an address that is not public", query::shown(to));
-            return Err(refused(&reason));
+            return Some("an address that is not public".to_owned());
         }
-        Ok(())
+        None
     }
 
     fn send(
@@ -249,6 +266,7 @@ impl Client {
         url: &Url,
         form: Option<&str>,
         credentials: Option<&Credentials>,
+        compressed: bool,
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
         let host = url.host_str().unwrap_or_default();
@@ -265,6 +283,10 @@ impl Client {
                 .body(form.to_owned()),
         };
         shared.requests.fetch_add(1, Ordering::Relaxed);
+        let request = match compressed {
+            true => request,
+            false => request.header(ACCEPT_ENCODING, "identity"),
+        };
         let request = match credentials {
             Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
             Some(Credentials::Bearer(token)) => request.bearer_auth(token),
@@ -299,6 +321,7 @@ impl Client {
                 .is_some_and(|coding| !coding.trim().eq_ignore_ascii_case("identity")),
             charset: text(CONTENT_TYPE).and_then(charset),
             date: text(DATE).map(str::to_owned),
+            headers: response.headers().clone(),
             body: Body::new(
                 response,
                 permit,
@@ -306,15 +329,6 @@ impl Client {
                 Arc::clone(&self.shared.bytes),
             ),
         })
-    }
-}
-
-/// How else a request can be sent that was refused with a status.
-fn other_way(sending: Sending, status: u16) -> Option<Sending> {
-    match (sending, status) {
-        (Sending::Get, 414) => Some(Sending::Post),
-        (Sending::Post, 405 | 501) => Some(Sending::Get),
-        _ => None,
     }
 }
 

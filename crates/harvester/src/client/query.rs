@@ -21,12 +21,17 @@ pub(super) fn base_url(text: &str) -> Result<Url, Error> {
     Ok(url)
 }
 
+/// A base URL in the one form that stands for it everywhere: without credentials, fragment and blanks around it.
+pub fn canonical_base_url(text: &str) -> Result<String, Error> {
+    Ok(shown(&base_url(text)?))
+}
+
 /// One request, not sent yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
-    base: Url,
-    form: String,
     url: Url,
+    /// The base URL and the arguments, for a POST. There is none for what is not a repository.
+    post: Option<(Url, String)>,
 }
 
 /// How a request is sent.
@@ -47,31 +52,47 @@ impl Request {
         let mut url = base.clone();
         url.set_query(Some(&query));
         Self {
-            base: base.clone(),
-            form,
             url,
+            post: Some((base.clone(), form)),
         }
+    }
+
+    /// A request for a resource that is wanted as its server keeps it.
+    pub(super) fn resource(url: &Url) -> Self {
+        Self {
+            url: url.clone(),
+            post: None,
+        }
+    }
+
+    /// Whether the answer may come compressed.
+    pub(super) fn may_be_compressed(&self) -> bool {
+        self.post.is_some()
     }
 
     /// GET, unless the URL is longer than what servers and proxies between are sure to take.
     pub(super) fn sending(&self) -> Sending {
-        match self.url.as_str().len() > LONGEST_URL {
+        match self.url.as_str().len() > LONGEST_URL && self.post.is_some() {
             true => Sending::Post,
             false => Sending::Get,
         }
     }
 
-    /// Where it is sent to.
-    pub(super) fn target(&self, sending: Sending) -> &Url {
-        match sending {
-            Sending::Get => &self.url,
-            Sending::Post => &self.base,
+    /// How else it can be sent if it was refused with a status.
+    pub(super) fn other_way(&self, sending: Sending, status: u16) -> Option<Sending> {
+        match (sending, status) {
+            (Sending::Get, 414) if self.post.is_some() => Some(Sending::Post),
+            (Sending::Post, 405 | 501) => Some(Sending::Get),
+            _ => None,
         }
     }
 
-    /// The body of a POST.
-    pub(super) fn form(&self) -> &str {
-        &self.form
+    /// Where it is sent to, and the body of a POST.
+    pub(super) fn target(&self, sending: Sending) -> (&Url, Option<&str>) {
+        match (sending, &self.post) {
+            (Sending::Post, Some((base, form))) => (base, Some(form)),
+            _ => (&self.url, None),
+        }
     }
 
     /// The request for messages.
@@ -131,7 +152,7 @@ mod tests {
         );
         assert_eq!(request.sending(), Sending::Get);
         assert_eq!(
-            request.target(Sending::Get).as_str(),
+            request.target(Sending::Get).0.as_str(),
             "http://a.example/oai?page=oai&verb=ListRecords&resumptionToken=a%2Fb%2Bc%3D%2520%26%C3%A9"
         );
     }
@@ -141,8 +162,9 @@ mod tests {
         let base = base_url("http://a.example/oai?page=oai").unwrap();
         let request = Request::new(&base, &[("resumptionToken", &"+".repeat(700))]);
         assert_eq!(request.sending(), Sending::Post);
-        assert_eq!(request.target(Sending::Post), &base);
-        assert_eq!(request.form().len(), "resumptionToken=".len() + 3 * 700);
+        let (url, form) = request.target(Sending::Post);
+        assert_eq!(url, &base);
+        assert_eq!(form.unwrap().len(), "resumptionToken=".len() + 3 * 700);
         assert!(request.shown().len() < 400);
     }
 

@@ -5,7 +5,7 @@ use reqwest::Url;
 
 use super::list::{List, headers, records, sets};
 use super::query::{Request, base_url, shown};
-use super::{Arguments, Client, Credentials, Headers, PageStream, Records};
+use super::{Arguments, Client, Credentials, Headers, PageStream, Records, same_host};
 use crate::error::{Error, Incompatibility, Misbehaviour};
 use crate::read::{Found, Report};
 use crate::record::{Identity, MetadataFormat, Record, Set, moment};
@@ -147,6 +147,15 @@ impl Repository {
 
     pub(super) fn credentials(&self) -> Option<&Credentials> {
         self.credentials.as_ref()
+    }
+
+    /// What opens the repository, if the URL is on its own host.
+    pub(super) fn credentials_for(&self, url: &Url) -> Option<&Credentials> {
+        self.credentials().filter(|_| same_host(&self.base, url))
+    }
+
+    pub(super) fn base(&self) -> &Url {
+        &self.base
     }
 
     /// One page, not asked for yet.

@@ -26,9 +26,11 @@ mod error;
 mod read;
 mod resource;
 mod value;
+mod without_values;
 
 pub use self::digest::{Algorithm, Checked, Digest};
 pub use self::error::Error;
 pub use self::read::resources;
 pub use self::resource::{HttpHeader, Resource};
 pub use self::value::Value;
+pub use self::without_values::without_values;

@@ -33,16 +33,16 @@ pub fn resources(record: &[u8]) -> Result<Vec<Resource<'_>>, Error> {
         match event {
             Event::Start(start) => {
                 document
-                    .start(&namespace, &start)
+                    .start(&namespace, &start, at)
                     .map_err(|error| error.at(at))?;
             }
             Event::Empty(start) => {
                 document
-                    .start(&namespace, &start)
+                    .start(&namespace, &start, at)
                     .map_err(|error| error.at(at))?;
-                document.end()?;
+                document.end(reader.buffer_position())?;
             }
-            Event::End(_) => document.end()?,
+            Event::End(_) => document.end(reader.buffer_position())?,
             Event::Text(text) => document.text(text.into_inner())?,
             Event::CData(text) => document.text(text.into_inner())?,
             Event::GeneralRef(reference) => document.reference(&reference).map_err(|e| e.at(at))?,
@@ -116,6 +116,8 @@ struct Copy<'a> {
     is_base64: bool,
     codings: Vec<String>,
     has_elements: bool,
+    /// Where the element begins in the record.
+    begin: u64,
     value: Option<Value<'a>>,
 }
 
@@ -124,6 +126,7 @@ impl<'a> Document<'a> {
         &mut self,
         namespace: &ResolveResult<'_>,
         start: &BytesStart<'_>,
+        at: u64,
     ) -> Result<(), Fault> {
         if self.elements.len() >= DEEPEST {
             return Err(Fault::Refused("it is nested too deep"));
@@ -164,7 +167,8 @@ impl<'a> Document<'a> {
                 Element::Digest(attribute(start, "algorithm")?.unwrap_or_default())
             }
             Element::Resource => {
-                let copy = Copy::read(start)?;
+                let mut copy = Copy::read(start)?;
+                copy.begin = at;
                 self.scope().copies.push(copy);
                 element
             }
@@ -183,7 +187,7 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Error> {
+    fn end(&mut self, at: u64) -> Result<(), Error> {
         let element = self.elements.pop().unwrap_or(Element::Outside);
         let text = || self.text.whole.trim().to_owned();
         match element {
@@ -207,7 +211,7 @@ impl<'a> Document<'a> {
             Element::Resource => {
                 let text = std::mem::take(&mut self.text);
                 if let Some(copy) = self.scope().copies.last_mut() {
-                    copy.take(text);
+                    copy.take(text, at);
                 }
             }
             Element::Component => self.component()?,
@@ -358,7 +362,7 @@ impl<'a> Copy<'a> {
         })
     }
 
-    fn take(&mut self, text: Captured<'a>) {
+    fn take(&mut self, text: Captured<'a>, end: u64) {
         let text = match self.is_base64 {
             true => Text::Base64(text.pieces),
             false => Text::Plain(text.whole),
@@ -367,6 +371,7 @@ impl<'a> Copy<'a> {
         if !is_blank && !self.has_elements && self.reference.is_none() {
             self.value = Some(Value {
                 text,
+                element: self.begin as usize..end as usize,
                 codings: std::mem::take(&mut self.codings),
             });
         }

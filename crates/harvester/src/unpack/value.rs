@@ -1,6 +1,7 @@
 //! Bytes given by value, as they stand in the record.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
@@ -11,6 +12,8 @@ use super::base64::{Decoder, NotBase64};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value<'a> {
     pub(super) text: Text<'a>,
+    /// Where its element is in the record, in bytes.
+    pub(super) element: Range<usize>,
     /// How the bytes were packed before they were put into the record, in this order.
     pub(super) codings: Vec<String>,
 }

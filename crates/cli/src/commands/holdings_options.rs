@@ -1,0 +1,52 @@
+//! Options that say where harvested records are.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::Args;
+use jobs::Holdings;
+
+/// Where the files are, and what is known of them.
+#[derive(Debug, Args)]
+pub(crate) struct HoldingsOptions {
+    /// The directory of the harvested files [default: ./garner-data]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "./garner-data",
+        hide_default_value = true
+    )]
+    data: PathBuf,
+    /// The catalog, if it is not in that directory: postgres://USER@HOST/DATABASE, or a SQLite file
+    #[arg(long, value_name = "URL|FILE")]
+    catalog: Option<String>,
+}
+
+impl HoldingsOptions {
+    /// Opens the holdings, and makes them if need be.
+    pub(crate) fn create(&self) -> anyhow::Result<Holdings> {
+        Holdings::create(&self.data, self.catalog.as_deref())
+    }
+
+    /// Opens holdings that are there. A slip of the pen is not to make a new, empty catalog.
+    pub(crate) fn open(&self) -> anyhow::Result<Holdings> {
+        if let Some(catalog) = &self.catalog
+            && !catalog.starts_with("postgres://")
+            && !catalog.starts_with("postgresql://")
+        {
+            let path = catalog.strip_prefix("sqlite:").unwrap_or(catalog);
+            let path = path.strip_prefix("//").unwrap_or(path);
+            if !Path::new(path).exists() {
+                bail!(
+                    "there is no catalog `{path}`; harvest something first, or name another with --catalog"
+                );
+            }
+        }
+        Holdings::open(&self.data, self.catalog.as_deref())
+    }
+
+    /// The directory of the harvested files, as it was given.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+}

@@ -1,0 +1,80 @@
+//! Stdout, buffered: for data that may be long, in lines of text or JSON.
+
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::process::ExitCode;
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+
+use crate::text::is_suspicious;
+
+/// Where data goes.
+pub(crate) type Out = BufWriter<StdoutLock<'static>>;
+
+/// Writes to stdout. A reader that has gone away, such as `head`, ends it quietly.
+pub(crate) fn to_stdout(
+    write: impl FnOnce(&mut Out) -> anyhow::Result<ExitCode>,
+) -> anyhow::Result<ExitCode> {
+    let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
+    let written = write(&mut out);
+    // What was written before a failure is data as well, and stands before the message.
+    let flushed = out.flush();
+    let result = written.and_then(|code| Ok(flushed.map(|()| code)?));
+    match result {
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        result => result,
+    }
+}
+
+/// Writes a value as one line of JSON.
+pub(crate) fn write_json(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut serializer = Serializer::with_formatter(&mut *out, Harmless);
+    value.serialize(&mut serializer)?;
+    out.write_all(b"\n")
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<io::Error>();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// JSON has to escape the control characters of ASCII; here those that a terminal obeys beside them are escaped too.
+struct Harmless;
+
+impl Formatter for Harmless {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        if !fragment.bytes().any(is_suspicious) {
+            return CompactFormatter.write_string_fragment(writer, fragment);
+        }
+        for part in fragment.split_inclusive(char::is_control) {
+            let end = part.chars().next_back().filter(|c| c.is_control());
+            let length = part.len() - end.map_or(0, char::len_utf8);
+            writer.write_all(&part.as_bytes()[..length])?;
+            if let Some(control) = end {
+                write!(writer, "\\u{:04x}", u32::from(control))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_holds_no_control_characters_and_means_the_same() {
+        let text = "a\u{9b}2J\x7f\x1b\"é\u{a0}\n";
+        let mut line = Vec::new();
+
+        write_json(&mut line, &text).unwrap();
+
+        let line = String::from_utf8(line).unwrap();
+        assert_eq!(line, "\"a\\u009b2J\\u007f\\u001b\\\"é\u{a0}\\n\"\n");
+        assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
+    }
+}

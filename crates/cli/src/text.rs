@@ -1,0 +1,123 @@
+//! Text for people: what came from outside cannot steer a terminal, dates and durations look the same everywhere.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+use oai::Datestamp;
+
+/// A text from outside on one line: control characters, line breaks among them, become the replacement character.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plain<'a>(&'a str);
+
+/// The text without control characters.
+pub(crate) fn plain(text: &str) -> Plain<'_> {
+    Plain(text)
+}
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Nearly all texts are harmless, and of millions of records every one comes by here.
+        if !self.0.bytes().any(is_suspicious) {
+            return f.pad(self.0);
+        }
+        let harmless = self
+            .0
+            .chars()
+            .map(|c| if c.is_control() { MARK } else { c });
+        f.pad(&harmless.collect::<String>())
+    }
+}
+
+/// Lines from outside: line feeds and tabs stay, all other control characters are replaced.
+pub(crate) fn plain_lines(text: &str) -> String {
+    let harmless = text.chars().map(|c| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() => MARK,
+        c => c,
+    });
+    harmless.collect()
+}
+
+/// The first byte of every control character: of C0, DEL, and in UTF-8 of C1.
+pub(crate) fn is_suspicious(byte: u8) -> bool {
+    byte < 0x20 || byte == 0x7f || byte == 0xc2
+}
+
+/// Seconds since 1970 as a date.
+pub(crate) fn date(seconds: i64) -> String {
+    Datestamp::from_seconds(seconds).to_string()
+}
+
+/// A duration in its two largest units.
+pub(crate) fn duration(seconds: i64) -> String {
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
+    match seconds {
+        ..60 => format!("{seconds}s"),
+        60..3600 => format!("{minutes}m {:02}s", seconds % 60),
+        3600..86_400 => format!("{hours}h {:02}m", minutes % 60),
+        _ => format!("{days}d {:02}h", hours % 24),
+    }
+}
+
+/// The text in at most so many characters. Something in the middle is left out if need be, because beginnings and ends
+/// of URLs and identifiers tell most.
+pub(crate) fn shortened(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let kept = width.saturating_sub(1);
+    let (head, tail) = (kept.div_ceil(2), kept / 2);
+    let head = text.chars().take(head);
+    let tail = text.chars().skip(length - tail);
+    head.chain(['…']).chain(tail).collect()
+}
+
+/// How many columns the terminal has; `None` where stdout is none.
+pub(crate) fn columns() -> Option<usize> {
+    let stdout = std::io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(stdout).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+const MARK: char = char::REPLACEMENT_CHARACTER;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let text = plain("a\x1b[2Jb\u{9b}c\x7fd\r\ne\0 é\u{a0}").to_string();
+        assert_eq!(
+            text,
+            "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}\u{fffd}e\u{fffd} é\u{a0}"
+        );
+        assert_eq!(plain_lines("a\n\tb\x1b\r"), "a\n\tb\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_width_holds_for_harmless_and_for_other_texts() {
+        assert_eq!(
+            format!("{:<4}|{:>4}|", plain("ab"), plain("a\n")),
+            "ab  |  a\u{fffd}|"
+        );
+    }
+
+    #[test]
+    fn durations_have_two_units() {
+        let said = [0, 59, 65, 3_725, 90_061].map(duration);
+        assert_eq!(said, ["0s", "59s", "1m 05s", "1h 02m", "1d 01h"]);
+    }
+
+    #[test]
+    fn the_middle_is_left_out_of_long_texts() {
+        assert_eq!(shortened("abcdefgh", 8), "abcdefgh");
+        assert_eq!(shortened("abcdefghi", 6), "abc…hi");
+        assert_eq!(shortened("ééé", 2), "é…");
+        assert_eq!(shortened("abc", 0), "…");
+    }
+}

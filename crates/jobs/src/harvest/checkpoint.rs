@@ -1,0 +1,73 @@
+//! Where a harvest goes on after it was interrupted: kept in the catalog, together with the rows of each page.
+
+use crawl::warc::Position;
+use harvester::ResumeState;
+use serde::{Deserialize, Serialize};
+
+/// All that a harvest needs to go on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Checkpoint {
+    pub(super) slices: Vec<Slice>,
+    /// How far the WARC file is whose records are committed: its name and its length.
+    pub(super) warc: Option<(String, u64)>,
+}
+
+/// A part of the list that is harvested by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Slice {
+    pub(super) from: Option<String>,
+    pub(super) until: Option<String>,
+    pub(super) stand: Stand,
+    /// Where the next harvest should begin, as far as this slice is concerned.
+    pub(super) next_from: Option<String>,
+}
+
+/// How far a slice is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Stand {
+    /// Nothing of it is committed.
+    Ahead,
+    /// This is where it goes on.
+    Begun(Box<ResumeState>),
+    /// All of it is committed.
+    Done,
+}
+
+impl Checkpoint {
+    /// A harvest that has not begun.
+    pub(super) fn new(spans: Vec<(Option<String>, Option<String>)>) -> Self {
+        let slices = spans.into_iter().map(|(from, until)| Slice {
+            from,
+            until,
+            stand: Stand::Ahead,
+            next_from: None,
+        });
+        Self {
+            slices: slices.collect(),
+            warc: None,
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    pub(super) fn text(&self) -> anyhow::Result<String> {
+        Ok(serde_json::to_string(self)?)
+    }
+
+    pub(super) fn position(&self) -> Option<Position> {
+        let (file, length) = self.warc.clone()?;
+        Some(Position { file, length })
+    }
+
+    pub(super) fn set_position(&mut self, position: Option<Position>) {
+        self.warc = position.map(|position| (position.file, position.length));
+    }
+
+    /// Where the next harvest should begin: where the first of the slices did. Datestamps sort as text.
+    pub(super) fn next_from(&self) -> Option<String> {
+        let each = self.slices.iter().map(|slice| slice.next_from.clone());
+        each.collect::<Option<Vec<_>>>()?.into_iter().min()
+    }
+}

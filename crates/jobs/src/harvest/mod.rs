@@ -1,0 +1,350 @@
+//! The flow of a harvest: read, validate, filter, normalise, store, catalogue.
+
+mod checkpoint;
+mod lease;
+mod order;
+mod queue;
+mod reading;
+mod resources;
+mod slices;
+mod storing;
+mod treatment;
+mod urls;
+
+use std::sync::mpsc;
+use std::time::SystemTime;
+
+use anyhow::Context;
+use catalog::{Counts, Finish, HistoryEntry, NewRun, Repository, Run, State};
+use harvester::{Client, Plan, Quirks, ResumeState};
+use sha2::{Digest, Sha256};
+
+use self::checkpoint::{Checkpoint, Stand};
+use self::lease::Lease;
+use self::order::Parameters;
+pub use self::order::{Deleted, HarvestRepository};
+use self::queue::Queue;
+use self::reading::News;
+use self::resources::Resources;
+use self::storing::Storing;
+use self::treatment::Treatment;
+pub use self::urls::write_urls;
+use crate::{Holdings, introduce};
+
+/// How far a harvest is, after each page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The slice that the page belongs to.
+    pub slice: usize,
+    /// How many records of the slice came so far.
+    pub records: u64,
+    /// How long the slice's list is, as far as the repository tells.
+    pub complete_list_size: Option<u64>,
+    /// What was counted so far, in all slices.
+    pub counts: Counts,
+}
+
+/// Harvests a repository into the holdings and returns the entry of the history, also of a harvest that failed.
+///
+/// Whatever keeps it from being begun is an error: rules that cannot be read, a new repository that does not answer,
+/// another process that harvests the same. A harvest that was interrupted goes on where it was. `told` hears what
+/// somebody who waits for the end would want to know.
+pub fn harvest(
+    holdings: &Holdings,
+    client: &Client,
+    order: &HarvestRepository,
+    told: &dyn Fn(&str),
+    progress: &dyn Fn(Progress),
+) -> anyhow::Result<HistoryEntry> {
+    let treatment = Treatment::load(order)?;
+    let parameters = order.parameters()?;
+    let remote = client.repository(&order.base_url)?;
+    let known = holdings.wait(holdings.catalog().repository_at(&remote.base_url()))?;
+    let is_new = known.is_none();
+    let repository = match known {
+        Some(repository) => repository,
+        None => introduce(holdings, &remote, order.base_directory.as_deref())?,
+    };
+    let Begun {
+        run,
+        checkpoint,
+        quirks,
+        from,
+    } = begin(holdings, order, &repository, &parameters, told)?;
+
+    let lease = Lease::new(run);
+    let worked = Work {
+        holdings,
+        client,
+        order,
+        remote: &remote,
+        repository: &repository,
+        is_new,
+        treatment: &treatment,
+        lease: &lease,
+        progress,
+    }
+    .run(checkpoint, quirks, from);
+    finish(holdings, order, lease.into_run(), worked)
+}
+
+/// A harvest that the catalog has an entry of.
+struct Begun {
+    run: Run,
+    /// Where it goes on, if it was interrupted.
+    checkpoint: Option<Checkpoint>,
+    quirks: Quirks,
+    /// Where it begins otherwise.
+    from: Option<String>,
+}
+
+/// Begins a harvest: goes on with one that was interrupted, builds upon the last one, or takes everything.
+fn begin(
+    holdings: &Holdings,
+    order: &HarvestRepository,
+    repository: &Repository,
+    parameters: &Parameters,
+    told: &dyn Fn(&str),
+) -> anyhow::Result<Begun> {
+    let catalog = holdings.catalog();
+    let (prefix, set) = (&order.metadata_prefix, order.set.as_deref());
+    let unfinished = holdings.wait(catalog.unfinished(repository.id, prefix, set))?;
+    let resumed = unfinished.and_then(|entry| {
+        let same = serde_json::from_str(&entry.parameters).ok().as_ref() == Some(parameters);
+        let checkpoint = Checkpoint::parse(entry.resume_state.as_deref()?)?;
+        same.then_some((entry, checkpoint))
+    });
+    let mut run = NewRun {
+        set: order.set.clone(),
+        parameters: serde_json::to_string(parameters)?,
+        ..NewRun::new(repository.id, prefix)
+    };
+    if let Some((entry, checkpoint)) = resumed {
+        told(&format!(
+            "going on with harvest {}, which was interrupted",
+            entry.id
+        ));
+        run.resume = Some(entry.id);
+        let quirks = entry
+            .quirks
+            .and_then(|quirks| serde_json::from_str(&quirks).ok());
+        return Ok(Begun {
+            run: holdings.wait(catalog.begin(&run))?,
+            checkpoint: Some(checkpoint),
+            quirks: quirks.unwrap_or_default(),
+            from: None,
+        });
+    }
+    Ok(Begun {
+        from: beginning(holdings, order, repository, parameters, told)?,
+        run: holdings.wait(catalog.begin(&run))?,
+        checkpoint: None,
+        quirks: Quirks::default(),
+    })
+}
+
+/// Since when records are asked for.
+fn beginning(
+    holdings: &Holdings,
+    order: &HarvestRepository,
+    repository: &Repository,
+    parameters: &Parameters,
+    told: &dyn Fn(&str),
+) -> anyhow::Result<Option<String>> {
+    if order.full || order.from.is_some() || order.until.is_some() {
+        return Ok(order.from.clone());
+    }
+    let (prefix, set) = (&order.metadata_prefix, order.set.as_deref());
+    let last = holdings.catalog().last_finished(repository.id, prefix, set);
+    let Some(last) = holdings.wait(last)? else {
+        return Ok(None);
+    };
+    let before: Option<Parameters> = serde_json::from_str(&last.parameters).ok();
+    let difference = match &before {
+        Some(before) => parameters.making.difference(&before.making),
+        None => Some("the last harvest was made by another version"),
+    };
+    if let Some(difference) = difference {
+        told(&format!("{difference}, so everything is harvested again"));
+        return Ok(None);
+    }
+    Ok(last.next_from)
+}
+
+/// The harvest itself, with all that takes part in it.
+struct Work<'a> {
+    holdings: &'a Holdings,
+    client: &'a Client,
+    order: &'a HarvestRepository,
+    remote: &'a harvester::Repository,
+    repository: &'a Repository,
+    is_new: bool,
+    treatment: &'a Treatment,
+    lease: &'a Lease,
+    progress: &'a dyn Fn(Progress),
+}
+
+impl Work<'_> {
+    /// Harvests, while another thread keeps the lease alive. Returns where the next harvest should begin.
+    fn run(
+        self,
+        checkpoint: Option<Checkpoint>,
+        quirks: Quirks,
+        from: Option<String>,
+    ) -> anyhow::Result<Option<String>> {
+        let (holdings, lease) = (self.holdings, self.lease);
+        let stop = &self.client.options().stop;
+        std::thread::scope(|scope| {
+            let (done, ended) = mpsc::channel();
+            scope.spawn(move || lease.beat(holdings, &ended, stop));
+            let worked = self.work(checkpoint, quirks, from);
+            drop(done);
+            worked
+        })
+    }
+
+    fn work(
+        &self,
+        checkpoint: Option<Checkpoint>,
+        quirks: Quirks,
+        from: Option<String>,
+    ) -> anyhow::Result<Option<String>> {
+        let checkpoint = match checkpoint {
+            Some(checkpoint) => checkpoint,
+            None => self.plan(from)?,
+        };
+        let committed = checkpoint.position();
+        let resources = Resources::open(self.order, self.remote, committed.as_ref())?;
+        let mut storing = Storing::new(
+            self.holdings,
+            self.order,
+            self.repository,
+            self.client,
+            self.treatment,
+            resources,
+            self.lease,
+            checkpoint,
+            quirks,
+            self.progress,
+        )?;
+        let next_from = self.read(&mut storing)?;
+        storing.finish()?;
+        Ok(next_from)
+    }
+
+    /// What is to be read, from the beginning.
+    fn plan(&self, from: Option<String>) -> anyhow::Result<Checkpoint> {
+        if !self.is_new && now() - self.repository.identified > A_DAY {
+            introduce(self.holdings, self.remote, None)?;
+        }
+        let span = (from, self.order.until.clone());
+        if self.order.slices < 2 {
+            return Ok(Checkpoint::new(vec![span]));
+        }
+        let identity = self.remote.identify()?;
+        let spans = slices::cut(span, self.order.slices, Some(&identity), now());
+        Ok(Checkpoint::new(spans))
+    }
+
+    /// Reads all slices, each on a thread of its own, and stores what comes.
+    fn read(&self, storing: &mut Storing) -> anyhow::Result<Option<String>> {
+        let slices = storing.checkpoint.slices.clone();
+        let (queue, remote) = (Queue::new(slices.len()), self.remote);
+        let failure = std::thread::scope(|scope| {
+            for (index, slice) in slices.iter().enumerate() {
+                let plan = self.plan_of(slice);
+                let queue = &queue;
+                scope.spawn(move || {
+                    reading::read(remote, plan, &slice.stand, index, queue);
+                    queue.leave();
+                });
+            }
+            let taken = take_all(&queue, storing);
+            queue.close();
+            taken
+        })?;
+        match failure {
+            Some(error) => Err(error.into()),
+            None => Ok(storing.checkpoint.next_from()),
+        }
+    }
+
+    fn plan_of(&self, slice: &checkpoint::Slice) -> Plan {
+        if let Stand::Begun(state) = &slice.stand {
+            return ResumeState::plan(state).clone();
+        }
+        Plan {
+            method: self.order.method,
+            metadata_prefix: self.order.metadata_prefix.clone(),
+            set: self.order.set.clone(),
+            from: slice.from.clone(),
+            until: slice.until.clone(),
+        }
+    }
+}
+
+/// Stores what comes until nothing more does. Returns the first failure of a slice; the others go on to their ends.
+fn take_all(
+    queue: &Queue<reading::Bundle>,
+    storing: &mut Storing,
+) -> anyhow::Result<Option<harvester::Error>> {
+    let mut failure = None;
+    while let Some(bundle) = queue.pop() {
+        for news in bundle.news {
+            match news {
+                News::Record(record) => storing.take(bundle.slice, record)?,
+                News::LeftOut(left_out) => storing.leave_out(bundle.slice, left_out),
+                News::Page(page, next_from) => {
+                    storing.end_page(bundle.slice, *page, next_from)?;
+                }
+                News::Failed(error) => drop(failure.get_or_insert(error)),
+            }
+        }
+    }
+    Ok(failure)
+}
+
+/// Writes down how the harvest ended.
+fn finish(
+    holdings: &Holdings,
+    order: &HarvestRepository,
+    run: Run,
+    worked: anyhow::Result<Option<String>>,
+) -> anyhow::Result<HistoryEntry> {
+    let counts = run.counts();
+    let left_out = counts.skipped + counts.failed;
+    let (state, reason, next_from) = match worked {
+        Ok(next_from) if left_out == 0 => (State::Ok, None, next_from),
+        Ok(next_from) => {
+            let reason = format!("{left_out} records or resources had to be left out");
+            (State::Incomplete, Some(reason), next_from)
+        }
+        Err(error) => (State::Failed, Some(format!("{error:#}")), None),
+    };
+    // What was asked for by dates says nothing about the rest.
+    let is_whole = order.from.is_none() && order.until.is_none();
+    let finish = Finish {
+        state,
+        reason,
+        next_from: next_from.filter(|_| is_whole),
+        quirks: None,
+        counts: Counts::default(),
+    };
+    holdings
+        .wait(holdings.catalog().finish(run, &finish))
+        .context("the end of the harvest cannot be written down")
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}
+
+const A_DAY: i64 = 86_400;

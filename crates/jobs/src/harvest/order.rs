@@ -1,0 +1,179 @@
+//! What is asked for: all that can be set for a harvest.
+
+use std::path::{Path, PathBuf};
+
+use harvester::Method;
+use harvester::validation::Level;
+use serde::{Deserialize, Serialize};
+use store::{Durability, Layout};
+
+/// A harvest of one repository, in one format, of one set or of all.
+#[derive(Debug, Clone)]
+pub struct HarvestRepository {
+    /// Where the repository answers.
+    pub base_url: String,
+    /// How records are asked for.
+    pub method: Method,
+    /// In which format.
+    pub metadata_prefix: String,
+    /// In which set, if not in all.
+    pub set: Option<String>,
+    /// Since when. Without it, since the last harvest.
+    pub from: Option<String>,
+    /// Until when.
+    pub until: Option<String>,
+    /// Whether everything is harvested again.
+    pub full: bool,
+    /// In how many spans of time the list is cut, to be harvested side by side.
+    pub slices: usize,
+    /// How strictly records are validated.
+    pub validation: Level,
+    /// Schemas beside those that are built in.
+    pub schemas: Vec<PathBuf>,
+    /// A file that says which records are kept.
+    pub filter: Option<PathBuf>,
+    /// A file that says what is added to records.
+    pub normalise: Option<PathBuf>,
+    /// Where the files of a new repository go; below the data directory, if the path is relative.
+    pub base_directory: Option<String>,
+    /// How files are laid out.
+    pub layout: Layout,
+    /// What becomes of the files of deleted records.
+    pub deleted: Deleted,
+    /// When files must have reached the disk.
+    pub durability: Durability,
+    /// The directory of a mirror of the resources.
+    pub unpack: Option<PathBuf>,
+    /// The directory of WARC files with the resources.
+    pub warc: Option<PathBuf>,
+    /// The longest resource that is taken, in bytes.
+    pub resource_limit: u64,
+}
+
+/// What becomes of the file of a record that is deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deleted {
+    /// It is removed.
+    #[default]
+    Remove,
+    /// It is kept under a name that ends in `.deleted`.
+    Keep,
+}
+
+/// What a harvest was begun with, as the history keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Parameters {
+    pub(super) method: Method,
+    pub(super) from: Option<String>,
+    pub(super) until: Option<String>,
+    pub(super) full: bool,
+    pub(super) slices: usize,
+    #[serde(flatten)]
+    pub(super) making: Making,
+}
+
+/// What decides on what is made of a record. If it changes, what was harvested before has to be made again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Making {
+    pub(super) validation: String,
+    /// The filter file, and the digest of what it said.
+    pub(super) filter: Option<(PathBuf, String)>,
+    pub(super) normalise: Option<(PathBuf, String)>,
+    pub(super) unpack: Option<PathBuf>,
+    pub(super) warc: bool,
+}
+
+impl HarvestRepository {
+    /// Everything in one format, with the usual settings.
+    pub fn new(base_url: &str, metadata_prefix: &str) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            method: Method::default(),
+            metadata_prefix: metadata_prefix.to_owned(),
+            set: None,
+            from: None,
+            until: None,
+            full: false,
+            slices: 1,
+            validation: Level::default(),
+            schemas: Vec::new(),
+            filter: None,
+            normalise: None,
+            base_directory: None,
+            layout: Layout::default(),
+            deleted: Deleted::default(),
+            durability: Durability::default(),
+            unpack: None,
+            warc: None,
+            resource_limit: RESOURCE_LIMIT,
+        }
+    }
+
+    pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
+        let unpack = self
+            .unpack
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()?;
+        Ok(Parameters {
+            method: self.method,
+            from: self.from.clone(),
+            until: self.until.clone(),
+            full: self.full,
+            slices: self.slices,
+            making: Making {
+                validation: validation(self.validation).to_owned(),
+                filter: digested(self.filter.as_deref())?,
+                normalise: digested(self.normalise.as_deref())?,
+                unpack,
+                warc: self.warc.is_some(),
+            },
+        })
+    }
+}
+
+impl Making {
+    /// What is different from what another harvest made, in words.
+    pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
+        let said = |file: &Option<(PathBuf, String)>| file.as_ref().map(|(_, said)| said.clone());
+        if said(&self.filter) != said(&other.filter) {
+            return Some("the filters are not those of the last harvest");
+        }
+        if said(&self.normalise) != said(&other.normalise) {
+            return Some("the mappings are not those of the last harvest");
+        }
+        if self.validation != other.validation {
+            return Some("validation is not that of the last harvest");
+        }
+        if self.unpack.is_some() && self.unpack != other.unpack {
+            return Some("the last harvest did not unpack into this directory");
+        }
+        if self.unpack.as_ref().is_some_and(|mirror| !mirror.exists()) {
+            return Some("the mirror is gone");
+        }
+        if self.warc && !other.warc {
+            return Some("the last harvest wrote no WARC files");
+        }
+        None
+    }
+}
+
+fn validation(level: Level) -> &'static str {
+    match level {
+        Level::Strict => "strict",
+        Level::VeryStrict => "very-strict",
+        Level::Loose => "loose",
+    }
+}
+
+fn digested(file: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let said = super::digest(&std::fs::read(file)?);
+    Ok(Some((std::path::absolute(file)?, said)))
+}
+
+/// A web site has larger files now and then, but a harvest that fills the disk helps nobody.
+const RESOURCE_LIMIT: u64 = 4 << 30;

@@ -1,0 +1,120 @@
+//! Between those who read and the one who stores: as much as may wait, so that both work at the same time.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A queue of things with their sizes.
+pub(super) struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    waiting: VecDeque<(T, usize)>,
+    size: usize,
+    /// How many will still put something in.
+    writers: usize,
+    /// Whether nobody takes anything out any more.
+    closed: bool,
+}
+
+impl<T> Queue<T> {
+    pub(super) fn new(writers: usize) -> Self {
+        Self {
+            state: Mutex::new(State {
+                waiting: VecDeque::new(),
+                size: 0,
+                writers,
+                closed: false,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Puts a thing in, when there is room. Whether it was still wanted.
+    pub(super) fn push(&self, thing: T, size: usize) -> bool {
+        let full = |state: &mut State<T>| {
+            let room = state.size + size <= MOST_WAITING && state.waiting.len() < MOST_THINGS;
+            !state.closed && !room && !state.waiting.is_empty()
+        };
+        let waited = self.changed.wait_while(self.lock(), full);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        if state.closed {
+            return false;
+        }
+        state.waiting.push_back((thing, size));
+        state.size += size;
+        drop(state);
+        self.changed.notify_all();
+        true
+    }
+
+    /// Takes the next thing out; `None` when all writers are done.
+    pub(super) fn pop(&self) -> Option<T> {
+        let empty = |state: &mut State<T>| state.waiting.is_empty() && state.writers > 0;
+        let waited = self.changed.wait_while(self.lock(), empty);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
+        let (thing, size) = state.waiting.pop_front()?;
+        state.size -= size;
+        drop(state);
+        self.changed.notify_all();
+        Some(thing)
+    }
+
+    /// Tells that a writer is done.
+    pub(super) fn leave(&self) {
+        self.lock().writers -= 1;
+        self.changed.notify_all();
+    }
+
+    /// Tells the writers that nothing is wanted any more.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+const MOST_WAITING: usize = 8 << 20;
+const MOST_THINGS: usize = 2000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn things_come_out_in_order_until_all_writers_have_left() {
+        let queue = Queue::new(1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 0..10_000 {
+                    assert!(queue.push(number, 100));
+                }
+                queue.leave();
+            });
+            let taken: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+            assert_eq!(taken, (0..10_000).collect::<Vec<_>>());
+        });
+    }
+
+    #[test]
+    fn a_thing_that_is_larger_than_the_queue_passes_alone() {
+        let queue = Queue::new(1);
+        assert!(queue.push("large", MOST_WAITING * 2));
+        assert_eq!(queue.pop(), Some("large"));
+    }
+
+    #[test]
+    fn writers_that_wait_are_released_when_nothing_is_wanted_any_more() {
+        let queue = Queue::new(1);
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| while queue.push((), MOST_WAITING) {});
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            queue.close();
+            writer.join().unwrap();
+        });
+    }
+}

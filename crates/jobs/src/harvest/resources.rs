@@ -1,0 +1,278 @@
+//! The resources that records speak of: real files, in a mirror of their site or in WARC files.
+
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::time::SystemTime;
+
+use crawl::warc::{Capture, Position, Settings, Writer};
+use harvester::Repository;
+use harvester::unpack::{self, Resource};
+use store::{Mirror, NewFile};
+
+use super::HarvestRepository;
+
+/// Where resources go.
+pub(super) struct Resources<'a> {
+    repository: &'a Repository,
+    mirror: Option<Mirror>,
+    warc: Option<Writer>,
+    limit: u64,
+}
+
+/// Why a resource is missing.
+#[derive(Debug)]
+pub(super) enum Missing {
+    /// It cannot be had; the harvest goes on without it.
+    Lost(String),
+    /// It cannot be kept, and neither can others: a disk that is full.
+    Fatal(anyhow::Error),
+}
+
+impl<'a> Resources<'a> {
+    /// Opens the places that are asked for, if any are. `committed` is how far WARC files are safe.
+    pub(super) fn open(
+        order: &HarvestRepository,
+        repository: &'a Repository,
+        committed: Option<&Position>,
+    ) -> anyhow::Result<Option<Self>> {
+        if order.unpack.is_none() && order.warc.is_none() {
+            return Ok(None);
+        }
+        let base_url = repository.base_url();
+        let mirror = |directory| Mirror::open(directory, Some(&base_url), order.durability);
+        let settings = || Settings {
+            info: vec![
+                ("isPartOf".to_owned(), base_url.clone()),
+                (
+                    "description".to_owned(),
+                    format!("harvested from {base_url} over OAI-PMH"),
+                ),
+            ],
+            ..Settings::default()
+        };
+        let warc = |directory: &Path| Writer::open(directory, settings(), committed);
+        Ok(Some(Self {
+            repository,
+            mirror: order.unpack.as_deref().map(mirror).transpose()?,
+            warc: order.warc.as_deref().map(warc).transpose()?,
+            limit: order.resource_limit,
+        }))
+    }
+
+    /// Keeps one resource: its bytes from the record, or from where the record says they are.
+    pub(super) fn keep(&mut self, resource: &Resource<'_>) -> Result<(), Missing> {
+        if !is_url(&resource.url) {
+            let reason = format!("`{}` is not a URL, so it has no place", resource.url);
+            return Err(Missing::Lost(reason));
+        }
+        let by_value = match &resource.value {
+            Some(_) => self.keep_value(resource),
+            None => Err(Missing::Lost("it is not in the record".to_owned())),
+        };
+        match (by_value, &resource.reference) {
+            (Err(Missing::Lost(_)), Some(reference)) => self.keep_reference(resource, reference),
+            (kept, _) => kept,
+        }
+    }
+
+    /// Removes what a URL had in the mirror. WARC files are never taken back.
+    pub(super) fn remove(&self, url: &str) -> anyhow::Result<()> {
+        if let Some(mirror) = self.mirror.as_ref().filter(|_| is_url(url)) {
+            mirror.remove(url)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all is safe on the disk; returns how far the WARC files are.
+    pub(super) fn sync(&mut self) -> anyhow::Result<Option<Position>> {
+        if let Some(mirror) = &self.mirror {
+            mirror.sync()?;
+        }
+        match &mut self.warc {
+            Some(warc) => Ok(warc.checkpoint()?),
+            None => Ok(None),
+        }
+    }
+
+    /// Gives the last WARC file its name.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        if let Some(warc) = self.warc {
+            warc.finish()?;
+        }
+        Ok(())
+    }
+
+    fn keep_value(&mut self, resource: &Resource<'_>) -> Result<(), Missing> {
+        let mut body = self.body()?;
+        let copied = resource.copy_to(&mut body, self.limit);
+        copied.map_err(|error| match error {
+            unpack::Error::Output { .. } => Missing::Fatal(error.into()),
+            error => Missing::Lost(error.to_string()),
+        })?;
+        let http = resource.http.as_ref();
+        let http = http.map(|http| (http.status, http.fields.as_slice()));
+        self.place(body, resource, http)
+    }
+
+    /// Gets a resource, again if it breaks off.
+    fn keep_reference(&mut self, resource: &Resource<'_>, reference: &str) -> Result<(), Missing> {
+        let mut attempt = 1;
+        loop {
+            match self.fetch(resource, reference) {
+                Err(Broken::Off(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(Broken::Off(reason)) => return Err(Missing::Lost(reason)),
+                Err(Broken::Finally(missing)) => return Err(missing),
+                Ok(()) => return Ok(()),
+            }
+        }
+    }
+
+    fn fetch(&mut self, resource: &Resource<'_>, reference: &str) -> Result<(), Broken> {
+        let lost = |reason: String| Broken::Finally(Missing::Lost(reason));
+        let mut download = match self.repository.download(reference) {
+            Ok(download) => download,
+            Err(error) if *error.kind() == harvester::ErrorKind::Stopped => {
+                return Err(Broken::Finally(Missing::Fatal(error.into())));
+            }
+            Err(error) => return Err(lost(error.to_string())),
+        };
+        let mut body = self.body()?;
+        let mut checked = resource.checked(&mut body);
+        let mut block = vec![0; BLOCK];
+        let mut left = self.limit;
+        loop {
+            let length = match download.read(&mut block) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(error) => return Err(Broken::Off(format!("{reference} breaks off: {error}"))),
+            };
+            left = left
+                .checked_sub(length as u64)
+                .ok_or_else(|| lost(format!("{reference} is longer than {} bytes", self.limit)))?;
+            checked.write_all(&block[..length]).map_err(unwritable)?;
+        }
+        checked.finish().map_err(|error| lost(error.to_string()))?;
+        self.place(body, resource, Some((download.status, &download.fields)))?;
+        Ok(())
+    }
+
+    fn body(&self) -> Result<NewBody, Missing> {
+        match &self.mirror {
+            Some(mirror) => match mirror.create() {
+                Ok(file) => Ok(NewBody::Mirrored(file)),
+                Err(error) => Err(Missing::Fatal(error.into())),
+            },
+            None => Ok(NewBody::Spooled(tempfile::SpooledTempFile::new(SPOOLED))),
+        }
+    }
+
+    /// Puts the bytes where they belong.
+    fn place(
+        &mut self,
+        mut body: NewBody,
+        resource: &Resource<'_>,
+        http: Option<(u16, &[(String, String)])>,
+    ) -> Result<(), Missing> {
+        if let Some(warc) = &mut self.warc {
+            let capture = Capture {
+                url: &resource.url,
+                captured_at: SystemTime::now(),
+                media_type: resource.media_type.as_deref(),
+                http,
+            };
+            body.rewind()
+                .map_err(|error| Missing::Fatal(error.into()))?;
+            warc.write(&capture, &mut body)
+                .map_err(|error| Missing::Fatal(error.into()))?;
+        }
+        let (Some(mirror), NewBody::Mirrored(file)) = (&self.mirror, body) else {
+            return Ok(());
+        };
+        let modified = resource.modified.or_else(|| last_modified(http));
+        match mirror.place(file, &resource.url, modified) {
+            Ok(_) => Ok(()),
+            Err(error @ (store::Error::NotAUrl { .. } | store::Error::InTheWay { .. })) => {
+                Err(Missing::Lost(error.to_string()))
+            }
+            Err(error) => Err(Missing::Fatal(error.into())),
+        }
+    }
+}
+
+/// Bytes on their way: already in the file system of the mirror, or in memory as long as they are few.
+enum NewBody {
+    Mirrored(NewFile),
+    Spooled(tempfile::SpooledTempFile),
+}
+
+/// Why a download did not come to its end.
+enum Broken {
+    /// Another attempt may help.
+    Off(String),
+    Finally(Missing),
+}
+
+impl From<Missing> for Broken {
+    fn from(missing: Missing) -> Self {
+        Self::Finally(missing)
+    }
+}
+
+impl Write for NewBody {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Mirrored(file) => file.write(bytes),
+            Self::Spooled(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Mirrored(file) => file.flush(),
+            Self::Spooled(file) => file.flush(),
+        }
+    }
+}
+
+impl Read for NewBody {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Mirrored(file) => file.file().read(bytes),
+            Self::Spooled(file) => file.read(bytes),
+        }
+    }
+}
+
+impl Seek for NewBody {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Mirrored(file) => file.file().seek(to),
+            Self::Spooled(file) => file.seek(to),
+        }
+    }
+}
+
+fn unwritable(error: io::Error) -> Broken {
+    Broken::Finally(Missing::Fatal(
+        anyhow::Error::from(error).context("a resource cannot be written"),
+    ))
+}
+
+fn last_modified(http: Option<(u16, &[(String, String)])>) -> Option<SystemTime> {
+    let (_, fields) = http?;
+    let mut fields = fields.iter();
+    let (_, date) = fields.find(|(name, _)| name.eq_ignore_ascii_case("last-modified"))?;
+    httpdate::parse_http_date(date).ok()
+}
+
+pub(super) fn is_url(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+    })
+}
+
+const ATTEMPTS: u32 = 3;
+const BLOCK: usize = 64 * 1024;
+/// Up to here bytes wait in memory.
+const SPOOLED: usize = 4 << 20;

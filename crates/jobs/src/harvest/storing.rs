@@ -1,0 +1,472 @@
+//! Stores what was read: record by record into files, page by page into the catalog.
+
+use std::collections::HashSet;
+use std::time::SystemTime;
+
+use anyhow::Context;
+use catalog::{Counts, Known, Outcome, PageCommit, RecordRow, Repository, Validation, Warning};
+use harvester::unpack;
+use harvester::{Client, Header, LeftOut, PageEnd, Quirks, Record, Traffic};
+use store::RecordFiles;
+
+use super::checkpoint::{Checkpoint, Stand};
+use super::lease::Lease;
+use super::resources::{Missing, Resources};
+use super::treatment::{Treated, Treatment};
+use super::{Deleted, HarvestRepository, Progress, digest};
+use crate::Holdings;
+
+/// Takes records and commits them with the way to the next page.
+pub(super) struct Storing<'a> {
+    pub(super) holdings: &'a Holdings,
+    pub(super) order: &'a HarvestRepository,
+    pub(super) repository: &'a Repository,
+    pub(super) client: &'a Client,
+    pub(super) treatment: &'a Treatment,
+    pub(super) files: RecordFiles,
+    pub(super) resources: Option<Resources<'a>>,
+    pub(super) lease: &'a Lease,
+    pub(super) checkpoint: Checkpoint,
+    pub(super) quirks: Quirks,
+    pub(super) traffic: Traffic,
+    pub(super) progress: &'a dyn Fn(Progress),
+    /// What has come and is not stored yet.
+    waiting: Vec<Waiting>,
+    waiting_bytes: usize,
+    /// What has been stored and is not committed yet.
+    rows: Vec<RecordRow>,
+    dropped: Vec<String>,
+    /// What each slice's page has brought beside rows. It counts when the page is complete.
+    pages: Vec<Page>,
+    /// What has been said once and need not be said of every record.
+    said: HashSet<String>,
+}
+
+/// A record that is to be stored.
+struct Waiting {
+    slice: usize,
+    header: Header,
+    treated: Treated,
+}
+
+/// What a page brings beside rows.
+#[derive(Default)]
+struct Page {
+    counts: Counts,
+    warnings: Vec<Warning>,
+    unnamed: u64,
+}
+
+impl<'a> Storing<'a> {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "it is where all parts of the flow meet"
+    )]
+    pub(super) fn new(
+        holdings: &'a Holdings,
+        order: &'a HarvestRepository,
+        repository: &'a Repository,
+        client: &'a Client,
+        treatment: &'a Treatment,
+        resources: Option<Resources<'a>>,
+        lease: &'a Lease,
+        checkpoint: Checkpoint,
+        quirks: Quirks,
+        progress: &'a dyn Fn(Progress),
+    ) -> anyhow::Result<Self> {
+        let directory = holdings.record_directory(repository, &order.metadata_prefix);
+        let pages = checkpoint.slices.iter().map(|_| Page::default()).collect();
+        Ok(Self {
+            files: RecordFiles::open(&directory, order.layout, order.durability)?,
+            holdings,
+            order,
+            repository,
+            client,
+            treatment,
+            resources,
+            lease,
+            checkpoint,
+            quirks,
+            traffic: Traffic::default(),
+            progress,
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+            rows: Vec::new(),
+            dropped: Vec::new(),
+            pages,
+            said: HashSet::new(),
+        })
+    }
+
+    /// Takes a record of a slice.
+    pub(super) fn take(&mut self, slice: usize, record: Record) -> anyhow::Result<()> {
+        let header = record.header.clone();
+        // A deleted record has nothing to be looked at, and filtering it would lose the deletion.
+        let treated = match header.deleted {
+            true => Treated::Kept {
+                xml: Vec::new(),
+                repairs: Vec::new(),
+                unchecked: Vec::new(),
+            },
+            false => self.treatment.apply(record),
+        };
+        let page = &mut self.pages[slice];
+        match &treated {
+            Treated::Kept {
+                xml,
+                repairs,
+                unchecked,
+            } => {
+                self.waiting_bytes += xml.len();
+                for reason in repairs {
+                    page.warn(Some(&header.identifier), reason.clone());
+                }
+                for reason in unchecked {
+                    if self.said.insert(reason.clone()) {
+                        page.warn(None, reason.clone());
+                    }
+                }
+            }
+            Treated::Filtered => page.counts.filtered += 1,
+            Treated::Invalid(reason) => page.warn(Some(&header.identifier), reason.clone()),
+        }
+        self.waiting.push(Waiting {
+            slice,
+            header,
+            treated,
+        });
+        if self.waiting.len() >= MOST_WAITING || self.waiting_bytes >= MOST_BYTES {
+            self.store()?;
+        }
+        if self.rows.len() >= MOST_ROWS {
+            // The page is not complete, so it would be read again; its rows would be found to be there.
+            self.commit(None)?;
+        }
+        Ok(())
+    }
+
+    /// Notes a record that could not be had.
+    pub(super) fn leave_out(&mut self, slice: usize, left_out: LeftOut) {
+        let page = &mut self.pages[slice];
+        page.counts.failed += 1;
+        let reason = match (&left_out.identifier, left_out.dates) {
+            (None, Some((from, until))) => {
+                format!("records between {from} and {until}: {}", left_out.reason)
+            }
+            _ => left_out.reason,
+        };
+        page.warn(left_out.identifier.as_deref(), reason);
+    }
+
+    /// Commits a page: its rows, its counts and where to go on.
+    pub(super) fn end_page(
+        &mut self,
+        slice: usize,
+        page: PageEnd,
+        next_from: Option<String>,
+    ) -> anyhow::Result<()> {
+        self.store()?;
+        self.quirks.merge(page.quirks);
+        let stand = &mut self.checkpoint.slices[slice];
+        stand.next_from = next_from;
+        stand.stand = match page.state {
+            Some(state) => Stand::Begun(Box::new(state)),
+            None => Stand::Done,
+        };
+        self.commit(Some(slice))?;
+        (self.progress)(Progress {
+            slice,
+            records: page.given,
+            complete_list_size: page.complete_list_size,
+            counts: self.lease.lock().counts(),
+        });
+        Ok(())
+    }
+
+    /// Ends the work when everything is committed.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        match self.resources {
+            Some(resources) => resources.finish(),
+            None => Ok(()),
+        }
+    }
+
+    /// Stores what waits. Files and resources are written before anything is committed that speaks of them.
+    fn store(&mut self) -> anyhow::Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.waiting_bytes = 0;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let identifiers: Vec<_> = waiting
+            .iter()
+            .map(|waiting| &*waiting.header.identifier)
+            .collect();
+        let catalog = self.holdings.catalog();
+        let (id, prefix) = (self.repository.id, &self.order.metadata_prefix);
+        let mut known = self
+            .holdings
+            .wait(catalog.known(id, prefix, &identifiers))?;
+        for Waiting {
+            slice,
+            header,
+            treated,
+        } in waiting
+        {
+            let before = known.get(&header.identifier);
+            let row = match treated {
+                Treated::Kept { .. } if header.deleted => Some(self.delete(&header, before)?),
+                Treated::Kept { xml, repairs, .. } => {
+                    let validation = match repairs.is_empty() {
+                        true => Validation::Ok,
+                        false => Validation::Repaired,
+                    };
+                    Some(self.keep(slice, &header, before, &xml, validation)?)
+                }
+                Treated::Invalid(_) => Some(skipped(&header, before)),
+                Treated::Filtered => {
+                    self.drop_record(&header, before)?;
+                    None
+                }
+            };
+            // The same record may come again in what waits.
+            match row {
+                Some(row) => {
+                    known.insert(header.identifier, knowledge(&row));
+                    self.rows.push(row);
+                }
+                None => drop(known.remove(&header.identifier)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a record: its resources, its file, its row.
+    fn keep(
+        &mut self,
+        slice: usize,
+        header: &Header,
+        before: Option<&Known>,
+        xml: &[u8],
+        validation: Validation,
+    ) -> anyhow::Result<RecordRow> {
+        let mut row = row(header, validation);
+        let Some(resources) = &mut self.resources else {
+            self.write(header, before, xml, &mut row)?;
+            return Ok(row);
+        };
+        let found = match unpack::resources(xml) {
+            Ok(found) => found,
+            Err(error) => {
+                self.pages[slice].lose(&header.identifier, error.to_string());
+                self.write(header, before, xml, &mut row)?;
+                return Ok(row);
+            }
+        };
+        // The bytes are in the mirror or in the WARC file; here they would only be there twice.
+        let xml = unpack::without_values(xml, &found);
+        row.sha256 = Some(digest(&xml));
+        if before.is_some_and(|before| is_same(before, &row)) {
+            self.write(header, before, &xml, &mut row)?;
+            return Ok(row);
+        }
+        for url in urls_before(&self.files, before) {
+            if !found.iter().any(|resource| resource.url == url) {
+                resources.remove(&url)?;
+            }
+        }
+        for resource in &found {
+            match resources.keep(resource) {
+                Ok(()) => {}
+                Err(Missing::Lost(reason)) => self.pages[slice].lose(&header.identifier, reason),
+                Err(Missing::Fatal(error)) => return Err(error),
+            }
+        }
+        self.write(header, before, &xml, &mut row)?;
+        Ok(row)
+    }
+
+    /// Writes the file of a record, unless it is there already.
+    fn write(
+        &self,
+        header: &Header,
+        before: Option<&Known>,
+        xml: &[u8],
+        row: &mut RecordRow,
+    ) -> anyhow::Result<()> {
+        row.sha256 = Some(digest(xml));
+        let file = before.and_then(|before| before.file.as_deref());
+        if let Some(file) = file
+            && before.is_some_and(|before| !before.deleted && before.sha256 == row.sha256)
+            && self.files.absolute(file).exists()
+        {
+            row.file = Some(file.to_owned());
+            return Ok(());
+        }
+        row.file = Some(self.files.write(&header.identifier, file, xml)?);
+        Ok(())
+    }
+
+    /// Removes what a deleted record had, and keeps the tombstone.
+    fn delete(&mut self, header: &Header, before: Option<&Known>) -> anyhow::Result<RecordRow> {
+        let mut row = row(header, Validation::Ok);
+        self.remove_resources(&header.identifier, before)?;
+        let Some(file) = before.and_then(|before| before.file.as_deref()) else {
+            return Ok(row);
+        };
+        match self.order.deleted {
+            Deleted::Remove => self.files.remove(file)?,
+            Deleted::Keep => row.file = Some(self.files.mark_deleted(file)?),
+        }
+        Ok(row)
+    }
+
+    /// Gives up a record that the filters do not want any more.
+    fn drop_record(&mut self, header: &Header, before: Option<&Known>) -> anyhow::Result<()> {
+        let Some(before) = before else {
+            return Ok(());
+        };
+        self.remove_resources(&header.identifier, Some(before))?;
+        if let Some(file) = &before.file {
+            self.files.remove(file)?;
+        }
+        self.dropped.push(header.identifier.clone());
+        Ok(())
+    }
+
+    fn remove_resources(&self, identifier: &str, before: Option<&Known>) -> anyhow::Result<()> {
+        let Some(resources) = &self.resources else {
+            return Ok(());
+        };
+        let urls = urls_before(&self.files, before);
+        if urls.is_empty() {
+            // Where identifiers are URLs, that is enough to know.
+            return resources.remove(identifier);
+        }
+        urls.iter().try_for_each(|url| resources.remove(url))
+    }
+
+    /// Commits what is stored; with a slice, its page too.
+    fn commit(&mut self, slice: Option<usize>) -> anyhow::Result<()> {
+        self.files.sync()?;
+        if let Some(resources) = &mut self.resources {
+            let position = resources.sync()?;
+            self.checkpoint.set_position(position);
+        }
+        let page = slice.map(|slice| std::mem::take(&mut self.pages[slice]));
+        let Page {
+            mut counts,
+            mut warnings,
+            unnamed,
+        } = page.unwrap_or_default();
+        if unnamed > 0 {
+            let reason = format!("{unnamed} further warnings on this page are not listed");
+            warnings.push(Warning {
+                identifier: None,
+                reason,
+            });
+        }
+        let now = self.client.traffic();
+        counts.requests = now.requests - self.traffic.requests;
+        counts.bytes = now.bytes - self.traffic.bytes;
+        self.traffic = now;
+        let state = self.checkpoint.text()?;
+        let quirks = serde_json::to_string(&self.quirks)?;
+        let page = PageCommit {
+            rows: &self.rows,
+            dropped: &self.dropped,
+            resume_state: Some(&state),
+            counts,
+            warnings: &warnings,
+            quirks: Some(&quirks),
+        };
+        let mut run = self.lease.lock();
+        let _: Vec<Outcome> = self
+            .holdings
+            .wait(self.holdings.catalog().commit_page(&mut run, page))
+            .context("a page cannot be committed")?;
+        self.rows.clear();
+        self.dropped.clear();
+        Ok(())
+    }
+}
+
+impl Page {
+    fn lose(&mut self, identifier: &str, reason: String) {
+        self.counts.failed += 1;
+        self.warn(Some(identifier), reason);
+    }
+
+    fn warn(&mut self, identifier: Option<&str>, reason: String) {
+        if self.warnings.len() == MOST_WARNINGS {
+            self.unnamed += 1;
+            return;
+        }
+        self.warnings.push(Warning {
+            identifier: identifier.map(str::to_owned),
+            reason,
+        });
+    }
+}
+
+fn row(header: &Header, validation: Validation) -> RecordRow {
+    RecordRow {
+        identifier: header.identifier.clone(),
+        datestamp: header.moment().map(|moment| moment.seconds()),
+        deleted: header.deleted,
+        file: None,
+        sha256: None,
+        set_specs: header.set_specs.clone(),
+        harvested: now(),
+        validation,
+    }
+}
+
+/// A record that may not be kept. What is held of it from before stays.
+fn skipped(header: &Header, before: Option<&Known>) -> RecordRow {
+    let held = before.filter(|before| !before.deleted);
+    RecordRow {
+        file: held.and_then(|held| held.file.clone()),
+        sha256: held.and_then(|held| held.sha256.clone()),
+        ..row(header, Validation::Skipped)
+    }
+}
+
+fn knowledge(row: &RecordRow) -> Known {
+    Known {
+        datestamp: row.datestamp,
+        deleted: row.deleted,
+        file: row.file.clone(),
+        sha256: row.sha256.clone(),
+        validation: row.validation,
+    }
+}
+
+fn is_same(before: &Known, row: &RecordRow) -> bool {
+    !before.deleted && before.datestamp == row.datestamp && before.sha256 == row.sha256
+}
+
+/// The URLs of the resources that a record spoke of when it was last harvested.
+fn urls_before(files: &RecordFiles, before: Option<&Known>) -> Vec<String> {
+    let file = before.and_then(|before| before.file.as_deref());
+    let Some(xml) = file.and_then(|file| std::fs::read(files.absolute(file)).ok()) else {
+        return Vec::new();
+    };
+    let found = unpack::resources(&xml).unwrap_or_default();
+    found.into_iter().map(|resource| resource.url).collect()
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}
+
+/// As many records are looked up in the catalog at once.
+const MOST_WAITING: usize = 500;
+const MOST_BYTES: usize = 4 << 20;
+/// As many are committed at once, if a page is longer.
+const MOST_ROWS: usize = 5000;
+/// As many warnings of a page are kept.
+const MOST_WARNINGS: usize = 10_000;

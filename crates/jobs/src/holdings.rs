@@ -1,0 +1,123 @@
+//! What is held on this machine: a data directory with the files, and the catalog that knows them.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use catalog::{Catalog, Repository};
+use tokio::runtime::Runtime;
+
+/// A data directory and its catalog, for code that blocks.
+#[derive(Debug)]
+pub struct Holdings {
+    directory: PathBuf,
+    catalog: Catalog,
+    runtime: Runtime,
+}
+
+impl Holdings {
+    /// Opens a data directory, and makes it if need be. The catalog is a file in it, or the database that is named:
+    /// `postgres://…`, or the path of a SQLite file.
+    pub fn create(directory: &Path, catalog: Option<&str>) -> anyhow::Result<Self> {
+        std::fs::create_dir_all(directory).with_context(|| {
+            format!("the data directory {} cannot be made", directory.display())
+        })?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .context("the runtime cannot be started")?;
+        let location = match catalog {
+            Some(location) => location.to_owned(),
+            None => in_directory(directory).to_string_lossy().into_owned(),
+        };
+        let catalog = runtime.block_on(Catalog::open(&location))?;
+        Ok(Self {
+            directory: directory.to_owned(),
+            catalog,
+            runtime,
+        })
+    }
+
+    /// Opens a data directory that is there.
+    pub fn open(directory: &Path, catalog: Option<&str>) -> anyhow::Result<Self> {
+        if catalog.is_none() && !in_directory(directory).exists() {
+            bail!(
+                "there is no catalog in {}; harvest something first, or name another directory with --data",
+                directory.display()
+            );
+        }
+        Self::create(directory, catalog)
+    }
+
+    /// What is known.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Waits for an answer of the catalog.
+    pub fn wait<F: Future>(&self, answer: F) -> F::Output {
+        self.runtime.block_on(answer)
+    }
+
+    /// Where the files of a repository lie.
+    pub fn base_directory(&self, repository: &Repository) -> PathBuf {
+        self.directory.join(&repository.base_directory)
+    }
+
+    /// Where the records of a repository in one format lie.
+    pub fn record_directory(&self, repository: &Repository, metadata_prefix: &str) -> PathBuf {
+        let base = self.base_directory(repository);
+        base.join(plain_name(metadata_prefix))
+    }
+
+    /// The repository that somebody names by its base URL or by its number in the catalog.
+    pub fn repository(&self, name: &str) -> anyhow::Result<Repository> {
+        let found = match name.parse() {
+            Ok(id) => self.wait(self.catalog.repository(id))?,
+            Err(_) => self.wait(self.catalog.repository_at(&canonical(name)))?,
+        };
+        found.with_context(|| {
+            format!(
+                "the repository `{name}` is not known; garner repository list shows those that are"
+            )
+        })
+    }
+}
+
+/// A base URL as the catalog has it, if it is one.
+fn canonical(name: &str) -> String {
+    harvester::canonical_base_url(name).unwrap_or_else(|_| name.to_owned())
+}
+
+fn in_directory(directory: &Path) -> PathBuf {
+    directory.join("catalog.sqlite")
+}
+
+/// The name of a file or directory made of a text from outside: nothing in it but letters, digits, `-`, `_` and dots
+/// that do not stand first.
+pub(crate) fn plain_name(text: &str) -> String {
+    let plain = text.chars().map(|c| match c {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => c,
+        _ => '_',
+    });
+    let name: String = plain.take(LONGEST_NAME).collect();
+    match name.strip_prefix('.') {
+        Some(rest) => format!("_{rest}"),
+        None if name.is_empty() => "_".to_owned(),
+        None => name,
+    }
+}
+
+const LONGEST_NAME: usize = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_from_outside_stay_in_their_directory() {
+        let names = ["oai_dc", "..", "", ".hidden", "a/b\0c", "ä"].map(plain_name);
+        assert_eq!(names, ["oai_dc", "_.", "_", "_hidden", "a_b_c", "_"]);
+    }
+}

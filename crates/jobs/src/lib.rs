@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod harvest;
+mod holdings;
+mod introduction;
+
+pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
+pub use holdings::Holdings;
+pub use introduction::introduce;

@@ -153,7 +153,7 @@ fn a_ca_file_that_cannot_be_used_is_told_at_once() {
 #[test]
 fn name_and_password_open_a_door() {
     let passwords = Fixture::empty();
-    let file = passwords.write_beside("htpasswd", "librarian:{PLAIN}s:cret\n");
+    let file = passwords.write_beside("htpasswd", "librarian:{PLAIN}s@cret\n");
     let house = House::new(&format!(
         "auth_basic library;\nauth_basic_user_file {};",
         file.display()
@@ -167,13 +167,13 @@ fn name_and_password_open_a_door() {
     };
     let base_url = house.base_url();
 
-    assert_eq!(harvest(&base_url, with("s:cret")).unwrap(), 25);
+    assert_eq!(harvest(&base_url, with("s@cret")).unwrap(), 25);
     assert!(refused_with(401, harvest(&base_url, with("guess"))));
     assert!(refused_with(
         401,
         harvest(&base_url, ClientOptions::default())
     ));
-    let in_url = base_url.replace("http://", "http://librarian:s%3Acret@");
+    let in_url = base_url.replace("http://", "http://librarian:s%40cret@");
     assert_eq!(harvest(&in_url, ClientOptions::default()).unwrap(), 25);
 }
 

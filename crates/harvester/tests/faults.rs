@@ -361,6 +361,7 @@ fn lists_that_never_end_are_ended_also_if_every_page_is_the_last_before_a_death(
     ] {
         let mut setup = Setup::new(Script::new(95, 10).with(fault.clone()));
         setup.killed_after = Some(1);
+        setup.killed_after_whole_pages = true;
         let harvested = setup.run();
         assert!(
             matches!(

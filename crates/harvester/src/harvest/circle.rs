@@ -26,6 +26,7 @@ impl Circle {
             .fold(0, |number, byte| number << 8 | u64::from(*byte));
         if self.mark == Some(number) {
             self.met += 1;
+            self.steps = 0;
             return self.met;
         }
         self.steps += 1;

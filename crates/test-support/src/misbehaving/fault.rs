@@ -67,6 +67,8 @@ pub enum Fault {
     TokensExpireAfter(usize),
     /// Tokens full of odd characters.
     OddTokens,
+    /// Tokens of three thousand characters.
+    LongTokens,
     /// The token of a page leads to the page itself.
     SameTokenForEver,
     /// The second page leads back to the first.
@@ -127,6 +129,10 @@ pub enum Fault {
     RedirectTo(String),
     /// Every request is redirected to itself.
     RedirectLoop,
+    /// URLs longer than this are answered with 414.
+    LongUrlsRefused(usize),
+    /// POST is answered with 405.
+    PostRefused,
     /// Errors come with status 400.
     ErrorsWithStatus,
     /// No such set any longer.

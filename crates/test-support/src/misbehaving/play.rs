@@ -67,9 +67,13 @@ impl Play {
         }
     }
 
-    pub(super) fn answer(&self, target: &str) -> Answer {
+    /// Answers a request; the form is what a POST brings.
+    pub(super) fn answer(&self, target: &str, form: &str) -> Answer {
         let script = self.script.lock().unwrap().clone();
-        let query = target.split_once('?').map_or("", |(_, query)| query);
+        let query = match form {
+            "" => target.split_once('?').map_or("", |(_, query)| query),
+            form => form,
+        };
         self.requests.lock().unwrap().push(decoded(query));
         let arguments: HashMap<String, String> = query
             .split('&')
@@ -80,6 +84,10 @@ impl Play {
             match fault {
                 Fault::RedirectTo(url) => return redirect(format!("{url}?{query}")),
                 Fault::RedirectLoop => return redirect(target.to_owned()),
+                Fault::LongUrlsRefused(length) if target.len() > *length => {
+                    return plain(414, "too long");
+                }
+                Fault::PostRefused if !form.is_empty() => return plain(405, "no POST"),
                 _ => {}
             }
         }
@@ -260,6 +268,10 @@ impl Play {
         );
         if script.has(&Fault::OddTokens) {
             token.push_str("!/+ %20&<>\"'é🐎=?#;%");
+        }
+        if script.has(&Fault::LongTokens) {
+            token.push('!');
+            token.push_str(&"x".repeat(3000));
         }
         if script.has(&Fault::UnchangedToken) {
             *self.place.lock().unwrap() = next.offset;

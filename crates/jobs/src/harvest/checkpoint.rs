@@ -61,9 +61,10 @@ impl Checkpoint {
         Ok(serde_json::to_string(self)?)
     }
 
-    pub(super) fn position(&self) -> Option<Position> {
-        let (file, length) = self.warc.clone()?;
-        Some(Position { file, length })
+    /// How far WARC files are safe. If nothing is, all that a killed harvest left is to be written again.
+    pub(super) fn position(&self) -> Position {
+        let (file, length) = self.warc.clone().unwrap_or_default();
+        Position { file, length }
     }
 
     pub(super) fn set_position(&mut self, position: Option<Position>) {

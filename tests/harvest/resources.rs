@@ -154,6 +154,20 @@ fn records_beside_a_mirror_do_not_hold_the_bytes_again() {
 }
 
 #[test]
+fn records_of_resources_that_did_not_change_are_unchanged() {
+    let fixture = site();
+    let server = garner().serve(&fixture, "");
+    let harvester = Harvester::new();
+    for prefix in ["oai_didl", "http_header"] {
+        let first = harvester.harvest(&server.url("modoai"), &["--prefix", prefix]);
+        // The header Date of the responses is another one now.
+        std::thread::sleep(std::time::Duration::from_millis(1100));
+        let again = harvester.harvest(&server.url("modoai"), &["--prefix", prefix, "--full"]);
+        assert_eq!(again.changes(), [0, 0, first.count("new"), 0], "{prefix}");
+    }
+}
+
+#[test]
 fn a_mirror_that_is_gone_or_elsewhere_is_made_anew() {
     let fixture = site();
     let server = garner().serve(&fixture, "");

@@ -1,6 +1,7 @@
 //! The flow of a harvest: read, validate, filter, normalise, store, catalogue.
 
 mod checkpoint;
+mod digest;
 mod lease;
 mod order;
 mod queue;
@@ -17,7 +18,6 @@ use std::time::SystemTime;
 use anyhow::Context;
 use catalog::{Counts, Finish, HistoryEntry, NewRun, Repository, Run, State};
 use harvester::{Client, Plan, Quirks, ResumeState};
-use sha2::{Digest, Sha256};
 
 use self::checkpoint::{Checkpoint, Stand};
 use self::lease::Lease;
@@ -335,11 +335,6 @@ fn finish(
     holdings
         .wait(holdings.catalog().finish(run, &finish))
         .context("the end of the harvest cannot be written down")
-}
-
-fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn now() -> i64 {

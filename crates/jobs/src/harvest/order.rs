@@ -7,6 +7,8 @@ use harvester::validation::Level;
 use serde::{Deserialize, Serialize};
 use store::{Durability, Layout};
 
+use super::digest;
+
 /// A harvest of one repository, in one format, of one set or of all.
 #[derive(Debug, Clone)]
 pub struct HarvestRepository {
@@ -171,7 +173,7 @@ fn digested(file: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
     let Some(file) = file else {
         return Ok(None);
     };
-    let said = super::digest(&std::fs::read(file)?);
+    let said = digest::of_bytes(&std::fs::read(file)?);
     Ok(Some((std::path::absolute(file)?, said)))
 }
 

@@ -265,7 +265,7 @@ impl<'a> Storing<'a> {
         };
         // The bytes are in the mirror or in the WARC file; here they would only be there twice.
         let xml = unpack::without_values(xml, &found);
-        row.sha256 = Some(digest(&xml));
+        row.sha256 = Some(digest::of_record(&xml));
         if !self.checkpoint.anew && before.is_some_and(|before| is_same(before, &row)) {
             self.write(header, before, &xml, &mut row)?;
             return Ok(row);
@@ -294,7 +294,7 @@ impl<'a> Storing<'a> {
         xml: &[u8],
         row: &mut RecordRow,
     ) -> anyhow::Result<()> {
-        row.sha256 = Some(digest(xml));
+        row.sha256 = Some(digest::of_record(xml));
         let file = before.and_then(|before| before.file.as_deref());
         if let Some(file) = file
             && before.is_some_and(|before| !before.deleted && before.sha256 == row.sha256)

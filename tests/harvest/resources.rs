@@ -217,6 +217,27 @@ fn a_resource_that_cannot_be_had_is_named_and_the_rest_is_there() {
 }
 
 #[test]
+fn what_could_not_be_had_is_asked_for_again_the_next_time() {
+    let fixture = site();
+    fixture.write("huge.bin", vec![9_u8; 2 << 20]);
+    let server = garner().serve(&fixture, "[by_value]\nlimit = 100000\n");
+    let base_url = server.url("modoai");
+    let harvester = Harvester::new();
+    let unpack = ["--unpack", "mirror", "--resource-limit"];
+    let with_limit = |limit| [unpack[0], unpack[1], unpack[2], limit];
+
+    assert_eq!(harvester.run(&base_url, &with_limit("1")).code, 3);
+    let again = harvester.run(&base_url, &with_limit("1"));
+    assert_eq!(again.code, 3, "{}", again.entry);
+    let had = harvester.run(&base_url, &with_limit("10"));
+    assert_eq!((had.code, had.count("updated")), (0, 1), "{}", had.entry);
+
+    expect_same(&fixture.site(), &harvester.path("mirror"));
+    let nothing = harvester.harvest(&base_url, &with_limit("10"));
+    assert_eq!(nothing.count("updated"), 0);
+}
+
+#[test]
 fn warc_files_hold_the_responses() {
     let fixture = site();
     let server = garner().serve(&fixture, "[by_value]\nlimit = 100000\n");

@@ -100,6 +100,8 @@ pub struct Warning {
     pub identifier: Option<String>,
     /// What happened, in words.
     pub reason: String,
+    /// Whether something could not be had, and may be another time.
+    pub lost: bool,
 }
 
 impl Default for HistoryQuery {
@@ -137,8 +139,7 @@ impl Catalog {
 
     /// What a harvest left out or mended, in the order it was met.
     pub async fn warnings(&self, run: i64, limit: u64) -> Result<Vec<Warning>, Error> {
-        let sql =
-            "SELECT identifier, reason FROM warning WHERE history_id = $1 ORDER BY id LIMIT $2";
+        let sql = "SELECT identifier, reason, lost FROM warning WHERE history_id = $1 ORDER BY id LIMIT $2";
         let mut transaction = self.database.read().await?;
         let rows = transaction.rows(sql, [run.into(), limit.into()]).await?;
         rows.iter()
@@ -146,9 +147,19 @@ impl Catalog {
                 Ok(Warning {
                     identifier: row.maybe_text("identifier")?,
                     reason: row.text("reason")?,
+                    lost: row.flag("lost")?,
                 })
             })
             .collect()
+    }
+
+    /// The identifiers of records that a harvest could not have, or not all of.
+    pub async fn lost(&self, run: i64, limit: u64) -> Result<Vec<String>, Error> {
+        let sql = "SELECT DISTINCT identifier FROM warning
+             WHERE history_id = $1 AND lost = 1 AND identifier IS NOT NULL ORDER BY identifier LIMIT $2";
+        let mut transaction = self.database.read().await?;
+        let rows = transaction.rows(sql, [run.into(), limit.into()]).await?;
+        rows.iter().map(|row| row.text("identifier")).collect()
     }
 
     /// Removes an entry that is not running from the history; records stay. Tells whether there was one.

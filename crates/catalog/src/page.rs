@@ -329,10 +329,13 @@ async fn drop_records(
 async fn warn(transaction: &mut Transaction, run: &Run, warnings: &[Warning]) -> Result<(), Error> {
     let warnings: Vec<_> = warnings
         .iter()
-        .map(|warning| (warning.identifier.as_deref(), clean(&warning.reason)))
+        .map(|warning| {
+            let lost = i64::from(warning.lost);
+            (warning.identifier.as_deref(), clean(&warning.reason), lost)
+        })
         .collect();
-    let sql = "INSERT INTO warning (history_id, identifier, reason)
-         SELECT $1, item.value->>0, item.value->>1 FROM {each($2)} WHERE true";
+    let sql = "INSERT INTO warning (history_id, identifier, reason, lost)
+         SELECT $1, item.value->>0, item.value->>1, CAST(item.value->>2 AS BIGINT) FROM {each($2)} WHERE true";
     transaction
         .execute(sql, [run.id.into(), batch(&warnings)])
         .await?;

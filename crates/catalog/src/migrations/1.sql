@@ -160,7 +160,8 @@ CREATE TABLE warning (
     id {id},
     history_id BIGINT NOT NULL REFERENCES history (id) ON DELETE CASCADE,
     identifier TEXT,
-    reason TEXT NOT NULL
+    reason TEXT NOT NULL,
+    lost BIGINT NOT NULL
 );
 
 CREATE INDEX warning_by_history ON warning (history_id, id);

@@ -187,10 +187,12 @@ async fn counts_warnings_and_quirks_come_with_the_page(place: Place) {
         Warning {
             identifier: Some("1".to_owned()),
             reason: "not well-formed".to_owned(),
+            lost: true,
         },
         Warning {
             identifier: None,
             reason: "a record\0without a header".to_owned(),
+            lost: true,
         },
     ];
     let counts = Counts {
@@ -220,6 +222,7 @@ async fn counts_warnings_and_quirks_come_with_the_page(place: Place) {
         .await
         .unwrap();
 
+    assert_eq!(catalog.lost(id, 10).await.unwrap(), ["1"]);
     let entry = catalog.history_entry(id).await.unwrap().unwrap();
     let expected = Counts {
         new: 1,

@@ -58,16 +58,16 @@ pub(crate) struct Harvest {
     /// Cut the list into so many spans of time, to be harvested side by side (see --connections)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     slices: u16,
-    #[command(flatten, next_help_heading = "What is made of records")]
-    making: Making,
-    #[command(flatten)]
-    network: NetworkOptions,
     /// Print the entry of the history as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing while the harvest goes on
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten, next_help_heading = "What is made of records")]
+    making: Making,
+    #[command(flatten)]
+    network: NetworkOptions,
 }
 
 /// What is made of what comes.

@@ -10,6 +10,8 @@ use super::slices::Span;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     pub(super) slices: Vec<Slice>,
+    /// Records that the last harvest could not have, or not all of. They are asked for first.
+    pub(super) lost: Vec<String>,
     /// Whether resources are written also where records are the same as before.
     pub(super) anew: bool,
     /// How far the WARC file is whose records are committed: its name and its length.
@@ -48,6 +50,7 @@ impl Checkpoint {
         });
         Self {
             slices: slices.collect(),
+            lost: Vec::new(),
             anew,
             warc: None,
         }

@@ -17,7 +17,7 @@ use std::time::SystemTime;
 
 use anyhow::Context;
 use catalog::{Counts, Finish, HistoryEntry, NewRun, Repository, Run, State};
-use harvester::{Client, Plan, Quirks, ResumeState};
+use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirks, ResumeState};
 
 use self::checkpoint::{Checkpoint, Stand};
 use self::lease::Lease;
@@ -96,10 +96,19 @@ enum Start {
     GoOn(Checkpoint),
     /// At a date, or at the beginning.
     At {
-        from: Option<String>,
+        beginning: Beginning,
         /// How far WARC files are safe that an interrupted harvest left which is not gone on with.
         warc: Option<(String, u64)>,
     },
+}
+
+/// What a harvest builds upon.
+#[derive(Default)]
+struct Beginning {
+    /// Since when records are asked for.
+    from: Option<String>,
+    /// What the last harvest could not have.
+    lost: Vec<String>,
 }
 
 /// Begins a harvest: goes on with one that was interrupted, builds upon the last one, or takes everything.
@@ -139,11 +148,11 @@ fn begin(
         Some((_, checkpoint)) => checkpoint.warc,
         None => None,
     };
-    let from = beginning(holdings, order, repository, parameters, told)?;
+    let beginning = beginning(holdings, order, repository, parameters, told)?;
     Ok(Begun {
         run: holdings.wait(catalog.begin(&run))?,
         quirks: Quirks::default(),
-        start: Start::At { from, warc },
+        start: Start::At { beginning, warc },
     })
 }
 
@@ -152,21 +161,24 @@ fn is_same(entry: &HistoryEntry, parameters: &Parameters) -> bool {
     serde_json::from_str(&entry.parameters).ok().as_ref() == Some(parameters)
 }
 
-/// Since when records are asked for.
+/// What a harvest builds upon: what it is told, or the last one.
 fn beginning(
     holdings: &Holdings,
     order: &HarvestRepository,
     repository: &Repository,
     parameters: &Parameters,
     told: &dyn Fn(&str),
-) -> anyhow::Result<Option<String>> {
+) -> anyhow::Result<Beginning> {
     if order.full || order.from.is_some() || order.until.is_some() {
-        return Ok(order.from.clone());
+        return Ok(Beginning {
+            from: order.from.clone(),
+            lost: Vec::new(),
+        });
     }
     let (prefix, set) = (&order.metadata_prefix, order.set.as_deref());
     let last = holdings.catalog().last_finished(repository.id, prefix, set);
     let Some(last) = holdings.wait(last)? else {
-        return Ok(None);
+        return Ok(Beginning::default());
     };
     let before: Option<Parameters> = serde_json::from_str(&last.parameters).ok();
     let difference = match &before {
@@ -175,9 +187,12 @@ fn beginning(
     };
     if let Some(difference) = difference {
         told(&format!("{difference}, so everything is harvested again"));
-        return Ok(None);
+        return Ok(Beginning::default());
     }
-    Ok(last.next_from)
+    Ok(Beginning {
+        from: last.next_from,
+        lost: holdings.wait(holdings.catalog().lost(last.id, MOST_LOST))?,
+    })
 }
 
 /// The harvest itself, with all that takes part in it.
@@ -210,9 +225,10 @@ impl Work<'_> {
     fn work(&self, start: Start, quirks: Quirks) -> anyhow::Result<Option<String>> {
         let checkpoint = match start {
             Start::GoOn(checkpoint) => checkpoint,
-            Start::At { from, warc } => Checkpoint {
+            Start::At { beginning, warc } => Checkpoint {
                 warc,
-                ..self.plan(from)?
+                lost: beginning.lost,
+                ..self.plan(beginning.from)?
             },
         };
         let resources = Resources::open(self.order, self.remote, &checkpoint.position())?;
@@ -228,6 +244,7 @@ impl Work<'_> {
             quirks,
             self.progress,
         )?;
+        self.ask_again(&mut storing)?;
         let next_from = self.read(&mut storing)?;
         storing.finish()?;
         Ok(next_from)
@@ -246,6 +263,37 @@ impl Work<'_> {
         let identity = self.remote.identify()?;
         let spans = slices::cut(span, self.order.slices, Some(&identity), now());
         Ok(Checkpoint::new(spans, anew))
+    }
+
+    /// Asks for what the last harvest could not have. What cannot be had again is left out again.
+    fn ask_again(&self, storing: &mut Storing) -> anyhow::Result<()> {
+        let lost = std::mem::take(&mut storing.checkpoint.lost);
+        for identifier in &lost {
+            let prefix = &self.order.metadata_prefix;
+            let error = match self.remote.get_record(identifier, prefix) {
+                Ok(record) => {
+                    storing.take(FIRST, record)?;
+                    continue;
+                }
+                Err(error) => error,
+            };
+            match error.kind() {
+                ErrorKind::RepositoryIncompatible(Incompatibility::Identifier(_)) => {}
+                ErrorKind::Stopped => return Err(error.into()),
+                _ => storing.leave_out(
+                    FIRST,
+                    LeftOut {
+                        identifier: Some(identifier.clone()),
+                        dates: None,
+                        reason: error.to_string(),
+                    },
+                ),
+            }
+        }
+        match lost.is_empty() {
+            true => Ok(()),
+            false => storing.end_part(FIRST),
+        }
     }
 
     /// Reads all slices, each on a thread of its own, and stores what comes.
@@ -345,3 +393,7 @@ fn now() -> i64 {
 }
 
 const A_DAY: i64 = 86_400;
+/// The slice that is always there.
+const FIRST: usize = 0;
+/// Of as many records it is tried whether they can be had this time.
+const MOST_LOST: u64 = 1000;

@@ -87,7 +87,7 @@ impl<'a> Storing<'a> {
             lease,
             checkpoint,
             quirks,
-            traffic: Traffic::default(),
+            traffic: client.traffic(),
             progress,
             waiting: Vec::new(),
             waiting_bytes: 0,
@@ -148,14 +148,19 @@ impl<'a> Storing<'a> {
     /// Notes a record that could not be had.
     pub(super) fn leave_out(&mut self, slice: usize, left_out: LeftOut) {
         let page = &mut self.pages[slice];
-        page.counts.failed += 1;
         let reason = match (&left_out.identifier, left_out.dates) {
             (None, Some((from, until))) => {
                 format!("records between {from} and {until}: {}", left_out.reason)
             }
             _ => left_out.reason,
         };
-        page.warn(left_out.identifier.as_deref(), reason);
+        page.lose(left_out.identifier.as_deref(), reason);
+    }
+
+    /// Commits what came so far for a slice, although its list has not moved on.
+    pub(super) fn end_part(&mut self, slice: usize) -> anyhow::Result<()> {
+        self.store()?;
+        self.commit(Some(slice))
     }
 
     /// Commits a page: its rows, its counts and where to go on.
@@ -258,7 +263,7 @@ impl<'a> Storing<'a> {
         let found = match unpack::resources(xml) {
             Ok(found) => found,
             Err(error) => {
-                self.pages[slice].lose(&header.identifier, error.to_string());
+                self.pages[slice].lose(Some(&header.identifier), error.to_string());
                 self.write(header, before, xml, &mut row)?;
                 return Ok(row);
             }
@@ -275,14 +280,22 @@ impl<'a> Storing<'a> {
                 resources.remove(&url)?;
             }
         }
+        let mut complete = true;
         for resource in &found {
             match resources.keep(resource) {
                 Ok(()) => {}
-                Err(Missing::Lost(reason)) => self.pages[slice].lose(&header.identifier, reason),
+                Err(Missing::Lost(reason)) => {
+                    self.pages[slice].lose(Some(&header.identifier), reason);
+                    complete = false;
+                }
                 Err(Missing::Fatal(error)) => return Err(error),
             }
         }
         self.write(header, before, &xml, &mut row)?;
+        if !complete {
+            // When it comes again it is not taken for one of which everything is there.
+            row.sha256 = None;
+        }
         Ok(row)
     }
 
@@ -364,6 +377,7 @@ impl<'a> Storing<'a> {
             warnings.push(Warning {
                 identifier: None,
                 reason,
+                lost: false,
             });
         }
         let now = self.client.traffic();
@@ -392,12 +406,18 @@ impl<'a> Storing<'a> {
 }
 
 impl Page {
-    fn lose(&mut self, identifier: &str, reason: String) {
+    /// Something could not be had.
+    fn lose(&mut self, identifier: Option<&str>, reason: String) {
         self.counts.failed += 1;
-        self.warn(Some(identifier), reason);
+        self.note(identifier, reason, true);
     }
 
+    /// Something is worth knowing.
     fn warn(&mut self, identifier: Option<&str>, reason: String) {
+        self.note(identifier, reason, false);
+    }
+
+    fn note(&mut self, identifier: Option<&str>, reason: String, lost: bool) {
         if self.warnings.len() == MOST_WARNINGS {
             self.unnamed += 1;
             return;
@@ -405,6 +425,7 @@ impl Page {
         self.warnings.push(Warning {
             identifier: identifier.map(str::to_owned),
             reason,
+            lost,
         });
     }
 }

@@ -37,6 +37,7 @@ impl Add {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let client = Client::new(self.network.client_options()?)?;
         let repository = client.repository(&self.base_url)?;
+        answers(&repository)?;
         let holdings = self.holdings.create()?;
         if let Some(directory) = &self.base_directory {
             check(&holdings, &repository.base_url(), directory)?;
@@ -50,6 +51,15 @@ impl Add {
             }
             Ok(ExitCode::SUCCESS)
         })
+    }
+}
+
+/// A repository may get one of these verbs wrong and still give records. What gets both wrong is none: a web page, or a
+/// URL that was mistyped.
+fn answers(repository: &harvester::Repository) -> Result<(), harvester::Error> {
+    match repository.identify() {
+        Err(error) if repository.list_metadata_formats(None).is_err() => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -165,6 +165,10 @@ fn the_manual_is_a_page_that_man_renders() {
             &["NAME", "DIR", "--admin-email", "--origin", "tombstone"],
         ),
         (&["man", "explain"], &["NAME", "--json", "--site"]),
+        (
+            &["man", "repository", "add"],
+            &["NAME", "--credentials", "--base-directory"],
+        ),
     ] {
         let page = prints(garner().args(arguments).output());
 

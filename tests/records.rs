@@ -416,3 +416,26 @@ fn identifiers_cannot_steer_the_terminal() {
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["identifier"], evil);
 }
+
+#[test]
+fn nor_can_those_of_a_repository() {
+    let fixture = Fixture::empty();
+    // XML allows these two; others it does not.
+    let answer = "<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\">\
+         <responseDate>2020-01-01T00:00:00Z</responseDate><request>x</request><ListIdentifiers>\
+         <header><identifier>oai:\u{9b}2J\u{7f}x</identifier><datestamp>2020-01-01</datestamp></header>\
+         </ListIdentifiers></OAI-PMH>";
+    fixture.write("oai.xml", answer);
+    let server = garner().serve(&fixture, "");
+    let stream = |options: &[&str]| {
+        let command = garner().args(["records", "--from-url", &server.url("oai.xml")]);
+        let command = command.args(["--verb", "ListIdentifiers"]);
+        prints(command.args(options).output())
+    };
+
+    let text = stream(&[]);
+    let json = stream(&["--json"]);
+
+    assert_eq!(text, "2020-01-01\tlive\toai:\u{fffd}2J\u{fffd}x\n");
+    assert!(json.contains(r#""oai:\u009b2J\u007fx""#), "{json}");
+}

@@ -60,6 +60,11 @@ impl Holdings {
         self.runtime.block_on(answer)
     }
 
+    /// Lets something go on beside, such as waiting for a signal.
+    pub fn spawn(&self, beside: impl Future<Output = ()> + Send + 'static) {
+        drop(self.runtime.spawn(beside));
+    }
+
     /// Where the files of a repository lie.
     pub fn base_directory(&self, repository: &Repository) -> PathBuf {
         self.directory.join(&repository.base_directory)

@@ -13,7 +13,7 @@ pub(crate) struct HoldingsOptions {
     #[arg(
         long,
         value_name = "DIR",
-        default_value = "./garner-data",
+        default_value = DATA,
         hide_default_value = true
     )]
     data: PathBuf,
@@ -45,8 +45,22 @@ impl HoldingsOptions {
         Holdings::open(&self.data, self.catalog.as_deref())
     }
 
+    /// The options as they have to be given to another command; nothing if the defaults do.
+    pub(crate) fn said(&self) -> String {
+        let mut said = String::new();
+        if self.data != Path::new(DATA) {
+            said.push_str(&format!(" --data {}", self.data.display()));
+        }
+        if let Some(catalog) = &self.catalog {
+            said.push_str(&format!(" --catalog {catalog}"));
+        }
+        said
+    }
+
     /// The directory of the harvested files, as it was given.
     pub(crate) fn data(&self) -> &Path {
         &self.data
     }
 }
+
+const DATA: &str = "./garner-data";

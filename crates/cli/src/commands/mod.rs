@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod filter;
+pub(crate) mod harvest;
 pub(crate) mod history;
 pub(crate) mod holdings_options;
 pub(crate) mod man;
@@ -20,6 +21,21 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
     match std::io::stdout().write_all(text) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
+    }
+}
+
+/// Waits for SIGTERM or SIGINT.
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::interrupt()),
+    ) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
     }
 }
 

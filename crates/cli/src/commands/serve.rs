@@ -12,6 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use server::{Addresses, Config};
 
 use super::options::{PlaceOptions, set};
+use super::stop_signal;
 
 /// Serve a directory as a web site and answer OAI-PMH 2.0 for it
 ///
@@ -165,18 +166,4 @@ fn log() {
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .init();
-}
-
-async fn stop_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) = (
-        signal(SignalKind::terminate()),
-        signal(SignalKind::interrupt()),
-    ) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
 }

@@ -1,0 +1,455 @@
+//! `garner harvest`: harvests a repository into files and a catalog.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use catalog::{Counts, HistoryEntry, State};
+use clap::{Args, ValueEnum};
+use harvester::validation::Level;
+use harvester::{Client, Leniency, Method, Stop};
+use indicatif::{ProgressBar, ProgressStyle};
+use jobs::{Deleted, HarvestRepository, Holdings, Progress};
+use store::{Durability, Layout, UrlList};
+
+use super::LEFT_OUT;
+use super::history::EntryJson;
+use super::holdings_options::HoldingsOptions;
+use super::network_options::NetworkOptions;
+use crate::output::{to_stdout, write_json};
+use crate::text::{duration, plain};
+
+/// Harvest a repository into files and a catalog
+///
+/// The first time everything is harvested, from then on what has changed. A harvest that was interrupted goes on where
+/// it was. Each record becomes an XML file below DIR/records, and a row of the catalog DIR/catalog.sqlite.
+///
+/// With --unpack or --warc the resources themselves are harvested, in the format oai_didl: a mirror of a web site that
+/// is brought up to date by calling the same again.
+///
+/// Exits with 0 if all was harvested, with 3 if something had to be left out, and with 1 if the harvest failed.
+#[derive(Debug, Args)]
+pub(crate) struct Harvest {
+    /// Where the repository answers
+    base_url: String,
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// The format of the records; can be given several times [default: oai_dc; oai_didl with --unpack or --warc]
+    #[arg(long, value_name = "PREFIX")]
+    prefix: Vec<String>,
+    /// Only records of this set; can be given several times
+    #[arg(long, value_name = "SET")]
+    set: Vec<String>,
+    /// Only records that changed on or after this date
+    #[arg(long, value_name = "DATE")]
+    from: Option<String>,
+    /// Only records that changed on or before this date
+    #[arg(long, value_name = "DATE")]
+    until: Option<String>,
+    /// Harvest everything again, not only what has changed
+    #[arg(long, conflicts_with = "from")]
+    full: bool,
+    /// How records are asked for
+    #[arg(long, value_enum, default_value_t = MethodName::ListRecords)]
+    method: MethodName,
+    /// Cut the list into so many spans of time, to be harvested side by side (see --connections)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    slices: u16,
+    #[command(flatten, next_help_heading = "What is made of records")]
+    making: Making,
+    #[command(flatten)]
+    network: NetworkOptions,
+    /// Print the entry of the history as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing while the harvest goes on
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What is made of what comes.
+#[derive(Debug, Args)]
+struct Making {
+    /// How strictly records are validated
+    #[arg(long, value_enum, default_value_t = ValidationName::Strict)]
+    validation: ValidationName,
+    /// An XML Schema for --validation very-strict, beside those that are built in; can be given several times
+    #[arg(long, value_name = "FILE")]
+    schema: Vec<PathBuf>,
+    /// A filter file: only records that it accepts are kept
+    #[arg(long, value_name = "FILE")]
+    filter: Option<PathBuf>,
+    /// A mapping file: what it says is added to records
+    #[arg(long, visible_alias = "normalize", value_name = "FILE")]
+    normalise: Option<PathBuf>,
+    /// Where the files of this repository go, if it is new [default: DIR/records/ and a name made of the URL]
+    #[arg(long, value_name = "DIR")]
+    base_directory: Option<PathBuf>,
+    /// Put all files into one directory, whatever their identifiers are
+    #[arg(long)]
+    no_parse_id: bool,
+    /// How many files a directory has at most
+    #[arg(long, value_name = "N", default_value_t = Layout::default().files_per_directory,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    files_per_directory: u64,
+    /// What becomes of the files of deleted records
+    #[arg(long, value_enum, default_value_t = DeletedName::Remove)]
+    deleted: DeletedName,
+    /// Do not wait until files have reached the disk: faster, and a loss of power can cost some
+    #[arg(long)]
+    no_sync: bool,
+    /// Write the resources themselves, as a mirror of their site [default: DIR/mirror]
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    unpack: Option<Option<PathBuf>>,
+    /// Write the resources themselves, as WARC files [default: DIR/warc]
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    warc: Option<Option<PathBuf>>,
+    /// The longest resource that is taken, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
+    resource_limit: u64,
+    /// Write the URLs that are new or changed to FILE, or to stdout: seeds for a crawler
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    urls: Option<Option<PathBuf>>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+enum MethodName {
+    /// Pages of records
+    ListRecords,
+    /// Pages of identifiers, and then each record by itself
+    ListIdentifiers,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ValidationName {
+    /// Well-formed; other records are left out
+    Strict,
+    /// Valid by XML Schema; other records are left out
+    VeryStrict,
+    /// Records that are not well-formed are mended as far as that can be done
+    Loose,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum DeletedName {
+    /// They are removed
+    Remove,
+    /// They are kept, under names that end in .deleted
+    Keep,
+}
+
+impl Harvest {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        self.check()?;
+        let mut options = self.network.client_options()?;
+        if matches!(self.making.validation, ValidationName::Loose) {
+            options.read.leniency = Leniency::Repair;
+        }
+        let stop = Stop::default();
+        options.stop = stop.clone();
+        let client = Client::new(options)?;
+        let holdings = self.holdings.create()?;
+        stop_on_signal(&holdings, stop);
+
+        let mut code = ExitCode::SUCCESS;
+        for order in self.orders() {
+            let entry = self.harvest(&holdings, &client, &order)?;
+            match entry.state {
+                State::Ok => {}
+                State::Incomplete => code = ExitCode::from(LEFT_OUT),
+                State::Failed | State::Running => return Ok(ExitCode::FAILURE),
+            }
+        }
+        Ok(code)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        let places = [&self.making.unpack, &self.making.warc, &self.making.urls];
+        for place in places.into_iter().flatten().flatten() {
+            if place.to_string_lossy().contains("://") {
+                bail!(
+                    "`{}` is a URL where a file or directory is due",
+                    place.display()
+                );
+            }
+        }
+        if !self.making.schema.is_empty()
+            && !matches!(self.making.validation, ValidationName::VeryStrict)
+        {
+            bail!("--schema is for --validation very-strict");
+        }
+        if self.json && matches!(self.making.urls, Some(None)) {
+            bail!("--json and --urls cannot both write to stdout; give --urls a file");
+        }
+        Ok(())
+    }
+
+    /// The harvests that are asked for: one for each format and set.
+    fn orders(&self) -> Vec<HarvestRepository> {
+        let resources = self.making.unpack.is_some() || self.making.warc.is_some();
+        let prefixes = match (self.prefix.is_empty(), resources) {
+            (false, _) => self.prefix.clone(),
+            (true, false) => vec!["oai_dc".to_owned()],
+            (true, true) => vec!["oai_didl".to_owned()],
+        };
+        let sets: Vec<_> = match self.set.is_empty() {
+            true => vec![None],
+            false => self.set.iter().cloned().map(Some).collect(),
+        };
+        let mut orders = Vec::new();
+        for prefix in &prefixes {
+            for set in &sets {
+                orders.push(HarvestRepository {
+                    set: set.clone(),
+                    ..self.order(prefix)
+                });
+            }
+        }
+        orders
+    }
+
+    fn order(&self, prefix: &str) -> HarvestRepository {
+        let making = &self.making;
+        let place = |asked: &Option<Option<PathBuf>>, name: &str| match asked {
+            Some(Some(directory)) => Some(directory.clone()),
+            Some(None) => Some(self.holdings.data().join(name)),
+            None => None,
+        };
+        let base_directory = making.base_directory.as_deref();
+        // Relative to where we are, not to the data directory.
+        let base_directory =
+            base_directory.map(|path| absolute(path).to_string_lossy().into_owned());
+        HarvestRepository {
+            method: match self.method {
+                MethodName::ListRecords => Method::ListRecords,
+                MethodName::ListIdentifiers => Method::ListIdentifiers,
+            },
+            from: self.from.clone(),
+            until: self.until.clone(),
+            full: self.full,
+            slices: usize::from(self.slices),
+            validation: match making.validation {
+                ValidationName::Strict => Level::Strict,
+                ValidationName::VeryStrict => Level::VeryStrict,
+                ValidationName::Loose => Level::Loose,
+            },
+            schemas: making.schema.clone(),
+            filter: making.filter.clone(),
+            normalise: making.normalise.clone(),
+            base_directory,
+            layout: Layout {
+                parse_id: !making.no_parse_id,
+                files_per_directory: making.files_per_directory,
+            },
+            deleted: match making.deleted {
+                DeletedName::Remove => Deleted::Remove,
+                DeletedName::Keep => Deleted::Keep,
+            },
+            durability: match making.no_sync {
+                true => Durability::None,
+                false => Durability::Page,
+            },
+            unpack: place(&making.unpack, "mirror"),
+            warc: place(&making.warc, "warc"),
+            resource_limit: making.resource_limit << 20,
+            ..HarvestRepository::new(&self.base_url, prefix)
+        }
+    }
+
+    fn harvest(
+        &self,
+        holdings: &Holdings,
+        client: &Client,
+        order: &HarvestRepository,
+    ) -> anyhow::Result<HistoryEntry> {
+        let bar = Bar::new(self.quiet, order);
+        let told = |news: &str| bar.tell(news);
+        let harvested = jobs::harvest(holdings, client, order, &told, &|progress| {
+            bar.show(progress)
+        });
+        bar.clear();
+        let entry = harvested?;
+        if matches!(entry.state, State::Ok | State::Incomplete) {
+            self.urls(holdings, &entry)?;
+        }
+        if self.json {
+            let warnings = holdings.wait(holdings.catalog().warnings(entry.id, u64::MAX))?;
+            to_stdout(|out| {
+                write_json(out, &EntryJson::new(&entry, Some(&warnings)))?;
+                Ok(ExitCode::SUCCESS)
+            })?;
+        }
+        self.summarise(holdings, order, &entry)?;
+        Ok(entry)
+    }
+
+    fn urls(&self, holdings: &Holdings, entry: &HistoryEntry) -> anyhow::Result<()> {
+        match &self.making.urls {
+            None => Ok(()),
+            Some(Some(file)) if file != Path::new("-") => {
+                let mut list = UrlList::create(file)?;
+                jobs::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
+                Ok(list.finish()?)
+            }
+            Some(_) => to_stdout(|out| {
+                jobs::write_urls(holdings, entry, &mut |url| {
+                    Ok(writeln!(out, "{}", plain(url))?)
+                })?;
+                Ok(ExitCode::SUCCESS)
+            })
+            .map(drop),
+        }
+    }
+
+    /// What came of it, for people.
+    fn summarise(
+        &self,
+        holdings: &Holdings,
+        order: &HarvestRepository,
+        entry: &HistoryEntry,
+    ) -> anyhow::Result<()> {
+        let Counts {
+            new,
+            updated,
+            unchanged,
+            deleted,
+            filtered,
+            repaired,
+            skipped,
+            failed,
+            ..
+        } = entry.counts;
+        let what = match &entry.set {
+            Some(set) => format!("{}, set {}", entry.metadata_prefix, plain(set)),
+            None => entry.metadata_prefix.clone(),
+        };
+        let took = duration(entry.ended.unwrap_or(entry.started) - entry.started);
+        let verdict = match entry.state {
+            State::Ok => "harvested",
+            State::Incomplete => "harvested, but not everything",
+            State::Failed | State::Running => "not harvested to the end",
+        };
+        eprintln!("{} ({what}): {verdict}, in {took}", plain(&entry.base_url));
+        eprintln!("  {new} new, {updated} updated, {unchanged} unchanged, {deleted} deleted");
+        if filtered + repaired + skipped + failed > 0 {
+            eprintln!(
+                "  {filtered} filtered out, {repaired} mended, {} left out",
+                skipped + failed
+            );
+        }
+        if let Some(reason) = &entry.failure_reason {
+            eprintln!("  {}", plain(reason));
+        }
+        match entry.state {
+            State::Failed | State::Running => {
+                eprintln!("  the same command goes on where this harvest ended");
+            }
+            _ => self.say_where(holdings, order, entry)?,
+        }
+        if skipped + failed + repaired > 0 {
+            eprintln!(
+                "  which and why: garner history {}{}",
+                entry.id,
+                self.holdings.said()
+            );
+        }
+        Ok(())
+    }
+
+    fn say_where(
+        &self,
+        holdings: &Holdings,
+        order: &HarvestRepository,
+        entry: &HistoryEntry,
+    ) -> anyhow::Result<()> {
+        let repository = holdings.wait(holdings.catalog().repository(entry.repository))?;
+        let repository = repository.context("the repository was removed meanwhile")?;
+        let records = holdings.record_directory(&repository, &entry.metadata_prefix);
+        eprintln!("  records are in {}", records.display());
+        if let Some(mirror) = &order.unpack {
+            eprintln!("  the mirror is in {}", mirror.display());
+        }
+        if let Some(warc) = &order.warc {
+            eprintln!("  WARC files are in {}", warc.display());
+        }
+        Ok(())
+    }
+}
+
+/// How far the harvest is: on a terminal a bar, else a line now and then.
+struct Bar {
+    bar: ProgressBar,
+    quiet: bool,
+    /// For each slice, how many records came and how many are said to come.
+    slices: Mutex<Vec<(u64, Option<u64>)>>,
+}
+
+impl Bar {
+    fn new(quiet: bool, order: &HarvestRepository) -> Self {
+        let bar = match quiet || !std::io::stderr().is_terminal() {
+            true => ProgressBar::hidden(),
+            false => ProgressBar::new_spinner(),
+        };
+        bar.set_style(style(
+            "{spinner} {msg}: {human_pos} records, {per_sec}, {elapsed}",
+        ));
+        bar.set_message(order.metadata_prefix.clone());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self {
+            bar,
+            quiet,
+            slices: Mutex::new(vec![(0, None); order.slices.max(1)]),
+        }
+    }
+
+    fn show(&self, progress: Progress) {
+        let Ok(mut slices) = self.slices.lock() else {
+            return;
+        };
+        if let Some(slice) = slices.get_mut(progress.slice) {
+            *slice = (progress.records, progress.complete_list_size.or(slice.1));
+        }
+        let total: Option<u64> = slices.iter().map(|(_, total)| *total).sum();
+        if let Some(total) = total.filter(|_| self.bar.length().is_none()) {
+            self.bar.set_length(total);
+            self.bar.set_style(style(
+                "{msg} {wide_bar} {human_pos} of {human_len} records, {per_sec}, {eta} left",
+            ));
+        }
+        self.bar
+            .set_position(slices.iter().map(|(records, _)| records).sum());
+    }
+
+    fn tell(&self, news: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| eprintln!("{}", plain(news)));
+        }
+    }
+
+    fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// The first signal ends the harvest in good order; a second one ends the program.
+fn stop_on_signal(holdings: &Holdings, stop: Stop) {
+    holdings.spawn(async move {
+        super::stop_signal().await;
+        stop.set();
+        eprintln!("stopping after what is being read; once more stops at once");
+        super::stop_signal().await;
+        std::process::exit(130);
+    });
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}

@@ -27,6 +27,7 @@ Commands:
   serve        Serve a directory as a web site and answer OAI-PMH 2.0 for it
   explain      Say why a URL or a file is offered to harvesters, or why not
   robots       Print the robots.txt lines that advertise the repository
+  harvest      Harvest a repository into files and a catalog
   repository   Add, list, show or remove repositories
   records      List the records that are held, or those of a repository as they come
   history      List the harvests, the newest first, or tell all of one

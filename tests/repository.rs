@@ -203,7 +203,7 @@ fn a_base_directory_belongs_to_one_repository() {
     let base = held.holdings().repository("1").unwrap().base_directory;
     let add = |url: &str, directory: &str| {
         let command = held.garner(&["repository", "add", url, "--base-directory", directory]);
-        command.output()
+        command.current_dir(&held.data()).output()
     };
 
     let third = Misbehaving::start(Script::new(3, 3));
@@ -214,7 +214,7 @@ fn a_base_directory_belongs_to_one_repository() {
             "would be mixed with the files of repository 1",
         ),
         (third.base_url(), "records/./", "would be mixed"),
-        (third.base_url(), "", "names none"),
+        (third.base_url(), "../data/x/..", "would be mixed"),
         (held.base_url(), "elsewhere", "leave out --base-directory"),
         (other, "gone", "cannot be reached"),
     ] {
@@ -223,7 +223,15 @@ fn a_base_directory_belongs_to_one_repository() {
     }
     prints(add(&held.base_url(), &base));
     let added = prints(add(&third.base_url(), "papers"));
-    assert!(added.contains("/data/papers\n"), "{added}");
+    let place = held.data().join("papers");
+    assert!(
+        added.contains(&format!("\nfiles         {}\n", place.display())),
+        "{added}"
+    );
+    prints(
+        held.garner(&["repository", "remove", &third.base_url(), "--files"])
+            .output(),
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `garner repository add`: a repository introduces itself.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
@@ -88,12 +88,19 @@ fn free(holdings: &Holdings, base_url: &str, directory: &Path) -> anyhow::Result
     Ok(wanted.to_string_lossy().into_owned())
 }
 
-/// The absolute path, without links as far as it is there.
+/// The absolute path, without links and `..`: what is there tells where they lead, and in what is not there yet no links
+/// can be.
 fn place(path: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
-    let there = path.ancestors().find_map(|part| {
-        let found = part.canonicalize().ok()?;
-        Some(found.join(path.strip_prefix(part).ok()?))
-    });
-    Ok(there.unwrap_or(path))
+    let mut place = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                place.pop();
+            }
+            part => place.push(part),
+        }
+        place = place.canonicalize().unwrap_or(place);
+    }
+    Ok(place)
 }

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import apache
 import growth
+import harvest
 import httpd
 import memory
 import pages
@@ -27,7 +28,8 @@ import report
 import scan
 from program import BenchError
 
-SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory}
+SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
+            "harvest": harvest}
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -129,6 +131,8 @@ def parse_options():
             parser.error(f"`{tool}` is needed for the comparisons and is not installed")
     if "apache" in options.sections:
         _check_apache(parser, options)
+    if "harvest" in options.sections:
+        harvest.check(parser)
     return options
 
 

@@ -20,6 +20,8 @@ mod crashes;
 mod files;
 /// Filter files and mapping files tried out on a record.
 mod filter;
+/// Harvesting: what `garner harvest` gets, keeps and tells.
+mod harvest;
 /// A repository that was harvested, for the tests of what is held.
 mod harvested;
 /// What harvests did and met, as a table and in full.

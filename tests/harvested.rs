@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use catalog::HistoryEntry;
-use harvester::{Client, ClientOptions};
-use jobs::{HarvestRepository, Holdings};
+use jobs::Holdings;
 use tempfile::TempDir;
 use test_support::{Garner, Misbehaving, Script};
 
+use crate::command_line::stderr;
 use crate::garner;
 
 /// A repository, and a data directory for what comes from it.
@@ -23,20 +22,16 @@ impl Harvested {
             directory: tempfile::tempdir().unwrap(),
             repository: Misbehaving::start(script),
         };
-        this.harvest(|_| {});
+        this.harvest(&this.base_url(), &[]);
         this
     }
 
-    /// Harvests once more, as it is ordered.
-    pub(crate) fn harvest(&self, order: impl FnOnce(&mut HarvestRepository)) -> HistoryEntry {
-        let options = ClientOptions {
-            first_wait: std::time::Duration::from_millis(10),
-            ..ClientOptions::default()
-        };
-        let client = Client::new(options).unwrap();
-        let mut harvest = HarvestRepository::new(&self.base_url(), "oai_dc");
-        order(&mut harvest);
-        jobs::harvest(&self.holdings(), &client, &harvest, &|_| {}, &|_| {}).unwrap()
+    /// Harvests once more, from wherever and with whatever options; what comes of it is in the history.
+    pub(crate) fn harvest(&self, base_url: &str, options: &[&str]) {
+        let command = self.garner(&["harvest", base_url, "--quiet"]).args(options);
+        let place = self.directory.path();
+        let output = command.current_dir(place).output();
+        assert_ne!(output.status.code(), Some(2), "{}", stderr(&output));
     }
 
     pub(crate) fn holdings(&self) -> Holdings {

@@ -9,9 +9,9 @@ use crate::harvested::Harvested;
 #[test]
 fn harvests_are_listed_from_the_newest_on() {
     let held = Harvested::new(Script::new(30, 10));
-    held.harvest(|order| order.set = Some("odd".to_owned()));
+    held.harvest(&held.base_url(), &["--set", "odd"]);
     let other = Misbehaving::start(Script::new(30, 10).with(Fault::SameTokenForEver));
-    held.harvest(|order| order.base_url = other.base_url());
+    held.harvest(&other.base_url(), &[]);
 
     let text = prints(held.garner(&["history"]).output());
     let one = prints(held.garner(&["history", "--limit", "1"]).output());

@@ -94,7 +94,7 @@ fn json_tells_all_that_is_known_of_a_record() {
 fn records_are_chosen_by_what_is_asked_for() {
     let held = Harvested::new(Script::new(30, 10));
     let other = Misbehaving::start(Script::new(5, 5));
-    held.harvest(|order| order.base_url = other.base_url());
+    held.harvest(&other.base_url(), &[]);
     let count = |arguments: &[&str]| {
         let text = prints(held.garner(&["records"]).args(arguments).output());
         text.lines().count()

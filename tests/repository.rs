@@ -83,7 +83,7 @@ fn the_same_is_told_in_json() {
 fn the_last_harvests_are_shown() {
     let held = Harvested::new(Script::new(30, 10));
     for _ in 0..5 {
-        held.harvest(|_| {});
+        held.harvest(&held.base_url(), &[]);
     }
 
     let shown = prints(held.garner(&["repository", "show", "1"]).output());
@@ -121,7 +121,7 @@ fn removing_a_repository_says_what_goes_and_keeps_its_files() {
 fn its_files_go_if_asked_and_nothing_else() {
     let held = Harvested::new(Script::new(30, 10));
     let other = Misbehaving::start(Script::new(3, 3));
-    held.harvest(|order| order.base_url = other.base_url());
+    held.harvest(&other.base_url(), &[]);
     let base = held.holdings().repository("1").unwrap().base_directory;
     let own = held.data().join(base).join("mine.txt");
     fs::write(&own, "a note").unwrap();
@@ -146,15 +146,12 @@ fn files_outside_of_the_data_directory_are_never_removed() {
             outside.to_str().unwrap(),
             "not in a directory of their own below",
         ),
-        ("../outside", "not in a directory of their own below"),
-        (".", "not in a directory of their own below"),
-        ("records", "the files of repository 1 lie in"),
+        ("data/../outside", "not in a directory of their own below"),
+        ("data", "not in a directory of their own below"),
+        ("data/records", "the files of repository 1 lie in"),
     ] {
         let other = Misbehaving::start(Script::new(3, 3));
-        held.harvest(|order| {
-            order.base_url = other.base_url();
-            order.base_directory = Some(repository.to_owned());
-        });
+        held.harvest(&other.base_url(), &["--base-directory", repository]);
         let count = || {
             let files = files_below(held.data().parent().unwrap());
             files.iter().filter(|file| file.ends_with(b".xml")).count()

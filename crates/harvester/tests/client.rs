@@ -57,6 +57,43 @@ fn lists_can_be_gone_through_while_records_are_asked_for() {
     }
 }
 
+/// How often requests were made by a method.
+fn asked_by(method: &str, heads: &[String]) -> usize {
+    let heads = heads.iter();
+    heads.filter(|head| head.starts_with(method)).count()
+}
+
+#[test]
+fn tokens_too_long_for_a_url_are_sent_by_post() {
+    let setup = Setup::new(Script::new(25, 10).with(Fault::LongTokens));
+    let records = setup.repository().list_records("oai_dc", None, None, None);
+    assert_eq!(records.filter(Result::is_ok).count(), 25);
+    let heads = setup.repository.heads();
+    assert_eq!(asked_by("GET /oai?", &heads), 1);
+    assert_eq!(asked_by("POST /oai HTTP", &heads), 2);
+}
+
+#[test]
+fn urls_that_a_server_finds_too_long_are_sent_by_post() {
+    let setup = Setup::new(Script::new(25, 10).with(Fault::LongUrlsRefused(40)));
+    let records = setup.repository().list_records("oai_dc", None, None, None);
+    assert_eq!(records.filter(Result::is_ok).count(), 25);
+    assert_eq!(asked_by("POST /oai HTTP", &setup.repository.heads()), 3);
+}
+
+#[test]
+fn a_server_without_post_gets_the_long_url() {
+    let script = Script::new(25, 10).with(Fault::LongTokens);
+    let setup = Setup::new(script.with(Fault::PostRefused));
+    let records = setup.repository().list_records("oai_dc", None, None, None);
+    assert_eq!(records.filter(Result::is_ok).count(), 25);
+    assert_eq!(asked_by("GET /oai?", &setup.repository.heads()), 3);
+
+    let script = Script::new(5, 10).with(Fault::LongUrlsRefused(5));
+    let setup = Setup::new(script.with(Fault::PostRefused));
+    assert!(setup.repository().identify().is_err(), "neither way works");
+}
+
 #[test]
 fn credentials_go_to_their_own_host_and_nowhere_else() {
     let elsewhere = Misbehaving::start(Script::new(5, 10));

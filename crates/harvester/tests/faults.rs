@@ -352,6 +352,31 @@ fn lists_that_never_end_are_ended_with_a_clear_error() {
 }
 
 #[test]
+fn lists_that_never_end_are_ended_also_if_every_page_is_the_last_before_a_death() {
+    for fault in [
+        Fault::SameTokenForEver,
+        Fault::TokenCircle,
+        Fault::EndlessEmptyPages,
+        Fault::RestartingList,
+    ] {
+        let mut setup = Setup::new(Script::new(95, 10).with(fault.clone()));
+        setup.killed_after = Some(1);
+        setup.killed_after_whole_pages = true;
+        let harvested = setup.run();
+        assert!(
+            matches!(
+                misbehaviour(&harvested),
+                Misbehaviour::TokenRepeated(_)
+                    | Misbehaviour::EmptyPages(_)
+                    | Misbehaviour::ListRepeated(_)
+            ),
+            "{fault:?}"
+        );
+        assert!(harvested.runs < 100, "{fault:?}: {}", harvested.runs);
+    }
+}
+
+#[test]
 fn one_token_for_all_pages_is_tolerated() {
     let harvested = harvest(Fault::UnchangedToken);
     harvested.expect_all();

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use reqwest::Url;
 
+use super::query::Request;
 use super::{Body, Repository};
 use crate::error::{Error, Incompatibility};
 use crate::{Misbehaviour, Quirks};
@@ -27,7 +28,7 @@ impl Repository {
         let client = self.client();
         client.check_reference(self.base(), &target, credentials.is_some())?;
         let mut quirks = Quirks::default();
-        let answer = client.fetch_as_is(&target, credentials, &mut quirks)?;
+        let answer = client.fetch(&Request::resource(&target), credentials, &mut quirks)?;
         if !(200..300).contains(&answer.status) {
             return Err(Error::from(Incompatibility::HttpStatus(answer.status)).at(url));
         }

@@ -4,6 +4,7 @@ mod body;
 mod download;
 mod gate;
 mod guard;
+mod http;
 mod list;
 mod options;
 mod pace;
@@ -18,14 +19,16 @@ use std::time::Duration;
 
 use reqwest::blocking::Response;
 use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, FROM, HeaderMap, HeaderValue,
-    LOCATION, RETRY_AFTER,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION,
+    RETRY_AFTER,
 };
-use reqwest::{Proxy, Url, redirect};
+use reqwest::{StatusCode, Url};
 
 use self::body::Body;
 use self::gate::{Gates, Permit};
 use self::guard::{Guard, NotPublic};
+use self::http::Http;
+use self::query::{Request, Sending};
 use self::retry::Retry;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
@@ -48,7 +51,7 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    http: reqwest::blocking::Client,
+    http: Http,
     options: ClientOptions,
     gates: Gates,
     guard: Guard,
@@ -78,15 +81,6 @@ pub(crate) struct Answer {
     pub(crate) body: Body,
 }
 
-/// How bytes are wanted.
-#[derive(Debug, Clone, Copy)]
-enum Coding {
-    /// Compressed, if the server can do so.
-    Compressed,
-    /// As they are.
-    AsIs,
-}
-
 /// Why one attempt brought no answer.
 enum Failed {
     /// Another attempt may help.
@@ -108,7 +102,7 @@ impl Client {
         });
         let proxy = proxy.transpose()?;
         let guard = Guard::new(proxy.as_ref());
-        let http = build(&options, proxy, guard.clone())?;
+        let http = Http::new(&options, proxy, guard.clone())?;
         Ok(Self {
             shared: Arc::new(Shared {
                 http,
@@ -147,38 +141,28 @@ impl Client {
     /// Asks until there is an answer that is not "later".
     fn fetch(
         &self,
-        url: &Url,
+        request: &Request,
         credentials: Option<&Credentials>,
-        quirks: &mut Quirks,
-    ) -> Result<Answer, Error> {
-        self.fetch_coded(url, credentials, Coding::Compressed, quirks)
-    }
-
-    /// Asks for the bytes as they are kept by the server.
-    fn fetch_as_is(
-        &self,
-        url: &Url,
-        credentials: Option<&Credentials>,
-        quirks: &mut Quirks,
-    ) -> Result<Answer, Error> {
-        self.fetch_coded(url, credentials, Coding::AsIs, quirks)
-    }
-
-    fn fetch_coded(
-        &self,
-        url: &Url,
-        credentials: Option<&Credentials>,
-        coding: Coding,
         quirks: &mut Quirks,
     ) -> Result<Answer, Error> {
         let mut retry = Retry::new(self.options());
+        let mut sending = request.sending();
+        let mut refused = None;
         loop {
-            let failed = match self.attempt(url, credentials, coding, quirks) {
-                Ok(answer) => return Ok(answer),
+            let failed = match self.attempt(request, sending, credentials, quirks) {
+                Ok(answer) => match request.other_way(sending, answer.status) {
+                    // Each way is tried once.
+                    Some(other) if refused != Some(other) => {
+                        refused = Some(sending);
+                        sending = other;
+                        continue;
+                    }
+                    _ => return Ok(answer),
+                },
                 Err(failed) => failed,
             };
             let (reason, asked, connecting) = match failed {
-                Failed::Finally(error) => return Err(error.at(&query::shown(url))),
+                Failed::Finally(error) => return Err(error.at(&request.shown())),
                 Failed::Later {
                     reason,
                     asked,
@@ -198,7 +182,7 @@ impl Client {
                 Some(wait) => self.wait(wait)?,
                 None => {
                     let message = format!("{reason}{}", retry.summary());
-                    return Err(Error::transport(message).at(&query::shown(url)));
+                    return Err(Error::transport(message).at(&request.shown()));
                 }
             }
         }
@@ -221,22 +205,28 @@ impl Client {
     /// One attempt, with the redirects it takes.
     fn attempt(
         &self,
-        first: &Url,
+        request: &Request,
+        sending: Sending,
         credentials: Option<&Credentials>,
-        coding: Coding,
         quirks: &mut Quirks,
     ) -> Result<Answer, Failed> {
+        let (first, mut form) = request.target(sending);
         let mut url = first.clone();
         for _ in 0..=self.options().redirects {
             // What opens the repository is for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
-            let (response, permit) = self.send(&url, own, coding)?;
+            let (response, permit) = self.send(&url, form, own, request.may_be_compressed())?;
             let Some(target) = redirect_target(&url, &response) else {
                 return self.judge(response, permit);
             };
             let target = target.map_err(|reason| refused(&reason))?;
             self.check_redirect(&url, &target, credentials.is_some())?;
             quirks.add(Quirk::Redirected);
+            // Other redirects may be followed by POST as well (RFC 9110, 15.4), and have to be: the
+            // arguments are nowhere else.
+            if response.status() == StatusCode::SEE_OTHER {
+                form = None;
+            }
             url = target;
         }
         Err(refused("itself again and again"))
@@ -274,19 +264,28 @@ impl Client {
     fn send(
         &self,
         url: &Url,
+        form: Option<&str>,
         credentials: Option<&Credentials>,
-        coding: Coding,
+        compressed: bool,
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
         let host = url.host_str().unwrap_or_default();
         let Some(permit) = shared.gates.enter(host, &shared.options) else {
             return Err(Failed::Finally(Error::new(ErrorKind::Stopped)));
         };
+        let client = shared.http.client(url, &shared.options);
+        let client = client.map_err(Failed::Finally)?;
+        let request = match form {
+            None => client.get(url.clone()),
+            Some(form) => client
+                .post(url.clone())
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+                .body(form.to_owned()),
+        };
         shared.requests.fetch_add(1, Ordering::Relaxed);
-        let request = shared.http.get(url.clone());
-        let request = match coding {
-            Coding::Compressed => request,
-            Coding::AsIs => request.header(ACCEPT_ENCODING, "identity"),
+        let request = match compressed {
+            true => request,
+            false => request.header(ACCEPT_ENCODING, "identity"),
         };
         let request = match credentials {
             Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
@@ -331,52 +330,6 @@ impl Client {
             ),
         })
     }
-}
-
-fn build(
-    options: &ClientOptions,
-    proxy: Option<Url>,
-    guard: Guard,
-) -> Result<reqwest::blocking::Client, Error> {
-    let wrong = |error: reqwest::Error| Error::usage(format!("no client: {}", chain(&error)));
-    let mut headers = HeaderMap::new();
-    headers.insert(
-        ACCEPT,
-        HeaderValue::from_static("text/xml, application/xml, */*;q=0.5"),
-    );
-    // Decoded here and not by the library, because some compress without saying so.
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
-    if let Some(from) = &options.from {
-        let from = HeaderValue::from_str(from)
-            .map_err(|_| Error::usage(format!("`{from}` cannot be sent as From")))?;
-        headers.insert(FROM, from);
-    }
-    let mut builder = reqwest::blocking::Client::builder()
-        .user_agent(&options.user_agent)
-        .default_headers(headers)
-        .redirect(redirect::Policy::none())
-        .dns_resolver(Arc::new(guard))
-        .connect_timeout(options.connect_timeout)
-        .timeout(options.read_timeout)
-        .pool_max_idle_per_host(options.connections.max(1))
-        .tcp_nodelay(true);
-    builder = match proxy {
-        Some(proxy) => builder.proxy(Proxy::all(proxy).map_err(wrong)?),
-        None => builder.no_proxy(),
-    };
-    if let Some(path) = &options.ca_file {
-        let unusable = |reason: String| {
-            Error::usage(format!(
-                "the CA file {} cannot be used: {reason}",
-                path.display()
-            ))
-        };
-        let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
-        let certificates =
-            reqwest::Certificate::from_pem_bundle(&pem).map_err(|error| unusable(chain(&error)))?;
-        builder = builder.tls_certs_merge(certificates);
-    }
-    builder.build().map_err(wrong)
 }
 
 fn failure(error: &reqwest::Error) -> Failed {

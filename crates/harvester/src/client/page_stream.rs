@@ -4,9 +4,8 @@ use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
-use reqwest::Url;
-
 use super::Repository;
+use super::query::Request;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 use crate::read::{Found, PageReader, Report};
 use crate::record::Header;
@@ -15,7 +14,7 @@ use crate::{Quirk, Quirks};
 /// The things on one page, one after the other.
 pub(crate) struct PageStream {
     repository: Repository,
-    url: Url,
+    request: Request,
     reading: Option<Box<Reading>>,
     attempts: u32,
     given: HashSet<u64>,
@@ -33,10 +32,10 @@ struct Reading {
 }
 
 impl PageStream {
-    pub(super) fn new(repository: Repository, url: Url) -> Self {
+    pub(super) fn new(repository: Repository, request: Request) -> Self {
         Self {
             repository,
-            url,
+            request,
             reading: None,
             attempts: 0,
             given: HashSet::new(),
@@ -91,14 +90,14 @@ impl PageStream {
         (report, date)
     }
 
-    pub(crate) fn shown_url(&self) -> String {
-        super::query::shown(&self.url)
-    }
-
     fn ask(&mut self) -> Result<Box<Reading>, Error> {
         self.attempts += 1;
         let client = self.repository.client();
-        let answer = client.fetch(&self.url, self.repository.credentials(), &mut self.quirks)?;
+        let answer = client.fetch(
+            &self.request,
+            self.repository.credentials(),
+            &mut self.quirks,
+        )?;
         let reader = PageReader::open(
             Box::new(answer.body),
             answer.compressed,
@@ -129,14 +128,14 @@ impl PageStream {
     }
 
     fn http_status(&self, status: u16) -> Error {
-        Error::from(Incompatibility::HttpStatus(status)).at(&self.shown_url())
+        Error::from(Incompatibility::HttpStatus(status)).at(&self.request.shown())
     }
 
     /// Prepares for reading the page once more, or gives the error back.
     fn retry(&mut self, error: Error) -> Result<(), Error> {
         let client = self.repository.client().clone();
         client.check_stop()?;
-        let error = error.at(&self.shown_url());
+        let error = error.at(&self.request.shown());
         let Some(mut reading) = self.reading.take() else {
             return Err(error);
         };

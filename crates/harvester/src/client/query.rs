@@ -1,4 +1,4 @@
-//! Requests as URLs.
+//! Requests: as URLs, or as forms where a URL would be too long.
 
 use reqwest::Url;
 
@@ -26,19 +26,88 @@ pub fn canonical_base_url(text: &str) -> Result<String, Error> {
     Ok(shown(&base_url(text)?))
 }
 
-/// The URL of a request. A query that the base URL has already is kept.
-pub(super) fn request_url(base: &Url, arguments: &Arguments<'_>) -> Url {
-    let query = encode(arguments);
-    let query = match base.query() {
-        Some(own) if !own.is_empty() => format!("{}&{query}", own.trim_end_matches('&')),
-        _ => query,
-    };
-    let mut url = base.clone();
-    url.set_query(Some(&query));
-    url
+/// One request, not sent yet.
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    url: Url,
+    /// The base URL and the arguments, for a POST. There is none for what is not a repository.
+    post: Option<(Url, String)>,
 }
 
-pub(super) fn encode(arguments: &Arguments<'_>) -> String {
+/// How a request is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sending {
+    Get,
+    Post,
+}
+
+impl Request {
+    pub(super) fn new(base: &Url, arguments: &Arguments<'_>) -> Self {
+        let form = encode(arguments);
+        // A query that the base URL has already is kept.
+        let query = match base.query() {
+            Some(own) if !own.is_empty() => format!("{}&{form}", own.trim_end_matches('&')),
+            _ => form.clone(),
+        };
+        let mut url = base.clone();
+        url.set_query(Some(&query));
+        Self {
+            url,
+            post: Some((base.clone(), form)),
+        }
+    }
+
+    /// A request for a resource that is wanted as its server keeps it.
+    pub(super) fn resource(url: &Url) -> Self {
+        Self {
+            url: url.clone(),
+            post: None,
+        }
+    }
+
+    /// Whether the answer may come compressed.
+    pub(super) fn may_be_compressed(&self) -> bool {
+        self.post.is_some()
+    }
+
+    /// GET, unless the URL is longer than what servers and proxies between are sure to take.
+    pub(super) fn sending(&self) -> Sending {
+        match self.url.as_str().len() > LONGEST_URL && self.post.is_some() {
+            true => Sending::Post,
+            false => Sending::Get,
+        }
+    }
+
+    /// How else it can be sent if it was refused with a status.
+    pub(super) fn other_way(&self, sending: Sending, status: u16) -> Option<Sending> {
+        match (sending, status) {
+            (Sending::Get, 414) if self.post.is_some() => Some(Sending::Post),
+            (Sending::Post, 405 | 501) => Some(Sending::Get),
+            _ => None,
+        }
+    }
+
+    /// Where it is sent to, and the body of a POST.
+    pub(super) fn target(&self, sending: Sending) -> (&Url, Option<&str>) {
+        match (sending, &self.post) {
+            (Sending::Post, Some((base, form))) => (base, Some(form)),
+            _ => (&self.url, None),
+        }
+    }
+
+    /// The request for messages.
+    pub(crate) fn shown(&self) -> String {
+        let mut text = shown(&self.url);
+        if text.len() > LONGEST_URL {
+            // A URL is ASCII.
+            text.truncate(LONGEST_SHOWN);
+            text.push('…');
+        }
+        text
+    }
+}
+
+fn encode(arguments: &Arguments<'_>) -> String {
     let pairs = arguments
         .iter()
         .map(|(name, value)| format!("{name}={}", percent_encoded(value)));
@@ -66,6 +135,10 @@ pub(super) fn shown(url: &Url) -> String {
     url.into()
 }
 
+/// Of the limits in use, 2 kB is about the lowest.
+const LONGEST_URL: usize = 2000;
+const LONGEST_SHOWN: usize = 300;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,14 +146,26 @@ mod tests {
     #[test]
     fn arguments_survive_whatever_they_hold() {
         let base = base_url("http://a.example/oai?page=oai&").unwrap();
-        let url = request_url(
+        let request = Request::new(
             &base,
             &[("verb", "ListRecords"), ("resumptionToken", "a/b+c=%20&é")],
         );
+        assert_eq!(request.sending(), Sending::Get);
         assert_eq!(
-            url.as_str(),
+            request.target(Sending::Get).0.as_str(),
             "http://a.example/oai?page=oai&verb=ListRecords&resumptionToken=a%2Fb%2Bc%3D%2520%26%C3%A9"
         );
+    }
+
+    #[test]
+    fn long_arguments_are_sent_as_a_form() {
+        let base = base_url("http://a.example/oai?page=oai").unwrap();
+        let request = Request::new(&base, &[("resumptionToken", &"+".repeat(700))]);
+        assert_eq!(request.sending(), Sending::Post);
+        let (url, form) = request.target(Sending::Post);
+        assert_eq!(url, &base);
+        assert_eq!(form.unwrap().len(), "resumptionToken=".len() + 3 * 700);
+        assert!(request.shown().len() < 400);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use oai::{ErrorCode, Granularity};
 use reqwest::Url;
 
 use super::list::{List, headers, records, sets};
-use super::query::{base_url, request_url, shown};
+use super::query::{Request, base_url, shown};
 use super::{Arguments, Client, Credentials, Headers, PageStream, Records, same_host};
 use crate::error::{Error, Incompatibility, Misbehaviour};
 use crate::read::{Found, Report};
@@ -160,12 +160,12 @@ impl Repository {
 
     /// One page, not asked for yet.
     pub(crate) fn page(&self, arguments: &Arguments<'_>) -> PageStream {
-        PageStream::new(self.clone(), request_url(&self.base, arguments))
+        PageStream::new(self.clone(), Request::new(&self.base, arguments))
     }
 
     /// A request for messages.
     pub(crate) fn request(&self, arguments: &Arguments<'_>) -> String {
-        shown(&request_url(&self.base, arguments))
+        Request::new(&self.base, arguments).shown()
     }
 
     fn read_whole(&self, arguments: &Arguments<'_>) -> Result<(Vec<Found>, Report), Error> {

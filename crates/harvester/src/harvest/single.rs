@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Harvest;
-use super::run::Step;
+use super::{Harvest, Step};
 use crate::Quirk;
 use crate::error::{Error, ErrorKind};
 use crate::read::Report;

@@ -7,6 +7,7 @@ use oai::Granularity;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
+use super::loops::Way;
 use super::window::Window;
 use crate::Error;
 
@@ -28,6 +29,9 @@ pub struct ResumeState {
     pub(super) disordered: bool,
     /// How many parts in a row could not be read.
     pub(super) failures: u32,
+    /// What was met in the current list, to notice when it comes again.
+    #[serde(default)]
+    pub(super) way: Way,
 }
 
 impl ResumeState {

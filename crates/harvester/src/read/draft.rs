@@ -1,10 +1,13 @@
 //! A record while it is read: its bytes, its header, and what is wrong with it.
 
+use std::ops::Range;
+
 use crate::Quirk;
 use crate::record::Header;
 
 use super::attributes::Attributes;
 use super::namespaces::Namespaces;
+use super::plain::Usual;
 
 /// What is known of the record that is being read. It is used again for the next one.
 #[derive(Default)]
@@ -19,6 +22,9 @@ pub(super) struct Draft {
     pub(super) field_text: String,
     pub(super) namespaces: Namespaces,
     pub(super) tag: Attributes,
+    /// For records that are read at one go: the last tag, and the names of open elements.
+    pub(super) usual: Usual,
+    pub(super) open: Vec<Range<usize>>,
     /// Why the record cannot be used.
     pub(super) fault: Option<String>,
     pub(super) repairs: Vec<Quirk>,
@@ -49,6 +55,13 @@ impl Draft {
         self.undeclared.clear();
     }
 
+    /// Forgets all but the start tag, at this depth, of a record in which nothing is wrong so far.
+    pub(super) fn forget(&mut self, depth: usize) {
+        self.header = Header::default();
+        self.field = None;
+        self.namespaces.leave(depth);
+    }
+
     /// Notes what is wrong; the first reason counts. The bytes are of no use any longer.
     pub(super) fn fail(&mut self, reason: impl Into<String>) {
         if self.fault.is_none() {
@@ -75,12 +88,21 @@ impl Draft {
         }
     }
 
+    /// Reads the attributes of the header.
+    pub(super) fn status(&mut self, raw: &str) {
+        if self.tag.parse(raw).is_err() {
+            return;
+        }
+        let status = self.tag.iter(raw).find(|(name, _)| *name == "status");
+        self.header.deleted = status.is_some_and(|(_, value)| value.trim() == "deleted");
+    }
+
     /// Begins an element of the header.
-    pub(super) fn begin_field(&mut self, name: &str) {
+    pub(super) fn begin_field(&mut self, name: &[u8]) {
         self.field = match name {
-            "identifier" => Some(Field::Identifier),
-            "datestamp" => Some(Field::Datestamp),
-            "setSpec" => Some(Field::SetSpec),
+            b"identifier" => Some(Field::Identifier),
+            b"datestamp" => Some(Field::Datestamp),
+            b"setSpec" => Some(Field::SetSpec),
             _ => None,
         };
         self.field_text.clear();

@@ -6,6 +6,7 @@ mod draft;
 mod names;
 mod namespaces;
 mod page;
+mod plain;
 mod record;
 mod references;
 mod rules;

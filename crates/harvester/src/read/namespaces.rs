@@ -28,12 +28,12 @@ impl Namespaces {
         }
     }
 
-    pub(super) fn contains(&self, prefix: &str) -> bool {
+    pub(super) fn contains(&self, prefix: &[u8]) -> bool {
         let mut start = 0;
         self.declared.iter().any(|(_, end)| {
             let name = &self.names[start..*end];
             start = *end;
-            name == prefix.as_bytes()
+            name == prefix
         })
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct PageReader {
     pub(super) outer: Vec<Declaration>,
     pub(super) draft: Draft,
     pub(super) report: Report,
+    /// Bytes that the parser has not seen, because records were taken at one go.
+    pub(super) skipped: u64,
     in_verb: bool,
     ended: bool,
     pub(super) last: Option<String>,
@@ -101,6 +103,7 @@ impl PageReader {
             outer: Vec::new(),
             draft: Draft::default(),
             report,
+            skipped: 0,
             in_verb: false,
             ended: false,
             last: None,
@@ -471,7 +474,7 @@ impl PageReader {
     }
 
     pub(super) fn position(&self) -> u64 {
-        self.xml.buffer_position()
+        self.xml.buffer_position() + self.skipped
     }
 }
 

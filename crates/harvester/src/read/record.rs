@@ -31,14 +31,16 @@ impl PageReader {
         let attributes = std::mem::take(&mut self.draft.attributes);
         let name = std::mem::take(&mut self.draft.name);
         self.check_tag(&name, &attributes, depth);
+        if empty {
+            self.open.pop();
+        } else {
+            self.plain_body(bare);
+        }
         if bare {
-            self.status(&attributes);
+            self.draft.status(&attributes);
         }
         self.draft.attributes = attributes;
         self.draft.name = name;
-        if empty {
-            self.open.pop();
-        }
         let mut in_header = bare.then_some(depth);
         while self.open.len() >= depth {
             self.record_event(depth, &mut in_header, buffer)?;
@@ -61,10 +63,10 @@ impl PageReader {
                 let name = tag.name();
                 let name = local(name.as_ref());
                 if *in_header == Some(level) {
-                    self.draft.begin_field(name);
+                    self.draft.begin_field(name.as_bytes());
                 } else if level == depth && name == "header" && in_header.is_none() {
                     *in_header = Some(level + 1);
-                    self.status(tag.attributes_raw());
+                    self.draft.status(tag.attributes_raw());
                 }
                 self.push(tag.name().as_ref())?;
             }
@@ -93,7 +95,7 @@ impl PageReader {
                 let level = self.open.len();
                 let is_header = local(tag.name().as_ref()) == "header";
                 if level == depth && is_header && in_header.is_none() {
-                    self.status(tag.attributes_raw());
+                    self.draft.status(tag.attributes_raw());
                 }
                 self.draft.namespaces.leave(level);
             }
@@ -172,7 +174,7 @@ impl PageReader {
     }
 
     fn check_prefix(&mut self, prefix: &str) {
-        let declared = self.draft.namespaces.contains(prefix)
+        let declared = self.draft.namespaces.contains(prefix.as_bytes())
             || self.outer.iter().any(|outer| outer.prefix == prefix)
             || prefix == "xml";
         if declared
@@ -211,14 +213,6 @@ impl PageReader {
             mended.push_str(&format!(" {attribute}=\"{value}\""));
         }
         Some(mended)
-    }
-
-    fn status(&mut self, raw: &str) {
-        if self.draft.tag.parse(raw).is_err() {
-            return;
-        }
-        let status = self.draft.tag.iter(raw).find(|(name, _)| *name == "status");
-        self.draft.header.deleted = status.is_some_and(|(_, value)| value.trim() == "deleted");
     }
 
     fn record_text(&mut self, text: &str) {
@@ -340,7 +334,7 @@ impl PageReader {
             }
         };
         write(&["<", name]);
-        let own = |prefix: &str| draft.namespaces.contains(prefix);
+        let own = |prefix: &str| draft.namespaces.contains(prefix.as_bytes());
         if prefix(name).is_none() && !own("") {
             write(&[" xmlns=\"", OAI, "\""]);
         }

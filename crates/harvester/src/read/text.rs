@@ -83,6 +83,16 @@ impl Text {
         self.event_length = 0;
     }
 
+    /// What is in memory and was not read yet: UTF-8, and never a part of a character.
+    pub(super) fn buffered(&self) -> &[u8] {
+        &self.out[self.out_start..self.out_end]
+    }
+
+    /// Passes over bytes that are in memory.
+    pub(super) fn skip(&mut self, length: usize) {
+        self.consume(length);
+    }
+
     /// Takes the faults before an offset.
     pub(super) fn faults_before(&mut self, offset: u64) -> Vec<Fault> {
         if self.faults.is_empty() {

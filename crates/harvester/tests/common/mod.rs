@@ -51,6 +51,8 @@ pub struct Setup {
     pub plan: Plan,
     /// How many pages are committed before the harvest is killed and begun again.
     pub killed_after: Option<usize>,
+    /// Whether it is killed after whole pages only, so that errors that follow a broken one are seen.
+    pub killed_after_whole_pages: bool,
 }
 
 /// What came of it.
@@ -78,6 +80,7 @@ impl Setup {
             pace,
             plan: Plan::all("oai_dc"),
             killed_after: None,
+            killed_after_whole_pages: false,
         }
     }
 
@@ -140,7 +143,9 @@ impl Setup {
                 Ok(Step::Page(page)) => {
                     all.records.append(&mut records);
                     all.left_out.append(&mut left_out);
-                    pages += 1;
+                    if page.broken.is_none() || !self.killed_after_whole_pages {
+                        pages += 1;
+                    }
                     if let Some(state) = page.state
                         && Some(pages) == self.killed_after
                     {

@@ -237,13 +237,14 @@ impl Work<'_> {
         if !self.is_new && now() - self.repository.identified > A_DAY {
             introduce(self.holdings, self.remote, None)?;
         }
+        let anew = from.is_none();
         let span = (from, self.order.until.clone());
         if self.order.slices < 2 {
-            return Ok(Checkpoint::new(vec![span]));
+            return Ok(Checkpoint::new(vec![span], anew));
         }
         let identity = self.remote.identify()?;
         let spans = slices::cut(span, self.order.slices, Some(&identity), now());
-        Ok(Checkpoint::new(spans))
+        Ok(Checkpoint::new(spans, anew))
     }
 
     /// Reads all slices, each on a thread of its own, and stores what comes.

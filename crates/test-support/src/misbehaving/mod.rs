@@ -5,7 +5,7 @@ mod fault;
 mod play;
 mod script;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -108,13 +108,22 @@ fn serve(stream: TcpStream, play: &Play) -> std::io::Result<()> {
             }
         }
         let target = head.split(' ').nth(1).unwrap_or_default().to_owned();
+        let mut form = vec![0; form_length(&head)];
+        reader.read_exact(&mut form)?;
         play.heads.lock().unwrap().push(head);
-        let answer = play.answer(&target);
+        let answer = play.answer(&target, &String::from_utf8_lossy(&form));
         let stream = reader.get_mut();
         if !send(stream, answer)? {
             return Ok(());
         }
     }
+}
+
+fn form_length(head: &str) -> usize {
+    let head = head.to_ascii_lowercase();
+    let mut lines = head.lines();
+    let length = lines.find_map(|line| line.strip_prefix("content-length:"));
+    length.map_or(0, |length| length.trim().parse().unwrap())
 }
 
 /// Sends an answer; whether the connection can be used again.

@@ -67,9 +67,13 @@ impl Play {
         }
     }
 
-    pub(super) fn answer(&self, target: &str) -> Answer {
+    /// Answers a request; the form is what a POST brings.
+    pub(super) fn answer(&self, target: &str, form: &str) -> Answer {
         let script = self.script.lock().unwrap().clone();
-        let query = target.split_once('?').map_or("", |(_, query)| query);
+        let query = match form {
+            "" => target.split_once('?').map_or("", |(_, query)| query),
+            form => form,
+        };
         self.requests.lock().unwrap().push(decoded(query));
         let arguments: HashMap<String, String> = query
             .split('&')
@@ -80,6 +84,10 @@ impl Play {
             match fault {
                 Fault::RedirectTo(url) => return redirect(format!("{url}?{query}")),
                 Fault::RedirectLoop => return redirect(target.to_owned()),
+                Fault::LongUrlsRefused(length) if target.len() > *length => {
+                    return plain(414, "too long");
+                }
+                Fault::PostRefused if !form.is_empty() => return plain(405, "no POST"),
                 _ => {}
             }
         }
@@ -224,6 +232,9 @@ impl Play {
                 Fault::Reset { page, times } if happens(page, times) => {
                     answer.sending = Sending::Reset;
                 }
+                Fault::Slow { page: of, pause } if *of == page => {
+                    std::thread::sleep(std::time::Duration::from_millis(*pause));
+                }
                 Fault::Drip { page: of, pause } if *of == page => {
                     answer.sending = Sending::Drip(*pause);
                 }
@@ -257,6 +268,10 @@ impl Play {
         );
         if script.has(&Fault::OddTokens) {
             token.push_str("!/+ %20&<>\"'é🐎=?#;%");
+        }
+        if script.has(&Fault::LongTokens) {
+            token.push('!');
+            token.push_str(&"x".repeat(3000));
         }
         if script.has(&Fault::UnchangedToken) {
             *self.place.lock().unwrap() = next.offset;
@@ -456,6 +471,9 @@ fn record(script: &Script, number: usize) -> String {
             Fault::BareAmpersand(n) if *n == number => title.push_str(" AT&T & more"),
             Fault::UnknownEntity(n) if *n == number => title.push_str(" &eacute;"),
             Fault::UndeclaredPrefix(n) if *n == number => after.push_str("<foo:bar/>"),
+            Fault::UnknownElement(n) if *n == number => {
+                after.push_str("<dc:colour>red</dc:colour>")
+            }
             Fault::DuplicateAttribute(n) if *n == number => after.push_str("<a b='1' b='2'/>"),
             Fault::MismatchedTags(n) if *n == number => after.push_str("<b><i></b></i>"),
             Fault::DeepNesting(n) if *n == number => {

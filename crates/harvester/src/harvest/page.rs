@@ -1,0 +1,212 @@
+//! One page of a list: what is found on it, and what it says at its end.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use oai::Datestamp;
+
+use super::run::{Harvest, Reading};
+use super::single::Singles;
+use super::{PageEnd, Step};
+use crate::error::{Error, Misbehaviour};
+use crate::read::{Found, Report};
+use crate::record::{Header, Record, moment};
+use crate::{Quirk, Quirks};
+
+/// What the current page has brought so far.
+#[derive(Default)]
+pub(super) struct Progress {
+    pub(super) quirks: Quirks,
+    pub(super) records: u64,
+    pub(super) on_page: u64,
+    pub(super) first: Option<(u64, String)>,
+    pub(super) oldest: Option<i64>,
+    pub(super) headers: VecDeque<Header>,
+}
+
+impl Harvest {
+    pub(super) fn take(&mut self, found: Found) {
+        match found {
+            Found::Record(record) => {
+                self.meet(&record.header);
+                self.give(record);
+            }
+            Found::Header(header) => {
+                self.meet(&header);
+                self.page.headers.push_back(header);
+            }
+            Found::LeftOut(left_out) => {
+                self.page.on_page += 1;
+                self.ready.push_back(Step::LeftOut(left_out));
+            }
+            Found::Set(_) | Found::MetadataFormat(_) => {}
+        }
+    }
+
+    /// Gives a record, unless it was given a short while ago.
+    pub(super) fn give(&mut self, record: Record) {
+        let key = self.recent.key(&record.header);
+        if !self.recent.insert(key) {
+            self.page.quirks.add(Quirk::RecordRepeated);
+            return;
+        }
+        self.page.records += 1;
+        self.state.given += 1;
+        self.ready.push_back(Step::Record(record));
+    }
+
+    /// Notes what a header tells about the list and the repository.
+    fn meet(&mut self, header: &Header) {
+        self.page.on_page += 1;
+        if self.page.first.is_none() {
+            let key = self.recent.key(header);
+            self.page.first = Some((key, header.identifier.clone()));
+        }
+        let quirks = &mut self.page.quirks;
+        if !header.identifier.contains(':') {
+            quirks.add(Quirk::IdentifierNotUri);
+        }
+        if header
+            .set_specs
+            .iter()
+            .any(|set| oai::SetSpec::parse(set).is_none())
+        {
+            quirks.add(Quirk::IllegalSetSpec);
+        }
+        match Datestamp::parse(&header.datestamp) {
+            Some((_, granularity)) if granularity == self.state.granularity() => {}
+            Some(_) => quirks.add(Quirk::OtherGranularity),
+            None if header.moment().is_some() => quirks.add(Quirk::DatestampForm),
+            None => quirks.add(Quirk::DatestampUnreadable),
+        }
+        let Some(moment) = header.moment() else {
+            return;
+        };
+        let moment = moment.seconds();
+        if moment > self.now() + CLOCK_SLACK {
+            // To go on from there would skip all that lies between.
+            self.page.quirks.add(Quirk::FutureDatestamp);
+            return;
+        }
+        if self
+            .state
+            .earliest
+            .is_some_and(|earliest| moment < earliest)
+        {
+            self.page.quirks.add(Quirk::WrongEarliestDatestamp);
+            self.state.earliest = Some(moment);
+        }
+        self.page.oldest = Some(self.page.oldest.map_or(moment, |oldest| oldest.min(moment)));
+        let Some(window) = self.state.windows.last_mut() else {
+            return;
+        };
+        match window.note(moment) {
+            Ordering::Greater => self.state.ascents = self.state.ascents.saturating_add(1),
+            Ordering::Equal => {}
+            Ordering::Less if self.state.disordered => {}
+            Ordering::Less => {
+                self.state.disordered = true;
+                self.page.quirks.add(Quirk::NotInOrderOfDates);
+            }
+        }
+    }
+
+    /// Takes what a page that was read to its end says beside its records.
+    pub(super) fn end_page(
+        &mut self,
+        report: Report,
+        http_date: Option<String>,
+    ) -> Result<(), Error> {
+        if !report.errors.is_empty() {
+            return self.refused(report);
+        }
+        if report.verb.is_none() {
+            let error = Error::from(Misbehaviour::Missing("ListRecords"));
+            return self.fail(error, report.bytes);
+        }
+        self.note_time(&report, http_date);
+        let headers = std::mem::take(&mut self.page.headers);
+        if headers.is_empty() {
+            return self.turn(report, 0);
+        }
+        let done = self.state.windows.last().map_or(0, |w| w.done_on_page);
+        self.reading = Reading::Singles(Box::new(Singles::new(headers, done, report)));
+        Ok(())
+    }
+
+    pub(super) fn note_time(&mut self, report: &Report, http_date: Option<String>) {
+        if self.state.began.is_some() {
+            return;
+        }
+        let said = report.response_date.as_deref().and_then(moment);
+        self.state.began = said.map(Datestamp::seconds).or_else(|| {
+            self.page.quirks.add(Quirk::NoResponseDate);
+            let date = httpdate::parse_http_date(&http_date?).ok()?;
+            let since = date.duration_since(std::time::UNIX_EPOCH).ok()?;
+            i64::try_from(since.as_secs()).ok()
+        });
+    }
+
+    /// Ends a page and goes on to the next one, or to the next window.
+    pub(super) fn turn(&mut self, report: Report, singles: u64) -> Result<(), Error> {
+        self.page.quirks.merge(report.quirks);
+        let token = report.token.unwrap_or_default();
+        let on_page = self.page.on_page.max(singles);
+        self.state.failures = 0;
+        let Some(window) = self.state.windows.last_mut() else {
+            return Ok(());
+        };
+        window.given += on_page;
+        let given = window.given;
+        let whole = window.restarts == 0;
+        if token.value.is_empty() {
+            let announced = token.complete_list_size;
+            if whole && announced.is_some_and(|size| size != given) {
+                self.page.quirks.add(Quirk::WrongCompleteListSize);
+            }
+            self.state.windows.pop();
+            self.forget_list();
+            self.push_page(report.bytes, announced, None);
+            return Ok(());
+        }
+        let sent = window.token.replace(token.value.clone());
+        window.done_on_page = 0;
+        self.check_loop(&token.value, sent.as_deref(), on_page)?;
+        self.push_page(report.bytes, token.complete_list_size, None);
+        Ok(())
+    }
+
+    pub(super) fn push_page(
+        &mut self,
+        bytes: u64,
+        complete_list_size: Option<u64>,
+        broken: Option<String>,
+    ) {
+        let done = self.state.windows.is_empty();
+        self.ended = done;
+        self.kept.clone_from(&self.state);
+        let page = std::mem::take(&mut self.page);
+        self.page.on_page = page.on_page;
+        self.ready.push_back(Step::Page(Box::new(PageEnd {
+            state: (!done).then(|| self.state.clone()),
+            records: page.records,
+            bytes,
+            given: self.state.given,
+            complete_list_size,
+            quirks: page.quirks,
+            broken,
+        })));
+    }
+
+    /// The repository's own time as far as it is known, else ours.
+    pub(super) fn now(&self) -> i64 {
+        self.state.began.unwrap_or_else(|| {
+            let now = self.repository.client().options().pace.now();
+            let since = now.duration_since(std::time::UNIX_EPOCH);
+            since.map_or(0, |since| since.as_secs().cast_signed())
+        })
+    }
+}
+
+/// Clocks may differ by as much before a datestamp counts as one of the future.
+const CLOCK_SLACK: i64 = 86_400;

@@ -1,0 +1,137 @@
+//! Errors of the protocol in place of a page.
+
+use oai::ErrorCode;
+
+use super::bisect::EARLIEST;
+use super::run::Harvest;
+use super::window::Cut;
+use crate::Quirk;
+use crate::client::{code, refusal};
+use crate::error::{Error, Incompatibility, Misbehaviour};
+use crate::read::Report;
+
+impl Harvest {
+    /// Takes the errors of the protocol.
+    pub(super) fn refused(&mut self, report: Report) -> Result<(), Error> {
+        let Some(window) = self.state.windows.last().cloned() else {
+            return Ok(());
+        };
+        let arguments = self.arguments(&window);
+        let borrowed: Vec<_> = arguments
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let request = self.repository.request(&borrowed);
+        let Some(error) = refusal(&report, &borrowed).map(|error| error.at(&request)) else {
+            return Ok(());
+        };
+        let code = code(&report).and_then(Result::ok);
+        let resumed = window.token.is_some();
+        match code {
+            Some(ErrorCode::NoRecordsMatch) => self.no_records_match(report, resumed),
+            Some(ErrorCode::CannotDisseminateFormat) => self.no_format(report, error),
+            Some(_) if resumed => self.expired(report),
+            // Quirk: repositories that tell seconds and refuse them.
+            Some(ErrorCode::BadArgument)
+                if !self.state.days && (window.from.is_some() || window.until.is_some()) =>
+            {
+                self.page.quirks.merge(report.quirks);
+                self.page.quirks.add(Quirk::GranularityRefused);
+                self.state.days = true;
+                Ok(())
+            }
+            None if resumed || window.part => {
+                self.page.quirks.add(Quirk::UnknownErrorCode);
+                self.page.quirks.merge(report.quirks);
+                self.narrow(&error, report.bytes)
+            }
+            _ => Err(error),
+        }
+    }
+
+    fn no_records_match(&mut self, report: Report, resumed: bool) -> Result<(), Error> {
+        if resumed {
+            self.page.quirks.add(Quirk::ListEndsWithError);
+        } else if self.state.given == 0 && !self.state.windows.iter().any(|w| w.part) {
+            self.check_set()?;
+        }
+        self.note_time(&report, None);
+        self.page.quirks.merge(report.quirks);
+        self.state.windows.pop();
+        self.state.failures = 0;
+        self.forget_list();
+        self.push_page(report.bytes, None, None);
+        Ok(())
+    }
+
+    /// A set that has vanished is not the same as one without news.
+    fn check_set(&self) -> Result<(), Error> {
+        let Some(wanted) = &self.state.plan.set else {
+            return Ok(());
+        };
+        for set in self.repository.list_sets() {
+            // A repository that cannot list its sets is taken at its word.
+            let Ok(set) = set else {
+                return Ok(());
+            };
+            let below = set.set_spec.strip_prefix(wanted.as_str());
+            if below.is_some_and(|rest| rest.is_empty() || rest.starts_with(':')) {
+                return Ok(());
+            }
+        }
+        Err(Incompatibility::Set(wanted.clone()).into())
+    }
+
+    /// A format that no record has is not the same as one that does not exist.
+    fn no_format(&mut self, report: Report, error: Error) -> Result<(), Error> {
+        let formats = self.repository.list_metadata_formats(None);
+        let Ok(formats) = formats else {
+            return Err(error);
+        };
+        let prefix = &self.state.plan.metadata_prefix;
+        if formats
+            .iter()
+            .any(|format| &format.metadata_prefix == prefix)
+        {
+            return self.no_records_match(report, false);
+        }
+        let offered = formats.into_iter().map(|format| format.metadata_prefix);
+        Err(Incompatibility::MetadataPrefix {
+            prefix: prefix.clone(),
+            offered: offered.collect(),
+        }
+        .into())
+    }
+
+    /// A token that does not work any longer: goes on by date.
+    pub(super) fn expired(&mut self, report: Report) -> Result<(), Error> {
+        self.page.quirks.merge(report.quirks);
+        self.page.quirks.add(Quirk::TokenExpired);
+        let granularity = self.state.granularity();
+        let now = self.now();
+        let earliest = self.state.earliest.unwrap_or(EARLIEST);
+        let Some(mut window) = self.state.windows.pop() else {
+            return Ok(());
+        };
+        let progress = window.restart(self.state.ordered(), granularity);
+        window.restarts += 1;
+        self.forget_list();
+        if progress || window.restarts == 1 {
+            self.state.windows.push(window);
+        } else {
+            // Smaller lists are done before their tokens expire.
+            match window.cut((earliest, now), None, granularity) {
+                Cut::Halves(halves) => self.push_halves(*halves),
+                Cut::Grain if window.restarts > MOST_RESTARTS => {
+                    return Err(Misbehaviour::TokensExpire.into());
+                }
+                Cut::Grain => self.state.windows.push(window),
+            }
+        }
+        let reason = "the resumptionToken did not work any longer".to_owned();
+        self.push_page(report.bytes, None, Some(reason));
+        Ok(())
+    }
+}
+
+const MOST_RESTARTS: u32 = 3;

@@ -27,6 +27,11 @@ Commands:
   serve        Serve a directory as a web site and answer OAI-PMH 2.0 for it
   explain      Say why a URL or a file is offered to harvesters, or why not
   robots       Print the robots.txt lines that advertise the repository
+  harvest      Harvest a repository into files and a catalog
+  repository   Add, list, show or remove repositories
+  records      List the records that are held, or those of a repository as they come
+  history      List the harvests, the newest first, or tell all of one
+  filter       Try filter files and mapping files out
   completions  Print completions for a shell
   man          Print the manual page of garner or of one of its commands
   help         Print this message or the help of the given subcommand(s)
@@ -102,19 +107,28 @@ Options:
 
 #[test]
 fn no_help_is_wider_than_a_hundred_columns() {
-    for arguments in [
-        &["--help"][..],
-        &["serve", "--help"],
-        &["serve", "-h"],
-        &["explain", "--help"],
-        &["robots", "--help"],
-        &["completions", "--help"],
-        &["man", "--help"],
-    ] {
-        let help = prints(garner().args(arguments).output());
-        for line in help.lines() {
-            assert!(line.chars().count() <= 100, "{arguments:?}: {line}");
+    for command in COMMANDS {
+        for option in ["-h", "--help"] {
+            let help = prints(garner().args(command).arg(option).output());
+            for line in help.lines() {
+                assert!(line.chars().count() <= 100, "{command:?}: {line}");
+            }
         }
+    }
+}
+
+#[test]
+fn the_reference_has_the_help_of_every_command() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/command-line.md");
+    let page = fs::read_to_string(page).unwrap();
+    for command in COMMANDS {
+        let help = prints(garner().args(command).arg("--help").output());
+        let heading = format!("## garner {}", command.join(" "));
+        let section = format!("{}\n\n```\n{help}```\n", heading.trim_end());
+        assert!(
+            page.contains(&section),
+            "this is not in the reference:\n{section}"
+        );
     }
 }
 
@@ -152,6 +166,10 @@ fn the_manual_is_a_page_that_man_renders() {
             &["NAME", "DIR", "--admin-email", "--origin", "tombstone"],
         ),
         (&["man", "explain"], &["NAME", "--json", "--site"]),
+        (
+            &["man", "repository", "add"],
+            &["NAME", "--credentials", "--base-directory"],
+        ),
     ] {
         let page = prints(garner().args(arguments).output());
 
@@ -773,6 +791,24 @@ fn the_configuration_alone_can_start_a_server() {
     assert!(fixture.data().is_dir());
 }
 
+/// All commands that do something of their own.
+const COMMANDS: [&[&str]; 14] = [
+    &[],
+    &["serve"],
+    &["explain"],
+    &["robots"],
+    &["repository"],
+    &["repository", "add"],
+    &["repository", "list"],
+    &["repository", "show"],
+    &["repository", "remove"],
+    &["records"],
+    &["history"],
+    &["filter", "test"],
+    &["completions"],
+    &["man"],
+];
+
 const EXPLAINED: &str = r#"
 [offer]
 skip_directories = ["/tmp/"]
@@ -829,14 +865,14 @@ fn explain(fixture: &Fixture, arguments: &[&str]) -> Output {
 }
 
 /// What a command that succeeds prints; it has nothing to say on stderr.
-fn prints(output: Output) -> String {
+pub(crate) fn prints(output: Output) -> String {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(stderr(&output), "");
     stdout(&output)
 }
 
 /// The one line of a command that fails.
-fn fails(output: &Output) -> String {
+pub(crate) fn fails(output: &Output) -> String {
     let line = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{line}");
     assert_eq!(stdout(output), "");
@@ -845,11 +881,11 @@ fn fails(output: &Output) -> String {
     line
 }
 
-fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 

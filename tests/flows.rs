@@ -18,8 +18,14 @@ mod command_line;
 mod crashes;
 /// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 mod files;
+/// Filter files and mapping files tried out on a record.
+mod filter;
 /// Harvesting: what `garner harvest` gets, keeps and tells.
 mod harvest;
+/// A repository that was harvested, for the tests of what is held.
+mod harvested;
+/// What harvests did and met, as a table and in full.
+mod history;
 /// Clients that misbehave: broken HTTP, silence, crowds, paths out of the site.
 mod hostile_clients;
 /// Files that misbehave: they change under the reader, have odd names and dates, or are no files at all.
@@ -34,6 +40,11 @@ mod origin;
 mod plugins;
 /// The six verbs, the eight errors, pages and tokens, and the schemas.
 mod protocol;
+
+/// Records that are held, and those of a repository as they come.
+mod records;
+/// Repositories added, listed, shown and removed, on both databases.
+mod repository;
 
 use test_support::Garner;
 

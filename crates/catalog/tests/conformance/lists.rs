@@ -10,6 +10,7 @@ crate::on_both_databases!(
     what_a_full_harvest_did_not_see_can_be_listed,
     what_a_harvest_found_to_be_new_or_changed_can_be_listed,
     the_history_is_listed_from_its_newest_entry,
+    records_are_counted_by_format,
 );
 
 fn identifiers(records: &[RecordEntry]) -> Vec<&str> {
@@ -228,4 +229,30 @@ async fn the_history_is_listed_from_its_newest_entry(place: Place) {
     assert!(catalog.remove_history_entry(ids[1]).await.unwrap());
     assert!(!catalog.remove_history_entry(ids[1]).await.unwrap());
     assert_eq!(listed(all).await, [ids[2], ids[0]]);
+}
+
+async fn records_are_counted_by_format(place: Place) {
+    let (catalog, first) = place.with_repository().await;
+    let second = add(&catalog, "http://b.example/oai").await;
+    let rows = [row("a"), row("b"), tombstone("gone", 1_000)];
+    let mut run = catalog.begin(&NewRun::new(first, "oai_dc")).await.unwrap();
+    catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    let mut run = catalog.begin(&NewRun::new(first, "Marc")).await.unwrap();
+    let gone = [tombstone("gone", 1_000)];
+    catalog.commit_page(&mut run, page(&gone)).await.unwrap();
+
+    let counts = catalog.format_counts(first).await.unwrap();
+
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|format| {
+            (
+                format.metadata_prefix.as_str(),
+                format.records,
+                format.deleted,
+            )
+        })
+        .collect();
+    assert_eq!(counts, [("Marc", 0, 1), ("oai_dc", 2, 1)]);
+    assert_eq!(catalog.format_counts(second).await.unwrap(), []);
 }

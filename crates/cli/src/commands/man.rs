@@ -10,23 +10,23 @@ use crate::Garner;
 /// Print the manual page of garner or of one of its commands
 #[derive(Debug, Args)]
 pub(crate) struct Man {
-    /// A command, such as serve
-    command: Option<String>,
+    /// A command, such as serve or repository add
+    command: Vec<String>,
 }
 
 impl Man {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let mut garner = Garner::command();
         garner.build();
-        let command = match &self.command {
-            None => garner,
-            Some(name) => match garner.find_subcommand(name) {
-                Some(command) => command.clone(),
-                None => anyhow::bail!("there is no command `{name}`"),
-            },
-        };
+        let mut command = &garner;
+        for name in &self.command {
+            command = match command.find_subcommand(name) {
+                Some(command) => command,
+                None => anyhow::bail!("there is no command `{}`", self.command.join(" ")),
+            };
+        }
         let mut page = Vec::new();
-        clap_mangen::Man::new(command).render(&mut page)?;
+        clap_mangen::Man::new(command.clone()).render(&mut page)?;
         print(&page)?;
         Ok(ExitCode::SUCCESS)
     }

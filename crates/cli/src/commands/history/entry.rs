@@ -128,13 +128,20 @@ fn parameters(out: &mut impl Write, text: &str) -> io::Result<()> {
     }
     writeln!(out, "\nasked for")?;
     for (name, value) in given {
-        let value = match value {
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
-        };
+        let value = in_words(value);
         writeln!(out, "  {}: {}", plain(name), plain(&value))?;
     }
     Ok(())
+}
+
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        value => value.to_string(),
+    }
 }
 
 fn quirks(out: &mut impl Write, text: Option<&str>) -> io::Result<()> {

@@ -12,7 +12,9 @@ use oai::{Datestamp, Granularity};
 use super::holdings_options::HoldingsOptions;
 use super::network_options::NetworkOptions;
 
-/// List the records that are held, or with --from-url those of a repository, without storing anything
+/// List the records that are held, or those of a repository as they come
+///
+/// With --from-url a repository is asked and nothing is stored.
 ///
 /// A line is a record: datestamp, live or deleted, identifier and, of a record that is held, its file, separated by
 /// tabs. Of a record without a file there is a dash.

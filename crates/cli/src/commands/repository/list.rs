@@ -47,18 +47,22 @@ impl List {
 }
 
 fn line(repository: &catalog::Repository, counts: &RepositoryCounts) -> String {
-    let fixed = format!(
-        "{:>4} {:>10} {:>9}  ",
-        repository.id, counts.records, counts.deleted
-    );
+    let (id, records, deleted) = (repository.id, counts.records, counts.deleted);
+    let line = format!("{id:>4} {records:>10} {deleted:>9}  ");
+    let url = plain(&repository.base_url).to_string();
     let name = repository.identity.name.as_deref().unwrap_or_default();
-    let (url, name) = (plain(&repository.base_url), plain(name));
+    let name = plain(name).to_string();
     let named = format!("{url}  {name}");
-    match columns() {
-        Some(columns) => {
-            let room = columns.saturating_sub(fixed.len());
-            fixed + &shortened(named.trim_end(), room)
-        }
-        None => fixed + named.trim_end(),
+    let Some(columns) = columns() else {
+        return line + named.trim_end();
+    };
+    // The URL is what other commands want to be told, so the name gives way first.
+    let room = columns.saturating_sub(line.len());
+    match room.checked_sub(url.chars().count() + 2) {
+        Some(rest) if rest >= NAME => format!("{line}{url}  {}", shortened(&name, rest)),
+        _ => line + &shortened(&url, room),
     }
 }
+
+/// In less room than this a name says nothing.
+const NAME: usize = 8;

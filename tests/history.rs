@@ -1,0 +1,109 @@
+//! What harvests did and met, as a table and in full.
+
+use serde_json::{Value, json};
+use test_support::{Fault, Misbehaving, Script};
+
+use crate::command_line::prints;
+use crate::harvested::Harvested;
+
+#[test]
+fn harvests_are_listed_from_the_newest_on() {
+    let held = Harvested::new(Script::new(30, 10));
+    held.harvest(&held.base_url(), &["--set", "odd"]);
+    let other = Misbehaving::start(Script::new(30, 10).with(Fault::SameTokenForEver));
+    held.harvest(&other.base_url(), &[]);
+
+    let text = prints(held.garner(&["history"]).output());
+    let one = prints(held.garner(&["history", "--limit", "1"]).output());
+    let first = prints(held.garner(&["history", "--repository", "1"]).output());
+
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert_eq!(
+        lines[0],
+        " no.  started                  took  state         new   upd.  unch.   del.   left  \
+         repository, format and set"
+    );
+    assert!(
+        lines[1].starts_with("   3  20") && lines[1].contains("  failed  "),
+        "{text}"
+    );
+    assert!(
+        lines[1].ends_with(&format!("{} oai_dc", other.base_url())),
+        "{text}"
+    );
+    assert!(
+        lines[2].ends_with(&format!("{} oai_dc odd", held.base_url())),
+        "{text}"
+    );
+    assert!(
+        lines[3].contains("  ok             27      0      0      3      0  http"),
+        "{text}"
+    );
+    assert_eq!(one.lines().collect::<Vec<_>>(), lines[..2]);
+    assert_eq!(first.lines().skip(1).collect::<Vec<_>>(), lines[2..]);
+}
+
+#[test]
+fn one_harvest_is_told_with_what_it_met() {
+    let held = Harvested::new(script());
+
+    let text = prints(held.garner(&["history", "1"]).output());
+
+    let told = held.blanked(&text);
+    assert!(told.starts_with("harvest 1: incomplete\nrepository    BASE_URL\nformat        oai_dc\nstarted       0000-00-00T00:00:00Z\nended         0000-00-00T00:00:00Z, after "), "{told}");
+    for line in [
+        "next from     0000-00-00T00:00:00Z",
+        "  new                   26",
+        "  deleted                3",
+        "asked for",
+        "  method: ListRecords",
+        "  full: no",
+        "  validation: strict",
+        "oddities of the repository",
+        "left out or mended",
+    ] {
+        assert!(told.lines().any(|said| said == line), "{line}\n{told}");
+    }
+    assert!(
+        told.contains("  Answers begin with blank space before the XML declaration. ("),
+        "{told}"
+    );
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("  oai:misbehaving.example:7: "), "{told}");
+}
+
+#[test]
+fn json_has_the_entry_and_with_a_number_the_warnings() {
+    let held = Harvested::new(script());
+    let run = |arguments: &[&str]| -> Value {
+        let text = prints(held.garner(arguments).arg("--json").output());
+        serde_json::from_str(&text).unwrap()
+    };
+
+    let mut entry = run(&["history"]);
+    let mut whole = run(&["history", "1"]);
+
+    let warnings = whole.as_object_mut().unwrap().remove("warnings").unwrap();
+    assert_eq!(warnings[0]["identifier"], "oai:misbehaving.example:7");
+    assert_ne!(warnings[0]["reason"], "");
+    assert_eq!(whole, entry);
+    for name in ["started", "ended", "next_from"] {
+        let date = entry[name].as_str().unwrap();
+        assert!(oai::Datestamp::parse(date).is_some(), "{date}");
+        entry[name] = json!("");
+    }
+    assert_eq!(entry["state"], "incomplete");
+    assert_eq!(entry["base_url"], held.base_url());
+    assert_eq!(entry["counts"]["new"], 26);
+    assert_eq!(entry["parameters"]["method"], "ListRecords");
+    assert_ne!(entry["quirks"]["leadingWhitespace"], Value::Null);
+    assert_eq!(entry["set"], Value::Null);
+}
+
+/// A repository with an oddity, and with a record that cannot be read.
+fn script() -> Script {
+    Script::new(30, 10)
+        .with(Fault::MismatchedTags(7))
+        .with(Fault::LeadingWhitespace)
+}

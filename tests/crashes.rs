@@ -590,10 +590,10 @@ fn on_disk(fixture: &Fixture, server: &Server) -> BTreeMap<String, u64> {
 }
 
 /// A small disk of its own on a directory; taken away when dropped.
-struct Mounted(PathBuf);
+pub(crate) struct Mounted(pub(crate) PathBuf);
 
 impl Mounted {
-    fn small(place: &Path) -> Option<Self> {
+    pub(crate) fn small(place: &Path) -> Option<Self> {
         fs::create_dir_all(place).unwrap();
         let mount = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=8m", "tmpfs"])
@@ -617,7 +617,7 @@ impl Drop for Mounted {
 }
 
 /// Takes all room that is left on a disk.
-fn fill(filler: &Path) {
+pub(crate) fn fill(filler: &Path) {
     let mut file = fs::File::create(filler).unwrap();
     for size in [64 * 1024, 4096, 1] {
         while file.write_all(&vec![b'x'; size]).is_ok() {}

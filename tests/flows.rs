@@ -18,6 +18,8 @@ mod command_line;
 mod crashes;
 /// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 mod files;
+/// Harvesting: what `garner harvest` gets, keeps and tells.
+mod harvest;
 /// Clients that misbehave: broken HTTP, silence, crowds, paths out of the site.
 mod hostile_clients;
 /// Files that misbehave: they change under the reader, have odd names and dates, or are no files at all.

@@ -97,6 +97,11 @@ impl Database {
         };
         let writer = pool()
             .max_connections(1)
+            // SQLite gives a transaction up by itself when the disk is full, and the pool does not notice.
+            .before_acquire(|connection, _| {
+                let fresh = !connection.is_in_transaction();
+                Box::pin(async move { Ok(fresh) })
+            })
             .connect_with(writer)
             .await
             .map_err(|source| failed(&location, source))?;

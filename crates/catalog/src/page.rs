@@ -289,15 +289,15 @@ async fn upsert(
         })
         .collect();
     let sql = "INSERT INTO record (repository_id, metadata_prefix, run_id, identifier, identifier_in_full, datestamp,
-             deleted, file, sha256, harvested, validation)
+             deleted, file, sha256, harvested, validation, changed_by)
          SELECT $1, $2, $3, item.value->>0, item.value->>1, CAST(item.value->>2 AS BIGINT),
              CAST(item.value->>3 AS BIGINT), item.value->>4, item.value->>5, CAST(item.value->>6 AS BIGINT),
-             item.value->>7
+             item.value->>7, $3
          FROM {each($4)} WHERE true
          ON CONFLICT (repository_id, metadata_prefix, identifier) DO UPDATE SET
              run_id = excluded.run_id, datestamp = excluded.datestamp, deleted = excluded.deleted,
              file = excluded.file, sha256 = excluded.sha256, harvested = excluded.harvested,
-             validation = excluded.validation
+             validation = excluded.validation, changed_by = excluded.changed_by
          RETURNING id, identifier";
     let values = [
         run.repository.into(),

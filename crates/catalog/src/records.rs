@@ -73,8 +73,8 @@ pub struct RecordQuery {
     pub set: Option<String>,
     /// Those with this datestamp or a later one, in seconds.
     pub since: Option<i64>,
-    /// Those that were written at this moment or later, in seconds.
-    pub harvested_since: Option<i64>,
+    /// Those that this harvest found to be new or changed.
+    pub changed_by: Option<i64>,
     /// Those that are deleted, or those that are not.
     pub deleted: Option<bool>,
     /// Those that this harvest has not seen: after a full one, they are gone.
@@ -92,7 +92,7 @@ impl Default for RecordQuery {
             metadata_prefix: None,
             set: None,
             since: None,
-            harvested_since: None,
+            changed_by: None,
             deleted: None,
             not_seen_by: None,
             after: 0,
@@ -190,7 +190,7 @@ impl RecordQuery {
             prefix.map(|text| text.as_ref().into()),
         );
         only("datestamp >= $n", self.since.map(Into::into));
-        only("harvested >= $n", self.harvested_since.map(Into::into));
+        only("changed_by = $n", self.changed_by.map(Into::into));
         only("deleted = $n", self.deleted.map(Into::into));
         only("run_id <> $n", self.not_seen_by.map(Into::into));
         only(

@@ -21,6 +21,9 @@ pub enum ErrorKind {
     /// The way to the repository, or the repository for now: try later.
     #[error("the repository cannot be reached: {0}")]
     Transport(String),
+    /// The repository says that it is overloaded or away for a while: try later.
+    #[error("the repository asks to come back later: {0}")]
+    Busy(String),
     /// What we were told cannot be done: the caller's move.
     #[error("{0}")]
     Usage(String),

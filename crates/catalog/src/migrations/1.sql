@@ -41,7 +41,8 @@ CREATE TABLE format_mapping (
 ) {clustered};
 
 -- An identifier too long for an index is shortened, and then stands in `identifier_in_full` as well.
--- `run_id` is the history entry of the harvest that saw the record last.
+-- `run_id` is the history entry of the harvest that saw the record last, `changed_by` of the one that found it new or
+-- changed.
 CREATE TABLE record (
     id {id},
     repository_id BIGINT NOT NULL REFERENCES repository (id) ON DELETE CASCADE,
@@ -55,6 +56,7 @@ CREATE TABLE record (
     harvested BIGINT NOT NULL,
     validation TEXT NOT NULL,
     run_id BIGINT NOT NULL,
+    changed_by BIGINT NOT NULL,
     UNIQUE (repository_id, metadata_prefix, identifier)
 );
 
@@ -63,6 +65,8 @@ CREATE TABLE record_set (
     set_id BIGINT NOT NULL REFERENCES oai_set (id) ON DELETE CASCADE,
     PRIMARY KEY (record_id, set_id)
 ) {clustered};
+
+CREATE INDEX record_by_change ON record (changed_by);
 
 CREATE INDEX record_set_by_set ON record_set (set_id);
 

@@ -8,6 +8,7 @@ crate::on_both_databases!(
     records_are_found_by_what_is_asked_for,
     pages_of_a_list_hold_each_record_once,
     what_a_full_harvest_did_not_see_can_be_listed,
+    what_a_harvest_found_to_be_new_or_changed_can_be_listed,
     the_history_is_listed_from_its_newest_entry,
 );
 
@@ -23,7 +24,6 @@ async fn records_are_found_by_what_is_asked_for(place: Place) {
     let second = add(&catalog, "http://b.example/oai").await;
     let old = RecordRow {
         datestamp: Some(1),
-        harvested: 3_000,
         ..row("old")
     };
     let undated = RecordRow {
@@ -96,13 +96,6 @@ async fn records_are_found_by_what_is_asked_for(place: Place) {
         ),
         (
             RecordQuery {
-                harvested_since: Some(2_001),
-                ..dc()
-            },
-            vec!["old"],
-        ),
-        (
-            RecordQuery {
                 deleted: Some(true),
                 ..all()
             },
@@ -163,6 +156,38 @@ async fn what_a_full_harvest_did_not_see_can_be_listed(place: Place) {
         ..RecordQuery::default()
     };
     assert_eq!(identifiers(&catalog.records(&query).await.unwrap()), ["3"]);
+}
+
+async fn what_a_harvest_found_to_be_new_or_changed_can_be_listed(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let all = NewRun::new(repository, "oai_dc");
+    let mut run = catalog.begin(&all).await.unwrap();
+    let first = [row("same"), row("other")];
+    catalog.commit_page(&mut run, page(&first)).await.unwrap();
+    let finish = catalog::Finish {
+        state: catalog::State::Ok,
+        reason: None,
+        next_from: None,
+        quirks: None,
+        counts: catalog::Counts::default(),
+    };
+    catalog.finish(run, &finish).await.unwrap();
+
+    let mut run = catalog.begin(&all).await.unwrap();
+    let changed = RecordRow {
+        datestamp: Some(5_000),
+        ..row("other")
+    };
+    let second = [row("same"), changed, row("third")];
+    catalog.commit_page(&mut run, page(&second)).await.unwrap();
+
+    let query = RecordQuery {
+        changed_by: Some(run.id()),
+        ..RecordQuery::default()
+    };
+    let mut records = catalog.records(&query).await.unwrap();
+    records.sort_by(|a, b| a.identifier.cmp(&b.identifier));
+    assert_eq!(identifiers(&records), ["other", "third"]);
 }
 
 async fn the_history_is_listed_from_its_newest_entry(place: Place) {

@@ -88,6 +88,8 @@ enum Failed {
         reason: String,
         asked: Option<Duration>,
         connecting: bool,
+        /// Whether the server says so itself.
+        busy: bool,
     },
     Finally(Error),
 }
@@ -161,13 +163,14 @@ impl Client {
                 },
                 Err(failed) => failed,
             };
-            let (reason, asked, connecting) = match failed {
+            let (reason, asked, connecting, busy) = match failed {
                 Failed::Finally(error) => return Err(error.at(&request.shown())),
                 Failed::Later {
                     reason,
                     asked,
                     connecting,
-                } => (reason, asked, connecting),
+                    busy,
+                } => (reason, asked, connecting, busy),
             };
             quirks.add(match asked {
                 Some(_) => Quirk::AskedToWait,
@@ -182,7 +185,11 @@ impl Client {
                 Some(wait) => self.wait(wait)?,
                 None => {
                     let message = format!("{reason}{}", retry.summary());
-                    return Err(Error::transport(message).at(&request.shown()));
+                    let kind = match busy {
+                        true => ErrorKind::Busy(message),
+                        false => ErrorKind::Transport(message),
+                    };
+                    return Err(Error::new(kind).at(&request.shown()));
                 }
             }
         }
@@ -313,6 +320,7 @@ impl Client {
                 reason: format!("the server answers {}", response.status()),
                 asked: text(RETRY_AFTER).and_then(|value| retry::retry_after(value, now)),
                 connecting: false,
+                busy: matches!(status, 429 | 503),
             });
         }
         Ok(Answer {
@@ -347,6 +355,7 @@ fn failure(error: &reqwest::Error) -> Failed {
         reason: chain(error),
         asked: None,
         connecting: error.is_connect(),
+        busy: false,
     }
 }
 

@@ -19,7 +19,9 @@ impl Harvest {
                     bytes,
                     ..Report::default()
                 }),
-            ErrorKind::Transport(_) if self.is_alive() => self.narrow(&error, bytes),
+            ErrorKind::Transport(_) | ErrorKind::Busy(_) if self.is_alive() => {
+                self.narrow(&error, bytes)
+            }
             ErrorKind::RepositoryMisbehaved(Misbehaviour::Redirect(_)) => Err(error),
             ErrorKind::RepositoryMisbehaved(
                 Misbehaviour::Broken { .. }
@@ -67,6 +69,11 @@ impl Harvest {
             (Cut::Grain, Method::ListRecords) => {
                 window.method = Method::ListIdentifiers;
                 self.state.windows.push(window);
+            }
+            // Nothing is wrong with it; it will be there later.
+            (Cut::Grain, Method::ListIdentifiers) if matches!(error.kind(), ErrorKind::Busy(_)) => {
+                self.state.windows.push(window);
+                return Err(error.clone());
             }
             (Cut::Grain, Method::ListIdentifiers) => {
                 let bound = |text: Option<String>| text.unwrap_or_else(|| "…".to_owned());

@@ -4,10 +4,14 @@ use crawl::warc::Position;
 use harvester::ResumeState;
 use serde::{Deserialize, Serialize};
 
+use super::slices::Span;
+
 /// All that a harvest needs to go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     pub(super) slices: Vec<Slice>,
+    /// Whether resources are written also where records are the same as before.
+    pub(super) anew: bool,
     /// How far the WARC file is whose records are committed: its name and its length.
     pub(super) warc: Option<(String, u64)>,
 }
@@ -35,7 +39,7 @@ pub(super) enum Stand {
 
 impl Checkpoint {
     /// A harvest that has not begun.
-    pub(super) fn new(spans: Vec<(Option<String>, Option<String>)>) -> Self {
+    pub(super) fn new(spans: Vec<Span>, anew: bool) -> Self {
         let slices = spans.into_iter().map(|(from, until)| Slice {
             from,
             until,
@@ -44,6 +48,7 @@ impl Checkpoint {
         });
         Self {
             slices: slices.collect(),
+            anew,
             warc: None,
         }
     }
@@ -56,9 +61,10 @@ impl Checkpoint {
         Ok(serde_json::to_string(self)?)
     }
 
-    pub(super) fn position(&self) -> Option<Position> {
-        let (file, length) = self.warc.clone()?;
-        Some(Position { file, length })
+    /// How far WARC files are safe. If nothing is, all that a killed harvest left is to be written again.
+    pub(super) fn position(&self) -> Position {
+        let (file, length) = self.warc.clone().unwrap_or_default();
+        Position { file, length }
     }
 
     pub(super) fn set_position(&mut self, position: Option<Position>) {

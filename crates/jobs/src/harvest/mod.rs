@@ -65,12 +65,7 @@ pub fn harvest(
         Some(repository) => repository,
         None => introduce(holdings, &remote, order.base_directory.as_deref())?,
     };
-    let Begun {
-        run,
-        checkpoint,
-        quirks,
-        from,
-    } = begin(holdings, order, &repository, &parameters, told)?;
+    let Begun { run, quirks, start } = begin(holdings, order, &repository, &parameters, told)?;
 
     let lease = Lease::new(run);
     let worked = Work {
@@ -84,18 +79,27 @@ pub fn harvest(
         lease: &lease,
         progress,
     }
-    .run(checkpoint, quirks, from);
+    .run(start, quirks);
     finish(holdings, order, lease.into_run(), worked)
 }
 
 /// A harvest that the catalog has an entry of.
 struct Begun {
     run: Run,
-    /// Where it goes on, if it was interrupted.
-    checkpoint: Option<Checkpoint>,
     quirks: Quirks,
-    /// Where it begins otherwise.
-    from: Option<String>,
+    start: Start,
+}
+
+/// Where a harvest starts.
+enum Start {
+    /// Where it was interrupted.
+    GoOn(Checkpoint),
+    /// At a date, or at the beginning.
+    At {
+        from: Option<String>,
+        /// How far WARC files are safe that an interrupted harvest left which is not gone on with.
+        warc: Option<(String, u64)>,
+    },
 }
 
 /// Begins a harvest: goes on with one that was interrupted, builds upon the last one, or takes everything.
@@ -109,38 +113,43 @@ fn begin(
     let catalog = holdings.catalog();
     let (prefix, set) = (&order.metadata_prefix, order.set.as_deref());
     let unfinished = holdings.wait(catalog.unfinished(repository.id, prefix, set))?;
-    let resumed = unfinished.and_then(|entry| {
-        let same = serde_json::from_str(&entry.parameters).ok().as_ref() == Some(parameters);
+    let interrupted = unfinished.and_then(|entry| {
         let checkpoint = Checkpoint::parse(entry.resume_state.as_deref()?)?;
-        same.then_some((entry, checkpoint))
+        Some((entry, checkpoint))
     });
     let mut run = NewRun {
         set: order.set.clone(),
         parameters: serde_json::to_string(parameters)?,
         ..NewRun::new(repository.id, prefix)
     };
-    if let Some((entry, checkpoint)) = resumed {
-        told(&format!(
-            "going on with harvest {}, which was interrupted",
-            entry.id
-        ));
-        run.resume = Some(entry.id);
-        let quirks = entry
-            .quirks
-            .and_then(|quirks| serde_json::from_str(&quirks).ok());
-        return Ok(Begun {
-            run: holdings.wait(catalog.begin(&run))?,
-            checkpoint: Some(checkpoint),
-            quirks: quirks.unwrap_or_default(),
-            from: None,
-        });
-    }
+    let warc = match interrupted {
+        Some((entry, checkpoint)) if is_same(&entry, parameters) => {
+            told(&format!(
+                "going on with harvest {}, which was interrupted",
+                entry.id
+            ));
+            run.resume = Some(entry.id);
+            let quirks = entry.quirks.as_deref().map(serde_json::from_str);
+            return Ok(Begun {
+                run: holdings.wait(catalog.begin(&run))?,
+                quirks: quirks.transpose().ok().flatten().unwrap_or_default(),
+                start: Start::GoOn(checkpoint),
+            });
+        }
+        Some((_, checkpoint)) => checkpoint.warc,
+        None => None,
+    };
+    let from = beginning(holdings, order, repository, parameters, told)?;
     Ok(Begun {
-        from: beginning(holdings, order, repository, parameters, told)?,
         run: holdings.wait(catalog.begin(&run))?,
-        checkpoint: None,
         quirks: Quirks::default(),
+        start: Start::At { from, warc },
     })
+}
+
+/// Whether a harvest was begun with the same parameters.
+fn is_same(entry: &HistoryEntry, parameters: &Parameters) -> bool {
+    serde_json::from_str(&entry.parameters).ok().as_ref() == Some(parameters)
 }
 
 /// Since when records are asked for.
@@ -186,35 +195,27 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Harvests, while another thread keeps the lease alive. Returns where the next harvest should begin.
-    fn run(
-        self,
-        checkpoint: Option<Checkpoint>,
-        quirks: Quirks,
-        from: Option<String>,
-    ) -> anyhow::Result<Option<String>> {
+    fn run(self, start: Start, quirks: Quirks) -> anyhow::Result<Option<String>> {
         let (holdings, lease) = (self.holdings, self.lease);
         let stop = &self.client.options().stop;
         std::thread::scope(|scope| {
             let (done, ended) = mpsc::channel();
             scope.spawn(move || lease.beat(holdings, &ended, stop));
-            let worked = self.work(checkpoint, quirks, from);
+            let worked = self.work(start, quirks);
             drop(done);
             worked
         })
     }
 
-    fn work(
-        &self,
-        checkpoint: Option<Checkpoint>,
-        quirks: Quirks,
-        from: Option<String>,
-    ) -> anyhow::Result<Option<String>> {
-        let checkpoint = match checkpoint {
-            Some(checkpoint) => checkpoint,
-            None => self.plan(from)?,
+    fn work(&self, start: Start, quirks: Quirks) -> anyhow::Result<Option<String>> {
+        let checkpoint = match start {
+            Start::GoOn(checkpoint) => checkpoint,
+            Start::At { from, warc } => Checkpoint {
+                warc,
+                ..self.plan(from)?
+            },
         };
-        let committed = checkpoint.position();
-        let resources = Resources::open(self.order, self.remote, committed.as_ref())?;
+        let resources = Resources::open(self.order, self.remote, &checkpoint.position())?;
         let mut storing = Storing::new(
             self.holdings,
             self.order,
@@ -237,13 +238,14 @@ impl Work<'_> {
         if !self.is_new && now() - self.repository.identified > A_DAY {
             introduce(self.holdings, self.remote, None)?;
         }
+        let anew = from.is_none();
         let span = (from, self.order.until.clone());
         if self.order.slices < 2 {
-            return Ok(Checkpoint::new(vec![span]));
+            return Ok(Checkpoint::new(vec![span], anew));
         }
         let identity = self.remote.identify()?;
         let spans = slices::cut(span, self.order.slices, Some(&identity), now());
-        Ok(Checkpoint::new(spans))
+        Ok(Checkpoint::new(spans, anew))
     }
 
     /// Reads all slices, each on a thread of its own, and stores what comes.

@@ -10,6 +10,7 @@ use harvester::unpack::{self, Resource};
 use store::{Mirror, NewFile};
 
 use super::HarvestRepository;
+use crate::holdings::plain_name;
 
 /// Where resources go.
 pub(super) struct Resources<'a> {
@@ -33,7 +34,7 @@ impl<'a> Resources<'a> {
     pub(super) fn open(
         order: &HarvestRepository,
         repository: &'a Repository,
-        committed: Option<&Position>,
+        committed: &Position,
     ) -> anyhow::Result<Option<Self>> {
         if order.unpack.is_none() && order.warc.is_none() {
             return Ok(None);
@@ -41,6 +42,7 @@ impl<'a> Resources<'a> {
         let base_url = repository.base_url();
         let mirror = |directory| Mirror::open(directory, Some(&base_url), order.durability);
         let settings = || Settings {
+            prefix: warc_prefix(order, &base_url),
             info: vec![
                 ("isPartOf".to_owned(), base_url.clone()),
                 (
@@ -50,7 +52,7 @@ impl<'a> Resources<'a> {
             ],
             ..Settings::default()
         };
-        let warc = |directory: &Path| Writer::open(directory, settings(), committed);
+        let warc = |directory: &Path| Writer::open(directory, settings(), Some(committed));
         Ok(Some(Self {
             repository,
             mirror: order.unpack.as_deref().map(mirror).transpose()?,
@@ -197,6 +199,21 @@ impl<'a> Resources<'a> {
             Err(error) => Err(Missing::Fatal(error.into())),
         }
     }
+}
+
+/// What names of WARC files begin with: each harvest finds its own again. The writer takes a hyphen for the end.
+fn warc_prefix(order: &HarvestRepository, base_url: &str) -> String {
+    let place = base_url
+        .split_once("://")
+        .map_or(base_url, |(_, place)| place);
+    let mut name = place.trim_end_matches('/').to_owned();
+    if order.metadata_prefix != "oai_didl" {
+        name.push_str(&format!("_{}", order.metadata_prefix));
+    }
+    if let Some(set) = &order.set {
+        name.push_str(&format!("_{set}"));
+    }
+    plain_name(&name).replace('-', "_")
 }
 
 /// Bytes on their way: already in the file system of the mirror, or in memory as long as they are few.

@@ -266,7 +266,7 @@ impl<'a> Storing<'a> {
         // The bytes are in the mirror or in the WARC file; here they would only be there twice.
         let xml = unpack::without_values(xml, &found);
         row.sha256 = Some(digest(&xml));
-        if before.is_some_and(|before| is_same(before, &row)) {
+        if !self.checkpoint.anew && before.is_some_and(|before| is_same(before, &row)) {
             self.write(header, before, &xml, &mut row)?;
             return Ok(row);
         }

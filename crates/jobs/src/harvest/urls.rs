@@ -9,8 +9,8 @@ use roxmltree::Document;
 use super::resources::is_url;
 use crate::Holdings;
 
-/// Tells the URLs of all records that are new or changed since a harvest began, each once a record. They come from
-/// the catalog, so that a harvest that was interrupted has those of its first part too.
+/// Tells the URLs of all records that a harvest found to be new or changed, each once a record. They come from the
+/// catalog, so that a harvest that was interrupted has those of its first part too.
 pub fn write_urls(
     holdings: &Holdings,
     entry: &HistoryEntry,
@@ -23,8 +23,7 @@ pub fn write_urls(
     let mut query = RecordQuery {
         repository: Some(entry.repository),
         metadata_prefix: Some(entry.metadata_prefix.clone()),
-        set: entry.set.clone(),
-        harvested_since: Some(entry.started),
+        changed_by: Some(entry.id),
         deleted: Some(false),
         ..RecordQuery::default()
     };

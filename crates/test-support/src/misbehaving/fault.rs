@@ -24,6 +24,8 @@ pub enum Fault {
     DuplicateAttribute(usize),
     /// An end tag that does not fit.
     MismatchedTags(usize),
+    /// An element that Dublin Core does not have.
+    UnknownElement(usize),
     /// A thousand elements within each other.
     DeepNesting(usize),
     /// A title of so many bytes.
@@ -51,6 +53,8 @@ pub enum Fault {
     },
     /// The body comes byte by byte, with a pause in milliseconds.
     Drip { page: usize, pause: u64 },
+    /// The answer comes after a pause in milliseconds.
+    Slow { page: usize, pause: u64 },
     /// No records, but a token.
     EmptyPage(usize),
     /// An error that the protocol does not know.

@@ -232,6 +232,9 @@ impl Play {
                 Fault::Reset { page, times } if happens(page, times) => {
                     answer.sending = Sending::Reset;
                 }
+                Fault::Slow { page: of, pause } if *of == page => {
+                    std::thread::sleep(std::time::Duration::from_millis(*pause));
+                }
                 Fault::Drip { page: of, pause } if *of == page => {
                     answer.sending = Sending::Drip(*pause);
                 }
@@ -468,6 +471,9 @@ fn record(script: &Script, number: usize) -> String {
             Fault::BareAmpersand(n) if *n == number => title.push_str(" AT&T & more"),
             Fault::UnknownEntity(n) if *n == number => title.push_str(" &eacute;"),
             Fault::UndeclaredPrefix(n) if *n == number => after.push_str("<foo:bar/>"),
+            Fault::UnknownElement(n) if *n == number => {
+                after.push_str("<dc:colour>red</dc:colour>")
+            }
             Fault::DuplicateAttribute(n) if *n == number => after.push_str("<a b='1' b='2'/>"),
             Fault::MismatchedTags(n) if *n == number => after.push_str("<b><i></b></i>"),
             Fault::DeepNesting(n) if *n == number => {

@@ -1,0 +1,140 @@
+//! Repositories that misbehave: what happens is right and is told. Each fault alone is tried on the client library;
+//! here is what a user sees of some of them.
+
+use test_support::{Fault, Script};
+
+use super::{Harvester, no_arguments, repository};
+
+#[test]
+fn nothing_that_can_be_had_is_lost_to_a_fault() {
+    for fault in [
+        Fault::Truncated { page: 1, times: 1 },
+        Fault::Reset { page: 2, times: 2 },
+        Fault::WebPage { page: 1, times: 1 },
+        Fault::Status {
+            page: 1,
+            status: 503,
+            retry_after: Some("1".to_owned()),
+            times: 1,
+        },
+        Fault::Status {
+            page: 2,
+            status: 429,
+            retry_after: Some("0".to_owned()),
+            times: 1,
+        },
+        Fault::ExpiredToken { page: 2, times: 1 },
+        Fault::OddTokens,
+        Fault::UnchangedToken,
+        Fault::TokenOnLastPage,
+        Fault::WrongCompleteListSize,
+        Fault::OverlappingPages,
+        Fault::NewestFirst,
+        Fault::FractionalSeconds,
+        Fault::SecondsRefused,
+        Fault::UnannouncedGzip,
+        Fault::UnannouncedZstd,
+        Fault::GzipMissing,
+        Fault::Latin1,
+        Fault::Utf16,
+        Fault::LeadingWhitespace,
+        Fault::TrailingContent,
+        Fault::NoNamespace,
+        Fault::PrefixedElements,
+        Fault::FutureDatestamp(3),
+        Fault::NoResponseDate,
+        Fault::ErrorsWithStatus,
+        Fault::NoSets,
+    ] {
+        let (repository, live) = repository(Script::new(50, 10).with(fault.clone()));
+        let harvester = Harvester::new();
+
+        let harvested = harvester.run(&repository.base_url(), &no_arguments());
+
+        assert_eq!(harvested.code, 0, "{fault:?}: {}", harvested.stderr);
+        assert_eq!(harvester.live(), live, "{fault:?}");
+        harvester.expect_consistent();
+        let again = harvester.run(&repository.base_url(), &no_arguments());
+        assert_eq!(again.code, 0, "{fault:?}: {}", again.stderr);
+        assert_eq!(
+            (again.count("new"), again.count("deleted")),
+            (0, 0),
+            "{fault:?}"
+        );
+    }
+}
+
+#[test]
+fn oddities_are_told_in_the_history() {
+    let script = Script::new(30, 10)
+        .with(Fault::UnannouncedGzip)
+        .with(Fault::TrailingContent);
+    let (repository, _) = repository(script);
+    let harvester = Harvester::new();
+
+    let harvested = harvester.harvest(&repository.base_url(), &no_arguments());
+
+    assert_eq!(
+        harvested.entry["quirks"]["trailingContent"], 3,
+        "{}",
+        harvested.entry
+    );
+    let told = harvester.garner(&["history", "1"]);
+    assert!(
+        told.contains("Compressed answers are not announced as such."),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_record_that_breaks_its_page_is_left_out_alone_and_named() {
+    for fault in [
+        Fault::MismatchedTags(17),
+        Fault::InvalidBytes(17),
+        Fault::IllegalReference(17),
+    ] {
+        let (repository, mut live) = repository(Script::new(50, 10).with(fault.clone()));
+        let harvester = Harvester::new();
+
+        let harvested = harvester.run(&repository.base_url(), &no_arguments());
+
+        assert_eq!(
+            (harvested.code, harvested.state()),
+            (3, "incomplete"),
+            "{fault:?}"
+        );
+        assert!(
+            harvested.warnings().contains(&Script::identifier(17)),
+            "{fault:?} {}",
+            harvested.entry
+        );
+        live.retain(|identifier| *identifier != Script::identifier(17));
+        assert_eq!(harvester.live(), live, "{fault:?}");
+        harvester.expect_consistent();
+    }
+}
+
+#[test]
+fn what_would_never_end_ends_with_a_reason() {
+    for (fault, reason) in [
+        (Fault::SameTokenForEver, "again"),
+        (Fault::TokenCircle, "resumptionToken"),
+        (Fault::EndlessEmptyPages, "empty"),
+        (Fault::RestartingList, "repeats itself"),
+        (Fault::RedirectLoop, "redirects"),
+        (Fault::EntityBomb, "document type declaration"),
+        (Fault::ExternalEntity, "document type declaration"),
+    ] {
+        let (repository, _) = repository(Script::new(50, 10).with(fault.clone()));
+        let harvester = Harvester::new();
+
+        let harvested = harvester.run(&repository.base_url(), &no_arguments());
+
+        assert_eq!(harvested.code, 1, "{fault:?}");
+        assert!(
+            harvested.stderr.contains(reason),
+            "{fault:?}: {}",
+            harvested.stderr
+        );
+    }
+}

@@ -63,7 +63,7 @@ class Programs:
         if name in (SICKLE, SCYTHE):
             return int(text)
         if name == PERL:
-            return text.count(b"<header") or text.count(b"\nidentifier:") or text.count(b"identifier>") // 2
+            return text.count(b"\ndatestamp: ")
         return text.count(b"\n")
 
 

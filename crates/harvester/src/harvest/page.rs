@@ -73,16 +73,22 @@ impl Harvest {
         {
             quirks.add(Quirk::IllegalSetSpec);
         }
-        match Datestamp::parse(&header.datestamp) {
-            Some((_, granularity)) if granularity == self.state.granularity() => {}
-            Some(_) => quirks.add(Quirk::OtherGranularity),
-            None if header.moment().is_some() => quirks.add(Quirk::DatestampForm),
-            None => quirks.add(Quirk::DatestampUnreadable),
+        let (moment, oddity) = match Datestamp::parse(&header.datestamp) {
+            Some((moment, granularity)) if granularity == self.state.granularity() => {
+                (Some(moment), None)
+            }
+            Some((moment, _)) => (Some(moment), Some(Quirk::OtherGranularity)),
+            None => match header.moment() {
+                Some(moment) => (Some(moment), Some(Quirk::DatestampForm)),
+                None => (None, Some(Quirk::DatestampUnreadable)),
+            },
+        };
+        if let Some(oddity) = oddity {
+            quirks.add(oddity);
         }
-        let Some(moment) = header.moment() else {
+        let Some(moment) = moment.map(Datestamp::seconds) else {
             return;
         };
-        let moment = moment.seconds();
         if moment > self.now() + CLOCK_SLACK {
             // To go on from there would skip all that lies between.
             self.page.quirks.add(Quirk::FutureDatestamp);

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod base_directory;
 mod harvest;
 mod holdings;
 mod introduction;

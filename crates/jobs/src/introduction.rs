@@ -7,42 +7,60 @@ use harvester::ErrorKind;
 
 use crate::{Holdings, base_directory};
 
-/// Adds a repository to the catalog, or brings up to date what is known of it. The base directory is for a new one; it
-/// is made of the base URL if none is given.
-pub fn introduce(
-    holdings: &Holdings,
-    repository: &harvester::Repository,
-    base_directory: Option<&Path>,
-) -> anyhow::Result<Repository> {
+/// What a repository says of itself.
+#[derive(Debug)]
+pub struct SelfDescription {
+    base_url: String,
+    identity: Identity,
+    /// `None` if it cannot tell.
+    formats: Option<Vec<MetadataFormat>>,
+    sets: Option<Vec<(String, Option<String>)>>,
+}
+
+/// Asks a repository about itself.
+///
+/// One that gets a verb wrong may still give records. What gets both Identify and ListMetadataFormats wrong is none: a
+/// web page, or a URL that was mistyped.
+pub fn introduce(repository: &harvester::Repository) -> anyhow::Result<SelfDescription> {
     let identity = repository.identify();
     let formats = repository.list_metadata_formats(None);
-    // One that gets one of these verbs wrong may still give records. What gets both wrong is none: a web page, or a
-    // URL that was mistyped.
     if formats.is_err() {
         identity.as_ref().map_err(Clone::clone)?;
     }
-    let identity = tolerated(identity)?.map(told).unwrap_or_default();
-
-    let base_url = repository.base_url();
-    let directory = match base_directory {
-        Some(directory) => base_directory::wanted(holdings, &base_url, directory)?,
-        None => base_directory::usual(holdings, &base_url)?,
-    };
-    let catalog = holdings.catalog();
-    let known = holdings.wait(catalog.add_repository(&base_url, &directory, &identity))?;
-    if let Some(formats) = tolerated(formats)? {
-        let formats: Vec<_> = formats.into_iter().map(format).collect();
-        holdings.wait(catalog.replace_formats(known.id, &formats))?;
-    }
+    let formats = tolerated(formats)?;
     let sets = repository.list_sets().take(MOST_SETS);
-    if let Some(sets) = tolerated(sets.collect::<Result<Vec<_>, _>>())? {
-        let sets: Vec<_> = sets
-            .into_iter()
-            .map(|set| (set.set_spec, said(set.set_name)))
-            .collect();
-        holdings.wait(catalog.replace_sets(known.id, &sets))?;
+    let sets = tolerated(sets.collect::<Result<Vec<_>, _>>())?;
+    Ok(SelfDescription {
+        base_url: repository.base_url(),
+        identity: tolerated(identity)?.map(told).unwrap_or_default(),
+        formats: formats.map(|formats| formats.into_iter().map(format).collect()),
+        sets: sets.map(|sets| sets.into_iter().map(set).collect()),
+    })
+}
+
+impl SelfDescription {
+    /// Adds the repository to the catalog, or brings up to date what is known of it. The base directory is for a new
+    /// one; it is made of the base URL if none is given.
+    pub fn keep(
+        &self,
+        holdings: &Holdings,
+        base_directory: Option<&Path>,
+    ) -> anyhow::Result<Repository> {
+        let directory = match base_directory {
+            Some(directory) => base_directory::wanted(holdings, &self.base_url, directory)?,
+            None => base_directory::usual(holdings, &self.base_url)?,
+        };
+        let catalog = holdings.catalog();
+        let added = catalog.add_repository(&self.base_url, &directory, &self.identity);
+        let known = holdings.wait(added)?;
+        if let Some(formats) = &self.formats {
+            holdings.wait(catalog.replace_formats(known.id, formats))?;
+        }
+        if let Some(sets) = &self.sets {
+            holdings.wait(catalog.replace_sets(known.id, sets))?;
+        }
+        Ok(known)
     }
-    Ok(known)
 }
 
 fn told(identity: harvester::Identity) -> Identity {
@@ -74,6 +92,10 @@ fn format(format: harvester::MetadataFormat) -> MetadataFormat {
         schema: format.schema,
         namespace: format.metadata_namespace,
     }
+}
+
+fn set(set: harvester::Set) -> (String, Option<String>) {
+    (set.set_spec, said(set.set_name))
 }
 
 fn said(text: String) -> Option<String> {

@@ -8,4 +8,4 @@ mod introduction;
 
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::Holdings;
-pub use introduction::introduce;
+pub use introduction::{SelfDescription, introduce};

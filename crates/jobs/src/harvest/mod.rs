@@ -66,7 +66,7 @@ pub fn harvest(
     }
     let repository = match known {
         Some(repository) => repository,
-        None => introduce(holdings, &remote, order.base_directory.as_deref())?,
+        None => introduce(&remote)?.keep(holdings, order.base_directory.as_deref())?,
     };
     let Begun { run, quirks, start } = begin(holdings, order, &repository, &parameters, told)?;
 
@@ -256,7 +256,7 @@ impl Work<'_> {
     /// What is to be read, from the beginning.
     fn plan(&self, from: Option<String>) -> anyhow::Result<Checkpoint> {
         if !self.is_new && now() - self.repository.identified > A_DAY {
-            introduce(self.holdings, self.remote, None)?;
+            introduce(self.remote)?.keep(self.holdings, None)?;
         }
         let anew = from.is_none();
         let span = (from, self.order.until.clone());

@@ -35,8 +35,9 @@ impl Add {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let client = Client::new(self.network.client_options()?)?;
         let repository = client.repository(&self.base_url)?;
+        let description = jobs::introduce(&repository)?;
         let holdings = self.holdings.create()?;
-        let known = jobs::introduce(&holdings, &repository, self.base_directory.as_deref())?;
+        let known = description.keep(&holdings, self.base_directory.as_deref())?;
         let introduction = Introduction::of(&holdings, known)?;
         to_stdout(|out| {
             match self.json {

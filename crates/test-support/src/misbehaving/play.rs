@@ -472,7 +472,7 @@ fn record(script: &Script, number: usize) -> String {
             Fault::UnknownEntity(n) if *n == number => title.push_str(" &eacute;"),
             Fault::UndeclaredPrefix(n) if *n == number => after.push_str("<foo:bar/>"),
             Fault::UnknownElement(n) if *n == number => {
-                after.push_str("<dc:colour>red</dc:colour>")
+                after.push_str("<dc:colour>red</dc:colour>");
             }
             Fault::DuplicateAttribute(n) if *n == number => after.push_str("<a b='1' b='2'/>"),
             Fault::MismatchedTags(n) if *n == number => after.push_str("<b><i></b></i>"),

@@ -19,6 +19,7 @@ pub(crate) struct PageStream {
     attempts: u32,
     given: HashSet<u64>,
     keys: RandomState,
+    key: u64,
     quirks: Quirks,
     bytes: u64,
     /// Whether XML that breaks is given a second chance.
@@ -40,6 +41,7 @@ impl PageStream {
             attempts: 0,
             given: HashSet::new(),
             keys: RandomState::new(),
+            key: 0,
             quirks: Quirks::default(),
             bytes: 0,
             patient: true,
@@ -50,6 +52,17 @@ impl PageStream {
     pub(crate) fn impatient(mut self) -> Self {
         self.patient = false;
         self
+    }
+
+    /// Makes keys as somebody else does, who can use them then.
+    pub(crate) fn with_keys(mut self, keys: RandomState) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// The key of the last record or header that was given: of its identifier and datestamp.
+    pub(crate) fn key(&self) -> u64 {
+        self.key
     }
 
     /// The next thing on the page.
@@ -65,8 +78,10 @@ impl PageStream {
             match found {
                 Ok(Some(found)) => {
                     // Repeated records matter only if the page is read once more.
-                    let known = key(&self.keys, &found).is_some_and(|key| !self.given.insert(key));
+                    let key = key(&self.keys, &found);
+                    let known = key.is_some_and(|key| !self.given.insert(key));
                     if !(again && known) {
+                        self.key = key.unwrap_or_default();
                         return Ok(Some(found));
                     }
                 }

@@ -25,14 +25,15 @@ pub(super) struct Progress {
 }
 
 impl Harvest {
-    pub(super) fn take(&mut self, found: Found) {
+    /// Takes what is on a page. The key is that of a record or header.
+    pub(super) fn take(&mut self, found: Found, key: u64) {
         match found {
             Found::Record(record) => {
-                self.meet(&record.header);
-                self.give(record);
+                self.meet(&record.header, key);
+                self.give(record, key);
             }
             Found::Header(header) => {
-                self.meet(&header);
+                self.meet(&header, key);
                 self.page.headers.push_back(header);
             }
             Found::LeftOut(left_out) => {
@@ -44,8 +45,7 @@ impl Harvest {
     }
 
     /// Gives a record, unless it was given a short while ago.
-    pub(super) fn give(&mut self, record: Record) {
-        let key = self.recent.key(&record.header);
+    pub(super) fn give(&mut self, record: Record, key: u64) {
         if !self.recent.insert(key) {
             self.page.quirks.add(Quirk::RecordRepeated);
             return;
@@ -56,10 +56,9 @@ impl Harvest {
     }
 
     /// Notes what a header tells about the list and the repository.
-    fn meet(&mut self, header: &Header) {
+    fn meet(&mut self, header: &Header, key: u64) {
         self.page.on_page += 1;
         if self.page.first.is_none() {
-            let key = self.recent.key(header);
             self.page.first = Some((key, header.identifier.clone()));
         }
         let quirks = &mut self.page.quirks;

@@ -115,8 +115,9 @@ impl Harvest {
                 Reading::Nothing => self.ask(),
                 Reading::Page(mut page) => match page.next() {
                     Ok(Some(found)) => {
+                        let key = page.key();
                         self.reading = Reading::Page(page);
-                        self.take(found);
+                        self.take(found, key);
                     }
                     Ok(None) => {
                         let (report, date) = page.finish();
@@ -169,6 +170,7 @@ impl Harvest {
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
         let page = self.repository.page(&arguments);
+        let page = page.with_keys(self.recent.keys());
         // A page that is known to be broken is not read twice at every cut.
         let page = if window.part { page.impatient() } else { page };
         self.reading = Reading::Page(Box::new(page));

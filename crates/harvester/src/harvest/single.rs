@@ -44,7 +44,7 @@ impl Singles {
         if harvest.recent.contains(key) {
             harvest.page.quirks.add(Quirk::RecordRepeated);
         } else if header.deleted {
-            harvest.give(tombstone(header));
+            harvest.give(tombstone(header), key);
         } else {
             ask(header, harvest)?;
         }
@@ -65,7 +65,9 @@ fn ask(header: Header, harvest: &mut Harvest) -> Result<(), Error> {
     let prefix = harvest.state.plan.metadata_prefix.clone();
     let error = match harvest.repository.get_record(&header.identifier, &prefix) {
         Ok(record) => {
-            harvest.give(record);
+            // It may have changed since it was listed.
+            let key = harvest.recent.key(&record.header);
+            harvest.give(record, key);
             return Ok(());
         }
         Err(error) => error,

@@ -64,6 +64,12 @@ impl From<oai::Error> for Failure {
     }
 }
 
+/// Whether a request goes on with a list that began earlier. Such a list ends where it was to end when it began: what
+/// changed since is not in it.
+pub fn goes_on(arguments: &Arguments) -> bool {
+    arguments.get("resumptionToken").is_some()
+}
+
 impl Provider {
     /// Answers one request from a view.
     ///

@@ -541,5 +541,5 @@ fn end<W: Write>(mut response: Response<W>, verb: Verb, records: u64) -> Result<
 }
 
 /// Items are fetched in helpings, small ones first, so that a page cut by bytes does not read far ahead.
-const FIRST_HELPING: usize = 32;
+const FIRST_HELPING: usize = 8;
 const LARGEST_HELPING: usize = 512;

@@ -21,7 +21,7 @@ use crate::directories::Directories;
 use crate::httpd::{FORBIDDEN, OK, UNAUTHORIZED, bytes, text};
 use crate::sink::Sink;
 use crate::sys;
-use crate::virtual_request::{Asking, Connection, VirtualRequest};
+use crate::virtual_request::{Asking, Connection, Overrides, VirtualRequest};
 
 /// What is asked while one request is answered.
 pub(crate) struct ApacheOrigin<'r> {
@@ -70,13 +70,14 @@ impl<'r> ApacheOrigin<'r> {
 
     fn look_at(&self, connection: &Connection<'_>, path: &SitePath) -> Look {
         let mut directories = self.directories.borrow_mut();
-        if directories.hide(connection, &self.ground, path) {
+        let directory = directories.directory(connection, &self.ground, &path.parent());
+        if directory.hides(path) {
             return Look::NotServed("it is left out by IndexIgnore or OaiSkip".to_owned());
         }
         let Some(file) = self.ground.file_path(path) else {
             return Look::NotServed("no directory is configured for it".to_owned());
         };
-        let request = connection.look_up(&url_path(path));
+        let request = connection.look_up(&url_path(path), directory.overrides);
         judge(&request, &file, Filters::LookedAt)
     }
 }
@@ -108,9 +109,9 @@ impl Origin for ApacheOrigin<'_> {
     ) -> Result<Fetched, NotFetched> {
         let connection = self.connection(requester);
         let file = self.ground.file_path(path).ok_or(NotFetched::Refused)?;
-        let request = connection.look_up(&url_path(path));
-        // What it was a moment ago, when it was looked at, it need not be now. Its filters are not looked at once
-        // more: that would add them twice.
+        // What it was a moment ago, when it was looked at, it need not be now, nor need its rules.
+        let request = connection.look_up(&url_path(path), Overrides::UNKNOWN);
+        // Its filters are not looked at once more: that would add them twice.
         let Look::Served(served) = judge(&request, &file, Filters::LeftAlone) else {
             return Err(NotFetched::Refused);
         };

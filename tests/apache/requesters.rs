@@ -139,7 +139,7 @@ fn what_is_for_one_address_only_is_not_public() {
     let friend = Client::anonymous(&httpd).with_header("X-Forwarded-For", "203.0.113.9");
     assert_eq!(friend.identifiers(), [friend.url("/friends/b.txt")]);
 
-    std::fs::remove_file(secret).unwrap();
+    fs::remove_file(secret).unwrap();
 
     let told = |client: &Client| {
         let answer = client.ask("verb=ListIdentifiers&metadataPrefix=oai_dc");

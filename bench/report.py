@@ -16,10 +16,10 @@ ABOUT = {
               "from a page that did not change.",
     "apache": "The same experiment in an Apache httpd with mod_oai and the modules that most servers have, by one crawler or one "
               "harvester, with the event and the prefork MPM; started by root, its workers are an unprivileged user. Server CPU is that "
-              "of the parent and all children. The methods take turns. In the experiment every request looks at all files anew "
-              "(`OaiFreshness 0`), for each page of a list too; rows with `OaiFreshness 1` are from a second server that looks once a "
-              "second. The other rows have the default of ten seconds. Before each update over OAI-PMH the same quarter changes once "
-              "more, so noticing the changes is part of what is measured. wget and the GET of what changed write the files to disk; what "
+              "of the parent and all children. The methods take turns. The server looks at its files once in ten seconds, as is the "
+              "default, and has just done so before the complete list. Updates over OAI-PMH come from a second one that looks at all files "
+              "for each list (`OaiFreshness 0`). Before each of them the same quarter changes once more, so noticing the changes and, by "
+              "value, making the digests of the new versions is part of what is measured. wget and the GET of what changed write the files to disk; what "
               "comes by value is received and counted. One large file by value is compared with a GET of it, both by curl.",
     "pages": "The same site at different page sizes, by number of records and by bytes.",
     "growth": "A hundred changes in ever larger sites, and early against late pages of the complete list.",

@@ -32,6 +32,7 @@ fn wrong_values_stop_the_start_with_line_and_reason() {
         ("OaiStateDir", "OaiStateDir"),
         ("OaiPlugin", "OaiPlugin"),
         ("OaiPlugin only-a-name", "OaiPlugin"),
+        ("OaiPlugin missing /nowhere/program", "/nowhere/program"),
         ("OaiUserList", "OaiUserList"),
         ("OaiSkip", "OaiSkip"),
         ("OaiNonsense on", "OaiNonsense"),
@@ -44,6 +45,17 @@ fn wrong_values_stop_the_start_with_line_and_reason() {
         );
         assert!(said.contains(culprit), "{directive}: {said}");
     }
+}
+
+#[test]
+fn a_root_that_is_not_there_is_accepted_with_a_warning() {
+    let fixture = Fixture::small();
+    let directive = "OaiRoot /later ${ROOT}/later";
+
+    let (right, said) = Httpd::of(&fixture).conf(directive).config_test();
+
+    assert!(right, "{said}");
+    assert!(said.contains("later` does not exist"), "{said}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Requesters: HTTP/1.1, h2c or TLS, with or without credentials.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use test_support::{Answer, Connection, Httpd, Response, basic, percent_encoded};
@@ -19,6 +20,10 @@ pub(crate) struct Client {
     host: String,
     protocol: Protocol,
     headers: Vec<(&'static str, String)>,
+    /// What is sent before the request, as a proxy does.
+    preface: String,
+    /// A file with a certificate and its key.
+    certificate: Option<PathBuf>,
 }
 
 impl Client {
@@ -29,6 +34,8 @@ impl Client {
             host: httpd.authority(),
             protocol: Protocol::Http1,
             headers: Vec::new(),
+            preface: String::new(),
+            certificate: None,
         }
     }
 
@@ -44,6 +51,19 @@ impl Client {
 
     pub(crate) fn over(mut self, protocol: Protocol) -> Self {
         self.protocol = protocol;
+        self
+    }
+
+    /// Comes through a proxy that talks to another port and says by the PROXY protocol whom it stands for.
+    pub(crate) fn through_proxy(mut self, port: u16, address: &str) -> Self {
+        self.authority = format!("127.0.0.1:{port}");
+        self.host.clone_from(&self.authority);
+        self.preface = format!("PROXY TCP4 {address} 127.0.0.1 5000 {port}\r\n");
+        self
+    }
+
+    pub(crate) fn with_certificate(mut self, file: &Path) -> Self {
+        self.certificate = Some(file.to_owned());
         self
     }
 
@@ -107,8 +127,8 @@ impl Client {
 
     fn plainly(&self, path: &str) -> Response {
         let mut request = format!(
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
-            self.host
+            "{}GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
+            self.preface, self.host
         );
         for (name, value) in &self.headers {
             request.push_str(&format!("{name}: {value}\r\n"));
@@ -125,6 +145,9 @@ impl Client {
         command.args(["-s", "-k", "-i", "--path-as-is", "--max-time", "60"]);
         if self.protocol == Protocol::H2c {
             command.arg("--http2-prior-knowledge");
+        }
+        if let Some(certificate) = &self.certificate {
+            command.arg("--cert").arg(certificate);
         }
         for (name, value) in &self.headers {
             command.arg("-H").arg(format!("{name}: {value}"));

@@ -46,6 +46,68 @@ fn assert_failed(client: &Client, path: &str) {
 }
 
 #[test]
+fn plug_ins_are_not_given_what_the_server_makes_of_a_file() {
+    let mut site = Site::empty(Mpm::Event);
+    cgi(&mut site);
+    site.module("actions");
+    program(
+        &mut site,
+        "site/programs/act.cgi",
+        &format!("{HEAD}\necho acted"),
+    );
+    site.conf("AddHandler acting .act\nAction acting /programs/act.cgi");
+    site.oai("OaiPlugin words output=text /usr/bin/wc -w {file}");
+    site.fixture.write("a.act", "not to be told");
+    site.fixture.write("a.txt", "three words here");
+    let httpd = site.httpd().start();
+    let client = Client::anonymous(&httpd);
+    assert_eq!(client.get("/a.act").body, b"acted\n");
+
+    let (acted, answer) = record(&client, "/a.act");
+    assert_eq!(acted.by_value, None);
+    assert!(
+        !answer.xml.contains("urn:x-garner:plugin"),
+        "{}",
+        answer.xml
+    );
+    let (plain, answer) = record(&client, "/a.txt");
+    assert_eq!(plain.by_value.unwrap(), b"three words here");
+    assert!(answer.text("text").unwrap().starts_with("3 "));
+}
+
+#[test]
+fn another_policy_holds_after_a_graceful_restart() {
+    for mpm in Mpm::ALL {
+        let (mut site, runs) = site_with_programs(mpm);
+        let policy = site.fixture.write_beside("policy.conf", "OaiDynamic off\n");
+        site.oai(&format!("OaiFreshness 0\nInclude {}", policy.display()));
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+        let identifier = client.url("/programs/counted.cgi");
+        let told = || client.identifiers().contains(&identifier);
+        assert!(!told());
+
+        fs::write(&policy, "OaiDynamic reference\n").unwrap();
+        httpd.graceful();
+        wait_until("the program is told", told);
+        assert_eq!(record(&client, "/programs/counted.cgi").0.by_value, None);
+        assert!(!runs.exists());
+
+        fs::write(&policy, "OaiDynamic processed\n").unwrap();
+        httpd.graceful();
+        let output = || record(&client, "/programs/counted.cgi").0.by_value;
+        wait_until("its output is told", || output().is_some());
+        assert_eq!(output().unwrap(), b"output\n");
+
+        fs::write(&policy, "OaiDynamic off\n").unwrap();
+        httpd.graceful();
+        wait_until("it is not told any more", || !told());
+        let answer = client.record(&identifier, "oai_didl");
+        assert!(answer.headers().iter().all(|header| header.deleted));
+    }
+}
+
+#[test]
 fn programs_are_not_run_to_be_told_by_reference() {
     for mpm in Mpm::ALL {
         let (site, runs) = site_with_programs(mpm);

@@ -1,6 +1,6 @@
 //! The index: shared by all workers, it survives restarts and kills, and it keeps what is gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::thread;
 
@@ -88,6 +88,40 @@ fn changes_are_told_when_the_time_has_passed() {
     site.fixture.write("new.txt", "new");
 
     wait_until("the new file is told", || headers(&client).len() == 21);
+}
+
+/// The first page looked; what changes since is told to who comes back, not to who goes on.
+#[test]
+fn a_list_that_goes_on_does_not_look_at_the_files_again() {
+    let mut site = watched(Mpm::Event);
+    site.oai("OaiPageLimit identifiers 15");
+    let httpd = site.httpd().start();
+    let client = Client::anonymous(&httpd);
+    let before = headers(&client);
+    let first = client.ask("verb=ListIdentifiers&metadataPrefix=oai_dc");
+    let began = first.text("responseDate").unwrap();
+
+    site.fixture.write("19.txt", "changed");
+    site.fixture.write("new.txt", "new");
+    let token = first.token().unwrap();
+    let second = client.ask(&format!("verb=ListIdentifiers&resumptionToken={token}"));
+
+    let changed = client.url("/19.txt");
+    let last: Vec<_> = (15..20).map(|number| format!("/{number}.txt")).collect();
+    let last: Vec<_> = last
+        .iter()
+        .map(|path| before[&client.url(path)].clone())
+        .collect();
+    assert_eq!(second.headers(), last);
+    let update = client.ask(&format!(
+        "verb=ListIdentifiers&metadataPrefix=oai_dc&from={began}"
+    ));
+    let told: BTreeSet<_> = update
+        .headers()
+        .into_iter()
+        .map(|header| header.identifier)
+        .collect();
+    assert_eq!(told, BTreeSet::from([changed, client.url("/new.txt")]));
 }
 
 #[test]

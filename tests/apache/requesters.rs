@@ -1,5 +1,10 @@
 //! Who asks: what is asked on a requester's behalf is asked with what the requester sent, and with nothing else.
 
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::Command;
+
 use test_support::Mpm;
 
 use super::client::{Client, Protocol};
@@ -38,6 +43,90 @@ fn who_comes_through_a_proxy_is_told_what_a_get_through_it_would_give() {
 }
 
 #[test]
+fn who_a_proxy_says_by_its_own_protocol_is_told_what_a_get_would_give() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.module("remoteip");
+        site.htaccess("lan", "Require ip 192.0.2.7");
+        site.htaccess("friends", "Require ip 203.0.113.0/24");
+        for path in ["open.txt", "lan/a.txt", "friends/b.txt"] {
+            site.file(path, 200);
+        }
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        let host = format!(
+            "Listen 127.0.0.1:{port}\n<VirtualHost 127.0.0.1:{port}>\nDocumentRoot ${{SITE}}\n\
+             RemoteIPProxyProtocol On\n</VirtualHost>"
+        );
+        let httpd = site.httpd().conf(&host).start();
+        let client = Client::anonymous(&httpd);
+        let nearby = client.clone().through_proxy(port, "192.0.2.7");
+        let friend = client.through_proxy(port, "203.0.113.9");
+
+        for (client, seen, unseen) in [
+            (&nearby, "/lan/a.txt", "/friends/b.txt"),
+            (&friend, "/friends/b.txt", "/lan/a.txt"),
+        ] {
+            assert_eq!(client.get(seen).status, 200);
+            assert_eq!(client.get(unseen).status, 403);
+            let mut found = client.identifiers();
+            found.sort();
+            assert_eq!(found, [client.url(seen), client.url("/open.txt")]);
+            let refused = client.record(&client.url(unseen), "oai_didl").error();
+            assert!(refused.is_some(), "{unseen}");
+        }
+    }
+}
+
+#[test]
+fn a_certificate_that_stands_for_a_password_opens_what_a_get_would_give() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        let certificate = certificate(&site);
+        // The password is a fixed word for everybody; what counts is the name in the certificate.
+        let people = site
+            .fixture
+            .write_beside("people", "/CN=alice:xxj31ZMTZzkVA\n");
+        site.protect("d", &people, "Require valid-user");
+        site.conf(&format!(
+            "SSLVerifyClient optional\nSSLCACertificateFile {}\nSSLOptions +FakeBasicAuth",
+            certificate.display()
+        ));
+        site.file("open.txt", 200);
+        site.file("d/a.txt", 401);
+        let httpd = site.httpd().tls().start();
+        let anonymous = Client::anonymous(&httpd).over(Protocol::Tls);
+        let alice = anonymous.clone().with_certificate(&certificate);
+
+        assert_eq!(anonymous.get("/d/a.txt").status, 401);
+        assert_eq!(alice.get("/d/a.txt").status, 200);
+        assert_eq!(anonymous.identifiers(), [anonymous.url("/open.txt")]);
+        let mut found = alice.identifiers();
+        found.sort();
+        assert_eq!(found, [alice.url("/d/a.txt"), alice.url("/open.txt")]);
+    }
+}
+
+/// A certificate that signs itself, with its key.
+fn certificate(site: &Site) -> PathBuf {
+    let file = site.fixture.beside("alice.pem");
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes"])
+        .args(["-days", "2", "-subj", "/CN=alice", "-keyout"])
+        .arg(&file)
+        .arg("-out")
+        .arg(file.with_extension("crt"))
+        .output()
+        .unwrap();
+    assert!(made.status.success());
+    let mut whole = fs::read_to_string(&file).unwrap();
+    whole.push_str(&fs::read_to_string(file.with_extension("crt")).unwrap());
+    fs::write(&file, whole).unwrap();
+    file
+}
+
+#[test]
 fn what_is_for_one_address_only_is_not_public() {
     let mut site = Site::empty(Mpm::Event);
     site.module("remoteip");
@@ -50,7 +139,7 @@ fn what_is_for_one_address_only_is_not_public() {
     let friend = Client::anonymous(&httpd).with_header("X-Forwarded-For", "203.0.113.9");
     assert_eq!(friend.identifiers(), [friend.url("/friends/b.txt")]);
 
-    std::fs::remove_file(secret).unwrap();
+    fs::remove_file(secret).unwrap();
 
     let told = |client: &Client| {
         let answer = client.ask("verb=ListIdentifiers&metadataPrefix=oai_dc");

@@ -8,6 +8,7 @@ use std::time::Duration;
 use test_support::{Mpm, percent_encoded};
 
 use super::client::Client;
+use super::records::records;
 use super::site::Site;
 
 const SIZE: u64 = 300_000_000;
@@ -40,6 +41,28 @@ fn three_hundred_megabytes_by_value_take_little_memory() {
 
         let grown = httpd.peak_memory() - before;
         assert!(grown < 32_000_000, "{mpm:?}: {grown} bytes more");
+    }
+}
+
+#[test]
+fn a_file_that_the_server_keeps_open_is_given_whole_each_time() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.module("file_cache");
+        let kept: Vec<u8> = (0..400_000).map(|n: u32| n.to_le_bytes()[1]).collect();
+        site.fixture.write("kept.bin", &kept);
+        site.fixture.write("other.bin", b"other");
+        site.conf("CacheFile ${SITE}/kept.bin");
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        for _ in 0..3 {
+            assert_eq!(client.get("/kept.bin").body, kept);
+            let answer = client.record(&client.url("/kept.bin"), "oai_didl");
+            let record = records(&answer).remove(&client.url("/kept.bin")).unwrap();
+            assert_eq!(record.by_value.unwrap(), kept);
+        }
+        assert_eq!(client.identifiers().len(), 2);
     }
 }
 

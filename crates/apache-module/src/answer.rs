@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::io::{self, Write};
 use std::sync::Arc;
+use std::time::Duration;
 
 use oai::{Arguments, Verb};
 use provider::Outcome;
@@ -65,7 +66,12 @@ fn write(
             requester.clone(),
         )
     };
-    if let Err(error) = repository.refresh(request, &origin) {
+    let freshness = match provider::goes_on(arguments) {
+        // The first page looked at the files, and what changed since is not in this list.
+        true => Duration::MAX,
+        false => repository.freshness,
+    };
+    if let Err(error) = repository.refresh(freshness, request, &origin) {
         if !error.is_damage() {
             return Err(error.into());
         }
@@ -74,7 +80,7 @@ fn write(
             &format!("{error}; the index is rebuilt from what can be read of it"),
         );
         repository.site.rebuild_index()?;
-        repository.refresh(request, &origin)?;
+        repository.refresh(freshness, request, &origin)?;
     }
     let provider = repository.provider(&addresses);
     let view = repository

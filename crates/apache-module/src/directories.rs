@@ -13,19 +13,22 @@ use site::{Ground, SitePath};
 use crate::config::DirectoryConfig;
 use crate::httpd::{bytes, c_string};
 use crate::sys;
-use crate::virtual_request::Connection;
+use crate::virtual_request::{Connection, Overrides};
 
 /// The directories that were looked at for one answer.
 #[derive(Default)]
 pub(crate) struct Directories {
     known: HashMap<SitePath, Rc<Directory>>,
+    /// How many of them keep what their `.htaccess` files say.
+    keeping: usize,
 }
 
 /// What a directory leaves out.
-#[derive(Default)]
-struct Directory {
+pub(crate) struct Directory {
     /// Whether it is left out itself, with all that is in it.
     hidden: bool,
+    /// What the `.htaccess` files on the way say.
+    pub(crate) overrides: Overrides,
     /// Where it is.
     place: Vec<u8>,
     /// Patterns of `IndexIgnore`: for the whole path, and for the name.
@@ -35,18 +38,8 @@ struct Directory {
 }
 
 impl Directories {
-    /// Whether a file is left out by its name or by that of a directory on the way to it.
-    pub(crate) fn hide(
-        &mut self,
-        connection: &Connection<'_>,
-        ground: &Ground,
-        file: &SitePath,
-    ) -> bool {
-        let directory = self.directory(connection, ground, &file.parent());
-        directory.hidden || directory.leaves_out(file)
-    }
-
-    fn directory(
+    /// What is known of a directory.
+    pub(crate) fn directory(
         &mut self,
         connection: &Connection<'_>,
         ground: &Ground,
@@ -59,38 +52,50 @@ impl Directories {
             true => None,
             false => Some(self.directory(connection, ground, &path.parent())),
         };
-        let hidden = parent.is_some_and(|parent| parent.hidden || parent.leaves_out(path));
-        let directory = Rc::new(match hidden {
-            true => Directory {
-                hidden,
-                ..Directory::default()
-            },
-            false => Directory::ask(connection, ground, path),
-        });
+        let mut directory = Directory::below(parent.as_deref(), ground, path);
+        if !directory.hidden {
+            directory.ask(connection, path, &mut self.keeping);
+        }
+        let directory = Rc::new(directory);
         self.known.insert(path.clone(), Rc::clone(&directory));
         directory
     }
 }
 
 impl Directory {
-    /// Asks httpd for the settings of a directory. They are known before anybody is refused.
-    fn ask(connection: &Connection<'_>, ground: &Ground, path: &SitePath) -> Self {
+    /// A directory as far as its parent tells.
+    fn below(parent: Option<&Self>, ground: &Ground, path: &SitePath) -> Self {
+        let place = ground.file_path(path).unwrap_or_default();
+        Self {
+            hidden: parent.is_some_and(|parent| parent.hides(path)),
+            overrides: parent.map_or(Overrides::UNKNOWN, |parent| parent.overrides),
+            place: place.as_os_str().as_bytes().to_vec(),
+            ignored: Vec::new(),
+            skipped: Vec::new(),
+        }
+    }
+
+    /// Whether a file in it is left out by its name or by that of a directory on the way to it.
+    pub(crate) fn hides(&self, file: &SitePath) -> bool {
+        self.hidden || self.leaves_out(file)
+    }
+
+    /// Asks httpd for the settings of the directory. They are known before anybody is refused.
+    fn ask(&mut self, connection: &Connection<'_>, path: &SitePath, keeping: &mut usize) {
         let url_path = match path.as_bytes().is_empty() {
             true => "/".to_owned(),
             false => format!("/{}/", path.to_url_path()),
         };
-        let place = ground.file_path(path).unwrap_or_default();
-        let mut directory = Self {
-            place: place.as_os_str().as_bytes().to_vec(),
-            ..Self::default()
-        };
-        let request = connection.look_up_directory(&url_path);
+        let request = connection.look_up_directory(&url_path, self.overrides);
         let settings = request.directory().unwrap_or_else(|| {
             // It got nowhere, so what holds everywhere holds here. SAFETY: the request lives, and its server longer.
             unsafe { DirectoryConfig::of_server((*request.r).server) }
         });
-        directory.take(settings);
-        directory
+        self.take(settings);
+        if *keeping < MOST_KEEPING && request.has_read_overrides(self.overrides) {
+            *keeping += 1;
+            self.overrides = request.keep_overrides();
+        }
     }
 
     fn take(&mut self, settings: &DirectoryConfig) {
@@ -134,6 +139,9 @@ fn matches(name: &CStr, pattern: &CStr) -> bool {
     // SAFETY: both are C strings.
     unsafe { sys::ap_strcmp_match(name.as_ptr(), pattern.as_ptr()) == 0 }
 }
+
+/// Each that keeps what it has read takes about 16 KiB.
+const MOST_KEEPING: usize = 1024;
 
 /// What is skipped where `OaiSkip` says nothing: hidden files, as `IndexIgnore` is usually set for them.
 const SKIPPED_BY_DEFAULT: &CStr = c".?*";

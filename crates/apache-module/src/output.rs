@@ -11,6 +11,8 @@ use crate::sys;
 pub(crate) struct Output<'r> {
     request: Request<'r>,
     buffer: Vec<u8>,
+    /// What large pieces are passed down in.
+    brigade: Option<*mut sys::apr_bucket_brigade>,
     /// Bytes that were handed to httpd.
     pub(crate) written: u64,
 }
@@ -20,6 +22,7 @@ impl<'r> Output<'r> {
         Self {
             request,
             buffer: Vec::with_capacity(BLOCK),
+            brigade: None,
             written: 0,
         }
     }
@@ -47,24 +50,53 @@ impl<'r> Output<'r> {
         }
     }
 
+    /// Hands over what is gathered.
     fn send(&mut self) -> io::Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let length = c_int::try_from(self.buffer.len()).unwrap_or(c_int::MAX);
+        let buffer = std::mem::take(&mut self.buffer);
+        let length = c_int::try_from(buffer.len()).unwrap_or(c_int::MAX);
         // SAFETY: the buffer is valid for its length, and httpd copies or sends it before it returns.
-        let sent =
-            unsafe { sys::ap_rwrite(self.buffer.as_ptr().cast(), length, self.request.raw()) };
-        // SAFETY: the request is being handled.
-        let aborted = unsafe { (*(*self.request.raw()).connection).aborted != 0 };
-        if sent < 0 || aborted {
-            return Err(io::Error::new(
-                io::ErrorKind::BrokenPipe,
-                "the client is gone",
-            ));
-        }
-        self.written += self.buffer.len() as u64;
+        let sent = unsafe { sys::ap_rwrite(buffer.as_ptr().cast(), length, self.request.raw()) };
+        self.buffer = buffer;
         self.buffer.clear();
+        match sent < 0 {
+            true => Err(gone()),
+            false => self.sent(length as u64),
+        }
+    }
+
+    /// Hands over a large piece as it is. It is flushed, because httpd would make a copy of what it does not send at
+    /// once.
+    fn send_through(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let r = self.request.raw();
+        // SAFETY: the request is being handled, and the bytes outlive the call. Once a flush was passed down, httpd has
+        // no bucket left that refers to them; what an error leaves behind is taken away.
+        let status = unsafe {
+            let (pool, list) = ((*r).pool, (*(*r).connection).bucket_alloc);
+            let brigade = *self
+                .brigade
+                .get_or_insert_with(|| sys::apr_brigade_create(pool, list));
+            let bucket = sys::apr_bucket_transient_create(bytes.as_ptr().cast(), bytes.len(), list);
+            append(brigade, bucket);
+            append(brigade, sys::apr_bucket_flush_create(list));
+            let status = sys::ap_pass_brigade((*r).output_filters, brigade);
+            sys::apr_brigade_cleanup(brigade.cast());
+            status
+        };
+        match status {
+            0 => self.sent(bytes.len() as u64),
+            _ => Err(gone()),
+        }
+    }
+
+    fn sent(&mut self, length: u64) -> io::Result<()> {
+        // SAFETY: the request is being handled.
+        if unsafe { (*(*self.request.raw()).connection).aborted != 0 } {
+            return Err(gone());
+        }
+        self.written += length;
         Ok(())
     }
 }
@@ -74,10 +106,11 @@ impl Write for Output<'_> {
         if self.buffer.len() + bytes.len() > BLOCK {
             self.send()?;
         }
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= BLOCK {
-            self.send()?;
+        if bytes.len() >= BLOCK {
+            self.send_through(bytes)?;
+            return Ok(bytes.len());
         }
+        self.buffer.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -85,6 +118,10 @@ impl Write for Output<'_> {
     fn flush(&mut self) -> io::Result<()> {
         self.send()
     }
+}
+
+fn gone() -> io::Error {
+    io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone")
 }
 
 /// Puts a bucket at the end of a brigade, as the macro `APR_BRIGADE_INSERT_TAIL` does in C.

@@ -24,7 +24,7 @@ pub(crate) struct Repository {
     name: String,
     admin_emails: Vec<String>,
     limits: PageLimits,
-    freshness: Duration,
+    pub(crate) freshness: Duration,
     space: Mutex<Space>,
 }
 
@@ -95,13 +95,15 @@ impl Repository {
         })
     }
 
-    /// Brings the index up to date, if it is older than it may be.
+    /// Brings the index up to date, if it is older than it may be. However old that is, once under each configuration
+    /// the files are looked at.
     pub(crate) fn refresh(
         &self,
+        freshness: Duration,
         request: Request<'_>,
         origin: &dyn Origin,
     ) -> Result<(), site::Error> {
-        self.site.refresh(self.freshness, origin, || {
+        self.site.refresh(freshness, origin, || {
             // Users come and go.
             let space = Space::of(request.server_config(), request.document_root());
             let mut known = locked(&self.space);

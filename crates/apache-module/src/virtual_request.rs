@@ -39,6 +39,16 @@ pub(crate) enum Asking {
     AsNobody(Ipv4Addr),
 }
 
+/// What the `.htaccess` files on the way to a place say, as httpd keeps it with a request: a list that it searches before
+/// it reads one.
+#[derive(Clone, Copy)]
+pub(crate) struct Overrides(*const sys::htaccess_result);
+
+impl Overrides {
+    /// Nothing was read yet.
+    pub(crate) const UNKNOWN: Self = Self(std::ptr::null());
+}
+
 /// A request that was made up, and how far it got. It ends when dropped.
 pub(crate) struct VirtualRequest<'c> {
     pub(crate) r: *mut sys::request_rec,
@@ -134,17 +144,18 @@ impl<'r> Connection<'r> {
         self.address = Some((sockaddr, ip));
     }
 
-    /// Asks for a URL path, and goes no further than to know who would handle it.
-    pub(crate) fn look_up(&self, url_path: &str) -> VirtualRequest<'_> {
-        self.look_up_to(url_path, Depth::Handler)
+    /// Asks for a URL path, and goes no further than to know who would handle it. What is known of the `.htaccess`
+    /// files on the way is not read again.
+    pub(crate) fn look_up(&self, url_path: &str, known: Overrides) -> VirtualRequest<'_> {
+        self.look_up_to(url_path, Depth::Handler, known)
     }
 
     /// Asks for the URL path of a directory, and goes no further than to know its settings.
-    pub(crate) fn look_up_directory(&self, url_path: &str) -> VirtualRequest<'_> {
-        self.look_up_to(url_path, Depth::Directory)
+    pub(crate) fn look_up_directory(&self, url_path: &str, known: Overrides) -> VirtualRequest<'_> {
+        self.look_up_to(url_path, Depth::Directory, known)
     }
 
-    fn look_up_to(&self, url_path: &str, depth: Depth) -> VirtualRequest<'_> {
+    fn look_up_to(&self, url_path: &str, depth: Depth, known: Overrides) -> VirtualRequest<'_> {
         // SAFETY: the connection is our own, and this follows the way of mod_http2 with a request that it has read.
         unsafe {
             (*self.conn).aborted = 0;
@@ -152,6 +163,8 @@ impl<'r> Connection<'r> {
             let r = sys::ap_create_request(self.conn);
             let pool = Pool::new((*r).pool);
             Mark::put_on(r, self.passwords, self.address, depth);
+            // What is known lives as long as the connections of this answer do, see `keep_overrides`.
+            (*r).htaccess = known.0;
             (*r).request_time = sys::apr_time_now();
             (*r).the_request = pool.string(format!("GET {url_path} {}", self.protocol));
             (*r).headers_in = sys::apr_table_copy((*r).pool, self.headers);
@@ -205,6 +218,21 @@ impl VirtualRequest<'_> {
     pub(crate) fn directory(&self) -> Option<&DirectoryConfig> {
         // SAFETY: the request lives, and its mark and its settings with it.
         unsafe { Mark::of(self.r).and_then(|mark| mark.directory.as_ref()) }
+    }
+
+    /// Whether it has read `.htaccess` files that were not known before, or found that there are none.
+    pub(crate) fn has_read_overrides(&self, known: Overrides) -> bool {
+        // SAFETY: the request lives.
+        unsafe { (*self.r).htaccess != known.0 }
+    }
+
+    /// What it knows of `.htaccess` files. It stays in memory for as long as its connection does.
+    pub(crate) fn keep_overrides(self) -> Overrides {
+        // SAFETY: the request lives.
+        let known = unsafe { (*self.r).htaccess };
+        // Its pool is one of the connection's.
+        std::mem::forget(self);
+        Overrides(known)
     }
 
     /// The names of the filters that would change the content, after all modules have added theirs.

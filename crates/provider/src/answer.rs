@@ -64,6 +64,12 @@ impl From<oai::Error> for Failure {
     }
 }
 
+/// Whether a request goes on with a list that began earlier. Such a list ends where it was to end when it began: what
+/// changed since is not in it.
+pub fn goes_on(arguments: &Arguments) -> bool {
+    arguments.get("resumptionToken").is_some()
+}
+
 impl Provider {
     /// Answers one request from a view.
     ///
@@ -535,5 +541,5 @@ fn end<W: Write>(mut response: Response<W>, verb: Verb, records: u64) -> Result<
 }
 
 /// Items are fetched in helpings, small ones first, so that a page cut by bytes does not read far ahead.
-const FIRST_HELPING: usize = 32;
+const FIRST_HELPING: usize = 8;
 const LARGEST_HELPING: usize = 512;

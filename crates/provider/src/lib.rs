@@ -7,7 +7,7 @@ mod error;
 mod limits;
 mod view;
 
-pub use answer::{Outcome, Provider};
+pub use answer::{Outcome, Provider, goes_on};
 pub use error::Error;
 pub use limits::PageLimits;
 pub use view::{Helping, Listed, Range, View};

@@ -342,7 +342,7 @@ fn no_more_is_looked_up_than_a_page_needs() {
 
     assert_eq!(identifiers(&answer).len(), 100);
     // Those of the page, and one small helping that shows that the list goes on.
-    assert_eq!(repository.lookups.get(), 132);
+    assert_eq!(repository.lookups.get(), 108);
 }
 
 #[test]

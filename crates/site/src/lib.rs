@@ -7,6 +7,7 @@ mod areas;
 pub mod config;
 mod error;
 mod facts;
+mod findings;
 pub mod fixity;
 mod ground;
 pub mod headers;

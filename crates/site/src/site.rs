@@ -67,6 +67,8 @@ pub struct Site {
     pub(crate) origin: Option<SharedOrigin>,
     /// Whether the last notes of an answer could not be written.
     pub(crate) notes_failing: AtomicBool,
+    /// Whether the last try to keep results failed.
+    pub(crate) findings_failing: AtomicBool,
     /// When the look at the files began that this process knows of, where several share the index.
     pub(crate) followed_scan: Mutex<Option<SystemTime>>,
     /// Items whose bytes could not be sent lately; they go by reference for a while.
@@ -221,6 +223,7 @@ impl Site {
             origin,
             followed_scan: Mutex::default(),
             notes_failing: AtomicBool::new(false),
+            findings_failing: AtomicBool::new(false),
             troubles: Mutex::default(),
             noticed_passwords: Mutex::default(),
             config,

@@ -9,6 +9,7 @@ use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
 use provider::{Helping, Listed, Range, View, assets};
 use sha2::{Digest, Sha256};
 
+use crate::findings::Findings;
 use crate::index::{Reader, Row, State, Visibility};
 use crate::notes::Notes;
 use crate::record::Record;
@@ -24,6 +25,7 @@ pub struct SiteView<'a> {
     pub(crate) origin: Option<&'a dyn Origin>,
     pub(crate) addresses: Addresses,
     pub(crate) reader: Reader<'a>,
+    pub(crate) findings: Findings,
     visibility: Visibility,
     response_date: Datestamp,
 }
@@ -68,6 +70,7 @@ impl<'a> SiteView<'a> {
         Ok(Self {
             response_date,
             reader: site.index.reader()?,
+            findings: Findings::default(),
             site,
             requester,
             origin,
@@ -133,6 +136,12 @@ impl<'a> SiteView<'a> {
         if let Err(error) = comparison.compare(&doubtful) {
             tracing::warn!("{error}");
         }
+    }
+
+    /// Keeps what was found out so far.
+    pub(crate) fn keep_findings(&self) {
+        self.findings
+            .keep(&self.site.index, &self.site.findings_failing);
     }
 
     fn keep(&self, notes: &Notes) {
@@ -262,6 +271,12 @@ impl<'a> SiteView<'a> {
         }
         self.keep(&notes);
         Ok(helping)
+    }
+}
+
+impl Drop for SiteView<'_> {
+    fn drop(&mut self) {
+        self.keep_findings();
     }
 }
 

@@ -34,7 +34,12 @@ pub(super) fn parse(words: &[String]) -> Result<PluginRule, String> {
     }
     // Tried here, so that what cannot work stops the start with its line.
     Plugin::compile(rule.clone(), Path::new("/")).map_err(|error| error.to_string())?;
-    Ok(rule)
+    match rule.command.first() {
+        Some(program) if !Path::new(program).is_file() => {
+            Err(format!("there is no program `{program}`"))
+        }
+        _ => Ok(rule),
+    }
 }
 
 fn set(rule: &mut PluginRule, key: &str, value: &str) -> Result<(), String> {

@@ -119,21 +119,28 @@ impl<'a, W: Write> Didl<'a, W> {
     }
 }
 
-/// A multiple of three, so that only the last block is padded.
-const BLOCK: usize = 96 * 1024;
+/// How much is read and encoded at once, so that it stays in the processor's cache. A multiple of three, so that only the
+/// last piece is padded.
+const PIECE: usize = 96 * 1024;
+
+/// How many pieces are written at once. With large blocks the receiver is woken less often.
+const PIECES: usize = 8;
 
 fn write_base64(out: &mut impl Write, mut bytes: impl Read, length: u64) -> io::Result<()> {
-    let block_length = usize::try_from(length).map_or(BLOCK, |length| length.min(BLOCK));
-    let mut block = vec![0; block_length];
-    let mut encoded = vec![0; base64_simd::STANDARD.encoded_length(block_length)];
+    let whole = usize::try_from(length).unwrap_or(usize::MAX);
+    let mut piece = vec![0; whole.min(PIECE)];
+    let most = base64_simd::STANDARD.encoded_length(whole.min(PIECES * PIECE));
+    let mut encoded = Vec::with_capacity(most);
     let mut left = length;
     while left > 0 {
-        let size = usize::try_from(left).map_or(block_length, |left| left.min(block_length));
-        bytes.read_exact(&mut block[..size])?;
-        let target = base64_simd::Out::from_slice(&mut encoded);
-        let text = base64_simd::STANDARD.encode(&block[..size], target);
-        out.write_all(text)?;
+        let size = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
+        bytes.read_exact(&mut piece[..size])?;
+        base64_simd::STANDARD.encode_append(&piece[..size], &mut encoded);
         left -= size as u64;
+        if encoded.len() == most || left == 0 {
+            out.write_all(&encoded)?;
+            encoded.clear();
+        }
     }
     Ok(())
 }
@@ -144,7 +151,19 @@ mod tests {
 
     #[test]
     fn base64_of_any_length_decodes_to_the_same_bytes() {
-        for length in [0, 1, 2, 3, 4, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 5] {
+        let block = PIECES * PIECE;
+        for length in [
+            0,
+            1,
+            2,
+            4,
+            PIECE - 1,
+            PIECE + 1,
+            block - 1,
+            block,
+            block + 1,
+            2 * block + PIECE + 5,
+        ] {
             let bytes: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
             let mut out = Vec::new();
             write_base64(&mut out, bytes.as_slice(), length as u64).unwrap();

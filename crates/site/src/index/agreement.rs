@@ -1,6 +1,7 @@
 //! The horizon for all threads of all processes: who chooses datestamps or takes the time of an answer holds it,
 //! and nobody else does so meanwhile.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::MutexGuard;
@@ -8,10 +9,12 @@ use std::sync::atomic::Ordering;
 
 use rusqlite::Connection;
 
+use super::load::{put_in_place, remove};
 use super::media_type_table::MediaTypeTable;
 use super::opening::{ANSWERING_KEPT_EVERY, answered_before_loss, check, open_writer, recover};
-use super::state_file::{Agreed, StateFile};
-use super::{Index, locked, rebuild, schema, set_meta};
+use super::sharing::Sharing;
+use super::state_file::{Agreed, StateFile, private_file};
+use super::{Index, UNFINISHED_FILE, locked, rebuild, schema, set_meta};
 use crate::Error;
 use crate::horizon::Horizon;
 
@@ -25,6 +28,8 @@ pub(super) struct Agreement {
     pub(super) media_types: i64,
     /// The file that the connections are open on.
     pub(super) file: FileId,
+    /// Whether that file was removed and could not be put back.
+    pub(super) lost: bool,
 }
 
 /// The agreement, held. No other thread and no other process has it.
@@ -34,6 +39,17 @@ pub(super) struct Held<'a> {
     pub(super) agreed: Agreed,
     /// Whether that could be read.
     certain: bool,
+}
+
+/// What is at the place of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The file that the connections are open on, or nothing to be done about.
+    Same,
+    /// Another file that has taken its place.
+    Other,
+    /// Nothing: somebody has removed it.
+    Empty,
 }
 
 /// Tells one file from another that took its place.
@@ -148,17 +164,35 @@ impl Index {
     fn is_current(&self, held: &Held<'_>) -> bool {
         held.certain
             && held.agreed.media_types == held.agreement.media_types
-            && !self.has_moved(held)
+            && self.place(held) == Place::Same
     }
 
-    /// Whether another file has taken the place of the index. If there is none at all, nobody else has one either.
-    fn has_moved(&self, held: &Held<'_>) -> bool {
-        FileId::of(&self.path).is_ok_and(|file| file != held.agreement.file)
+    fn place(&self, held: &Held<'_>) -> Place {
+        match FileId::of(&self.path) {
+            Ok(file) if file != held.agreement.file => Place::Other,
+            // Who is alone misses nothing until it ends.
+            Err(error)
+                if error.kind() == ErrorKind::NotFound
+                    && self.lock.sharing != Sharing::Alone
+                    && !held.agreement.lost =>
+            {
+                Place::Empty
+            }
+            _ => Place::Same,
+        }
     }
 
     fn catch_up(&self, writer: &mut Connection, held: &mut Held<'_>) -> Result<(), Error> {
-        if self.has_moved(held) {
-            self.open_anew(writer, held)?;
+        match self.place(held) {
+            Place::Same => {}
+            Place::Other => self.open_anew(writer, held)?,
+            Place::Empty => match self.put_back(writer) {
+                Ok(()) => self.open_anew(writer, held)?,
+                Err(error) => {
+                    tracing::error!("the index was removed and cannot be put back: {error}");
+                    held.agreement.lost = true;
+                }
+            },
         }
         if !held.certain {
             tracing::warn!("what was agreed on with other processes is lost; it is made anew");
@@ -178,6 +212,24 @@ impl Index {
             self.set_media_types(table);
             held.agreement.media_types = held.agreed.media_types;
         }
+        Ok(())
+    }
+
+    /// Writes the index to its place again, from the file that is removed but still open: processes that come later
+    /// would find none, and could not make one beside those that have this one.
+    fn put_back(&self, writer: &Connection) -> Result<(), Error> {
+        let unfinished = self.data.join(UNFINISHED_FILE);
+        let data_error = |source| self.data_error(source);
+        remove(&unfinished).map_err(data_error)?;
+        // SQLite would let everybody read it; a file that is empty will do.
+        private_file(&unfinished).map_err(data_error)?;
+        let target = unfinished.to_str().ok_or(ErrorKind::InvalidFilename);
+        let target = target.map_err(|kind| data_error(kind.into()))?;
+        writer
+            .execute("VACUUM INTO ?1", [target])
+            .map_err(|source| self.error(source))?;
+        put_in_place(&unfinished, &self.path).map_err(data_error)?;
+        tracing::warn!("the index was removed while it was open; it is put back");
         Ok(())
     }
 

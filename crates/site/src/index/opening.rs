@@ -86,6 +86,7 @@ impl Index {
                 last: agreed,
                 media_types: agreed.media_types,
                 file,
+                lost: false,
             }),
             media_types: RwLock::new(Arc::new(media_types)),
             latest: AtomicI64::new(agreed.latest),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::state_file::private_file;
@@ -79,6 +80,8 @@ pub(super) fn open(path: &Path, cache_mib: u32) -> rusqlite::Result<Connection> 
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "cache_size", -i64::from(cache_mib) * 1024)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
+    // Without it SQLite parses a statement anew when a limit or a bound is another one.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
 }

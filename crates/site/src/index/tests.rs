@@ -3,6 +3,7 @@
 
 mod agreement;
 mod damage;
+mod findings;
 mod killed;
 mod opening;
 

@@ -8,6 +8,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::batch::Batch;
 use super::row::{Row, State};
 use super::{Index, locked};
+use crate::findings::Finding;
 use crate::horizon::Horizon;
 use crate::{Error, Facts, SitePath};
 
@@ -217,24 +218,24 @@ impl Index {
         .map(drop)
     }
 
-    /// Keeps the outcome of a plug-in, or of the digests, for a file in its present state.
-    pub(crate) fn keep_plugin_result(
-        &self,
-        item: i64,
-        plugin: &str,
-        mark: i64,
-        outcome: &str,
-    ) -> Result<(), Error> {
+    /// Keeps what plug-ins said of files in their present state, and their digests.
+    pub(crate) fn keep_findings(&self, findings: &[Finding]) -> Result<(), Error> {
         let sql = "INSERT INTO plugin_result (item, plugin, mark, outcome) VALUES (?1, ?2, ?3, ?4)
                    ON CONFLICT (item, plugin) DO UPDATE SET mark = excluded.mark, outcome = excluded.outcome";
         if self.is_superseded() {
             return Ok(());
         }
-        let notes = locked(&self.notes);
-        let kept = notes
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.execute(params![item, plugin, mark, outcome]));
-        kept.map(|_| ()).map_err(|source| self.error(source))
+        self.note(findings, |connection, finding| {
+            let mut statement = connection.prepare_cached(sql)?;
+            let Finding {
+                item,
+                key,
+                mark,
+                outcome,
+            } = finding;
+            statement.execute(params![item, key, mark, outcome])?;
+            Ok(())
+        })
     }
 
     /// Gives plug-ins that failed another chance: their programs may be there by now.

@@ -5,6 +5,7 @@ use std::io::{self, Seek};
 
 use super::Record;
 use super::resource::{Content, Resource, is_unchanged};
+use crate::findings::Finding;
 use crate::fixity::{Algorithm, Digester, digests_of};
 use crate::index::RETRY;
 use crate::media_types::essence;
@@ -66,6 +67,8 @@ impl<'a> Record<'a> {
             return Some(outcome);
         }
         self.keep(&key, &outcome);
+        // It may have taken long.
+        self.view.keep_findings();
         Some(outcome)
     }
 
@@ -145,15 +148,20 @@ impl<'a> Record<'a> {
         serde_json::from_str(&text).ok()
     }
 
-    /// Keeps a result for the file as the index knows it.
+    /// Keeps a result for the file as the index knows it, at the latest when the answer ends.
     fn keep<T: serde::Serialize>(&self, key: &str, value: &T) {
         let row = &self.item.row;
         let Ok(text) = serde_json::to_string(value) else {
             return;
         };
-        let index = &self.view.site.index;
-        if let Err(error) = index.keep_plugin_result(row.id, key, row.mark, &text) {
-            tracing::warn!("a result could not be kept and will be made again: {error}");
+        let enough = self.view.findings.add(Finding {
+            item: row.id,
+            key: key.to_owned(),
+            mark: row.mark,
+            outcome: text,
+        });
+        if enough {
+            self.view.keep_findings();
         }
     }
 }

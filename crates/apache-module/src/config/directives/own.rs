@@ -1,5 +1,8 @@
 //! Our own directives: what their arguments mean.
 
+use std::ffi::c_int;
+use std::path::PathBuf;
+
 use site::DynamicPolicy;
 use site::config::ByteSize;
 use site::fixity::Algorithm;
@@ -8,6 +11,7 @@ use super::{Line, absolute};
 use crate::config::aliases::Alias;
 use crate::config::{ServerConfig, plugin};
 use crate::httpd::Pool;
+use crate::{log, sys};
 
 impl Line<'_> {
     /// Takes one of our own directives.
@@ -44,7 +48,12 @@ impl Line<'_> {
                 let users = server.users.get_or_insert_default();
                 users.extend_from_slice(words);
             }
-            "OaiRoot" => root(server, pool, words)?,
+            "OaiRoot" => {
+                let directory = root(server, pool, words)?;
+                if !directory.is_dir() {
+                    self.warn(&format!("OaiRoot `{}` does not exist", directory.display()));
+                }
+            }
             "OaiPlugin" => server.plugins.push(plugin::parse(words)?),
             "OaiFixity" => server.fixity = Some(algorithms(words)?),
             "OaiStateDir" => {
@@ -54,6 +63,12 @@ impl Line<'_> {
             _ => return Err("it is not a directive of this version".to_owned()),
         }
         Ok(())
+    }
+
+    /// Says what may be meant as it is, as httpd does of a DocumentRoot that is not there.
+    fn warn(&self, message: &str) {
+        let level = log::WARNING | sys::APLOG_STARTUP as c_int;
+        log::about_server(self.server_rec, level, &format!("mod_oai: {message}"));
     }
 
     fn skip(&mut self, words: &[Vec<u8>]) {
@@ -103,7 +118,7 @@ fn page_limit(server: &mut ServerConfig, words: &[String]) -> Result<(), String>
     Ok(())
 }
 
-fn root(server: &mut ServerConfig, pool: Pool, words: &[String]) -> Result<(), String> {
+fn root(server: &mut ServerConfig, pool: Pool, words: &[String]) -> Result<PathBuf, String> {
     let [url, directory] = words else {
         return Err("it takes a URL path and a directory".to_owned());
     };
@@ -117,7 +132,7 @@ fn root(server: &mut ServerConfig, pool: Pool, words: &[String]) -> Result<(), S
         return Err(format!("`{url}` is not a path below the site's root"));
     }
     server.roots.push(alias);
-    Ok(())
+    Ok(directory)
 }
 
 fn texts(words: Vec<Vec<u8>>) -> Result<Vec<String>, String> {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 
 use super::*;
 
@@ -143,6 +143,28 @@ fn who_opens_a_damaged_index_beside_others_mends_it() {
     other.apply(&[file("new.css", 1)]).unwrap();
     one.answer().unwrap();
     assert_eq!(names(&one), ["new.css"]);
+}
+
+#[test]
+fn an_index_that_is_removed_is_put_back_by_who_has_it_open() {
+    let data = tempfile::tempdir().unwrap();
+    let one = filled(data.path());
+    let other = open(data.path(), 1);
+    one.apply(&[file("not-checkpointed.css", 1)]).unwrap();
+    let before = rows(&one);
+    fs::remove_file(&one.path).unwrap();
+
+    one.answer().unwrap();
+    let late = open(data.path(), 1);
+
+    assert_eq!(rows(&late), before);
+    assert_eq!(late.secret(), one.secret());
+    let mode = fs::metadata(&one.path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    other.apply(&[gone("not-checkpointed.css")]).unwrap();
+    for index in [&one, &other, &late] {
+        assert_eq!((names(index).len(), tombstones(index)), (400, 101));
+    }
 }
 
 #[test]

@@ -792,11 +792,12 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["serve"],
     &["explain"],
     &["robots"],
+    &["harvest"],
     &["repository"],
     &["repository", "add"],
     &["repository", "list"],

@@ -141,17 +141,9 @@ fn its_files_go_if_asked_and_nothing_else() {
 fn files_outside_of_the_data_directory_are_never_removed() {
     let held = Harvested::new(Script::new(3, 3));
     let outside = held.beside("outside");
-    for (repository, directory) in [
-        (
-            outside.to_str().unwrap(),
-            "not in a directory of their own below",
-        ),
-        ("data/../outside", "not in a directory of their own below"),
-        ("data", "not in a directory of their own below"),
-        ("data/records", "the files of repository 1 lie in"),
-    ] {
+    for directory in [outside.to_str().unwrap(), "data/../outside"] {
         let other = Misbehaving::start(Script::new(3, 3));
-        held.harvest(&other.base_url(), &["--base-directory", repository]);
+        held.harvest(&other.base_url(), &["--base-directory", directory]);
         let count = || {
             let files = files_below(held.data().parent().unwrap());
             files.iter().filter(|file| file.ends_with(b".xml")).count()
@@ -161,7 +153,10 @@ fn files_outside_of_the_data_directory_are_never_removed() {
         let output = held.garner(&["repository", "remove", &other.base_url(), "--files"]);
         let said = fails(&output.output());
 
-        assert!(said.contains(directory), "{said}");
+        assert!(
+            said.contains("not in a directory of their own below"),
+            "{said}"
+        );
         assert_eq!(count(), before);
         prints(
             held.garner(&["repository", "show", &other.base_url()])

@@ -315,3 +315,28 @@ fn places_and_options_that_cannot_be_are_refused() {
         );
     }
 }
+
+#[test]
+fn a_base_directory_belongs_to_one_repository() {
+    let (first, _) = repository(Script::new(3, 3));
+    let (second, _) = repository(Script::new(3, 3));
+    let harvester = Harvester::new();
+    harvester.harvest(&first.base_url(), &["--base-directory", "first"]);
+
+    for (base_url, directory, reason) in [
+        (second.base_url(), "first", "would be mixed with the files"),
+        (second.base_url(), "first/oai_dc", "would be mixed"),
+        (second.base_url(), ".", "would be mixed"),
+        (first.base_url(), "other", "lie in"),
+    ] {
+        let refused = harvester.run(&base_url, &["--base-directory", directory]);
+        assert_eq!(refused.code, 1, "{directory}");
+        assert!(refused.stderr.contains(reason), "{}", refused.stderr);
+    }
+    assert!(
+        harvester
+            .path("first/oai_dc/misbehaving.example/1.xml")
+            .exists()
+    );
+    harvester.harvest(&first.base_url(), &["--base-directory", "first"]);
+}

@@ -1,54 +1,78 @@
 //! Repositories introduce themselves: all that the catalog keeps of one comes from its own answers.
 
+use std::path::Path;
+
 use catalog::{Identity, MetadataFormat, Repository};
 use harvester::ErrorKind;
 
-use crate::Holdings;
-use crate::holdings::plain_name;
+use crate::{Holdings, base_directory};
 
-/// Adds a repository to the catalog, or brings up to date what is known of it. The base directory is for a new one; it
-/// is made of the base URL if none is given.
-pub fn introduce(
-    holdings: &Holdings,
-    repository: &harvester::Repository,
-    base_directory: Option<&str>,
-) -> anyhow::Result<Repository> {
-    let identity = identity(repository)?;
-    let base_url = repository.base_url();
-    let directory = match base_directory {
-        Some(directory) => directory.to_owned(),
-        None => free_directory(holdings, &base_url)?,
-    };
-    let catalog = holdings.catalog();
-    let known = holdings.wait(catalog.add_repository(&base_url, &directory, &identity))?;
-    if let Some(formats) = tolerated(repository.list_metadata_formats(None))? {
-        let formats: Vec<_> = formats.into_iter().map(format).collect();
-        holdings.wait(catalog.replace_formats(known.id, &formats))?;
-    }
-    let sets = repository.list_sets().take(MOST_SETS);
-    if let Some(sets) = tolerated(sets.collect::<Result<Vec<_>, _>>())? {
-        let sets: Vec<_> = sets
-            .into_iter()
-            .map(|set| (set.set_spec, said(set.set_name)))
-            .collect();
-        holdings.wait(catalog.replace_sets(known.id, &sets))?;
-    }
-    Ok(known)
+/// What a repository says of itself.
+#[derive(Debug)]
+pub struct SelfDescription {
+    base_url: String,
+    identity: Identity,
+    /// `None` if it cannot tell.
+    formats: Option<Vec<MetadataFormat>>,
+    sets: Option<Vec<(String, Option<String>)>>,
 }
 
-fn identity(repository: &harvester::Repository) -> anyhow::Result<Identity> {
-    let Some(told) = tolerated(repository.identify())? else {
-        return Ok(Identity::default());
-    };
-    Ok(Identity {
-        name: said(told.repository_name),
-        protocol_version: said(told.protocol_version),
-        admin_emails: told.admin_emails,
-        earliest_datestamp: told.earliest_datestamp.map(|date| date.to_string()),
-        deleted_record: said(told.deleted_record),
-        granularity: Some(told.granularity.to_string()),
-        repository_identifier: None,
+/// Asks a repository about itself.
+///
+/// One that gets a verb wrong may still give records. What gets both Identify and ListMetadataFormats wrong is none: a
+/// web page, or a URL that was mistyped.
+pub fn introduce(repository: &harvester::Repository) -> anyhow::Result<SelfDescription> {
+    let identity = repository.identify();
+    let formats = repository.list_metadata_formats(None);
+    if formats.is_err() {
+        identity.as_ref().map_err(Clone::clone)?;
+    }
+    let formats = tolerated(formats)?;
+    let sets = repository.list_sets().take(MOST_SETS);
+    let sets = tolerated(sets.collect::<Result<Vec<_>, _>>())?;
+    Ok(SelfDescription {
+        base_url: repository.base_url(),
+        identity: tolerated(identity)?.map(told).unwrap_or_default(),
+        formats: formats.map(|formats| formats.into_iter().map(format).collect()),
+        sets: sets.map(|sets| sets.into_iter().map(set).collect()),
     })
+}
+
+impl SelfDescription {
+    /// Adds the repository to the catalog, or brings up to date what is known of it. The base directory is for a new
+    /// one; it is made of the base URL if none is given.
+    pub fn keep(
+        &self,
+        holdings: &Holdings,
+        base_directory: Option<&Path>,
+    ) -> anyhow::Result<Repository> {
+        let directory = match base_directory {
+            Some(directory) => base_directory::wanted(holdings, &self.base_url, directory)?,
+            None => base_directory::usual(holdings, &self.base_url)?,
+        };
+        let catalog = holdings.catalog();
+        let added = catalog.add_repository(&self.base_url, &directory, &self.identity);
+        let known = holdings.wait(added)?;
+        if let Some(formats) = &self.formats {
+            holdings.wait(catalog.replace_formats(known.id, formats))?;
+        }
+        if let Some(sets) = &self.sets {
+            holdings.wait(catalog.replace_sets(known.id, sets))?;
+        }
+        Ok(known)
+    }
+}
+
+fn told(identity: harvester::Identity) -> Identity {
+    Identity {
+        name: said(identity.repository_name),
+        protocol_version: said(identity.protocol_version),
+        admin_emails: identity.admin_emails,
+        earliest_datestamp: identity.earliest_datestamp.map(|date| date.to_string()),
+        deleted_record: said(identity.deleted_record),
+        granularity: Some(identity.granularity.to_string()),
+        repository_identifier: None,
+    }
 }
 
 /// A repository that answers one of these verbs wrongly may still give records.
@@ -70,29 +94,12 @@ fn format(format: harvester::MetadataFormat) -> MetadataFormat {
     }
 }
 
-fn said(text: String) -> Option<String> {
-    Some(text).filter(|text| !text.is_empty())
+fn set(set: harvester::Set) -> (String, Option<String>) {
+    (set.set_spec, said(set.set_name))
 }
 
-/// A directory for a new repository, named after its URL, that no other repository has.
-fn free_directory(holdings: &Holdings, base_url: &str) -> anyhow::Result<String> {
-    let others = holdings.wait(holdings.catalog().repositories())?;
-    let place = base_url
-        .split_once("://")
-        .map_or(base_url, |(_, place)| place);
-    let name = plain_name(place.trim_end_matches('/'));
-    let taken = |directory: &String| {
-        let same = |other: &&Repository| other.base_directory.eq_ignore_ascii_case(directory);
-        others
-            .iter()
-            .any(|other| same(&other) && other.base_url != base_url)
-    };
-    let first = format!("records/{name}");
-    let further = (2..).map(|number| format!("records/{name}-{number}"));
-    let free = std::iter::once(first)
-        .chain(further)
-        .find(|directory| !taken(directory));
-    Ok(free.unwrap_or(name))
+fn said(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Repositories that make a set of every author have less.

@@ -1,10 +1,11 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod base_directory;
 mod harvest;
 mod holdings;
 mod introduction;
 
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::Holdings;
-pub use introduction::introduce;
+pub use introduction::{SelfDescription, introduce};

@@ -219,10 +219,6 @@ impl Harvest {
             Some(None) => Some(self.holdings.data().join(name)),
             None => None,
         };
-        let base_directory = making.base_directory.as_deref();
-        // Relative to where we are, not to the data directory.
-        let base_directory =
-            base_directory.map(|path| absolute(path).to_string_lossy().into_owned());
         HarvestRepository {
             method: match self.method {
                 MethodName::ListRecords => Method::ListRecords,
@@ -240,7 +236,7 @@ impl Harvest {
             schemas: making.schema.clone(),
             filter: making.filter.clone(),
             normalise: making.normalise.clone(),
-            base_directory,
+            base_directory: making.base_directory.clone(),
             layout: Layout {
                 parse_id: !making.no_parse_id,
                 files_per_directory: making.files_per_directory,
@@ -269,7 +265,7 @@ impl Harvest {
         let bar = Bar::new(self.quiet, order);
         let told = |news: &str| bar.tell(news);
         let harvested = jobs::harvest(holdings, client, order, &told, &|progress| {
-            bar.show(progress)
+            bar.show(progress);
         });
         bar.clear();
         let entry = harvested?;
@@ -448,8 +444,4 @@ fn stop_on_signal(holdings: &Holdings, stop: Stop) {
         super::stop_signal().await;
         std::process::exit(130);
     });
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -29,7 +29,7 @@ use self::resources::Resources;
 use self::storing::Storing;
 use self::treatment::Treatment;
 pub use self::urls::write_urls;
-use crate::{Holdings, introduce};
+use crate::{Holdings, base_directory, introduce};
 
 /// How far a harvest is, after each page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,9 +61,12 @@ pub fn harvest(
     let remote = client.repository(&order.base_url)?;
     let known = holdings.wait(holdings.catalog().repository_at(&remote.base_url()))?;
     let is_new = known.is_none();
+    if let (Some(known), Some(directory)) = (&known, &order.base_directory) {
+        base_directory::wanted(holdings, &known.base_url, directory)?;
+    }
     let repository = match known {
         Some(repository) => repository,
-        None => introduce(holdings, &remote, order.base_directory.as_deref())?,
+        None => introduce(&remote)?.keep(holdings, order.base_directory.as_deref())?,
     };
     let Begun { run, quirks, start } = begin(holdings, order, &repository, &parameters, told)?;
 
@@ -253,7 +256,7 @@ impl Work<'_> {
     /// What is to be read, from the beginning.
     fn plan(&self, from: Option<String>) -> anyhow::Result<Checkpoint> {
         if !self.is_new && now() - self.repository.identified > A_DAY {
-            introduce(self.holdings, self.remote, None)?;
+            introduce(self.remote)?.keep(self.holdings, None)?;
         }
         let anew = from.is_none();
         let span = (from, self.order.until.clone());

@@ -36,8 +36,8 @@ pub struct HarvestRepository {
     pub filter: Option<PathBuf>,
     /// A file that says what is added to records.
     pub normalise: Option<PathBuf>,
-    /// Where the files of a new repository go; below the data directory, if the path is relative.
-    pub base_directory: Option<String>,
+    /// Where the files of a new repository go.
+    pub base_directory: Option<PathBuf>,
     /// How files are laid out.
     pub layout: Layout,
     /// What becomes of the files of deleted records.

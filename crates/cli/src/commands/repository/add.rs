@@ -1,12 +1,10 @@
 //! `garner repository add`: a repository introduces itself.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
 use clap::Args;
 use harvester::Client;
-use jobs::Holdings;
 
 use super::show::{Introduction, show};
 use crate::commands::holdings_options::HoldingsOptions;
@@ -37,13 +35,9 @@ impl Add {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let client = Client::new(self.network.client_options()?)?;
         let repository = client.repository(&self.base_url)?;
-        answers(&repository)?;
+        let description = jobs::introduce(&repository)?;
         let holdings = self.holdings.create()?;
-        let directory = match &self.base_directory {
-            Some(directory) => Some(free(&holdings, &repository.base_url(), directory)?),
-            None => None,
-        };
-        let known = jobs::introduce(&holdings, &repository, directory.as_deref())?;
+        let known = description.keep(&holdings, self.base_directory.as_deref())?;
         let introduction = Introduction::of(&holdings, known)?;
         to_stdout(|out| {
             match self.json {
@@ -53,54 +47,4 @@ impl Add {
             Ok(ExitCode::SUCCESS)
         })
     }
-}
-
-/// A repository may get one of these verbs wrong and still give records. What gets both wrong is none: a web page, or a
-/// URL that was mistyped.
-fn answers(repository: &harvester::Repository) -> Result<(), harvester::Error> {
-    match repository.identify() {
-        Err(error) if repository.list_metadata_formats(None).is_err() => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// The directory, as seen from everywhere. It belongs to one repository, and stays the same.
-fn free(holdings: &Holdings, base_url: &str, directory: &Path) -> anyhow::Result<String> {
-    let shown = directory.display();
-    let wanted = place(directory).with_context(|| format!("the base directory `{shown}`"))?;
-    for other in holdings.wait(holdings.catalog().repositories())? {
-        let number = other.id;
-        let taken = holdings.base_directory(&other);
-        let theirs = taken.display();
-        let taken = place(&taken).with_context(|| format!("the base directory `{theirs}`"))?;
-        if other.base_url == base_url && taken != wanted {
-            bail!(
-                "the files of repository {number} lie in {theirs} already; remove it first, or leave out --base-directory"
-            );
-        }
-        if other.base_url != base_url && (taken.starts_with(&wanted) || wanted.starts_with(&taken))
-        {
-            bail!(
-                "{shown} would be mixed with the files of repository {number} in {theirs}; give another"
-            );
-        }
-    }
-    Ok(wanted.to_string_lossy().into_owned())
-}
-
-/// The absolute path, without links and `..`: what is there tells where they lead, and in what is not there yet no links
-/// can be.
-fn place(path: &Path) -> std::io::Result<PathBuf> {
-    let path = std::path::absolute(path)?;
-    let mut place = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => {
-                place.pop();
-            }
-            part => place.push(part),
-        }
-        place = place.canonicalize().unwrap_or(place);
-    }
-    Ok(place)
 }

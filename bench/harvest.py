@@ -76,7 +76,7 @@ def _measure_source(bench, name, title, source, query, queries, files):
         merged = median(figures)
         yield {
             "list": name, "source": title, "program": program, "items": files, "pages": len(queries), **merged,
-            "items_per_cpu_s": files / merged["cpu_s"], "peak_memory_bytes": programs.peak_memory(program) if program not in SLOW else "",
+            "items_per_cpu_s": files / merged["cpu_s"], "peak_memory_bytes": programs.peak_memory(program) if program in (STREAM, STORE) else "",
         }
 
 

@@ -23,7 +23,8 @@ fn it_says_who_asks() {
     let head = setup.repository.heads().remove(0).to_ascii_lowercase();
     assert!(head.contains("user-agent: garner/"), "{head}");
     assert!(head.contains("from: librarian@library.example"), "{head}");
-    assert!(head.contains("accept-encoding: gzip, zstd"), "{head}");
+    // On one machine compression saves nothing.
+    assert!(head.contains("accept-encoding: identity"), "{head}");
 }
 
 #[test]

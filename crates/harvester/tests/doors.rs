@@ -201,6 +201,8 @@ fn a_proxy_is_asked_for_names_that_only_it_knows() {
     assert_eq!(harvest(base_url, through).unwrap(), 25);
     let head = house.repository.heads().remove(0);
     assert!(head.starts_with("GET /oai?verb=ListRecords"), "{head}");
+    let head = head.to_ascii_lowercase();
+    assert!(head.contains("accept-encoding: gzip, zstd"), "{head}");
     assert!(harvest(base_url, ClientOptions::default()).is_err());
 }
 

@@ -107,6 +107,14 @@ impl Resolve for Guard {
     }
 }
 
+/// Whether a URL names this very machine.
+pub(super) fn is_this_machine(url: &Url) -> bool {
+    match literal(url) {
+        Some(address) => address.is_loopback(),
+        None => url.host_str() == Some("localhost"),
+    }
+}
+
 fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.trim_start_matches('[')

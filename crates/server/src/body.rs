@@ -46,7 +46,7 @@ pub(crate) struct FileBody {
 /// Blocks that may wait for a client.
 const AHEAD: usize = 4;
 /// The size of a block.
-pub(crate) const BLOCK: usize = 128 * 1024;
+pub(crate) const BLOCK: usize = 256 * 1024;
 
 impl Body {
     pub(crate) fn empty() -> Self {

@@ -353,7 +353,11 @@ fn take_all(
                 News::Failed(error) => drop(failure.get_or_insert(error)),
             }
         }
+        if queue.is_empty() {
+            storing.rest()?;
+        }
     }
+    storing.rest()?;
     Ok(failure)
 }
 

@@ -61,6 +61,11 @@ impl<T> Queue<T> {
         Some(thing)
     }
 
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().waiting.is_empty()
+    }
+
     /// Tells that a writer is done.
     pub(super) fn leave(&self) {
         self.lock().writers -= 1;

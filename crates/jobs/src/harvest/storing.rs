@@ -1,7 +1,7 @@
 //! Stores what was read: record by record into files, page by page into the catalog.
 
 use std::collections::HashSet;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context;
 use catalog::{Counts, Known, Outcome, PageCommit, RecordRow, Repository, Validation, Warning};
@@ -38,6 +38,11 @@ pub(super) struct Storing<'a> {
     dropped: Vec<String>,
     /// What each slice's page has brought beside rows. It counts when the page is complete.
     pages: Vec<Page>,
+    /// What complete pages have brought that are not committed yet.
+    complete: Page,
+    /// Whether there are such pages, and when others were committed last.
+    uncommitted: bool,
+    committed_at: Option<Instant>,
     /// What has been said once and need not be said of every record.
     said: HashSet<String>,
 }
@@ -94,6 +99,9 @@ impl<'a> Storing<'a> {
             rows: Vec::new(),
             dropped: Vec::new(),
             pages,
+            complete: Page::default(),
+            uncommitted: false,
+            committed_at: None,
             said: HashSet::new(),
         })
     }
@@ -140,7 +148,7 @@ impl<'a> Storing<'a> {
         }
         if self.rows.len() >= MOST_ROWS {
             // The page is not complete, so it would be read again; its rows would be found to be there.
-            self.commit(None)?;
+            self.commit()?;
         }
         Ok(())
     }
@@ -160,10 +168,12 @@ impl<'a> Storing<'a> {
     /// Commits what came so far for a slice, although its list has not moved on.
     pub(super) fn end_part(&mut self, slice: usize) -> anyhow::Result<()> {
         self.store()?;
-        self.commit(Some(slice))
+        self.complete.add(std::mem::take(&mut self.pages[slice]));
+        self.commit()
     }
 
-    /// Commits a page: its rows, its counts and where to go on.
+    /// Ends a page: its rows, its counts and where to go on are committed together, at once or with the pages that
+    /// follow on its heels.
     pub(super) fn end_page(
         &mut self,
         slice: usize,
@@ -178,7 +188,14 @@ impl<'a> Storing<'a> {
             Some(state) => Stand::Begun(Box::new(state)),
             None => Stand::Done,
         };
-        self.commit(Some(slice))?;
+        self.complete.add(std::mem::take(&mut self.pages[slice]));
+        self.uncommitted = true;
+        if self
+            .committed_at
+            .is_none_or(|at| at.elapsed() >= LONGEST_WAIT)
+        {
+            self.commit()?;
+        }
         (self.progress)(Progress {
             slice,
             records: page.given,
@@ -186,6 +203,14 @@ impl<'a> Storing<'a> {
             counts: self.lease.lock().counts(),
         });
         Ok(())
+    }
+
+    /// Commits what is complete, now that nothing follows for the moment.
+    pub(super) fn rest(&mut self) -> anyhow::Result<()> {
+        match self.uncommitted {
+            true => self.commit(),
+            false => Ok(()),
+        }
     }
 
     /// Ends the work when everything is committed.
@@ -359,19 +384,18 @@ impl<'a> Storing<'a> {
         urls.iter().try_for_each(|url| resources.remove(url))
     }
 
-    /// Commits what is stored; with a slice, its page too.
-    fn commit(&mut self, slice: Option<usize>) -> anyhow::Result<()> {
+    /// Commits what is stored, and the pages that are complete.
+    fn commit(&mut self) -> anyhow::Result<()> {
         self.files.sync()?;
         if let Some(resources) = &mut self.resources {
             let position = resources.sync()?;
             self.checkpoint.set_position(position);
         }
-        let page = slice.map(|slice| std::mem::take(&mut self.pages[slice]));
         let Page {
             mut counts,
             mut warnings,
             unnamed,
-        } = page.unwrap_or_default();
+        } = std::mem::take(&mut self.complete);
         if unnamed > 0 {
             let reason = format!("{unnamed} further warnings on this page are not listed");
             warnings.push(Warning {
@@ -401,11 +425,19 @@ impl<'a> Storing<'a> {
             .context("a page cannot be committed")?;
         self.rows.clear();
         self.dropped.clear();
+        self.uncommitted = false;
+        self.committed_at = Some(Instant::now());
         Ok(())
     }
 }
 
 impl Page {
+    fn add(&mut self, other: Self) {
+        self.counts += other.counts;
+        self.warnings.extend(other.warnings);
+        self.unnamed += other.unnamed;
+    }
+
     /// Something could not be had.
     fn lose(&mut self, identifier: Option<&str>, reason: String) {
         self.counts.failed += 1;
@@ -489,5 +521,7 @@ const MOST_WAITING: usize = 500;
 const MOST_BYTES: usize = 4 << 20;
 /// As many are committed at once, if a page is longer.
 const MOST_ROWS: usize = 5000;
+/// So long a page may wait for others, to be committed together with them.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// As many warnings of a page are kept.
 const MOST_WARNINGS: usize = 10_000;

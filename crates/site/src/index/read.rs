@@ -85,11 +85,22 @@ impl Reader<'_> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let condition = visibility.condition();
         let Some(types) = self.types(range.set.as_ref()) else {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM item i WHERE (i.datestamp, i.id) > (?1, ?2) AND i.datestamp <= ?3
-                 AND {condition} ORDER BY i.datestamp, i.id LIMIT ?4"
-            );
-            return self.rows(&sql, params![datestamp, id, until, limit]);
+            // SQLite seeks the datestamp alone in this index. A site that was copied has all its files in one second, so
+            // the rest of a second is asked for by itself.
+            let select = |span: &str| {
+                format!(
+                    "SELECT {COLUMNS} FROM item i WHERE {span} AND i.datestamp <= ?3
+                     AND {condition} ORDER BY i.datestamp, i.id LIMIT ?4"
+                )
+            };
+            let sql = select("i.datestamp = ?1 AND i.id > ?2");
+            let mut rows = self.rows(&sql, params![datestamp, id, until, limit])?;
+            let left = limit.saturating_sub_unsigned(rows.len() as u64);
+            if left > 0 {
+                let sql = select("i.datestamp > ?1");
+                rows.extend(self.rows(&sql, params![datestamp, id, until, left])?);
+            }
+            return Ok(rows);
         };
         // Each type is in order by itself; the first of all of them are among the first of each.
         let mut rows = Vec::new();

@@ -58,6 +58,32 @@ fn a_full_harvest_finds_what_is_unchanged() {
 }
 
 #[test]
+fn a_full_harvest_finds_deletions_that_the_repository_does_not_tell() {
+    let (forgetful, _) = repository(Script::new(50, 20).with(Fault::NoDeletions));
+    let (remembering, _) = repository(Script::new(50, 20));
+    for (repository, gone) in [(forgetful, 9), (remembering, 0)] {
+        let harvester = Harvester::new();
+        harvester.harvest(&repository.base_url(), &no_arguments());
+        repository.change(|script| script.records = 40);
+
+        harvester.harvest(&repository.base_url(), &no_arguments());
+        assert_eq!(harvester.live().len(), 45);
+        let full = harvester.harvest(&repository.base_url(), &["--full"]);
+        assert_eq!(full.changes(), [0, 0, 40, gone]);
+        assert_eq!(harvester.live().len() as u64, 45 - gone);
+        harvester.expect_consistent();
+
+        repository.change(|script| script.records = 0);
+        harvester.run(&repository.base_url(), &["--full"]);
+        assert_eq!(
+            harvester.live().len() as u64,
+            45 - gone,
+            "nothing at all is a fault"
+        );
+    }
+}
+
+#[test]
 fn files_lie_where_their_identifiers_say() {
     let (repository, _) = repository(Script::new(25, 10));
     let harvester = Harvester::new();

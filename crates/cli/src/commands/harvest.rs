@@ -49,7 +49,8 @@ pub(crate) struct Harvest {
     /// Only records that changed on or before this date
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
-    /// Harvest everything again, not only what has changed
+    /// Harvest everything again, not only what has changed; what is not listed any more is taken for deleted, unless
+    /// the repository keeps track of deletions itself
     #[arg(long, conflicts_with = "from")]
     full: bool,
     /// How records are asked for

@@ -249,8 +249,22 @@ impl Work<'_> {
         )?;
         self.ask_again(&mut storing)?;
         let next_from = self.read(&mut storing)?;
+        if self.sees_deletions() {
+            storing.delete_unseen()?;
+        }
         storing.finish()?;
         Ok(next_from)
+    }
+
+    /// Whether what was not listed is gone: everything was asked for and came, and the repository does not tell of
+    /// deletions by itself. A list without a single record is more likely a fault than the end of a collection.
+    fn sees_deletions(&self) -> bool {
+        let order = self.order;
+        let everything = order.full && order.set.is_none() && order.until.is_none();
+        let counts = self.lease.lock().counts();
+        let came = counts.new + counts.updated + counts.unchanged;
+        let tells = self.repository.identity.deleted_record.as_deref() == Some("persistent");
+        everything && !tells && came > 0 && counts.failed == 0
     }
 
     /// What is to be read, from the beginning.

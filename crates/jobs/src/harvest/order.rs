@@ -24,7 +24,8 @@ pub struct HarvestRepository {
     pub from: Option<String>,
     /// Until when.
     pub until: Option<String>,
-    /// Whether everything is harvested again.
+    /// Whether everything is harvested again. What is not listed any more is then taken for deleted, unless the
+    /// repository keeps track of deletions for ever.
     pub full: bool,
     /// In how many spans of time the list is cut, to be harvested side by side.
     pub slices: usize,

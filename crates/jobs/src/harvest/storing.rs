@@ -1,10 +1,12 @@
 //! Stores what was read: record by record into files, page by page into the catalog.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use catalog::{Counts, Known, Outcome, PageCommit, RecordRow, Repository, Validation, Warning};
+use catalog::{
+    Counts, Known, Outcome, PageCommit, RecordQuery, RecordRow, Repository, Validation, Warning,
+};
 use harvester::unpack;
 use harvester::{Client, Header, LeftOut, PageEnd, Quirks, Record, Traffic};
 use store::RecordFiles;
@@ -13,7 +15,7 @@ use super::checkpoint::{Checkpoint, Stand};
 use super::lease::Lease;
 use super::resources::{Missing, Resources};
 use super::treatment::{Treated, Treatment};
-use super::{Deleted, HarvestRepository, Progress, digest};
+use super::{Deleted, HarvestRepository, Progress, digest, now};
 use crate::Holdings;
 
 /// Takes records and commits them with the way to the next page.
@@ -203,6 +205,47 @@ impl<'a> Storing<'a> {
             counts: self.lease.lock().counts(),
         });
         Ok(())
+    }
+
+    /// Takes for deleted what a complete harvest of everything has not seen.
+    pub(super) fn delete_unseen(&mut self) -> anyhow::Result<()> {
+        let mut query = RecordQuery {
+            repository: Some(self.repository.id),
+            metadata_prefix: Some(self.order.metadata_prefix.clone()),
+            deleted: Some(false),
+            not_seen_by: Some(self.lease.lock().id()),
+            ..RecordQuery::default()
+        };
+        loop {
+            let unseen = self
+                .holdings
+                .wait(self.holdings.catalog().records(&query))?;
+            let Some(last) = unseen.last() else {
+                return Ok(());
+            };
+            query.after = last.id;
+            for record in unseen {
+                let header = Header {
+                    identifier: record.identifier,
+                    set_specs: record.set_specs,
+                    deleted: true,
+                    ..Header::default()
+                };
+                let before = Known {
+                    datestamp: record.datestamp,
+                    deleted: false,
+                    file: record.file,
+                    sha256: record.sha256,
+                    validation: record.validation,
+                };
+                let row = self.delete(&header, Some(&before))?;
+                self.rows.push(RecordRow {
+                    datestamp: record.datestamp,
+                    ..row
+                });
+            }
+            self.commit()?;
+        }
     }
 
     /// Commits what is complete, now that nothing follows for the moment.
@@ -507,13 +550,6 @@ fn urls_before(files: &RecordFiles, before: Option<&Known>) -> Vec<String> {
     };
     let found = unpack::resources(&xml).unwrap_or_default();
     found.into_iter().map(|resource| resource.url).collect()
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-    })
 }
 
 /// As many records are looked up in the catalog at once.

@@ -135,6 +135,8 @@ pub enum Fault {
     PostRefused,
     /// Errors come with status 400.
     ErrorsWithStatus,
+    /// Identify says that deletions are not told.
+    NoDeletions,
     /// No such set any longer.
     NoSets,
 }

@@ -504,10 +504,14 @@ fn identify(script: &Script, base_url: &str) -> String {
         false => BEGINNING,
     };
     let earliest = written(earliest, script.days);
+    let deleted = match script.has(&Fault::NoDeletions) {
+        true => "no",
+        false => "persistent",
+    };
     format!(
         "<Identify><repositoryName>Misbehaving</repositoryName><baseURL>{base_url}</baseURL>\
          <protocolVersion>2.0</protocolVersion><adminEmail>nobody@misbehaving.example</adminEmail>\
-         <earliestDatestamp>{earliest}</earliestDatestamp><deletedRecord>persistent</deletedRecord>\
+         <earliestDatestamp>{earliest}</earliestDatestamp><deletedRecord>{deleted}</deletedRecord>\
          <granularity>{granularity}</granularity></Identify>"
     )
 }

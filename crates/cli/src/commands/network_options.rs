@@ -14,7 +14,7 @@ pub(crate) struct NetworkOptions {
     /// A file with what opens the repository, in one line: USER:PASSWORD or bearer TOKEN
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
-    /// A proxy for all requests, such as http://proxy.example.org:3128
+    /// A proxy for all requests, such as http://HOST:3128
     #[arg(long, value_name = "URL")]
     proxy: Option<String>,
     /// A file of certificates (PEM) to trust beside those of the system

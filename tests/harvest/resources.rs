@@ -97,6 +97,21 @@ fn a_mirror_is_the_site_and_stays_so() {
 }
 
 #[test]
+fn a_long_page_of_references_does_not_stand_in_its_own_way() {
+    let fixture = Fixture::empty();
+    for number in 0..6000 {
+        fixture.write(format!("d{}/{number}.txt", number % 20), b"x");
+    }
+    let config = "[by_value]\nlimit = 0\n[pages]\nrecords = 0\nbytes = 0\n";
+    let server = garner().serve(&fixture, config);
+    let harvester = Harvester::new();
+
+    harvester.harvest(&server.url("modoai"), &["--unpack", "mirror", "--no-sync"]);
+
+    assert_eq!(harvester.files("mirror").len(), 6000);
+}
+
+#[test]
 fn a_mirror_is_what_wget_makes() {
     let fixture = Fixture::empty();
     let mut links = String::new();

@@ -72,15 +72,21 @@ fn a_full_harvest_finds_deletions_that_the_repository_does_not_tell() {
         assert_eq!(full.changes(), [0, 0, 40, gone]);
         assert_eq!(harvester.live().len() as u64, 45 - gone);
         harvester.expect_consistent();
-
-        repository.change(|script| script.records = 0);
-        harvester.run(&repository.base_url(), &["--full"]);
-        assert_eq!(
-            harvester.live().len() as u64,
-            45 - gone,
-            "nothing at all is a fault"
-        );
     }
+}
+
+#[test]
+fn a_list_that_is_cut_short_deletes_nothing() {
+    let (repository, live) = repository(Script::new(50, 20).with(Fault::NoDeletions));
+    let harvester = Harvester::new();
+    harvester.harvest(&repository.base_url(), &no_arguments());
+    repository.change(|script| script.faults.push(Fault::ShortLists(10)));
+
+    let full = harvester.harvest(&repository.base_url(), &["--full"]);
+
+    assert_eq!(full.changes(), [0, 0, 46, 0]);
+    assert_eq!(harvester.live(), live);
+    harvester.expect_consistent();
 }
 
 #[test]
@@ -233,6 +239,8 @@ fn several_formats_and_sets_are_several_harvests() {
                 "mime:text",
                 "--set",
                 "mime:image",
+                "--urls",
+                "urls.txt",
             ],
         )
         .output()
@@ -240,6 +248,8 @@ fn several_formats_and_sets_are_several_harvests() {
 
     assert!(output.status.success());
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 4);
+    let urls = fs::read_to_string(harvester.path("urls.txt")).unwrap();
+    assert_eq!(urls.lines().count(), 2 * 5, "{urls}");
     let history = harvester.garner(&["history", "--json"]);
     assert_eq!(history.lines().count(), 4);
     harvester.expect_consistent();

@@ -130,6 +130,10 @@ impl Catalog {
 fn counted(rows: &[RecordRow], outcomes: &[Outcome]) -> Counts {
     let mut counts = Counts::default();
     for (row, outcome) in rows.iter().zip(outcomes) {
+        if row.validation == Validation::Skipped {
+            counts.skipped += u64::from(*outcome != Outcome::Repeated);
+            continue;
+        }
         match outcome {
             Outcome::New => counts.new += 1,
             Outcome::Updated => counts.updated += 1,
@@ -137,10 +141,8 @@ fn counted(rows: &[RecordRow], outcomes: &[Outcome]) -> Counts {
             Outcome::Deleted => counts.deleted += 1,
             Outcome::Repeated => continue,
         }
-        match row.validation {
-            Validation::Ok => {}
-            Validation::Repaired => counts.repaired += 1,
-            Validation::Skipped => counts.skipped += 1,
+        if row.validation == Validation::Repaired {
+            counts.repaired += 1;
         }
     }
     counts
@@ -331,7 +333,8 @@ async fn warn(transaction: &mut Transaction, run: &Run, warnings: &[Warning]) ->
         .iter()
         .map(|warning| {
             let lost = i64::from(warning.lost);
-            (warning.identifier.as_deref(), clean(&warning.reason), lost)
+            let identifier = warning.identifier.as_deref().map(clean);
+            (identifier, clean(&warning.reason), lost)
         })
         .collect();
     let sql = "INSERT INTO warning (history_id, identifier, reason, lost)

@@ -22,6 +22,8 @@ pub struct Known {
     pub sha256: Option<String>,
     /// What validation made of it.
     pub validation: Validation,
+    /// The harvest that saw it last.
+    pub run: i64,
 }
 
 /// A record in a list.
@@ -85,6 +87,13 @@ pub struct RecordQuery {
     pub limit: u64,
 }
 
+impl RecordEntry {
+    /// Whether there is more of it than a header: it is not deleted and was not left out.
+    pub fn is_held(&self) -> bool {
+        !self.deleted && (self.validation != Validation::Skipped || self.file.is_some())
+    }
+}
+
 impl Default for RecordQuery {
     fn default() -> Self {
         Self {
@@ -114,7 +123,7 @@ impl Catalog {
         for identifiers in identifiers.chunks(BATCH) {
             let keys: Vec<_> = identifiers.iter().map(|text| (bounded(text),)).collect();
             let sql = "SELECT COALESCE(identifier_in_full, identifier) AS identifier, datestamp, deleted, file, sha256,
-                     validation {found}";
+                     validation, run_id {found}";
             let prefix = bounded(metadata_prefix);
             let values = [repository.into(), prefix.as_ref().into(), batch(&keys)];
             for row in transaction.rows(sql, values).await? {
@@ -124,6 +133,7 @@ impl Catalog {
                     file: row.maybe_text("file")?,
                     sha256: row.maybe_text("sha256")?,
                     validation: Validation::parse(&row.text("validation")?),
+                    run: row.integer("run_id")?,
                 };
                 known.insert(row.text("identifier")?, record);
             }

@@ -52,19 +52,8 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("garner: {}", text::plain(&message(&error)));
+            eprintln!("garner: {}", text::plain(&jobs::message(&error)));
             ExitCode::FAILURE
         }
     }
-}
-
-/// The error and its causes in one line; some errors quote their cause already, and once is enough.
-fn message(error: &anyhow::Error) -> String {
-    let mut message = error.to_string();
-    for cause in error.chain().skip(1).map(ToString::to_string) {
-        if !message.contains(&cause) {
-            message = format!("{message}: {cause}");
-        }
-    }
-    message
 }

@@ -113,7 +113,10 @@ pub enum Misbehaviour {
         message: String,
     },
     /// Too many parts of a harvest failed one after the other.
-    #[error("{0} parts of the list in a row could not be read; the last one: {1}")]
+    #[error(
+        "{0} parts of the list in a row could not be read; asking for records one by one (ListIdentifiers) may help; \
+         the last one: {1}"
+    )]
     Hopeless(u32, String),
     /// A record refers to something that is no URL.
     #[error("it refers to `{0}`, which cannot be got: {1}")]

@@ -211,9 +211,10 @@ fn deleted_records_can_be_kept_and_come_back() {
     let files = open(&base, 10);
     let file = files.write("oai:x:1", None, b"<old/>").unwrap();
 
-    let marked = files.mark_deleted(&file).unwrap();
+    let marked = files.mark_deleted(&file).unwrap().unwrap();
     assert_eq!(marked, "x/1.xml.deleted");
-    assert_eq!(files.mark_deleted(&file).unwrap(), marked);
+    assert_eq!(files.mark_deleted(&file).unwrap().as_ref(), Some(&marked));
+    assert_eq!(files.mark_deleted("never/was.xml").unwrap(), None);
     assert_eq!(fs::read(files.absolute(&marked)).unwrap(), b"<old/>");
 
     let back = files.write("oai:x:1", Some(&marked), b"<new/>").unwrap();

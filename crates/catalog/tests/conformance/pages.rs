@@ -225,7 +225,6 @@ async fn counts_warnings_and_quirks_come_with_the_page(place: Place) {
     assert_eq!(catalog.lost(id, 10).await.unwrap(), ["1"]);
     let entry = catalog.history_entry(id).await.unwrap().unwrap();
     let expected = Counts {
-        new: 1,
         filtered: 6,
         skipped: 3,
         requests: 4,

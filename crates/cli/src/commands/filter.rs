@@ -53,7 +53,7 @@ impl Filter {
         match test.run() {
             // 1 is the answer "no", so what prevents an answer is told apart.
             Err(error) => {
-                eprintln!("garner: {}", plain(&crate::message(&error)));
+                eprintln!("garner: {}", plain(&jobs::message(&error)));
                 Ok(ExitCode::from(UNUSABLE))
             }
             result => result,

@@ -156,16 +156,20 @@ impl Harvest {
         let holdings = self.holdings.create()?;
         stop_on_signal(&holdings, stop);
 
-        let mut code = ExitCode::SUCCESS;
+        let mut entries = Vec::new();
         for order in self.orders() {
-            let entry = self.harvest(&holdings, &client, &order)?;
-            match entry.state {
-                State::Ok => {}
-                State::Incomplete => code = ExitCode::from(LEFT_OUT),
-                State::Failed | State::Running => return Ok(ExitCode::FAILURE),
+            entries.push(self.harvest(&holdings, &client, &order)?);
+            if client.options().stop.is_set() {
+                break;
             }
         }
-        Ok(code)
+        self.urls(&holdings, &entries)?;
+        let is = |state: State| entries.iter().any(|entry| entry.state == state);
+        Ok(match (is(State::Failed), is(State::Incomplete)) {
+            (true, _) => ExitCode::FAILURE,
+            (false, true) => ExitCode::from(LEFT_OUT),
+            (false, false) => ExitCode::SUCCESS,
+        })
     }
 
     fn check(&self) -> anyhow::Result<()> {
@@ -270,9 +274,6 @@ impl Harvest {
         });
         bar.clear();
         let entry = harvested?;
-        if matches!(entry.state, State::Ok | State::Incomplete) {
-            self.urls(holdings, &entry)?;
-        }
         if self.json {
             let warnings = holdings.wait(holdings.catalog().warnings(entry.id, u64::MAX))?;
             to_stdout(|out| {
@@ -284,18 +285,23 @@ impl Harvest {
         Ok(entry)
     }
 
-    fn urls(&self, holdings: &Holdings, entry: &HistoryEntry) -> anyhow::Result<()> {
+    /// Tells the URLs that the harvests found to be new or changed. Those of one that failed come when it has gone on.
+    fn urls(&self, holdings: &Holdings, entries: &[HistoryEntry]) -> anyhow::Result<()> {
+        let ended = entries.iter().filter(|entry| entry.state != State::Failed);
         match &self.making.urls {
             None => Ok(()),
             Some(Some(file)) if file != Path::new("-") => {
                 let mut list = UrlList::create(file)?;
-                jobs::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
+                for entry in ended {
+                    jobs::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
+                }
                 Ok(list.finish()?)
             }
             Some(_) => to_stdout(|out| {
-                jobs::write_urls(holdings, entry, &mut |url| {
-                    Ok(writeln!(out, "{}", plain(url))?)
-                })?;
+                for entry in ended {
+                    let mut tell = |url: &str| Ok(writeln!(out, "{}", plain(url))?);
+                    jobs::write_urls(holdings, entry, &mut tell)?;
+                }
                 Ok(ExitCode::SUCCESS)
             })
             .map(drop),
@@ -342,9 +348,10 @@ impl Harvest {
             eprintln!("  {}", plain(reason));
         }
         match entry.state {
-            State::Failed | State::Running => {
+            State::Failed | State::Running if entry.resume_state.is_some() => {
                 eprintln!("  the same command goes on where this harvest ended");
             }
+            State::Failed | State::Running => {}
             _ => self.say_where(holdings, order, entry)?,
         }
         if skipped + failed + repaired > 0 {
@@ -436,13 +443,16 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
-/// The first signal ends the harvest in good order; a second one ends the program.
+/// The first signal ends the harvest in good order. A second one ends the program, and so does a server that keeps it
+/// waiting: what is committed is safe, and the next harvest goes on from there.
 fn stop_on_signal(holdings: &Holdings, stop: Stop) {
     holdings.spawn(async move {
         super::stop_signal().await;
         stop.set();
         eprintln!("stopping after what is being read; once more stops at once");
-        super::stop_signal().await;
+        let _ = tokio::time::timeout(LONGEST_STOP, super::stop_signal()).await;
         std::process::exit(130);
     });
 }
+
+const LONGEST_STOP: Duration = Duration::from_secs(10);

@@ -21,36 +21,44 @@ struct Gate {
 
 #[derive(Debug, Default)]
 struct State {
-    open: Vec<ThreadId>,
+    open: Vec<(ThreadId, Line)>,
     last: Option<SystemTime>,
+}
+
+/// What a request is for. Resources have a line of their own: who asks for one may be the one that a list, held open,
+/// waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    Verbs,
+    Resources,
 }
 
 /// The right to have a request open; given back when it is dropped.
 #[derive(Debug)]
 pub(super) struct Permit {
     gate: Arc<Gate>,
-    thread: ThreadId,
+    held: (ThreadId, Line),
 }
 
 impl Gates {
     /// Waits until a request to a host may begin. `None` if it was asked to stop meanwhile.
     ///
     /// A thread that has a request open already is let through: it would wait for itself.
-    pub(super) fn enter(&self, host: &str, options: &ClientOptions) -> Option<Permit> {
+    pub(super) fn enter(&self, host: &str, line: Line, options: &ClientOptions) -> Option<Permit> {
         let gate = {
             let mut hosts = lock(&self.hosts);
             Arc::clone(hosts.entry(host.to_owned()).or_default())
         };
-        let thread = std::thread::current().id();
+        let held = (std::thread::current().id(), line);
         let mut state = lock(&gate.state);
-        while state.open.len() >= options.connections.max(1) && !state.open.contains(&thread) {
+        while state.is_full(line, options.connections.max(1)) && !state.open.contains(&held) {
             if options.stop.is_set() {
                 return None;
             }
             let waited = gate.freed.wait_timeout(state, Duration::from_millis(200));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        state.open.push(thread);
+        state.open.push(held);
         // The place in the line is taken before the wait, so that threads keep their distance.
         let now = options.pace.now();
         let start = match state.last {
@@ -59,7 +67,7 @@ impl Gates {
         };
         state.last = Some(start);
         drop(state);
-        let permit = Permit { gate, thread };
+        let permit = Permit { gate, held };
         if let Ok(wait) = start.duration_since(now)
             && !wait.is_zero()
         {
@@ -69,14 +77,20 @@ impl Gates {
     }
 }
 
+impl State {
+    fn is_full(&self, line: Line, most: usize) -> bool {
+        self.open.iter().filter(|(_, open)| *open == line).count() >= most
+    }
+}
+
 impl Drop for Permit {
     fn drop(&mut self) {
         let mut state = lock(&self.gate.state);
-        if let Some(at) = state.open.iter().position(|thread| *thread == self.thread) {
+        if let Some(at) = state.open.iter().position(|held| *held == self.held) {
             state.open.swap_remove(at);
         }
         drop(state);
-        self.gate.freed.notify_one();
+        self.gate.freed.notify_all();
     }
 }
 

@@ -152,7 +152,9 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         || address.is_unspecified()
         || address.is_multicast()
         || address.is_unique_local()
-        || address.is_unicast_link_local())
+        || address.is_unicast_link_local()
+        // Site-local, long out of use.
+        || address.segments()[0] & 0xffc0 == 0xfec0)
 }
 
 /// The IPv4 address that an IPv6 one stands for: mapped, or through NAT64 or 6to4.
@@ -160,7 +162,9 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let s = address.segments();
     let of = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
     match s {
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(of(high, low)),
+        [0x64, 0xff9b, 0 | 1, 0, 0, 0, high, low] => Some(of(high, low)),
+        // IPv4-compatible, long out of use; `::` and `::1` are not of this kind.
+        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(of(high, low)),
         [0x2002, high, low, ..] => Some(of(high, low)),
         _ => address.to_ipv4_mapped(),
     }

@@ -25,7 +25,7 @@ use reqwest::header::{
 use reqwest::{StatusCode, Url};
 
 use self::body::Body;
-use self::gate::{Gates, Permit};
+use self::gate::{Gates, Line, Permit};
 use self::guard::{Guard, NotPublic, is_this_machine};
 use self::http::Http;
 use self::query::{Request, Sending};
@@ -277,7 +277,11 @@ impl Client {
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
         let host = url.host_str().unwrap_or_default();
-        let Some(permit) = shared.gates.enter(host, &shared.options) else {
+        let line = match compressed {
+            true => Line::Verbs,
+            false => Line::Resources,
+        };
+        let Some(permit) = shared.gates.enter(host, line, &shared.options) else {
             return Err(Failed::Finally(Error::new(ErrorKind::Stopped)));
         };
         let client = shared.http.client(url, &shared.options);

@@ -34,7 +34,7 @@ pub struct ClientOptions {
     pub longest_total_wait: Duration,
     /// The time between the beginnings of two requests to a host.
     pub interval: Duration,
-    /// How many requests may be open at a host.
+    /// How many requests may be open at a host, and beside them as many for resources that records refer to.
     pub connections: usize,
     /// How many redirects are followed.
     pub redirects: u32,

@@ -144,12 +144,14 @@ impl Harvest {
             return;
         }
         let said = report.response_date.as_deref().and_then(moment);
-        self.state.began = said.map(Datestamp::seconds).or_else(|| {
+        let began = said.map(Datestamp::seconds).or_else(|| {
             self.page.quirks.add(Quirk::NoResponseDate);
             let date = httpdate::parse_http_date(&http_date?).ok()?;
             let since = date.duration_since(std::time::UNIX_EPOCH).ok()?;
             i64::try_from(since.as_secs()).ok()
         });
+        // If the repository's clock is ahead and is set right, what changes until then would be missed.
+        self.state.began = began.map(|began| began.min(self.now()));
     }
 
     /// Ends a page and goes on to the next one, or to the next window.

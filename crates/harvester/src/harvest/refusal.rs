@@ -57,8 +57,10 @@ impl Harvest {
         }
         self.note_time(&report, None);
         self.page.quirks.merge(report.quirks);
-        self.state.windows.pop();
-        self.state.failures = 0;
+        // That a small part is empty does not mean that parts can be read.
+        if self.state.windows.pop().is_some_and(|window| !window.part) {
+            self.state.failures = 0;
+        }
         self.forget_list();
         self.push_page(report.bytes, None, None);
         Ok(())

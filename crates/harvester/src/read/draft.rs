@@ -109,7 +109,7 @@ impl Draft {
     }
 
     pub(super) fn end_field(&mut self) {
-        let text = self.field_text.trim();
+        let text = self.field_text.trim_matches([' ', '\t', '\r', '\n']);
         match self.field.take() {
             Some(Field::Identifier) if self.header.identifier.is_empty() => {
                 self.header.identifier.push_str(text);

@@ -10,11 +10,10 @@ use super::slices::Span;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     pub(super) slices: Vec<Slice>,
-    /// Records that the last harvest could not have, or not all of. They are asked for first.
-    pub(super) lost: Vec<String>,
     /// Whether resources are written also where records are the same as before.
     pub(super) anew: bool,
-    /// How far the WARC file is whose records are committed: its name and its length.
+    /// How far the WARC file is whose records are committed: its name and its length; both are empty as long as none
+    /// are.
     pub(super) warc: Option<(String, u64)>,
 }
 
@@ -50,7 +49,6 @@ impl Checkpoint {
         });
         Self {
             slices: slices.collect(),
-            lost: Vec::new(),
             anew,
             warc: None,
         }
@@ -64,14 +62,14 @@ impl Checkpoint {
         Ok(serde_json::to_string(self)?)
     }
 
-    /// How far WARC files are safe. If nothing is, all that a killed harvest left is to be written again.
-    pub(super) fn position(&self) -> Position {
-        let (file, length) = self.warc.clone().unwrap_or_default();
-        Position { file, length }
+    /// How far WARC files are safe, if that is known.
+    pub(super) fn position(&self) -> Option<Position> {
+        let (file, length) = self.warc.clone()?;
+        Some(Position { file, length })
     }
 
-    pub(super) fn set_position(&mut self, position: Option<Position>) {
-        self.warc = position.map(|position| (position.file, position.length));
+    pub(super) fn set_position(&mut self, position: Position) {
+        self.warc = Some((position.file, position.length));
     }
 
     /// Where the next harvest should begin: where the first of the slices did. Datestamps sort as text.

@@ -15,9 +15,10 @@ mod urls;
 use std::sync::mpsc;
 use std::time::SystemTime;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use catalog::{Counts, Finish, HistoryEntry, NewRun, Repository, Run, State};
 use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirks, ResumeState};
+use oai::Datestamp;
 
 use self::checkpoint::{Checkpoint, Stand};
 use self::lease::Lease;
@@ -29,7 +30,7 @@ use self::resources::Resources;
 use self::storing::Storing;
 use self::treatment::Treatment;
 pub use self::urls::write_urls;
-use crate::{Holdings, base_directory, introduce};
+use crate::{Holdings, base_directory, introduce, message};
 
 /// How far a harvest is, after each page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,11 @@ pub fn harvest(
     told: &dyn Fn(&str),
     progress: &dyn Fn(Progress),
 ) -> anyhow::Result<HistoryEntry> {
+    for date in [&order.from, &order.until].into_iter().flatten() {
+        if Datestamp::parse(date).is_none() {
+            bail!("`{date}` is not a date; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ");
+        }
+    }
     let treatment = Treatment::load(order)?;
     let parameters = order.parameters()?;
     let remote = client.repository(&order.base_url)?;
@@ -135,15 +141,16 @@ fn begin(
         ..NewRun::new(repository.id, prefix)
     };
     let warc = match interrupted {
-        Some((entry, checkpoint)) if is_same(&entry, parameters) => {
+        Some((entry, checkpoint)) if has_same_parameters(&entry, parameters) => {
+            run.resume = Some(entry.id);
+            let run = holdings.wait(catalog.begin(&run))?;
             told(&format!(
                 "going on with harvest {}, which was interrupted",
                 entry.id
             ));
-            run.resume = Some(entry.id);
             let quirks = entry.quirks.as_deref().map(serde_json::from_str);
             return Ok(Begun {
-                run: holdings.wait(catalog.begin(&run))?,
+                run,
                 quirks: quirks.transpose().ok().flatten().unwrap_or_default(),
                 start: Start::GoOn(checkpoint),
             });
@@ -160,7 +167,7 @@ fn begin(
 }
 
 /// Whether a harvest was begun with the same parameters.
-fn is_same(entry: &HistoryEntry, parameters: &Parameters) -> bool {
+fn has_same_parameters(entry: &HistoryEntry, parameters: &Parameters) -> bool {
     serde_json::from_str(&entry.parameters).ok().as_ref() == Some(parameters)
 }
 
@@ -226,15 +233,15 @@ impl Work<'_> {
     }
 
     fn work(&self, start: Start, quirks: Quirks) -> anyhow::Result<Option<String>> {
-        let checkpoint = match start {
-            Start::GoOn(checkpoint) => checkpoint,
-            Start::At { beginning, warc } => Checkpoint {
-                warc,
-                lost: beginning.lost,
-                ..self.plan(beginning.from)?
-            },
+        let (checkpoint, lost) = match start {
+            Start::GoOn(checkpoint) => (checkpoint, None),
+            Start::At { beginning, warc } => {
+                let plan = self.plan(beginning.from)?;
+                (Checkpoint { warc, ..plan }, Some(beginning.lost))
+            }
         };
-        let resources = Resources::open(self.order, self.remote, &checkpoint.position())?;
+        let committed = checkpoint.position();
+        let resources = Resources::open(self.order, self.remote, committed.as_ref())?;
         let mut storing = Storing::new(
             self.holdings,
             self.order,
@@ -247,24 +254,31 @@ impl Work<'_> {
             quirks,
             self.progress,
         )?;
-        self.ask_again(&mut storing)?;
-        let next_from = self.read(&mut storing)?;
-        if self.sees_deletions() {
-            storing.delete_unseen()?;
+        if let Some(lost) = lost {
+            storing.begin()?;
+            self.ask_for(&lost, &mut storing)?;
         }
+        let next_from = self.read(&mut storing)?;
+        self.ask_for_unseen(&mut storing)?;
         storing.finish()?;
         Ok(next_from)
     }
 
-    /// Whether what was not listed is gone: everything was asked for and came, and the repository does not tell of
-    /// deletions by itself. A list without a single record is more likely a fault than the end of a collection.
-    fn sees_deletions(&self) -> bool {
+    /// After a harvest of everything, asks for each record that was not listed: it may be gone, and not every
+    /// repository tells of deletions by itself. A list alone is no proof, because lists can be cut short.
+    fn ask_for_unseen(&self, storing: &mut Storing) -> anyhow::Result<()> {
         let order = self.order;
         let everything = order.full && order.set.is_none() && order.until.is_none();
-        let counts = self.lease.lock().counts();
-        let came = counts.new + counts.updated + counts.unchanged;
         let tells = self.repository.identity.deleted_record.as_deref() == Some("persistent");
-        everything && !tells && came > 0 && counts.failed == 0
+        if !everything || tells {
+            return Ok(());
+        }
+        let mut after = 0;
+        while let Some((identifiers, last)) = storing.unseen(after)? {
+            self.ask_for(&identifiers, storing)?;
+            after = last;
+        }
+        Ok(())
     }
 
     /// What is to be read, from the beginning.
@@ -282,10 +296,9 @@ impl Work<'_> {
         Ok(Checkpoint::new(spans, anew))
     }
 
-    /// Asks for what the last harvest could not have. What cannot be had again is left out again.
-    fn ask_again(&self, storing: &mut Storing) -> anyhow::Result<()> {
-        let lost = std::mem::take(&mut storing.checkpoint.lost);
-        for identifier in &lost {
+    /// Asks for records one by one. What cannot be had is left out, and what the repository does not know is gone.
+    fn ask_for(&self, identifiers: &[String], storing: &mut Storing) -> anyhow::Result<()> {
+        for identifier in identifiers {
             let prefix = &self.order.metadata_prefix;
             let error = match self.remote.get_record(identifier, prefix) {
                 Ok(record) => {
@@ -295,8 +308,13 @@ impl Work<'_> {
                 Err(error) => error,
             };
             match error.kind() {
-                ErrorKind::RepositoryIncompatible(Incompatibility::Identifier(_)) => {}
-                ErrorKind::Stopped => return Err(error.into()),
+                ErrorKind::RepositoryIncompatible(Incompatibility::Identifier(_)) => {
+                    storing.gone(FIRST, identifier);
+                }
+                ErrorKind::Stopped | ErrorKind::Busy(_) => return Err(error.into()),
+                ErrorKind::Transport(_) if self.remote.identify().is_err() => {
+                    return Err(error.into());
+                }
                 _ => storing.leave_out(
                     FIRST,
                     LeftOut {
@@ -307,7 +325,7 @@ impl Work<'_> {
                 ),
             }
         }
-        match lost.is_empty() {
+        match identifiers.is_empty() {
             true => Ok(()),
             false => storing.end_part(FIRST),
         }
@@ -318,17 +336,16 @@ impl Work<'_> {
         let slices = storing.checkpoint.slices.clone();
         let (queue, remote) = (Queue::new(slices.len()), self.remote);
         let failure = std::thread::scope(|scope| {
+            let _closing = queue.closing();
             for (index, slice) in slices.iter().enumerate() {
                 let plan = self.plan_of(slice);
                 let queue = &queue;
                 scope.spawn(move || {
+                    let _leaving = queue.leaving();
                     reading::read(remote, plan, &slice.stand, index, queue);
-                    queue.leave();
                 });
             }
-            let taken = take_all(&queue, storing);
-            queue.close();
-            taken
+            take_all(&queue, storing)
         })?;
         match failure {
             Some(error) => Err(error.into()),
@@ -390,7 +407,7 @@ fn finish(
             let reason = format!("{left_out} records or resources had to be left out");
             (State::Incomplete, Some(reason), next_from)
         }
-        Err(error) => (State::Failed, Some(format!("{error:#}")), None),
+        Err(error) => (State::Failed, Some(message(&error)), None),
     };
     // What was asked for by dates says nothing about the rest.
     let is_whole = order.from.is_none() && order.until.is_none();
@@ -417,4 +434,4 @@ const A_DAY: i64 = 86_400;
 /// The slice that is always there.
 const FIRST: usize = 0;
 /// Of as many records it is tried whether they can be had this time.
-const MOST_LOST: u64 = 1000;
+const MOST_LOST: u64 = 100_000;

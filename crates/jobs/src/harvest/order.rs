@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use harvester::Method;
 use harvester::validation::Level;
 use serde::{Deserialize, Serialize};
@@ -83,8 +84,10 @@ pub(super) struct Making {
     /// The filter file, and the digest of what it said.
     pub(super) filter: Option<(PathBuf, String)>,
     pub(super) normalise: Option<(PathBuf, String)>,
+    /// The digest of what the schemas said.
+    pub(super) schemas: Vec<String>,
     pub(super) unpack: Option<PathBuf>,
-    pub(super) warc: bool,
+    pub(super) warc: Option<PathBuf>,
 }
 
 impl HarvestRepository {
@@ -114,11 +117,6 @@ impl HarvestRepository {
     }
 
     pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
-        let unpack = self
-            .unpack
-            .as_deref()
-            .map(std::path::absolute)
-            .transpose()?;
         Ok(Parameters {
             method: self.method,
             from: self.from.clone(),
@@ -129,8 +127,17 @@ impl HarvestRepository {
                 validation: validation(self.validation).to_owned(),
                 filter: digested(self.filter.as_deref())?,
                 normalise: digested(self.normalise.as_deref())?,
-                unpack,
-                warc: self.warc.is_some(),
+                schemas: self
+                    .schemas
+                    .iter()
+                    .map(|file| said(file))
+                    .collect::<Result<_, _>>()?,
+                unpack: self
+                    .unpack
+                    .as_deref()
+                    .map(std::path::absolute)
+                    .transpose()?,
+                warc: self.warc.as_deref().map(std::path::absolute).transpose()?,
             },
         })
     }
@@ -146,7 +153,7 @@ impl Making {
         if said(&self.normalise) != said(&other.normalise) {
             return Some("the mappings are not those of the last harvest");
         }
-        if self.validation != other.validation {
+        if self.validation != other.validation || self.schemas != other.schemas {
             return Some("validation is not that of the last harvest");
         }
         if self.unpack.is_some() && self.unpack != other.unpack {
@@ -155,7 +162,7 @@ impl Making {
         if self.unpack.as_ref().is_some_and(|mirror| !mirror.exists()) {
             return Some("the mirror is gone");
         }
-        if self.warc && !other.warc {
+        if self.warc.is_some() && other.warc.is_none() {
             return Some("the last harvest wrote no WARC files");
         }
         None
@@ -174,8 +181,14 @@ fn digested(file: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
     let Some(file) = file else {
         return Ok(None);
     };
-    let said = digest::of_bytes(&std::fs::read(file)?);
-    Ok(Some((std::path::absolute(file)?, said)))
+    Ok(Some((std::path::absolute(file)?, said(file)?)))
+}
+
+/// The digest of what a file says.
+fn said(file: &Path) -> anyhow::Result<String> {
+    let bytes =
+        std::fs::read(file).with_context(|| format!("`{}` cannot be read", file.display()))?;
+    Ok(digest::of_bytes(&bytes))
 }
 
 /// A web site has larger files now and then, but a harvest that fills the disk helps nobody.

@@ -66,20 +66,33 @@ impl<T> Queue<T> {
         self.lock().waiting.is_empty()
     }
 
-    /// Tells that a writer is done.
-    pub(super) fn leave(&self) {
-        self.lock().writers -= 1;
-        self.changed.notify_all();
+    /// Tells that a writer is done, when it is dropped.
+    pub(super) fn leaving(&self) -> impl Drop + '_ {
+        OnDrop(|| {
+            self.lock().writers -= 1;
+            self.changed.notify_all();
+        })
     }
 
-    /// Tells the writers that nothing is wanted any more.
-    pub(super) fn close(&self) {
-        self.lock().closed = true;
-        self.changed.notify_all();
+    /// Tells the writers that nothing is wanted any more, when it is dropped.
+    pub(super) fn closing(&self) -> impl Drop + '_ {
+        OnDrop(|| {
+            self.lock().closed = true;
+            self.changed.notify_all();
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Does something at its end, also at the end of a panic: nobody must wait for one who is gone.
+struct OnDrop<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        (self.0)();
     }
 }
 
@@ -95,10 +108,10 @@ mod tests {
         let queue = Queue::new(1);
         std::thread::scope(|scope| {
             scope.spawn(|| {
+                let _leaving = queue.leaving();
                 for number in 0..10_000 {
                     assert!(queue.push(number, 100));
                 }
-                queue.leave();
             });
             let taken: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
             assert_eq!(taken, (0..10_000).collect::<Vec<_>>());
@@ -118,7 +131,7 @@ mod tests {
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| while queue.push((), MOST_WAITING) {});
             std::thread::sleep(std::time::Duration::from_millis(20));
-            queue.close();
+            drop(queue.closing());
             writer.join().unwrap();
         });
     }

@@ -9,7 +9,7 @@ use harvester::Repository;
 use harvester::unpack::{self, Resource};
 use store::{Mirror, NewFile};
 
-use super::HarvestRepository;
+use super::{HarvestRepository, digest};
 use crate::holdings::plain_name;
 
 /// Where resources go.
@@ -34,7 +34,7 @@ impl<'a> Resources<'a> {
     pub(super) fn open(
         order: &HarvestRepository,
         repository: &'a Repository,
-        committed: &Position,
+        committed: Option<&Position>,
     ) -> anyhow::Result<Option<Self>> {
         if order.unpack.is_none() && order.warc.is_none() {
             return Ok(None);
@@ -52,7 +52,7 @@ impl<'a> Resources<'a> {
             ],
             ..Settings::default()
         };
-        let warc = |directory: &Path| Writer::open(directory, settings(), Some(committed));
+        let warc = |directory: &Path| Writer::open(directory, settings(), committed);
         Ok(Some(Self {
             repository,
             mirror: order.unpack.as_deref().map(mirror).transpose()?,
@@ -121,7 +121,13 @@ impl<'a> Resources<'a> {
         let mut attempt = 1;
         loop {
             match self.fetch(resource, reference) {
-                Err(Broken::Off(_)) if attempt < ATTEMPTS => attempt += 1,
+                Err(Broken::Off(_)) if attempt < ATTEMPTS => {
+                    let options = self.repository.client().options();
+                    options
+                        .pace
+                        .sleep(options.first_wait * attempt, &options.stop);
+                    attempt += 1;
+                }
                 Err(Broken::Off(reason)) => return Err(Missing::Lost(reason)),
                 Err(Broken::Finally(missing)) => return Err(missing),
                 Ok(()) => return Ok(()),
@@ -201,7 +207,8 @@ impl<'a> Resources<'a> {
     }
 }
 
-/// What names of WARC files begin with: each harvest finds its own again. The writer takes a hyphen for the end.
+/// What names of WARC files begin with: each harvest finds its own again, and no other's. The writer takes a hyphen for
+/// the end.
 fn warc_prefix(order: &HarvestRepository, base_url: &str) -> String {
     let place = base_url
         .split_once("://")
@@ -213,7 +220,8 @@ fn warc_prefix(order: &HarvestRepository, base_url: &str) -> String {
     if let Some(set) = &order.set {
         name.push_str(&format!("_{set}"));
     }
-    plain_name(&name).replace('-', "_")
+    let own = digest::of_bytes(name.as_bytes());
+    format!("{}_{}", plain_name(&name).replace('-', "_"), &own[..8])
 }
 
 /// Bytes on their way: already in the file system of the mirror, or in memory as long as they are few.

@@ -1,13 +1,15 @@
 //! Stores what was read: record by record into files, page by page into the catalog.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, TryLockError};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use catalog::{
     Counts, Known, Outcome, PageCommit, RecordQuery, RecordRow, Repository, Validation, Warning,
 };
-use harvester::unpack;
+use harvester::unpack::{self, Resource};
 use harvester::{Client, Header, LeftOut, PageEnd, Quirks, Record, Traffic};
 use store::RecordFiles;
 
@@ -26,8 +28,11 @@ pub(super) struct Storing<'a> {
     pub(super) client: &'a Client,
     pub(super) treatment: &'a Treatment,
     pub(super) files: RecordFiles,
+    /// Harvests of two sets may go on at once, but not into one directory: files are numbered there.
+    _lock: File,
     pub(super) resources: Option<Resources<'a>>,
     pub(super) lease: &'a Lease,
+    run: i64,
     pub(super) checkpoint: Checkpoint,
     pub(super) quirks: Quirks,
     pub(super) traffic: Traffic,
@@ -38,6 +43,8 @@ pub(super) struct Storing<'a> {
     /// What has been stored and is not committed yet.
     rows: Vec<RecordRow>,
     dropped: Vec<String>,
+    /// What will be known of these records then; nothing of those that are dropped.
+    pending: HashMap<String, Option<Known>>,
     /// What each slice's page has brought beside rows. It counts when the page is complete.
     pages: Vec<Page>,
     /// What complete pages have brought that are not committed yet.
@@ -82,9 +89,11 @@ impl<'a> Storing<'a> {
         progress: &'a dyn Fn(Progress),
     ) -> anyhow::Result<Self> {
         let directory = holdings.record_directory(repository, &order.metadata_prefix);
+        let files = RecordFiles::open(&directory, order.layout, order.durability)?;
         let pages = checkpoint.slices.iter().map(|_| Page::default()).collect();
         Ok(Self {
-            files: RecordFiles::open(&directory, order.layout, order.durability)?,
+            files,
+            _lock: lock(&directory)?,
             holdings,
             order,
             repository,
@@ -92,6 +101,7 @@ impl<'a> Storing<'a> {
             treatment,
             resources,
             lease,
+            run: lease.lock().id(),
             checkpoint,
             quirks,
             traffic: client.traffic(),
@@ -100,6 +110,7 @@ impl<'a> Storing<'a> {
             waiting_bytes: 0,
             rows: Vec::new(),
             dropped: Vec::new(),
+            pending: HashMap::new(),
             pages,
             complete: Page::default(),
             uncommitted: false,
@@ -139,6 +150,7 @@ impl<'a> Storing<'a> {
             }
             Treated::Filtered => page.counts.filtered += 1,
             Treated::Invalid(reason) => page.warn(Some(&header.identifier), reason.clone()),
+            Treated::Gone => {}
         }
         self.waiting.push(Waiting {
             slice,
@@ -153,6 +165,29 @@ impl<'a> Storing<'a> {
             self.commit()?;
         }
         Ok(())
+    }
+
+    /// Notes that the repository does not have a record any more.
+    pub(super) fn gone(&mut self, slice: usize, identifier: &str) {
+        self.waiting.push(Waiting {
+            slice,
+            header: Header {
+                identifier: identifier.to_owned(),
+                deleted: true,
+                ..Header::default()
+            },
+            treated: Treated::Gone,
+        });
+    }
+
+    /// Begins a harvest whose WARC files are all its own: what it leaves if it is killed before the first page would be
+    /// written again.
+    pub(super) fn begin(&mut self) -> anyhow::Result<()> {
+        if self.order.warc.is_none() {
+            return Ok(());
+        }
+        self.checkpoint.warc = Some(Default::default());
+        self.commit()
     }
 
     /// Notes a record that could not be had.
@@ -207,45 +242,22 @@ impl<'a> Storing<'a> {
         Ok(())
     }
 
-    /// Takes for deleted what a complete harvest of everything has not seen.
-    pub(super) fn delete_unseen(&mut self) -> anyhow::Result<()> {
-        let mut query = RecordQuery {
+    /// Some records that this harvest has not seen, behind the one with a number, with the number of the last.
+    pub(super) fn unseen(&self, after: i64) -> anyhow::Result<Option<(Vec<String>, i64)>> {
+        let query = RecordQuery {
             repository: Some(self.repository.id),
             metadata_prefix: Some(self.order.metadata_prefix.clone()),
             deleted: Some(false),
-            not_seen_by: Some(self.lease.lock().id()),
+            not_seen_by: Some(self.run),
+            after,
             ..RecordQuery::default()
         };
-        loop {
-            let unseen = self
-                .holdings
-                .wait(self.holdings.catalog().records(&query))?;
-            let Some(last) = unseen.last() else {
-                return Ok(());
-            };
-            query.after = last.id;
-            for record in unseen {
-                let header = Header {
-                    identifier: record.identifier,
-                    set_specs: record.set_specs,
-                    deleted: true,
-                    ..Header::default()
-                };
-                let before = Known {
-                    datestamp: record.datestamp,
-                    deleted: false,
-                    file: record.file,
-                    sha256: record.sha256,
-                    validation: record.validation,
-                };
-                let row = self.delete(&header, Some(&before))?;
-                self.rows.push(RecordRow {
-                    datestamp: record.datestamp,
-                    ..row
-                });
-            }
-            self.commit()?;
-        }
+        let unseen = self
+            .holdings
+            .wait(self.holdings.catalog().records(&query))?;
+        let last = unseen.last().map(|record| record.id);
+        let identifiers = unseen.into_iter().map(|record| record.identifier).collect();
+        Ok(last.map(|last| (identifiers, last)))
     }
 
     /// Commits what is complete, now that nothing follows for the moment.
@@ -286,32 +298,47 @@ impl<'a> Storing<'a> {
             treated,
         } in waiting
         {
-            let before = known.get(&header.identifier);
-            let row = match treated {
-                Treated::Kept { .. } if header.deleted => Some(self.delete(&header, before)?),
+            let before = match self.pending.get(&header.identifier) {
+                Some(pending) => pending.clone(),
+                None => known.remove(&header.identifier),
+            };
+            let before = before.as_ref();
+            match treated {
+                Treated::Kept { .. } if header.deleted => {
+                    let row = self.delete(&header, before)?;
+                    self.put(row);
+                }
                 Treated::Kept { xml, repairs, .. } => {
                     let validation = match repairs.is_empty() {
                         true => Validation::Ok,
                         false => Validation::Repaired,
                     };
-                    Some(self.keep(slice, &header, before, &xml, validation)?)
+                    let row = self.keep(slice, &header, before, &xml, validation)?;
+                    self.put(row);
                 }
-                Treated::Invalid(_) => Some(skipped(&header, before)),
-                Treated::Filtered => {
-                    self.drop_record(&header, before)?;
-                    None
+                Treated::Invalid(_) => self.put(skipped(&header, before)),
+                Treated::Filtered => self.drop_record(&header, before)?,
+                Treated::Gone => {
+                    if let Some(before) = before.filter(|before| !before.deleted) {
+                        let row = self.delete(&header, Some(before))?;
+                        self.put(RecordRow {
+                            datestamp: before.datestamp,
+                            ..row
+                        });
+                    }
                 }
-            };
-            // The same record may come again in what waits.
-            match row {
-                Some(row) => {
-                    known.insert(header.identifier, knowledge(&row));
-                    self.rows.push(row);
-                }
-                None => drop(known.remove(&header.identifier)),
             }
         }
         Ok(())
+    }
+
+    /// Puts a row among those to be committed.
+    fn put(&mut self, row: RecordRow) {
+        let known = Some(knowledge(&row, self.run));
+        if self.pending.insert(row.identifier.clone(), known) == Some(None) {
+            self.dropped.retain(|dropped| *dropped != row.identifier);
+        }
+        self.rows.push(row);
     }
 
     /// Keeps a record: its resources, its file, its row.
@@ -336,10 +363,19 @@ impl<'a> Storing<'a> {
                 return Ok(row);
             }
         };
-        // The bytes are in the mirror or in the WARC file; here they would only be there twice.
+        // The bytes are in the mirror or in the WARC file; here they would only be there twice. Where the record tells
+        // no digests of them, only they themselves tell whether they are the same.
+        let told = |resource: &Resource| resource.value.is_none() || !resource.digests.is_empty();
+        let digest = match found.iter().all(told) {
+            true => None,
+            false => Some(digest::of_record(xml)),
+        };
         let xml = unpack::without_values(xml, &found);
-        row.sha256 = Some(digest::of_record(&xml));
-        if !self.checkpoint.anew && before.is_some_and(|before| is_same(before, &row)) {
+        let digest = digest.unwrap_or_else(|| digest::of_record(&xml));
+        row.sha256 = Some(digest);
+        // What this harvest has written already is there, also where everything is written anew.
+        let is_there = |before: &Known| !self.checkpoint.anew || before.run == self.run;
+        if before.is_some_and(|before| is_unchanged(before, &row) && is_there(before)) {
             self.write(header, before, &xml, &mut row)?;
             return Ok(row);
         }
@@ -367,7 +403,7 @@ impl<'a> Storing<'a> {
         Ok(row)
     }
 
-    /// Writes the file of a record, unless it is there already.
+    /// Writes the file of a record, unless it is there already. A harvest that makes everything anew looks into it.
     fn write(
         &self,
         header: &Header,
@@ -375,14 +411,21 @@ impl<'a> Storing<'a> {
         xml: &[u8],
         row: &mut RecordRow,
     ) -> anyhow::Result<()> {
-        row.sha256 = Some(digest::of_record(xml));
+        let digest = row.sha256.get_or_insert_with(|| digest::of_record(xml));
+        let known =
+            before.filter(|before| !before.deleted && before.sha256.as_ref() == Some(digest));
         let file = before.and_then(|before| before.file.as_deref());
-        if let Some(file) = file
-            && before.is_some_and(|before| !before.deleted && before.sha256 == row.sha256)
-            && self.files.absolute(file).exists()
-        {
-            row.file = Some(file.to_owned());
-            return Ok(());
+        if let Some(file) = known.and(file) {
+            let place = self.files.absolute(file);
+            let is_there = match self.checkpoint.anew {
+                true => std::fs::read(place)
+                    .is_ok_and(|held| digest::of_record(&held) == digest::of_record(xml)),
+                false => place.exists(),
+            };
+            if is_there {
+                row.file = Some(file.to_owned());
+                return Ok(());
+            }
         }
         row.file = Some(self.files.write(&header.identifier, file, xml)?);
         Ok(())
@@ -397,7 +440,7 @@ impl<'a> Storing<'a> {
         };
         match self.order.deleted {
             Deleted::Remove => self.files.remove(file)?,
-            Deleted::Keep => row.file = Some(self.files.mark_deleted(file)?),
+            Deleted::Keep => row.file = self.files.mark_deleted(file)?,
         }
         Ok(row)
     }
@@ -411,6 +454,8 @@ impl<'a> Storing<'a> {
         if let Some(file) = &before.file {
             self.files.remove(file)?;
         }
+        self.rows.retain(|row| row.identifier != header.identifier);
+        self.pending.insert(header.identifier.clone(), None);
         self.dropped.push(header.identifier.clone());
         Ok(())
     }
@@ -430,8 +475,9 @@ impl<'a> Storing<'a> {
     /// Commits what is stored, and the pages that are complete.
     fn commit(&mut self) -> anyhow::Result<()> {
         self.files.sync()?;
-        if let Some(resources) = &mut self.resources {
-            let position = resources.sync()?;
+        if let Some(resources) = &mut self.resources
+            && let Some(position) = resources.sync()?
+        {
             self.checkpoint.set_position(position);
         }
         let Page {
@@ -468,6 +514,7 @@ impl<'a> Storing<'a> {
             .context("a page cannot be committed")?;
         self.rows.clear();
         self.dropped.clear();
+        self.pending.clear();
         self.uncommitted = false;
         self.committed_at = Some(Instant::now());
         Ok(())
@@ -493,7 +540,8 @@ impl Page {
     }
 
     fn note(&mut self, identifier: Option<&str>, reason: String, lost: bool) {
-        if self.warnings.len() == MOST_WARNINGS {
+        // What is lost is asked for again by what stands here, so none of it is left out.
+        if self.warnings.len() >= MOST_WARNINGS && !lost {
             self.unnamed += 1;
             return;
         }
@@ -502,6 +550,20 @@ impl Page {
             reason,
             lost,
         });
+    }
+}
+
+/// Takes a directory for this process.
+fn lock(directory: &Path) -> anyhow::Result<File> {
+    let opened = File::open(directory);
+    let opened = opened.with_context(|| format!("{} cannot be opened", directory.display()))?;
+    match opened.try_lock() {
+        Err(TryLockError::WouldBlock) => bail!(
+            "another harvest is writing into {}; wait for it, or stop it",
+            directory.display()
+        ),
+        // Some network file systems know no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(opened),
     }
 }
 
@@ -528,17 +590,18 @@ fn skipped(header: &Header, before: Option<&Known>) -> RecordRow {
     }
 }
 
-fn knowledge(row: &RecordRow) -> Known {
+fn knowledge(row: &RecordRow, run: i64) -> Known {
     Known {
         datestamp: row.datestamp,
         deleted: row.deleted,
         file: row.file.clone(),
         sha256: row.sha256.clone(),
         validation: row.validation,
+        run,
     }
 }
 
-fn is_same(before: &Known, row: &RecordRow) -> bool {
+fn is_unchanged(before: &Known, row: &RecordRow) -> bool {
     !before.deleted && before.datestamp == row.datestamp && before.sha256 == row.sha256
 }
 

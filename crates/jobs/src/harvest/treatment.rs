@@ -32,6 +32,8 @@ pub(super) enum Treated {
     Filtered,
     /// It may not be kept.
     Invalid(String),
+    /// The repository does not have it any more.
+    Gone,
 }
 
 impl Treatment {

@@ -34,7 +34,7 @@ pub fn write_urls(
             return Ok(told);
         };
         query.after = last.id;
-        for record in &records {
+        for record in records.iter().filter(|record| record.is_held()) {
             for url in urls(record, &directory) {
                 tell(&url)?;
                 told += 1;

@@ -122,22 +122,21 @@ impl RecordFiles {
     }
 
     /// Keeps the file of a record that was deleted, under a name that no longer ends in `.xml`, so that those
-    /// who read all such files see only what is there. Returns the new path.
-    pub fn mark_deleted(&self, file: &str) -> Result<String, Error> {
+    /// who read all such files see only what is there. Returns the new path, or `None` if somebody removed the file.
+    pub fn mark_deleted(&self, file: &str) -> Result<Option<String>, Error> {
         if file.ends_with(DELETED) {
-            return Ok(file.to_owned());
+            return Ok(Some(file.to_owned()));
         }
         let marked = format!("{file}{DELETED}");
         let path = Path::new(file);
-        // A run that was killed may have come so far already.
-        if self.directory.kind(path)?.is_none()
-            && self.directory.kind(Path::new(&marked))?.is_some()
-        {
-            return Ok(marked);
+        if self.directory.kind(path)?.is_none() {
+            // A run that was killed may have come so far already.
+            let is_marked = self.directory.kind(Path::new(&marked))?.is_some();
+            return Ok(is_marked.then_some(marked));
         }
         let name = path.file_name().unwrap_or_default();
         self.directory.rename(path, &with_suffix(name, DELETED))?;
-        Ok(marked)
+        Ok(Some(marked))
     }
 
     /// Waits until all files written since the last time are safe on the disk, if that is wanted. To be called

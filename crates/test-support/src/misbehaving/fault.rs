@@ -85,6 +85,8 @@ pub enum Fault {
     WrongCompleteListSize,
     /// The last two records of a page stand on the next as well.
     OverlappingPages,
+    /// Lists hold so many records and end as if there were no more.
+    ShortLists(usize),
     /// Lists run backwards in time.
     NewestFirst,
 

@@ -416,8 +416,12 @@ fn selected(script: &Script, selection: &Selection) -> Vec<usize> {
                 && even.is_none_or(|(even, odd)| if number % 2 == 0 { even } else { odd })
         })
         .collect();
-    if script.has(&Fault::NewestFirst) {
-        all.reverse();
+    for fault in &script.faults {
+        match fault {
+            Fault::ShortLists(length) => all.truncate(*length),
+            Fault::NewestFirst => all.reverse(),
+            _ => {}
+        }
     }
     all
 }

@@ -6,37 +6,28 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use catalog::{
-    Counts, Known, Outcome, PageCommit, RecordQuery, RecordRow, Repository, Validation, Warning,
-};
+use catalog::{Counts, Known, Outcome, PageCommit, RecordQuery, RecordRow, Validation, Warning};
 use harvester::unpack::{self, Resource};
-use harvester::{Client, Header, LeftOut, PageEnd, Quirks, Record, Traffic};
+use harvester::{Header, LeftOut, PageEnd, Quirks, Record, Traffic};
 use store::RecordFiles;
 
 use super::checkpoint::{Checkpoint, Stand};
-use super::lease::Lease;
 use super::resources::{Missing, Resources};
-use super::treatment::{Treated, Treatment};
-use super::{Deleted, HarvestRepository, Progress, digest, now};
-use crate::Holdings;
+use super::treatment::Treated;
+use super::work::Work;
+use super::{Deleted, Progress, digest, now};
 
 /// Takes records and commits them with the way to the next page.
 pub(super) struct Storing<'a> {
-    pub(super) holdings: &'a Holdings,
-    pub(super) order: &'a HarvestRepository,
-    pub(super) repository: &'a Repository,
-    pub(super) client: &'a Client,
-    pub(super) treatment: &'a Treatment,
-    pub(super) files: RecordFiles,
+    work: &'a Work<'a>,
+    files: RecordFiles,
     /// Harvests of two sets may go on at once, but not into one directory: files are numbered there.
     _lock: File,
-    pub(super) resources: Option<Resources<'a>>,
-    pub(super) lease: &'a Lease,
+    resources: Option<Resources<'a>>,
     run: i64,
     pub(super) checkpoint: Checkpoint,
-    pub(super) quirks: Quirks,
-    pub(super) traffic: Traffic,
-    pub(super) progress: &'a dyn Fn(Progress),
+    quirks: Quirks,
+    traffic: Traffic,
     /// What has come and is not stored yet.
     waiting: Vec<Waiting>,
     waiting_bytes: usize,
@@ -72,40 +63,27 @@ struct Page {
 }
 
 impl<'a> Storing<'a> {
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "it is where all parts of the flow meet"
-    )]
     pub(super) fn new(
-        holdings: &'a Holdings,
-        order: &'a HarvestRepository,
-        repository: &'a Repository,
-        client: &'a Client,
-        treatment: &'a Treatment,
+        work: &'a Work<'a>,
         resources: Option<Resources<'a>>,
-        lease: &'a Lease,
         checkpoint: Checkpoint,
         quirks: Quirks,
-        progress: &'a dyn Fn(Progress),
     ) -> anyhow::Result<Self> {
-        let directory = holdings.record_directory(repository, &order.metadata_prefix);
+        let order = work.order;
+        let directory = work
+            .holdings
+            .record_directory(work.repository, &order.metadata_prefix);
         let files = RecordFiles::open(&directory, order.layout, order.durability)?;
         let pages = checkpoint.slices.iter().map(|_| Page::default()).collect();
         Ok(Self {
+            work,
             files,
             _lock: lock(&directory)?,
-            holdings,
-            order,
-            repository,
-            client,
-            treatment,
             resources,
-            lease,
-            run: lease.lock().id(),
+            run: work.lease.lock().id(),
             checkpoint,
             quirks,
-            traffic: client.traffic(),
-            progress,
+            traffic: work.client.traffic(),
             waiting: Vec::new(),
             waiting_bytes: 0,
             rows: Vec::new(),
@@ -129,7 +107,7 @@ impl<'a> Storing<'a> {
                 repairs: Vec::new(),
                 unchecked: Vec::new(),
             },
-            false => self.treatment.apply(record),
+            false => self.work.treatment.apply(record),
         };
         let page = &mut self.pages[slice];
         match &treated {
@@ -183,7 +161,7 @@ impl<'a> Storing<'a> {
     /// Begins a harvest whose WARC files are all its own: what it leaves if it is killed before the first page would be
     /// written again.
     pub(super) fn begin(&mut self) -> anyhow::Result<()> {
-        if self.order.warc.is_none() {
+        if self.work.order.warc.is_none() {
             return Ok(());
         }
         self.checkpoint.warc = Some(Default::default());
@@ -233,11 +211,11 @@ impl<'a> Storing<'a> {
         {
             self.commit()?;
         }
-        (self.progress)(Progress {
+        (self.work.progress)(Progress {
             slice,
             records: page.given,
             complete_list_size: page.complete_list_size,
-            counts: self.lease.lock().counts(),
+            counts: self.work.lease.lock().counts(),
         });
         Ok(())
     }
@@ -245,16 +223,17 @@ impl<'a> Storing<'a> {
     /// Some records that this harvest has not seen, behind the one with a number, with the number of the last.
     pub(super) fn unseen(&self, after: i64) -> anyhow::Result<Option<(Vec<String>, i64)>> {
         let query = RecordQuery {
-            repository: Some(self.repository.id),
-            metadata_prefix: Some(self.order.metadata_prefix.clone()),
+            repository: Some(self.work.repository.id),
+            metadata_prefix: Some(self.work.order.metadata_prefix.clone()),
             deleted: Some(false),
             not_seen_by: Some(self.run),
             after,
             ..RecordQuery::default()
         };
         let unseen = self
+            .work
             .holdings
-            .wait(self.holdings.catalog().records(&query))?;
+            .wait(self.work.holdings.catalog().records(&query))?;
         let last = unseen.last().map(|record| record.id);
         let identifiers = unseen.into_iter().map(|record| record.identifier).collect();
         Ok(last.map(|last| (identifiers, last)))
@@ -287,9 +266,10 @@ impl<'a> Storing<'a> {
             .iter()
             .map(|waiting| &*waiting.header.identifier)
             .collect();
-        let catalog = self.holdings.catalog();
-        let (id, prefix) = (self.repository.id, &self.order.metadata_prefix);
+        let catalog = self.work.holdings.catalog();
+        let (id, prefix) = (self.work.repository.id, &self.work.order.metadata_prefix);
         let mut known = self
+            .work
             .holdings
             .wait(catalog.known(id, prefix, &identifiers))?;
         for Waiting {
@@ -438,7 +418,7 @@ impl<'a> Storing<'a> {
         let Some(file) = before.and_then(|before| before.file.as_deref()) else {
             return Ok(row);
         };
-        match self.order.deleted {
+        match self.work.order.deleted {
             Deleted::Remove => self.files.remove(file)?,
             Deleted::Keep => row.file = self.files.mark_deleted(file)?,
         }
@@ -493,7 +473,7 @@ impl<'a> Storing<'a> {
                 lost: false,
             });
         }
-        let now = self.client.traffic();
+        let now = self.work.client.traffic();
         counts.requests = now.requests - self.traffic.requests;
         counts.bytes = now.bytes - self.traffic.bytes;
         self.traffic = now;
@@ -507,10 +487,11 @@ impl<'a> Storing<'a> {
             warnings: &warnings,
             quirks: Some(&quirks),
         };
-        let mut run = self.lease.lock();
+        let mut run = self.work.lease.lock();
         let _: Vec<Outcome> = self
+            .work
             .holdings
-            .wait(self.holdings.catalog().commit_page(&mut run, page))
+            .wait(self.work.holdings.catalog().commit_page(&mut run, page))
             .context("a page cannot be committed")?;
         self.rows.clear();
         self.dropped.clear();

@@ -1,0 +1,125 @@
+//! How a harvest begins: where it was interrupted, at what the last one left, or with everything.
+
+use catalog::{HistoryEntry, NewRun, Repository, Run};
+use harvester::Quirks;
+
+use super::HarvestRepository;
+use super::checkpoint::Checkpoint;
+use super::order::Parameters;
+use crate::Holdings;
+
+/// A harvest that the catalog has an entry of.
+pub(super) struct Begun {
+    pub(super) run: Run,
+    pub(super) quirks: Quirks,
+    pub(super) start: Start,
+}
+
+/// Where a harvest starts.
+pub(super) enum Start {
+    /// Where it was interrupted.
+    GoOn(Checkpoint),
+    /// At a date, or at the beginning.
+    At {
+        beginning: Beginning,
+        /// How far WARC files are safe that an interrupted harvest left which is not gone on with.
+        warc: Option<(String, u64)>,
+    },
+}
+
+/// What a harvest builds upon.
+#[derive(Default)]
+pub(super) struct Beginning {
+    /// Since when records are asked for.
+    pub(super) from: Option<String>,
+    /// What the last harvest could not have.
+    pub(super) lost: Vec<String>,
+}
+
+/// Begins a harvest: goes on with one that was interrupted, builds upon the last one, or takes everything.
+pub(super) fn begin(
+    holdings: &Holdings,
+    order: &HarvestRepository,
+    repository: &Repository,
+    parameters: &Parameters,
+    told: &dyn Fn(&str),
+) -> anyhow::Result<Begun> {
+    let catalog = holdings.catalog();
+    let (prefix, set) = (&order.metadata_prefix, order.set.as_deref());
+    let unfinished = holdings.wait(catalog.unfinished(repository.id, prefix, set))?;
+    let interrupted = unfinished.and_then(|entry| {
+        let checkpoint = Checkpoint::parse(entry.resume_state.as_deref()?)?;
+        Some((entry, checkpoint))
+    });
+    let mut run = NewRun {
+        set: order.set.clone(),
+        parameters: serde_json::to_string(parameters)?,
+        ..NewRun::new(repository.id, prefix)
+    };
+    let warc = match interrupted {
+        Some((entry, checkpoint)) if has_same_parameters(&entry, parameters) => {
+            run.resume = Some(entry.id);
+            let run = holdings.wait(catalog.begin(&run))?;
+            told(&format!(
+                "going on with harvest {}, which was interrupted",
+                entry.id
+            ));
+            let quirks = entry.quirks.as_deref().map(serde_json::from_str);
+            return Ok(Begun {
+                run,
+                quirks: quirks.transpose().ok().flatten().unwrap_or_default(),
+                start: Start::GoOn(checkpoint),
+            });
+        }
+        Some((_, checkpoint)) => checkpoint.warc,
+        None => None,
+    };
+    let beginning = beginning(holdings, order, repository, parameters, told)?;
+    Ok(Begun {
+        run: holdings.wait(catalog.begin(&run))?,
+        quirks: Quirks::default(),
+        start: Start::At { beginning, warc },
+    })
+}
+
+/// Whether a harvest was begun with the same parameters.
+fn has_same_parameters(entry: &HistoryEntry, parameters: &Parameters) -> bool {
+    serde_json::from_str(&entry.parameters).ok().as_ref() == Some(parameters)
+}
+
+/// What a harvest builds upon: what it is told, or the last one.
+fn beginning(
+    holdings: &Holdings,
+    order: &HarvestRepository,
+    repository: &Repository,
+    parameters: &Parameters,
+    told: &dyn Fn(&str),
+) -> anyhow::Result<Beginning> {
+    if order.full || order.from.is_some() || order.until.is_some() {
+        return Ok(Beginning {
+            from: order.from.clone(),
+            lost: Vec::new(),
+        });
+    }
+    let (prefix, set) = (&order.metadata_prefix, order.set.as_deref());
+    let last = holdings.catalog().last_finished(repository.id, prefix, set);
+    let Some(last) = holdings.wait(last)? else {
+        return Ok(Beginning::default());
+    };
+    let before: Option<Parameters> = serde_json::from_str(&last.parameters).ok();
+    let difference = match &before {
+        Some(before) => parameters.making.difference(&before.making),
+        None => Some("the last harvest was made by another version"),
+    };
+    if let Some(difference) = difference {
+        told(&format!("{difference}, so everything is harvested again"));
+        return Ok(Beginning::default());
+    }
+    Ok(Beginning {
+        from: last.next_from,
+        lost: holdings.wait(holdings.catalog().lost(last.id, MOST_LOST))?,
+    })
+}
+
+/// Of as many records it is tried whether they can be had this time.
+const MOST_LOST: u64 = 100_000;

@@ -1,0 +1,197 @@
+//! The work of a harvest: what is read, in which order, and who stores it.
+
+use std::sync::mpsc;
+
+use catalog::Repository;
+use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirks, ResumeState};
+
+use super::checkpoint::{Checkpoint, Slice, Stand};
+use super::lease::Lease;
+use super::queue::Queue;
+use super::reading::{self, Bundle, News};
+use super::resources::Resources;
+use super::start::Start;
+use super::storing::Storing;
+use super::treatment::Treatment;
+use super::{HarvestRepository, Progress, now, slices};
+use crate::{Holdings, introduce};
+
+/// The harvest itself, with all that takes part in it.
+pub(super) struct Work<'a> {
+    pub(super) holdings: &'a Holdings,
+    pub(super) client: &'a Client,
+    pub(super) order: &'a HarvestRepository,
+    pub(super) remote: &'a harvester::Repository,
+    pub(super) repository: &'a Repository,
+    pub(super) is_new: bool,
+    pub(super) treatment: &'a Treatment,
+    pub(super) lease: &'a Lease,
+    pub(super) progress: &'a dyn Fn(Progress),
+}
+
+impl Work<'_> {
+    /// Harvests, while another thread keeps the lease alive. Returns where the next harvest should begin.
+    pub(super) fn run(self, start: Start, quirks: Quirks) -> anyhow::Result<Option<String>> {
+        let (holdings, lease) = (self.holdings, self.lease);
+        let stop = &self.client.options().stop;
+        std::thread::scope(|scope| {
+            let (done, ended) = mpsc::channel();
+            scope.spawn(move || lease.beat(holdings, &ended, stop));
+            let worked = self.work(start, quirks);
+            drop(done);
+            worked
+        })
+    }
+
+    fn work(&self, start: Start, quirks: Quirks) -> anyhow::Result<Option<String>> {
+        let (checkpoint, lost) = match start {
+            Start::GoOn(checkpoint) => (checkpoint, None),
+            Start::At { beginning, warc } => {
+                let plan = self.plan(beginning.from)?;
+                (Checkpoint { warc, ..plan }, Some(beginning.lost))
+            }
+        };
+        let committed = checkpoint.position();
+        let resources = Resources::open(self.order, self.remote, committed.as_ref())?;
+        let mut storing = Storing::new(self, resources, checkpoint, quirks)?;
+        if let Some(lost) = lost {
+            storing.begin()?;
+            self.ask_for(&lost, &mut storing)?;
+        }
+        let next_from = self.read(&mut storing)?;
+        self.ask_for_unseen(&mut storing)?;
+        storing.finish()?;
+        Ok(next_from)
+    }
+
+    /// After a harvest of everything, asks for each record that was not listed: it may be gone, and not every
+    /// repository tells of deletions by itself. A list alone is no proof, because lists can be cut short.
+    fn ask_for_unseen(&self, storing: &mut Storing) -> anyhow::Result<()> {
+        let order = self.order;
+        let everything = order.full && order.set.is_none() && order.until.is_none();
+        let tells = self.repository.identity.deleted_record.as_deref() == Some("persistent");
+        if !everything || tells {
+            return Ok(());
+        }
+        let mut after = 0;
+        while let Some((identifiers, last)) = storing.unseen(after)? {
+            self.ask_for(&identifiers, storing)?;
+            after = last;
+        }
+        Ok(())
+    }
+
+    /// What is to be read, from the beginning.
+    fn plan(&self, from: Option<String>) -> anyhow::Result<Checkpoint> {
+        if !self.is_new && now() - self.repository.identified > A_DAY {
+            introduce(self.remote)?.keep(self.holdings, None)?;
+        }
+        let anew = from.is_none();
+        let span = (from, self.order.until.clone());
+        if self.order.slices < 2 {
+            return Ok(Checkpoint::new(vec![span], anew));
+        }
+        let identity = self.remote.identify()?;
+        let spans = slices::cut(span, self.order.slices, Some(&identity), now());
+        Ok(Checkpoint::new(spans, anew))
+    }
+
+    /// Asks for records one by one. What cannot be had is left out, and what the repository does not know is gone.
+    fn ask_for(&self, identifiers: &[String], storing: &mut Storing) -> anyhow::Result<()> {
+        for identifier in identifiers {
+            let prefix = &self.order.metadata_prefix;
+            let error = match self.remote.get_record(identifier, prefix) {
+                Ok(record) => {
+                    storing.take(FIRST, record)?;
+                    continue;
+                }
+                Err(error) => error,
+            };
+            match error.kind() {
+                ErrorKind::RepositoryIncompatible(Incompatibility::Identifier(_)) => {
+                    storing.gone(FIRST, identifier);
+                }
+                ErrorKind::Stopped | ErrorKind::Busy(_) => return Err(error.into()),
+                ErrorKind::Transport(_) if self.remote.identify().is_err() => {
+                    return Err(error.into());
+                }
+                _ => storing.leave_out(
+                    FIRST,
+                    LeftOut {
+                        identifier: Some(identifier.clone()),
+                        dates: None,
+                        reason: error.to_string(),
+                    },
+                ),
+            }
+        }
+        match identifiers.is_empty() {
+            true => Ok(()),
+            false => storing.end_part(FIRST),
+        }
+    }
+
+    /// Reads all slices, each on a thread of its own, and stores what comes.
+    fn read(&self, storing: &mut Storing) -> anyhow::Result<Option<String>> {
+        let slices = storing.checkpoint.slices.clone();
+        let (queue, remote) = (Queue::new(slices.len()), self.remote);
+        let failure = std::thread::scope(|scope| {
+            let _closing = queue.closing();
+            for (index, slice) in slices.iter().enumerate() {
+                let plan = self.plan_of(slice);
+                let queue = &queue;
+                scope.spawn(move || {
+                    let _leaving = queue.leaving();
+                    reading::read(remote, plan, &slice.stand, index, queue);
+                });
+            }
+            take_all(&queue, storing)
+        })?;
+        match failure {
+            Some(error) => Err(error.into()),
+            None => Ok(storing.checkpoint.next_from()),
+        }
+    }
+
+    fn plan_of(&self, slice: &Slice) -> Plan {
+        if let Stand::Begun(state) = &slice.stand {
+            return ResumeState::plan(state).clone();
+        }
+        Plan {
+            method: self.order.method,
+            metadata_prefix: self.order.metadata_prefix.clone(),
+            set: self.order.set.clone(),
+            from: slice.from.clone(),
+            until: slice.until.clone(),
+        }
+    }
+}
+
+/// Stores what comes until nothing more does. Returns the first failure of a slice; the others go on to their ends.
+fn take_all(
+    queue: &Queue<Bundle>,
+    storing: &mut Storing,
+) -> anyhow::Result<Option<harvester::Error>> {
+    let mut failure = None;
+    while let Some(bundle) = queue.pop() {
+        for news in bundle.news {
+            match news {
+                News::Record(record) => storing.take(bundle.slice, record)?,
+                News::LeftOut(left_out) => storing.leave_out(bundle.slice, left_out),
+                News::Page(page, next_from) => {
+                    storing.end_page(bundle.slice, *page, next_from)?;
+                }
+                News::Failed(error) => drop(failure.get_or_insert(error)),
+            }
+        }
+        if queue.is_empty() {
+            storing.rest()?;
+        }
+    }
+    storing.rest()?;
+    Ok(failure)
+}
+
+const A_DAY: i64 = 86_400;
+/// The slice that is always there.
+const FIRST: usize = 0;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use test_support::{Fault, Fixture, Script, wait_until};
+use test_support::{Fault, Fixture, Script, Server, wait_until};
 
 use super::{Harvester, at, no_arguments, repository};
 use crate::crashes::{Mounted, fill};
@@ -84,8 +84,8 @@ fn a_harvest_that_is_killed_at_any_moment_goes_on_and_loses_nothing() {
     }
 }
 
-#[test]
-fn a_mirror_that_is_killed_at_any_moment_is_complete_in_the_end() {
+/// A site whose lists take many pages.
+fn site_of_many_pages() -> (Fixture, Server) {
     let fixture = Fixture::small();
     for number in 0..150 {
         fixture.write(
@@ -94,6 +94,12 @@ fn a_mirror_that_is_killed_at_any_moment_is_complete_in_the_end() {
         );
     }
     let server = garner().serve(&fixture, "[pages]\nbytes = 100000\n");
+    (fixture, server)
+}
+
+#[test]
+fn a_mirror_that_is_killed_at_any_moment_is_complete_in_the_end() {
+    let (fixture, server) = site_of_many_pages();
     let harvester = Harvester::new();
     let mirror = harvester.path("mirror");
 
@@ -108,28 +114,24 @@ fn a_mirror_that_is_killed_at_any_moment_is_complete_in_the_end() {
 
 #[test]
 fn warc_files_of_a_harvest_that_was_killed_hold_each_resource_once() {
-    let fixture = Fixture::small();
-    for number in 0..150 {
-        fixture.write(
-            format!("pages/{number}.txt"),
-            format!("page {number} ").repeat(2000),
-        );
-    }
-    let server = garner().serve(&fixture, "[pages]\nbytes = 100000\n");
-    let harvester = Harvester::new();
-    let warc = harvester.path("warc");
-
-    killed_again_and_again(&harvester, &server.url("modoai"), &["--warc", at(&warc)]);
-
-    let mut captured = super::resources::captured(&warc);
-    captured.sort();
+    let (_fixture, server) = site_of_many_pages();
     let mut all: Vec<_> = server
         .all()
         .into_iter()
         .map(|header| header.identifier)
         .collect();
     all.sort();
-    assert_eq!(captured, all);
+    for slices in ["1", "3"] {
+        let harvester = Harvester::new();
+        let warc = harvester.path("warc");
+
+        let arguments = ["--warc", at(&warc), "--slices", slices];
+        killed_again_and_again(&harvester, &server.url("modoai"), &arguments);
+
+        let mut captured = super::resources::captured(&warc);
+        captured.sort();
+        assert_eq!(captured, all, "{slices}");
+    }
 }
 
 #[test]

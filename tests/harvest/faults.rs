@@ -138,3 +138,35 @@ fn what_would_never_end_ends_with_a_reason() {
         );
     }
 }
+
+#[test]
+fn where_all_pages_of_records_are_broken_it_ends_soon_and_says_what_helps() {
+    let (repository, live) = repository(Script::new(50, 10).with(Fault::RecordsBroken));
+    let harvester = Harvester::new();
+
+    let harvested = harvester.run(&repository.base_url(), &["--attempts", "1"]);
+    let requests = repository.requests().len();
+    assert!(requests < 1000, "{requests}");
+    if harvested.code == 1 {
+        assert!(
+            harvested.stderr.contains("one by one"),
+            "{}",
+            harvested.stderr
+        );
+    }
+
+    harvester.run(&repository.base_url(), &["--method", "ListIdentifiers"]);
+    assert_eq!(harvester.live(), live);
+    harvester.expect_consistent();
+}
+
+#[test]
+fn a_clock_that_is_ahead_does_not_lead_the_next_harvest_astray() {
+    let (repository, _) = repository(Script::new(5, 10).with(Fault::ClockAhead));
+    let harvester = Harvester::new();
+
+    let harvested = harvester.harvest(&repository.base_url(), &no_arguments());
+
+    let next = harvested.entry["next_from"].as_str().unwrap();
+    assert!(next < "2090", "{next}");
+}

@@ -101,6 +101,10 @@ pub enum Fault {
     SecondsRefused,
     /// earliestDatestamp is later than most records.
     EarliestTooLate,
+    /// The clock of the server is years ahead.
+    ClockAhead,
+    /// Every answer to ListRecords breaks off; ListIdentifiers and GetRecord are right.
+    RecordsBroken,
     /// No responseDate.
     NoResponseDate,
     /// gzip that nobody announces.

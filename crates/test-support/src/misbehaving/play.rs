@@ -100,6 +100,14 @@ impl Play {
             }
             "ListSets" => self.wrap(&script, SETS, 200),
             "GetRecord" => self.get_record(&script, &arguments),
+            "ListRecords" if script.has(&Fault::RecordsBroken) => {
+                let mut answer = self.list(&script, verb, &arguments);
+                // An error is given whole.
+                if answer.body.windows(8).any(|part| part == b"<record>") {
+                    answer.body.truncate(answer.body.len() / 2);
+                }
+                answer
+            }
             "ListRecords" | "ListIdentifiers" => self.list(&script, verb, &arguments),
             _ => self.error(&script, "badVerb", "no such verb"),
         }
@@ -330,7 +338,11 @@ impl Play {
     /// Puts an answer into its envelope, with the faults that concern all answers.
     fn wrap(&self, script: &Script, content: &str, status: u16) -> Answer {
         let has = |fault| script.has(&fault);
-        let now = written(BEGINNING + 400 * 86_400, false);
+        let days = match has(Fault::ClockAhead) {
+            true => 40_000,
+            false => 400,
+        };
+        let now = written(BEGINNING + days * 86_400, false);
         let date = match has(Fault::NoResponseDate) {
             true => String::new(),
             false => format!("<responseDate>{now}</responseDate>"),

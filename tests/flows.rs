@@ -12,10 +12,12 @@ mod bad_input;
 mod browser;
 /// Creations, edits, moves and deletions become visible, with the right datestamps; none is ever missed.
 mod changes;
-/// The command line: help, manual, completions, explain, robots, configuration errors.
+/// The command line: help, manual, completions, robots, configuration errors.
 mod command_line;
 /// Kill -9, restarts, full disks, damaged indexes.
 mod crashes;
+/// Why something is offered or not.
+mod explain;
 /// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 mod files;
 /// Filter files and mapping files tried out on a record.

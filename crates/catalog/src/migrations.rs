@@ -4,7 +4,10 @@ use crate::Error;
 use crate::database::{Database, Transaction};
 
 /// The statements that lead from one version to the next; the first makes everything.
-const STEPS: [&str; 1] = [include_str!("migrations/1.sql")];
+const STEPS: [&str; 2] = [
+    include_str!("migrations/1.sql"),
+    include_str!("migrations/2.sql"),
+];
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.
 const LOCK: i64 = 0x67_61_72_6e_65_72;

@@ -1,0 +1,115 @@
+-- Schedules, the queue of jobs, people, and what the console searches and counts.
+
+ALTER TABLE recurring_job RENAME TO schedule;
+ALTER TABLE job RENAME COLUMN recurring_job_id TO schedule_id;
+ALTER TABLE history RENAME COLUMN recurring_job_id TO schedule_id;
+
+-- Whoever changes a schedule tells which version was seen, so that no change of another is lost.
+ALTER TABLE schedule ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE schedule ADD COLUMN version BIGINT NOT NULL DEFAULT 1;
+ALTER TABLE schedule ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE schedule ADD COLUMN last_run BIGINT;
+DROP INDEX recurring_job_due;
+CREATE INDEX schedule_by_repository ON schedule (repository_id);
+
+-- `host` is where the repository answers, `host:port`: politeness is owed to hosts.
+ALTER TABLE repository ADD COLUMN host TEXT NOT NULL DEFAULT '';
+ALTER TABLE repository ADD COLUMN records BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE repository ADD COLUMN deleted_records BIGINT NOT NULL DEFAULT 0;
+UPDATE repository SET
+    records = (SELECT count(*) FROM record WHERE repository_id = repository.id AND deleted = 0),
+    deleted_records = (SELECT count(*) FROM record WHERE repository_id = repository.id AND deleted = 1);
+
+ALTER TABLE job ADD COLUMN created_by TEXT;
+DROP INDEX job_active;
+DROP INDEX job_due;
+-- A schedule has one job that waits or runs, and a repository is harvested, or kept quiet, by one job at a time.
+CREATE UNIQUE INDEX job_of_schedule ON job (schedule_id)
+    WHERE schedule_id IS NOT NULL AND state IN ('scheduled', 'running');
+CREATE UNIQUE INDEX job_of_repository ON job (repository_id)
+    WHERE state = 'running' AND kind IN ('harvest', 'quiet');
+CREATE INDEX job_due ON job (run_at) WHERE state = 'scheduled';
+CREATE INDEX job_running ON job (lease_until) WHERE state = 'running';
+CREATE INDEX job_by_state ON job (state, id);
+
+CREATE TABLE job_log (
+    id {id},
+    job_id BIGINT NOT NULL REFERENCES job (id) ON DELETE CASCADE,
+    at BIGINT NOT NULL,
+    level TEXT NOT NULL,
+    message TEXT NOT NULL
+);
+
+CREATE INDEX job_log_by_job ON job_log (job_id, id);
+
+-- One harvest of a repository at a time, whatever its format and set.
+UPDATE history SET state = 'failed', ended = {now}, lease_token = lease_token + 1,
+    failure_reason = 'interrupted by an update of the catalog' WHERE state = 'running';
+DROP INDEX history_running;
+CREATE UNIQUE INDEX history_running ON history (repository_id) WHERE state = 'running';
+CREATE INDEX history_by_start ON history (started);
+CREATE INDEX history_by_state ON history (state, id);
+
+-- Whether the words of what it changed can be searched for.
+ALTER TABLE history ADD COLUMN indexed BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX history_to_index ON history (id) WHERE indexed = 0;
+
+-- What a record is called; its words are in `record_search`.
+ALTER TABLE record ADD COLUMN title TEXT;
+{search}
+
+-- Filter files and mapping files, by which schedules treat records.
+CREATE TABLE rules (
+    id {id},
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    content TEXT NOT NULL,
+    version BIGINT NOT NULL DEFAULT 1,
+    changed BIGINT NOT NULL,
+    changed_by TEXT,
+    UNIQUE (kind, name)
+);
+
+CREATE TABLE account (
+    id {id},
+    name TEXT NOT NULL UNIQUE,
+    password_hash TEXT NOT NULL,
+    role TEXT NOT NULL,
+    disabled BIGINT NOT NULL DEFAULT 0,
+    created BIGINT NOT NULL,
+    last_login BIGINT
+);
+
+-- Only digests are kept of what opens a session or the API.
+CREATE TABLE session (
+    digest TEXT NOT NULL PRIMARY KEY,
+    account_id BIGINT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+    created BIGINT NOT NULL,
+    seen BIGINT NOT NULL,
+    expires BIGINT NOT NULL
+);
+
+CREATE INDEX session_by_account ON session (account_id);
+
+CREATE TABLE api_token (
+    id {id},
+    account_id BIGINT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    digest TEXT NOT NULL UNIQUE,
+    role TEXT NOT NULL,
+    created BIGINT NOT NULL,
+    expires BIGINT,
+    seen BIGINT
+);
+
+CREATE INDEX api_token_by_account ON api_token (account_id);
+
+-- Who changed what. The name stays when the account is gone.
+CREATE TABLE audit (
+    id {id},
+    at BIGINT NOT NULL,
+    account TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    details TEXT
+);

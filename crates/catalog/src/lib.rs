@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod beats;
+mod begin;
 mod bounded;
 mod catalog;
 mod claims;
@@ -12,6 +13,7 @@ mod error;
 mod formats;
 mod history;
 mod host;
+mod job;
 mod job_log;
 mod jobs;
 mod memberships;
@@ -23,7 +25,9 @@ mod quiet;
 mod records;
 mod repositories;
 mod rows;
+mod running;
 mod runs;
+mod schedule;
 mod schedules;
 mod sets;
 
@@ -34,11 +38,13 @@ pub use ends::{Cancelled, JobEnd};
 pub use error::Error;
 pub use formats::MetadataFormat;
 pub use history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
+pub use job::{Job, JobKind, JobProgress, JobState, NewJob};
 pub use job_log::{LogLevel, LogLine};
-pub use jobs::{Job, JobKind, JobProgress, JobQuery, JobState, NewJob};
+pub use jobs::JobQuery;
 pub use page::{Outcome, PageCommit, RecordRow, Validation};
 pub use records::{FormatCounts, Known, RecordEntry, RecordQuery};
 pub use repositories::{Identity, Repository, RepositoryCounts};
 pub use runs::{Finish, NewRun, Run};
-pub use schedules::{Schedule, ScheduleQuery, ScheduleSettings, ScheduleState};
+pub use schedule::{Schedule, ScheduleSettings, ScheduleState};
+pub use schedules::ScheduleQuery;
 pub use sets::Set;

@@ -5,7 +5,7 @@ use crate::history::{SELECT, described, entry};
 use crate::jobs::lock_queue;
 use crate::repositories::lock;
 use crate::running::{Running, seconds};
-use crate::runs::{HARVESTED, holds, target};
+use crate::runs::{HARVESTED, target};
 use crate::{Catalog, Error, JobLease, NewRun, Run, owner};
 
 impl Catalog {
@@ -16,9 +16,7 @@ impl Catalog {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
         if let Some(lease) = run.job {
-            let held = holds(&mut transaction, lease).await?;
-            held.then_some(())
-                .ok_or(Error::JobLost { job: lease.job })?;
+            check(&mut transaction, lease).await?;
         }
         make_way(&mut transaction, run.repository, run.job).await?;
         lock(&mut transaction, run.repository).await?;
@@ -31,6 +29,14 @@ impl Catalog {
         transaction.commit().await?;
         Ok(begun)
     }
+}
+
+/// Refuses if the job is another's by now. It cannot become so before the end: the queue is locked.
+async fn check(transaction: &mut Transaction, lease: JobLease) -> Result<(), Error> {
+    let sql = "SELECT id FROM job WHERE id = $1 AND lease_token = $2 AND state = 'running'";
+    let values = [lease.job.into(), lease.token.into()];
+    let row = transaction.row(sql, values).await?;
+    row.map(drop).ok_or(Error::JobLost { job: lease.job })
 }
 
 /// Refuses if somebody else harvests the repository or keeps it quiet. Jobs whose worker is gone are put back.

@@ -89,6 +89,41 @@ pub enum Error {
         /// What it is, with its number.
         what: String,
     },
+    /// The name belongs to another.
+    #[error("`{name}` is taken; choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// There are accounts already.
+    #[error("there is an account already; ask an admin for another one")]
+    NotFirst,
+    /// Nobody could see to accounts any more.
+    #[error("`{name}` is the only admin who can log in; make another one first")]
+    LastAdmin {
+        /// The name of the account.
+        name: String,
+    },
+    /// There is no such account, or it is disabled.
+    #[error("there is no account with the number {id}, or it is disabled")]
+    UnknownAccount {
+        /// The number asked for.
+        id: i64,
+    },
+    /// There are no such rules.
+    #[error("there are no rules with the number {id}; they may have been removed")]
+    UnknownRules {
+        /// The number asked for.
+        id: i64,
+    },
+    /// Schedules go by the rules.
+    #[error("`{name}` is used by schedule {}; change that first", schedules.join(", "))]
+    InUse {
+        /// The name of the rules.
+        name: String,
+        /// The schedules, by number and name.
+        schedules: Vec<String>,
+    },
 }
 
 impl Error {
@@ -112,11 +147,12 @@ impl Error {
 /// By the code of the database: five characters from PostgreSQL, a number from SQLite.
 fn is_transient(code: &str) -> bool {
     if code.len() == 5 {
-        // Connections, too many of them, shut down or starting, dead-locked, a row that another keeps.
+        // Connections, too many of them, one that was stopped for too long, a server that starts or stops, a deadlock,
+        // a row that another keeps.
         return code.starts_with("08")
             || matches!(
                 code,
-                "53300" | "57P01" | "57P02" | "57P03" | "40001" | "40P01" | "55P03"
+                "53300" | "25P03" | "57P01" | "57P02" | "57P03" | "40001" | "40P01" | "55P03"
             );
     }
     // The low byte is the kind, the rest says more about it: busy and locked.

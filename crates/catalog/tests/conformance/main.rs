@@ -4,18 +4,30 @@
 //! - `pages`: what a page changes, and what is counted
 //! - `runs`: harvests begun, gone on with, taken over, ended
 //! - `lists`: records and history, looked up and listed
+//! - `holding`: how many records are held, whatever pages bring
+//! - `search`: records found by their words
+//! - `figures`: what there is in all, over time and by repository
+//! - `retention`: what is forgotten of the history
+//! - `people`: accounts, sessions, tokens and the audit trail
+//! - `rules`: filters and mappings
 //! - `processes`: several processes, and ones that are killed
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on should fail at once"
 )]
 
+mod figures;
+mod holding;
 mod lists;
 mod pages;
+mod people;
 mod place;
 mod processes;
 mod repositories;
+mod retention;
+mod rules;
 mod runs;
+mod search;
 
 /// Makes of each function two tests, one for each database.
 macro_rules! on_both_databases {

@@ -2,12 +2,16 @@
 #![forbid(unsafe_code)]
 
 mod base_directory;
+mod frequency;
 mod harvest;
 mod holdings;
 mod introduction;
 mod message;
+mod parameters;
 
+pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::Holdings;
 pub use introduction::{SelfDescription, introduce};
 pub use message::message;
+pub use parameters::HarvestParameters;

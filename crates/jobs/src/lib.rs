@@ -8,6 +8,8 @@ mod holdings;
 mod introduction;
 mod message;
 mod parameters;
+mod pulse;
+mod workers;
 
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};

@@ -13,7 +13,7 @@ use super::resources::Resources;
 use super::start::Start;
 use super::storing::Storing;
 use super::treatment::Treatment;
-use super::{HarvestRepository, Progress, now, slices};
+use super::{HarvestJob, HarvestRepository, Progress, now, slices};
 use crate::{Holdings, introduce};
 
 /// The harvest itself, with all that takes part in it.
@@ -26,6 +26,7 @@ pub(super) struct Work<'a> {
     pub(super) is_new: bool,
     pub(super) treatment: &'a Treatment,
     pub(super) lease: &'a Lease,
+    pub(super) job: Option<&'a HarvestJob<'a>>,
     pub(super) progress: &'a dyn Fn(Progress),
 }
 

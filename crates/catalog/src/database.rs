@@ -251,6 +251,16 @@ impl Transaction {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
+    /// Waits for a lock that every process has a number for, and holds it until the end of the transaction. SQLite has
+    /// one writer anyway.
+    pub(crate) async fn take(&mut self, lock: i64) -> Result<(), Error> {
+        if let Inner::Postgres(_) = self.inner {
+            let sql = "SELECT 1 AS one FROM (SELECT pg_advisory_xact_lock($1)) AS held";
+            self.rows(sql, [lock.into()]).await?;
+        }
+        Ok(())
+    }
+
     /// Runs several statements without parameters.
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
         let script = sqlx::raw_sql(AssertSqlSafe(self.translate(sql)));

@@ -29,11 +29,13 @@ pub enum Error {
         /// The file.
         location: String,
     },
-    /// Somebody else is harvesting the same.
-    #[error("{what} is being harvested by {owner}; wait for it, or stop it")]
+    /// Somebody else is harvesting the same, or keeps it quiet.
+    #[error("{what} is {doing} by {owner}; wait for it, or stop it")]
     Busy {
         /// The repository, and as far as they are known prefix and set.
         what: String,
+        /// What is done with it, in words.
+        doing: String,
         /// The process that does so.
         owner: String,
     },
@@ -54,5 +56,37 @@ pub enum Error {
     UnknownRepository {
         /// The number asked for.
         id: i64,
+    },
+    /// Another worker has the job, or it is over.
+    #[error("job {job} is not this worker's any more; nothing is written for it here")]
+    JobLost {
+        /// The number of the job.
+        job: i64,
+    },
+    /// The job is not over, or came to a good end.
+    #[error("job {job} is {state}; only one that failed or was cancelled can be tried again")]
+    NotRetryable {
+        /// The number of the job.
+        job: i64,
+        /// How it stands.
+        state: &'static str,
+    },
+    /// There is no such job.
+    #[error("the catalog knows no job with the number {id}; it may have been removed")]
+    UnknownJob {
+        /// The number asked for.
+        id: i64,
+    },
+    /// There is no such schedule.
+    #[error("the catalog knows no schedule with the number {id}; it may have been removed")]
+    UnknownSchedule {
+        /// The number asked for.
+        id: i64,
+    },
+    /// Somebody else changed it since it was looked at.
+    #[error("{what} was changed in the meantime; look at it again, and change it then")]
+    Changed {
+        /// What it is, with its number.
+        what: String,
     },
 }

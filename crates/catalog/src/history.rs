@@ -5,7 +5,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::database::Row;
-use crate::{Catalog, Error};
+use crate::{Catalog, Error, owner};
 
 /// How a harvest stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +55,12 @@ pub struct HistoryEntry {
     pub repository: i64,
     /// Where the repository answers.
     pub base_url: String,
+    /// The number of the job that it belongs to; a command has none.
+    pub job: Option<i64>,
+    /// The number of the schedule that it belongs to.
+    pub schedule: Option<i64>,
+    /// The process that has it, or had it last, in words.
+    pub worker: String,
     /// The format that was asked for.
     pub metadata_prefix: String,
     /// The set that was asked for.
@@ -172,7 +178,8 @@ impl Catalog {
     }
 }
 
-pub(crate) const SELECT: &str = "SELECT history.id, history.repository_id, repository.base_url, metadata_prefix, \
+pub(crate) const SELECT: &str = "SELECT history.id, history.repository_id, repository.base_url, history.job_id, \
+     history.schedule_id, metadata_prefix, \
      set_spec, parameters, state, started, ended, lease_owner, lease_token, resume_state, next_from, new_records, \
      updated, unchanged, deleted, filtered, repaired, skipped, failed, requests, bytes, failure_reason, quirks, \
      lease_until - {now} AS lease_left \
@@ -183,6 +190,9 @@ pub(crate) fn entry(row: &Row) -> Result<HistoryEntry, Error> {
         id: row.integer("id")?,
         repository: row.integer("repository_id")?,
         base_url: row.text("base_url")?,
+        job: row.maybe_integer("job_id")?,
+        schedule: row.maybe_integer("schedule_id")?,
+        worker: owner::described(&row.text("lease_owner")?),
         metadata_prefix: row.text("metadata_prefix")?,
         set: Some(row.text("set_spec")?).filter(|set| !set.is_empty()),
         parameters: row.text("parameters")?,

@@ -10,7 +10,7 @@ use crate::database::{Row, Transaction};
 use crate::memberships::{Memberships, Sets};
 use crate::repositories::lock;
 use crate::rows::{BATCH, batch};
-use crate::runs::{count, renew};
+use crate::runs::{count, keep_job, renew};
 use crate::{Catalog, Counts, Error, Run, Warning};
 
 /// A record as it was harvested.
@@ -121,6 +121,7 @@ impl Catalog {
             "UPDATE history SET resume_state = $2, quirks = COALESCE($3, quirks) WHERE id = $1";
         let values = [run.id.into(), page.resume_state.into(), page.quirks.into()];
         transaction.execute(sql, values).await?;
+        keep_job(&mut transaction, run).await?;
         transaction.commit().await?;
         run.committed(counts, page.resume_state);
         Ok(outcomes)

@@ -2,9 +2,13 @@
 
 use serde::Serialize;
 
+use crate::claims::Running;
 use crate::database::{Row, Transaction};
 use crate::history::described;
+use crate::host::host;
+use crate::jobs::lock_queue;
 use crate::owner;
+use crate::runs::HARVESTED;
 use crate::{Catalog, Error};
 
 /// What a repository answers to Identify, as sent.
@@ -74,8 +78,8 @@ impl Catalog {
         let mut transaction = self.database.write().await?;
         let sql = format!(
             "INSERT INTO repository (base_url, base_directory, name, protocol_version, admin_emails,
-                 earliest_datestamp, deleted_record, granularity, repository_identifier, added, identified)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, {{now}}, {{now}})
+                 earliest_datestamp, deleted_record, granularity, repository_identifier, host, added, identified)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, {{now}}, {{now}})
              ON CONFLICT (base_url) DO UPDATE SET
                  name = excluded.name, protocol_version = excluded.protocol_version,
                  admin_emails = excluded.admin_emails, earliest_datestamp = excluded.earliest_datestamp,
@@ -93,6 +97,7 @@ impl Catalog {
             identity.deleted_record.as_deref().into(),
             identity.granularity.as_deref().into(),
             identity.repository_identifier.as_deref().into(),
+            host(base_url).into(),
         ];
         let rows = transaction.rows(&sql, values).await?;
         transaction.commit().await?;
@@ -127,18 +132,26 @@ impl Catalog {
         counts(&mut self.database.read().await?, id).await
     }
 
-    /// Removes a repository with all that belongs to it, and tells how much that was. Files are not touched.
+    /// Removes a repository with all that belongs to it, and tells how much that was. Files are not touched. Refused
+    /// while a job runs that is about it; those that wait are gone with it.
     pub async fn remove_repository(&self, id: i64) -> Result<RepositoryCounts, Error> {
         let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
         let base_url = lock(&mut transaction, id).await?;
+        for job in Running::of_repository(&mut transaction, id).await? {
+            if !job.is_stale() {
+                return Err(job.refusal(&base_url));
+            }
+        }
         let sql = "SELECT metadata_prefix, set_spec, lease_owner FROM history
-             WHERE repository_id = $1 AND state = 'running' AND lease_until >= {now}";
+             WHERE repository_id = $1 AND state = 'running' AND lease_until >= {now} AND job_id IS NULL";
         for row in transaction.rows(sql, [id.into()]).await? {
             let process = row.text("lease_owner")?;
             if !owner::is_gone(&process) {
                 let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
                 return Err(Error::Busy {
                     what: described(&base_url, &prefix, &set),
+                    doing: HARVESTED.to_owned(),
                     owner: owner::described(&process),
                 });
             }
@@ -158,6 +171,20 @@ pub(crate) async fn lock(transaction: &mut Transaction, id: i64) -> Result<Strin
         Some(row) => row.text("base_url"),
         None => Err(Error::UnknownRepository { id }),
     }
+}
+
+/// Fills in the hosts of repositories that were added before there were any.
+pub(crate) async fn fill_hosts(transaction: &mut Transaction) -> Result<(), Error> {
+    let sql = "SELECT id, base_url FROM repository WHERE host = ''";
+    for row in transaction.rows(sql, []).await? {
+        let sql = "UPDATE repository SET host = $2 WHERE id = $1";
+        let values = [
+            row.integer("id")?.into(),
+            host(&row.text("base_url")?).into(),
+        ];
+        transaction.execute(sql, values).await?;
+    }
+    Ok(())
 }
 
 async fn counts(transaction: &mut Transaction, id: i64) -> Result<RepositoryCounts, Error> {

@@ -7,10 +7,13 @@
 use std::time::Duration;
 
 use crate::bounded::bounded;
+use crate::claims::{JobLease, Running, seconds};
 use crate::database::{Row, Transaction, Value};
+use crate::ends::{JobEnd, settle};
 use crate::history::{SELECT, described, entry};
+use crate::jobs::{self, lock_queue};
 use crate::repositories::lock;
-use crate::{Catalog, Counts, Error, HistoryEntry, State, owner};
+use crate::{Catalog, Counts, Error, HistoryEntry, NewJob, State, owner};
 
 /// What is to be harvested.
 #[derive(Debug, Clone)]
@@ -27,6 +30,8 @@ pub struct NewRun {
     pub resume: Option<i64>,
     /// How long nobody else may take it over without hearing of this process.
     pub lease: Duration,
+    /// The job that it belongs to, as this worker has it.
+    pub job: Option<JobLease>,
 }
 
 /// A harvest that this process holds.
@@ -37,6 +42,7 @@ pub struct Run {
     pub(crate) metadata_prefix: String,
     pub(crate) token: i64,
     pub(crate) lease: i64,
+    job: Option<JobLease>,
     counts: Counts,
     resume_state: Option<String>,
 }
@@ -54,7 +60,14 @@ pub struct Finish {
     pub quirks: Option<String>,
     /// What was counted since the last page.
     pub counts: Counts,
+    /// How its job ends, in the same moment; without it the job goes on.
+    pub job: Option<JobEnd>,
+    /// Jobs that follow; not put into the queue if the job of this harvest is tried again.
+    pub follow_ups: Vec<NewJob>,
 }
+
+/// What is done with a repository.
+pub(crate) const HARVESTED: &str = "being harvested";
 
 /// Rows of one harvest after another, the newest first.
 const OF_TARGET: &str = "history.repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3";
@@ -69,6 +82,7 @@ impl NewRun {
             parameters: "{}".to_owned(),
             resume: None,
             lease: Duration::from_secs(120),
+            job: None,
         }
     }
 }
@@ -130,12 +144,21 @@ impl Catalog {
         row.as_ref().map(entry).transpose()
     }
 
-    /// Begins a harvest, or goes on with one. Refused while another process harvests the same.
+    /// Begins a harvest, or goes on with one. Refused while another process harvests the repository or keeps it quiet.
+    ///
+    /// A harvest that an earlier worker of the same job left running is ended or gone on with.
     pub async fn begin(&self, run: &NewRun) -> Result<Run, Error> {
         let mut transaction = self.database.write().await?;
-        let base_url = lock(&mut transaction, run.repository).await?;
-        end_stale(&mut transaction, &base_url, run).await?;
-        let lease = i64::try_from(run.lease.as_secs()).unwrap_or(i64::MAX / 4);
+        lock_queue(&mut transaction).await?;
+        if let Some(lease) = run.job {
+            let held = holds(&mut transaction, lease).await?;
+            held.then_some(())
+                .ok_or(Error::JobLost { job: lease.job })?;
+        }
+        make_way(&mut transaction, run.repository, run.job).await?;
+        lock(&mut transaction, run.repository).await?;
+        end_stale(&mut transaction, run).await?;
+        let lease = seconds(run.lease);
         let begun = match run.resume {
             Some(id) => resume(&mut transaction, run, id, lease).await?,
             None => insert(&mut transaction, run, lease).await?,
@@ -147,13 +170,16 @@ impl Catalog {
     /// Tells that the harvest is still running, where a page takes long.
     pub async fn renew(&self, run: &Run) -> Result<(), Error> {
         let mut transaction = self.database.write().await?;
+        // In the order in which everybody locks these rows.
+        keep_job(&mut transaction, run).await?;
         renew(&mut transaction, run).await?;
         transaction.commit().await
     }
 
-    /// Ends a harvest. One that failed keeps its resume state, so that it can be gone on with.
+    /// Ends a harvest, and its job with it. One that failed keeps its resume state, so that it can be gone on with.
     pub async fn finish(&self, run: Run, finish: &Finish) -> Result<HistoryEntry, Error> {
         let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
         lock(&mut transaction, run.repository).await?;
         renew(&mut transaction, &run).await?;
         count(&mut transaction, &run, finish.counts).await?;
@@ -170,6 +196,7 @@ impl Catalog {
             finish.quirks.as_deref().into(),
         ];
         transaction.execute(sql, values).await?;
+        follow(&mut transaction, &run, finish).await?;
         let sql = format!("{SELECT} WHERE history.id = $1");
         let row = transaction.row(&sql, [run.id.into()]).await?;
         transaction.commit().await?;
@@ -186,6 +213,37 @@ pub(crate) async fn renew(transaction: &mut Transaction, run: &Run) -> Result<()
         1 => Ok(()),
         _ => Err(Error::LeaseLost { run: run.id }),
     }
+}
+
+/// Finds out whether the job of a run is another's, and keeps it from becoming so until the end of the transaction.
+///
+/// That is done last, so that beats and whoever cancels the job need not wait for all of a page.
+pub(crate) async fn keep_job(transaction: &mut Transaction, run: &Run) -> Result<(), Error> {
+    let Some(lease) = run.job else { return Ok(()) };
+    match holds(transaction, lease).await? {
+        true => Ok(()),
+        false => Err(Error::LeaseLost { run: run.id }),
+    }
+}
+
+async fn holds(transaction: &mut Transaction, lease: JobLease) -> Result<bool, Error> {
+    let sql = "SELECT id FROM job WHERE id = $1 AND lease_token = $2 AND state = 'running' {lock}";
+    let values = [lease.job.into(), lease.token.into()];
+    Ok(transaction.row(sql, values).await?.is_some())
+}
+
+/// Ends the job of a run, and puts what follows into the queue.
+async fn follow(transaction: &mut Transaction, run: &Run, finish: &Finish) -> Result<(), Error> {
+    if let (Some(lease), Some(end)) = (run.job, &finish.job) {
+        let state = settle(transaction, lease, end, &finish.follow_ups).await?;
+        state.ok_or(Error::LeaseLost { run: run.id })?;
+        return Ok(());
+    }
+    keep_job(transaction, run).await?;
+    for job in &finish.follow_ups {
+        jobs::insert(transaction, job).await?;
+    }
+    Ok(())
 }
 
 /// Adds to what was counted.
@@ -216,25 +274,48 @@ pub(crate) async fn count(
     Ok(())
 }
 
-/// Refuses if somebody else holds a run of the same; ends the one of a process that is gone.
-async fn end_stale(
+/// Refuses if somebody else harvests the repository or keeps it quiet. Jobs whose worker is gone are put back.
+pub(crate) async fn make_way(
     transaction: &mut Transaction,
-    base_url: &str,
-    run: &NewRun,
+    repository: i64,
+    own: Option<JobLease>,
 ) -> Result<(), Error> {
-    let values = target(run.repository, &run.metadata_prefix, run.set.as_deref());
-    let sql = format!("{SELECT} WHERE {OF_TARGET} AND state = 'running'");
-    let Some(row) = transaction.row(&sql, values).await? else {
+    for job in Running::of_repository(transaction, repository).await? {
+        let is_own = own.is_some_and(|own| own.job == job.id);
+        if is_own || !job.is_exclusive() || (job.is_stale() && job.release(transaction).await?) {
+            continue;
+        }
+        let sql = "SELECT base_url FROM repository WHERE id = $1";
+        let row = transaction.row(sql, [repository.into()]).await?;
+        let base_url = row.map(|row| row.text("base_url")).transpose()?;
+        return Err(job.refusal(&base_url.unwrap_or_default()));
+    }
+    let sql = format!("{SELECT} WHERE history.repository_id = $1 AND state = 'running'");
+    let Some(row) = transaction.row(&sql, [repository.into()]).await? else {
         return Ok(());
     };
     let process = row.text("lease_owner")?;
-    if row.integer("lease_left")? >= 0 && !owner::is_gone(&process) {
-        let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
-        return Err(Error::Busy {
-            what: described(base_url, &prefix, &set),
-            owner: owner::described(&process),
-        });
+    // That of a job is nobody's: the job would have been met above.
+    let is_held = row.maybe_integer("job_id")?.is_none()
+        && row.integer("lease_left")? >= 0
+        && !owner::is_gone(&process);
+    if !is_held {
+        return Ok(());
     }
+    let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
+    Err(Error::Busy {
+        what: described(&row.text("base_url")?, &prefix, &set),
+        doing: HARVESTED.to_owned(),
+        owner: owner::described(&process),
+    })
+}
+
+/// Ends the run of a process that is gone.
+async fn end_stale(transaction: &mut Transaction, run: &NewRun) -> Result<(), Error> {
+    let sql = "SELECT id FROM history WHERE repository_id = $1 AND state = 'running'";
+    let Some(row) = transaction.row(sql, [run.repository.into()]).await? else {
+        return Ok(());
+    };
     let id = row.integer("id")?;
     let sql = if run.resume == Some(id) {
         // It is gone on with at once, and the token counts up then.
@@ -254,8 +335,11 @@ async fn resume(
     id: i64,
     lease: i64,
 ) -> Result<Run, Error> {
+    let process = holder(transaction, run).await?;
+    note_change_of_hands(transaction, run, id, &process).await?;
     let sql = "UPDATE history SET state = 'running', ended = NULL, failure_reason = NULL,
-             lease_owner = $5, lease_token = lease_token + 1, lease_until = {now} + $6
+             lease_owner = $5, lease_token = lease_token + 1, lease_until = {now} + $6, job_id = $7,
+             schedule_id = (SELECT schedule_id FROM job WHERE id = $7)
          WHERE id = $4 AND repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3 AND state = 'failed'";
     let [repository, prefix, set] =
         target(run.repository, &run.metadata_prefix, run.set.as_deref());
@@ -264,8 +348,9 @@ async fn resume(
         prefix,
         set,
         id.into(),
-        owner::this_process().into(),
+        process.into(),
         lease.into(),
+        run.job.map(|lease| lease.job).into(),
     ];
     if transaction.execute(sql, values).await? != 1 {
         return Err(Error::NotResumable { run: id });
@@ -274,10 +359,12 @@ async fn resume(
 }
 
 async fn insert(transaction: &mut Transaction, run: &NewRun, lease: i64) -> Result<Run, Error> {
+    let process = holder(transaction, run).await?;
     let sql =
         "INSERT INTO history (repository_id, metadata_prefix, set_spec, parameters, state, started,
-             lease_owner, lease_token, lease_until)
-         VALUES ($1, $2, $3, $4, 'running', {now}, $5, 1, {now} + $6) RETURNING id";
+             lease_owner, lease_token, lease_until, job_id, schedule_id)
+         VALUES ($1, $2, $3, $4, 'running', {now}, $5, 1, {now} + $6, $7,
+             (SELECT schedule_id FROM job WHERE id = $7)) RETURNING id";
     let [repository, prefix, set] =
         target(run.repository, &run.metadata_prefix, run.set.as_deref());
     let values = [
@@ -285,12 +372,47 @@ async fn insert(transaction: &mut Transaction, run: &NewRun, lease: i64) -> Resu
         prefix,
         set,
         run.parameters.as_str().into(),
-        owner::this_process().into(),
+        process.into(),
         lease.into(),
+        run.job.map(|lease| lease.job).into(),
     ];
     let row = transaction.row(sql, values).await?;
     let id = row.map(|row: Row| row.integer("id")).transpose()?;
     begun(transaction, run, id.unwrap_or_default(), lease).await
+}
+
+/// The name of who begins: that of the job's worker, or of this process.
+async fn holder(transaction: &mut Transaction, run: &NewRun) -> Result<String, Error> {
+    let Some(lease) = run.job else {
+        return Ok(owner::this_process());
+    };
+    let sql = "SELECT lease_owner FROM job WHERE id = $1";
+    let row = transaction.row(sql, [lease.job.into()]).await?;
+    let worker = row.map(|row| row.maybe_text("lease_owner")).transpose()?;
+    Ok(worker.flatten().unwrap_or_else(owner::this_process))
+}
+
+/// Lets the history tell that a harvest went on elsewhere.
+async fn note_change_of_hands(
+    transaction: &mut Transaction,
+    run: &NewRun,
+    id: i64,
+    process: &str,
+) -> Result<(), Error> {
+    let sql = "SELECT lease_owner FROM history WHERE id = $1";
+    let row = transaction.row(sql, [id.into()]).await?;
+    let before = row.map(|row| row.text("lease_owner")).transpose()?;
+    let Some(before) = before.filter(|before| run.job.is_some() && before != process) else {
+        return Ok(());
+    };
+    let reason = format!(
+        "interrupted: {} had it before, and {} went on with it",
+        owner::described(&before),
+        owner::described(process)
+    );
+    let sql = "INSERT INTO warning (history_id, reason, lost) VALUES ($1, $2, 0)";
+    transaction.execute(sql, [id.into(), reason.into()]).await?;
+    Ok(())
 }
 
 async fn begun(
@@ -308,6 +430,7 @@ async fn begun(
         metadata_prefix: entry.metadata_prefix,
         token: entry.attempts,
         lease,
+        job: run.job,
         counts: entry.counts,
         resume_state: entry.resume_state,
     })

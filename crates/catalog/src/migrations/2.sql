@@ -9,7 +9,10 @@ ALTER TABLE schedule ADD COLUMN name TEXT NOT NULL DEFAULT '';
 ALTER TABLE schedule ADD COLUMN version BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE schedule ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE schedule ADD COLUMN last_run BIGINT;
+ALTER TABLE schedule DROP COLUMN incremental;
 DROP INDEX recurring_job_due;
+-- When the last run was due that was withdrawn before it began: the next is planned after that.
+ALTER TABLE schedule RENAME COLUMN next_run TO skipped;
 CREATE INDEX schedule_by_repository ON schedule (repository_id);
 
 -- `host` is where the repository answers, `host:port`: politeness is owed to hosts.
@@ -31,6 +34,8 @@ CREATE UNIQUE INDEX job_of_repository ON job (repository_id)
 CREATE INDEX job_due ON job (run_at) WHERE state = 'scheduled';
 CREATE INDEX job_running ON job (lease_until) WHERE state = 'running';
 CREATE INDEX job_by_state ON job (state, id);
+CREATE INDEX job_by_repository ON job (repository_id, id);
+CREATE INDEX job_by_schedule ON job (schedule_id, id) WHERE schedule_id IS NOT NULL;
 
 CREATE TABLE job_log (
     id {id},

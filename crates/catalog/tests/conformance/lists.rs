@@ -171,6 +171,8 @@ async fn what_a_harvest_found_to_be_new_or_changed_can_be_listed(place: Place) {
         next_from: None,
         quirks: None,
         counts: catalog::Counts::default(),
+        job: None,
+        follow_ups: Vec::new(),
     };
     catalog.finish(run, &finish).await.unwrap();
 

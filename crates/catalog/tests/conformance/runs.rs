@@ -24,6 +24,8 @@ pub(crate) fn ok() -> Finish {
         next_from: None,
         quirks: None,
         counts: Counts::default(),
+        job: None,
+        follow_ups: Vec::new(),
     }
 }
 

@@ -37,7 +37,10 @@ impl Work<'_> {
         let stop = &self.client.options().stop;
         std::thread::scope(|scope| {
             let (done, ended) = mpsc::channel();
-            scope.spawn(move || lease.beat(holdings, &ended, stop));
+            // The lease of a job is kept by the process that has it, and that of its harvest follows it.
+            if self.job.is_none() {
+                scope.spawn(move || lease.beat(holdings, &ended, stop));
+            }
             let worked = self.work(start, quirks);
             drop(done);
             worked

@@ -12,7 +12,7 @@ use oai::Datestamp;
 use serde::{Deserialize, Serialize};
 use store::{Durability, Layout};
 
-use crate::{Deleted, HarvestRepository};
+use crate::{Deleted, HarvestRepository, Holdings};
 
 /// All that can be set for a harvest beside the repository, the format and the set. The default is an incremental
 /// harvest as `garner harvest` does it.
@@ -127,8 +127,21 @@ impl HarvestParameters {
         }
     }
 
-    /// The harvest that is meant, with files below a data directory. Rules are left to the one who can look them up.
-    pub(crate) fn order(
+    /// The harvest that is meant, with its rules as they are in the catalog now.
+    pub(crate) fn harvest(
+        &self,
+        holdings: &Holdings,
+        base_url: &str,
+        metadata_prefix: &str,
+        set: Option<&str>,
+    ) -> anyhow::Result<HarvestRepository> {
+        Ok(HarvestRepository {
+            ..self.order(base_url, metadata_prefix, set, holdings.directory())?
+        })
+    }
+
+    /// The harvest without its rules.
+    fn order(
         &self,
         base_url: &str,
         metadata_prefix: &str,

@@ -40,7 +40,7 @@ pub struct Manager {
 impl Default for ManagerOptions {
     fn default() -> Self {
         Self {
-            attempts: 5,
+            attempts: ATTEMPTS,
             retention: Retention::default(),
             bell: None,
         }
@@ -69,7 +69,6 @@ impl Manager {
                 planner.round();
             }
         })?;
-        manager.spawn("index", move || index(&holdings, &stop))?;
         Ok(manager)
     }
 
@@ -218,29 +217,10 @@ impl Planner {
     }
 }
 
-/// Makes the words of what harvests brought known to the search, as they come.
-fn index(holdings: &Holdings, stop: &Stop) {
-    let mut away = false;
-    while !stop.is_set() {
-        match crate::index(holdings, stop) {
-            Ok(_) => away = false,
-            Err(_) if away => {}
-            Err(error) => {
-                away = true;
-                tracing::warn!("records cannot be indexed: {}", crate::message(&error));
-            }
-        }
-        let mut left = INDEX_PAUSE;
-        while !stop.is_set() && !left.is_zero() {
-            std::thread::sleep(A_MOMENT);
-            left = left.saturating_sub(A_MOMENT);
-        }
-    }
-}
+/// How often a job is tried, unless it is told otherwise.
+pub const ATTEMPTS: i64 = 5;
 
 const A_SECOND: Duration = Duration::from_secs(1);
-const A_MOMENT: Duration = Duration::from_millis(200);
-const INDEX_PAUSE: Duration = Duration::from_secs(2);
 const AN_HOUR: Duration = Duration::from_secs(3600);
 /// As many are planned in a round; the others follow in the next.
 const MOST_AT_ONCE: u64 = 500;

@@ -61,7 +61,10 @@ impl Shared {
             }
             Err(error) if is_lost(&error) && self.is_over(claim) => Ok(()),
             Err(error) if is_lost(&error) => Err(error),
-            Err(error) if is_busy(&error) => self.give_back(claim, running, log, &error),
+            Err(error) if is_busy(&error) => {
+                log.info(&format!("waiting: {error}"));
+                self.write_end(claim, running, &JobEnd::GivenBack)
+            }
             Err(error) => self.end_job(claim, running, log, &error),
         }
     }
@@ -107,7 +110,7 @@ impl Shared {
             JobEnd::Cancelled | JobEnd::GivenBack => false,
         };
         let follow_ups = match over {
-            true => self.hook_jobs(claim, ended),
+            true => Vec::new(),
             false => Vec::new(),
         };
         Verdict {
@@ -150,25 +153,9 @@ impl Shared {
         let worker = &claim.job.worker;
         job.is_ok_and(|job| job.is_some_and(|job| job.state.is_over() && job.worker == *worker))
     }
-
-    /// Somebody harvests the repository by hand, and began between the claim and the beginning.
-    fn give_back(
-        &self,
-        claim: &Claim,
-        running: &Running,
-        log: &Log,
-        error: &anyhow::Error,
-    ) -> anyhow::Result<()> {
-        log.info(&format!("waiting: {error}"));
-        self.insist(running, || {
-            let catalog = self.holdings.catalog();
-            let ended = catalog.end_job(&claim.lease(), &JobEnd::GivenBack, &[]);
-            Ok(self.holdings.wait(ended)?)
-        })?;
-        Ok(())
-    }
 }
 
+/// Whether somebody harvests the repository by hand, and began between the claim and the beginning.
 fn is_busy(error: &anyhow::Error) -> bool {
     let mut causes = error.chain();
     causes.any(|cause| {

@@ -5,7 +5,6 @@
 mod bell;
 mod harvest;
 mod heartbeat;
-mod hook;
 mod log;
 mod retry;
 mod running;
@@ -26,7 +25,6 @@ use self::log::Log;
 pub use self::retry::Backoff;
 use self::running::{Running, Why};
 use crate::harvest::{is_away, said};
-use crate::hook::Hook;
 use crate::pulse::Moment;
 use crate::{Holdings, message};
 
@@ -45,8 +43,6 @@ pub struct WorkerOptions {
     pub client: ClientOptions,
     /// How long a job that failed waits before it is tried again.
     pub backoff: Backoff,
-    /// What is to be done after harvests.
-    pub hooks: Vec<Hook>,
 }
 
 /// Workers that are at work until they are stopped.
@@ -81,7 +77,6 @@ impl Default for WorkerOptions {
             per_host: 1,
             client: ClientOptions::default(),
             backoff: Backoff::default(),
-            hooks: Vec::new(),
         }
     }
 }
@@ -91,10 +86,7 @@ impl Workers {
     pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
         // What is wrong with the options is found now, not by every job.
         Client::new(options.client.clone())?;
-        let kinds = match options.hooks.is_empty() {
-            true => vec![JobKind::Harvest],
-            false => vec![JobKind::Harvest, JobKind::Hook],
-        };
+        let kinds = vec![JobKind::Harvest];
         let shared = Arc::new(Shared {
             holdings,
             kinds,
@@ -178,16 +170,16 @@ impl Shared {
     /// Waits for a job.
     fn next(&self) -> Option<(Claim, Moment)> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let options = ClaimOptions {
+            lease: self.options.lease,
+            per_host: self.options.per_host,
+            kinds: &self.kinds,
+            worker: &self.options.name,
+        };
         let mut away = false;
         while !self.is_stopping() {
             let moment = Moment::now();
-            let claimed = self.holdings.catalog().claim(&ClaimOptions {
-                lease: self.options.lease,
-                per_host: self.options.per_host,
-                kinds: &self.kinds,
-                worker: &self.options.name,
-            });
-            match self.holdings.wait(claimed) {
+            match self.holdings.wait(self.holdings.catalog().claim(&options)) {
                 Ok(Some(claim)) => return Some((claim, moment)),
                 Ok(None) => away = false,
                 // Once is enough; it is tried every second.
@@ -205,10 +197,7 @@ impl Shared {
     fn run(&self, claim: &Claim, running: &Running) {
         let log = Log::new(&self.holdings, claim.job.id);
         log.begun(claim);
-        let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {
-            JobKind::Hook => self.run_hook(claim, running, &log),
-            _ => self.run_harvest(claim, running, &log),
-        }));
+        let ran = catch_unwind(AssertUnwindSafe(|| self.run_harvest(claim, running, &log)));
         let ran = ran.unwrap_or_else(|panic| {
             let failed = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
             self.end_job(claim, running, &log, &failed)
@@ -236,13 +225,17 @@ impl Shared {
             Some(Why::GivenBack) => JobEnd::GivenBack,
             _ => self.failed(claim, error),
         };
-        self.insist(running, || {
-            let catalog = self.holdings.catalog();
-            let ended = catalog.end_job(&claim.lease(), &end, &[]);
-            Ok(self.holdings.wait(ended)?)
-        })?;
+        self.write_end(claim, running, &end)?;
         log.ended(&end);
         Ok(())
+    }
+
+    fn write_end(&self, claim: &Claim, running: &Running, end: &JobEnd) -> anyhow::Result<()> {
+        let (catalog, lease) = (self.holdings.catalog(), claim.lease());
+        self.insist(running, || {
+            self.holdings.wait(catalog.end_job(&lease, end, &[]))?;
+            Ok(())
+        })
     }
 
     /// Does something that the catalog is needed for, again as long as it is away.

@@ -89,4 +89,39 @@ pub enum Error {
         /// What it is, with its number.
         what: String,
     },
+    /// The name belongs to another.
+    #[error("`{name}` is taken; choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// There are accounts already.
+    #[error("there is an account already; ask an admin for another one")]
+    NotFirst,
+    /// Nobody could see to accounts any more.
+    #[error("`{name}` is the only admin who can log in; make another one first")]
+    LastAdmin {
+        /// The name of the account.
+        name: String,
+    },
+    /// There is no such account, or it is disabled.
+    #[error("there is no account with the number {id}, or it is disabled")]
+    UnknownAccount {
+        /// The number asked for.
+        id: i64,
+    },
+    /// There are no such rules.
+    #[error("there are no rules with the number {id}; they may have been removed")]
+    UnknownRules {
+        /// The number asked for.
+        id: i64,
+    },
+    /// Schedules go by the rules.
+    #[error("`{name}` is used by schedule {}; change that first", schedules.join(", "))]
+    InUse {
+        /// The name of the rules.
+        name: String,
+        /// The schedules, by number and name.
+        schedules: Vec<String>,
+    },
 }

@@ -63,7 +63,7 @@ pub struct RepositoryCounts {
     pub harvests: u64,
 }
 
-const COLUMNS: &str = "id, base_url, name, protocol_version, admin_emails, earliest_datestamp, deleted_record, \
+pub(crate) const COLUMNS: &str = "id, base_url, name, protocol_version, admin_emails, earliest_datestamp, deleted_record, \
      granularity, repository_identifier, base_directory, added, identified";
 
 impl Catalog {
@@ -189,8 +189,8 @@ pub(crate) async fn fill_hosts(transaction: &mut Transaction) -> Result<(), Erro
 
 async fn counts(transaction: &mut Transaction, id: i64) -> Result<RepositoryCounts, Error> {
     let sql = "SELECT
-            (SELECT count(*) FROM record WHERE repository_id = $1 AND deleted = 0) AS records,
-            (SELECT count(*) FROM record WHERE repository_id = $1 AND deleted = 1) AS deleted,
+            CAST(COALESCE((SELECT sum(records) FROM holding WHERE repository_id = $1), 0) AS BIGINT) AS records,
+            CAST(COALESCE((SELECT sum(deleted) FROM holding WHERE repository_id = $1), 0) AS BIGINT) AS deleted,
             (SELECT count(*) FROM oai_set WHERE repository_id = $1) AS sets,
             (SELECT count(*) FROM format_mapping WHERE repository_id = $1) AS formats,
             (SELECT count(*) FROM history WHERE repository_id = $1) AS harvests
@@ -206,7 +206,7 @@ async fn counts(transaction: &mut Transaction, id: i64) -> Result<RepositoryCoun
     })
 }
 
-fn repository(row: &Row) -> Result<Repository, Error> {
+pub(crate) fn repository(row: &Row) -> Result<Repository, Error> {
     let emails = row.text("admin_emails")?;
     Ok(Repository {
         id: row.integer("id")?,

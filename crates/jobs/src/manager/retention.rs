@@ -14,10 +14,15 @@ pub struct Retention {
 impl Retention {
     pub(super) fn apply(&self, holdings: &Holdings) -> Result<(), catalog::Error> {
         let catalog = holdings.catalog();
+        if let Some(days) = self.history_days {
+            let removed = holdings.wait(catalog.remove_history(seconds(days), true))?;
+            tell(removed, "entries of the history", days);
+        }
         if let Some(days) = self.job_days {
             let removed = holdings.wait(catalog.remove_jobs(seconds(days)))?;
             tell(removed, "jobs", days);
         }
+        holdings.wait(catalog.remove_old_sessions())?;
         Ok(())
     }
 }

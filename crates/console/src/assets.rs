@@ -46,12 +46,7 @@ pub(crate) static ICON: LazyLock<Asset> = LazyLock::new(|| {
 });
 
 impl Asset {
-    fn new(
-        name: &str,
-        extension: &str,
-        media_type: &'static str,
-        bytes: &'static [u8],
-    ) -> Self {
+    fn new(name: &str, extension: &str, media_type: &'static str, bytes: &'static [u8]) -> Self {
         let digest = hexadecimal(&Sha256::digest(bytes)[..6]);
         Self {
             url: format!("{PLACE}{name}.{digest}.{extension}"),
@@ -89,7 +84,8 @@ pub(crate) async fn show(Path(name): Path<String>, headers: HeaderMap) -> Answer
         .into_iter()
         .find(|asset| asset.url.strip_prefix(PLACE) == Some(name.as_str()));
     // Whoever asks for the name of an older version loads the page anew.
-    let found = found.ok_or_else(|| Problem::not_found("there is no such file; load the page anew"))?;
+    let found =
+        found.ok_or_else(|| Problem::not_found("there is no such file; load the page anew"))?;
     Ok(found.response(&headers))
 }
 

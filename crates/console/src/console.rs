@@ -37,7 +37,7 @@ impl Console {
         config.check()?;
         let csrf = cross_site_protection(&config)?;
         let (router, openapi, table) = router::routes().into_parts();
-        let state = ConsoleState::new(holdings, config, openapi);
+        let state = ConsoleState::new(holdings, config, &openapi)?;
         // The last is the first to see a request.
         let router = router
             .layer(DefaultBodyLimit::max(LONGEST_BODY))

@@ -39,9 +39,8 @@ impl Cookies {
             Name::Session | Name::Flash => "; HttpOnly",
         };
         let name = self.name(name);
-        let text = format!(
-            "{name}={value}; Path=/; Max-Age={seconds}; SameSite=Lax{http_only}{secure}"
-        );
+        let text =
+            format!("{name}={value}; Path=/; Max-Age={seconds}; SameSite=Lax{http_only}{secure}");
         HeaderValue::from_str(&text).ok()
     }
 

@@ -50,7 +50,7 @@ pub(crate) async fn dress(
     strip_browser_headers(&mut request);
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let is_live = request.headers().contains_key(LIVE);
-    let (asking, mut response) = match Asking::identify(&state, &request).await {
+    let (asking, mut response) = match Asking::identify(&state, &uri, request.headers()).await {
         Ok(asking) => {
             request.extensions_mut().insert(asking.clone());
             (asking, next.run(request).await)
@@ -89,9 +89,10 @@ fn problem_of(response: &mut Response) -> Option<Problem> {
         return Some(problem);
     }
     let status = response.status();
-    let is_dressed = response.headers().get(CONTENT_TYPE).is_some_and(|kind| {
-        !kind.as_bytes().starts_with(b"text/plain")
-    });
+    let is_dressed = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| !kind.as_bytes().starts_with(b"text/plain"));
     if is_dressed || !(status.is_client_error() || status.is_server_error()) {
         return None;
     }
@@ -128,15 +129,21 @@ fn render(
     };
     *response.status_mut() = status;
     if let Some(allow) = headers.get(axum::http::header::ALLOW) {
-        response.headers_mut().insert(axum::http::header::ALLOW, allow.clone());
+        response
+            .headers_mut()
+            .insert(axum::http::header::ALLOW, allow.clone());
     }
     if status == StatusCode::UNAUTHORIZED {
         let challenge = HeaderValue::from_static("Bearer");
-        response.headers_mut().insert(axum::http::header::WWW_AUTHENTICATE, challenge);
+        response
+            .headers_mut()
+            .insert(axum::http::header::WWW_AUTHENTICATE, challenge);
     }
     if let Some(wait) = retry_after {
         let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        response
+            .headers_mut()
+            .insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
 }
@@ -202,7 +209,8 @@ fn is_page(response: &Response) -> bool {
 }
 
 fn misdirected() -> Response {
-    let message = "this console is not known by that name; add it to console.hosts in the configuration\n";
+    let message =
+        "this console is not known by that name; add it to console.hosts in the configuration\n";
     (StatusCode::MISDIRECTED_REQUEST, message).into_response()
 }
 

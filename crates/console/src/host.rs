@@ -35,7 +35,10 @@ impl Hosts {
         let Some(host) = host.to_str().ok().and_then(|host| host.parse().ok()) else {
             return false;
         };
-        self.knows(&host) && uri.authority().is_none_or(|authority| self.knows(authority))
+        self.knows(&host)
+            && uri
+                .authority()
+                .is_none_or(|authority| self.knows(authority))
     }
 
     fn knows(&self, authority: &Authority) -> bool {

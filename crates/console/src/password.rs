@@ -26,7 +26,10 @@ pub fn verify(password: &str, hash: Option<&str>) -> bool {
     let Ok(parsed) = PasswordHash::new(hash.unwrap_or(&NOBODY)) else {
         return false;
     };
-    Argon2::default().verify_password(password.as_bytes(), &parsed).is_ok() && hash.is_some()
+    Argon2::default()
+        .verify_password(password.as_bytes(), &parsed)
+        .is_ok()
+        && hash.is_some()
 }
 
 /// Why a password is not taken, for people.
@@ -60,7 +63,10 @@ mod tests {
     #[test]
     fn passwords_are_known_again_by_their_hashes() {
         let hash = hash("correct horse battery").unwrap();
-        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        assert!(
+            hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{hash}"
+        );
         assert!(verify("correct horse battery", Some(&hash)));
         assert!(!verify("correct horse batterz", Some(&hash)));
     }

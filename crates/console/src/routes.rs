@@ -47,7 +47,15 @@ macro_rules! guarded {
     )*};
 }
 
-guarded!((), (A), (A, B), (A, B, C), (A, B, C, D), (A, B, C, D, E), (A, B, C, D, E, F));
+guarded!(
+    (),
+    (A),
+    (A, B),
+    (A, B, C),
+    (A, B, C, D),
+    (A, B, C, D, E),
+    (A, B, C, D, E, F)
+);
 
 /// Adds an operation of the API, which says itself by which method and where it is.
 macro_rules! operation {
@@ -71,7 +79,12 @@ impl Routes {
         H: Handler<T, ConsoleState>,
         T: Guarded + 'static,
     {
-        self.add(Method::GET, path, Some(T::ROLE), on(MethodFilter::GET, handler));
+        self.add(
+            Method::GET,
+            path,
+            Some(T::ROLE),
+            on(MethodFilter::GET, handler),
+        );
     }
 
     /// A change.
@@ -80,7 +93,12 @@ impl Routes {
         H: Handler<T, ConsoleState>,
         T: Guarded + 'static,
     {
-        self.add(Method::POST, path, Some(T::ROLE), on(MethodFilter::POST, handler));
+        self.add(
+            Method::POST,
+            path,
+            Some(T::ROLE),
+            on(MethodFilter::POST, handler),
+        );
     }
 
     /// A page for everybody.

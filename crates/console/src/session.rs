@@ -20,7 +20,9 @@ pub(crate) async fn begin(
     catalog
         .begin_session(&secret::digest(&secret), account, lifetime)
         .await?;
-    let cookie = state.cookies().set(Name::Session, &secret, lifetime.as_secs());
+    let cookie = state
+        .cookies()
+        .set(Name::Session, &secret, lifetime.as_secs());
     if let Some(cookie) = cookie {
         response.headers_mut().append(SET_COOKIE, cookie);
     }

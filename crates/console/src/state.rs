@@ -9,6 +9,7 @@ use jobs::Holdings;
 use tokio::sync::Semaphore;
 use utoipa::openapi::OpenApi;
 
+use crate::api::{Described, operations_of};
 use crate::config::ConsoleConfig;
 use crate::cookies::Cookies;
 use crate::host::Hosts;
@@ -31,20 +32,26 @@ struct Inner {
     password_checks: Semaphore,
     /// The digest of what makes the first account.
     setup: Mutex<Option<String>>,
-    openapi: OpenApi,
+    openapi: serde_json::Value,
+    operations: Vec<Described>,
 }
 
 impl ConsoleState {
-    pub(crate) fn new(holdings: Arc<Holdings>, config: ConsoleConfig, openapi: OpenApi) -> Self {
-        Self(Arc::new(Inner {
+    pub(crate) fn new(
+        holdings: Arc<Holdings>,
+        config: ConsoleConfig,
+        openapi: &OpenApi,
+    ) -> anyhow::Result<Self> {
+        Ok(Self(Arc::new(Inner {
             holdings,
             hosts: Hosts::new(&config),
             config,
             throttle: Throttle::default(),
             password_checks: Semaphore::new(PASSWORDS_AT_ONCE),
             setup: Mutex::new(None),
-            openapi,
-        }))
+            openapi: serde_json::to_value(openapi)?,
+            operations: operations_of(openapi),
+        })))
     }
 
     /// Files and catalog, for code that blocks.
@@ -69,8 +76,14 @@ impl ConsoleState {
         &self.0.throttle
     }
 
-    pub(crate) fn openapi(&self) -> &OpenApi {
+    /// The description of the API.
+    pub(crate) fn openapi(&self) -> &serde_json::Value {
         &self.0.openapi
+    }
+
+    /// The operations of the API.
+    pub(crate) fn operations(&self) -> &[Described] {
+        &self.0.operations
     }
 
     pub(crate) fn cookies(&self) -> Cookies {
@@ -126,7 +139,9 @@ impl ConsoleState {
     /// The hash of a new password, which has been checked.
     pub(crate) async fn hash_password(&self, password: &str) -> Result<String, Problem> {
         let password = password.to_owned();
-        let hash = self.with_password(move || password::hash(&password)).await?;
+        let hash = self
+            .with_password(move || password::hash(&password))
+            .await?;
         Ok(hash?)
     }
 

@@ -120,19 +120,20 @@ impl Theme {
 
 impl Asking {
     /// Looks a request over: the token or the session that came with it.
-    pub(crate) async fn identify(state: &ConsoleState, request: &Request) -> Result<Self, Problem> {
-        let headers = request.headers();
+    pub(crate) async fn identify(
+        state: &ConsoleState,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<Self, Problem> {
         let cookie = |name| state.cookies().read(headers, name);
         let visit = Visit {
-            path: request.uri().path().to_owned(),
+            path: uri.path().to_owned(),
             theme: cookie(Name::Theme).map(Theme::parse).unwrap_or_default(),
             flash: cookie(Name::Flash).and_then(cookies::decode),
         };
         let catalog = state.catalog();
         let account = match (bearer(headers), cookie(Name::Session)) {
-            (Some(token), _) if is_api(request.uri()) => {
-                catalog.token(&secret::digest(token)).await?
-            }
+            (Some(token), _) if is_api(uri) => catalog.token(&secret::digest(token)).await?,
             (_, Some(session)) => {
                 let idle = state.config().session_idle();
                 let account = catalog.session(&secret::digest(session), idle).await?;
@@ -186,8 +187,8 @@ pub(crate) fn way_back(method: &Method, uri: &Uri) -> Option<String> {
 pub(crate) fn local_path(next: Option<&str>) -> &str {
     let next = next.unwrap_or("/");
     let mut characters = next.chars();
-    let starts_well = characters.next() == Some('/')
-        && characters.next().is_none_or(|second| second != '/');
+    let starts_well =
+        characters.next() == Some('/') && characters.next().is_none_or(|second| second != '/');
     let is_plain = next.chars().all(|c| c.is_ascii_graphic() && c != '\\');
     match starts_well && is_plain {
         true => next,
@@ -203,7 +204,9 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn admit(parts: &Parts, needed: Role) -> Result<Who, Problem> {
     let asking = parts.extensions.get::<Asking>();
-    let who = asking.and_then(Asking::who).ok_or_else(Problem::anonymous)?;
+    let who = asking
+        .and_then(Asking::who)
+        .ok_or_else(Problem::anonymous)?;
     match who.role >= needed {
         true => Ok(who),
         false => Err(Problem::forbidden(needed, who.role)),
@@ -232,7 +235,9 @@ impl FromRequestParts<ConsoleState> for Visit {
         _: &ConsoleState,
     ) -> Result<Self, Self::Rejection> {
         let asking = parts.extensions.get::<Asking>();
-        Ok(asking.map(|asking| asking.visit.clone()).unwrap_or_default())
+        Ok(asking
+            .map(|asking| asking.visit.clone())
+            .unwrap_or_default())
     }
 }
 

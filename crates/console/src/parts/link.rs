@@ -66,8 +66,13 @@ mod tests {
 
     #[test]
     fn parameters_are_encoded_and_replaced() {
-        let link = Link::to("/records").with("text", "a b&c=ä").with("before", 7);
-        assert_eq!(link.to_string(), "/records?text=a%20b%26c%3D%C3%A4&before=7");
+        let link = Link::to("/records")
+            .with("text", "a b&c=ä")
+            .with("before", 7);
+        assert_eq!(
+            link.to_string(),
+            "/records?text=a%20b%26c%3D%C3%A4&before=7"
+        );
         let link = link.with("before", 5).with_some("text", None::<&str>);
         assert_eq!(link.to_string(), "/records?before=5");
     }

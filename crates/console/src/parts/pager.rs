@@ -15,7 +15,13 @@ pub(crate) struct Pager {
 
 impl Pager {
     /// A list by offsets, of which so many rows are on a page.
-    pub(crate) fn by_offset(link: &Link, offset: u64, limit: u64, shown: usize, total: u64) -> Self {
+    pub(crate) fn by_offset(
+        link: &Link,
+        offset: u64,
+        limit: u64,
+        shown: usize,
+        total: u64,
+    ) -> Self {
         let end = offset + shown as u64;
         let at = |offset: u64| {
             let value = (offset > 0).then_some(offset);
@@ -54,7 +60,10 @@ impl Sorting {
     pub(crate) fn link_by(&self, column: &str) -> Link {
         let descending = self.by == column && !self.descending;
         let direction = if descending { "descending" } else { "" };
-        self.link.clone().with("sort", column).with("order", direction)
+        self.link
+            .clone()
+            .with("sort", column)
+            .with("order", direction)
     }
 
     /// The value of `aria-sort`.
@@ -76,7 +85,10 @@ mod tests {
         let link = Link::to("/repositories").with("text", "x");
         let pager = Pager::by_offset(&link, 50, 50, 50, 120);
         assert_eq!(pager.previous.unwrap().to_string(), "/repositories?text=x");
-        assert_eq!(pager.next.unwrap().to_string(), "/repositories?text=x&offset=100");
+        assert_eq!(
+            pager.next.unwrap().to_string(),
+            "/repositories?text=x&offset=100"
+        );
         assert_eq!(pager.shown.as_deref(), Some("51–100 of 120"));
         let pager = Pager::by_offset(&link, 100, 50, 20, 120);
         assert!(pager.next.is_none());
@@ -91,7 +103,10 @@ mod tests {
         };
         let again = sorting.link_by("name").to_string();
         assert_eq!(again, "/repositories?sort=name&order=descending");
-        assert_eq!(sorting.link_by("records").to_string(), "/repositories?sort=records");
+        assert_eq!(
+            sorting.link_by("records").to_string(),
+            "/repositories?sort=records"
+        );
         assert_eq!(sorting.direction("name"), "ascending");
         assert_eq!(sorting.direction("records"), "none");
     }

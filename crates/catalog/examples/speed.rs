@@ -63,6 +63,8 @@ fn finished() -> catalog::Finish {
         next_from: None,
         quirks: None,
         counts: catalog::Counts::default(),
+        job: None,
+        follow_ups: Vec::new(),
     }
 }
 

@@ -29,11 +29,13 @@ pub enum Error {
         /// The file.
         location: String,
     },
-    /// Somebody else is harvesting the same.
-    #[error("{what} is being harvested by {owner}; wait for it, or stop it")]
+    /// Somebody else is harvesting the same, or keeps it quiet.
+    #[error("{what} is {doing} by {owner}; wait for it, or stop it")]
     Busy {
         /// The repository, and as far as they are known prefix and set.
         what: String,
+        /// What is done with it, in words.
+        doing: String,
         /// The process that does so.
         owner: String,
     },
@@ -55,4 +57,120 @@ pub enum Error {
         /// The number asked for.
         id: i64,
     },
+    /// Another worker has the job, or it is over.
+    #[error("job {job} is not this worker's any more; nothing is written for it here")]
+    JobLost {
+        /// The number of the job.
+        job: i64,
+    },
+    /// The job is not over, or came to a good end.
+    #[error("job {job} is {state}; only one that failed or was cancelled can be tried again")]
+    NotRetryable {
+        /// The number of the job.
+        job: i64,
+        /// How it stands.
+        state: &'static str,
+    },
+    /// There is no such job.
+    #[error("the catalog knows no job with the number {id}; it may have been removed")]
+    UnknownJob {
+        /// The number asked for.
+        id: i64,
+    },
+    /// There is no such schedule.
+    #[error("the catalog knows no schedule with the number {id}; it may have been removed")]
+    UnknownSchedule {
+        /// The number asked for.
+        id: i64,
+    },
+    /// Somebody else changed it since it was looked at.
+    #[error("{what} was changed in the meantime; look at it again, and change it then")]
+    Changed {
+        /// What it is, with its number.
+        what: String,
+    },
+    /// The name belongs to another.
+    #[error("`{name}` is taken; choose another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// There are accounts already.
+    #[error("there is an account already; ask an admin for another one")]
+    NotFirst,
+    /// Nobody could see to accounts any more.
+    #[error("`{name}` is the only admin who can log in; make another one first")]
+    LastAdmin {
+        /// The name of the account.
+        name: String,
+    },
+    /// There is no such account, or it is disabled.
+    #[error("there is no account with the number {id}, or it is disabled")]
+    UnknownAccount {
+        /// The number asked for.
+        id: i64,
+    },
+    /// There are no such rules.
+    #[error("there are no rules with the number {id}; they may have been removed")]
+    UnknownRules {
+        /// The number asked for.
+        id: i64,
+    },
+    /// Schedules go by the rules.
+    #[error("`{name}` is used by schedule {}; change that first", schedules.join(", "))]
+    InUse {
+        /// The name of the rules.
+        name: String,
+        /// The schedules, by number and name.
+        schedules: Vec<String>,
+    },
+}
+
+impl Error {
+    /// Whether the same may go well a little later: the database is busy, starts, stops, or cannot be reached.
+    ///
+    /// What was to be committed at that moment may have been. Who tries it again is then told so by a lease that is lost.
+    pub fn is_transient(&self) -> bool {
+        let Self::Database { source, .. } = self else {
+            return false;
+        };
+        match source {
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
+            // A connection that breaks within an answer.
+            sqlx::Error::Protocol(_) => true,
+            sqlx::Error::Database(error) => error.code().is_some_and(|code| is_transient(&code)),
+            _ => false,
+        }
+    }
+}
+
+/// By the code of the database: five characters from PostgreSQL, a number from SQLite.
+fn is_transient(code: &str) -> bool {
+    if code.len() == 5 {
+        // Connections, too many of them, one that was stopped for too long, a server that starts or stops, a deadlock,
+        // a row that another keeps.
+        return code.starts_with("08")
+            || matches!(
+                code,
+                "53300" | "25P03" | "57P01" | "57P02" | "57P03" | "40001" | "40P01" | "55P03"
+            );
+    }
+    // The low byte is the kind, the rest says more about it: busy and locked.
+    code.parse::<u32>()
+        .is_ok_and(|code| matches!(code & 0xff, 5 | 6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_is_told_from_what_stays() {
+        for code in ["5", "6", "261", "517", "57P01", "57P03", "08006", "40P01"] {
+            assert!(is_transient(code), "{code}");
+        }
+        for code in ["13", "1", "2067", "23505", "42P01", "53100", ""] {
+            assert!(!is_transient(code), "{code}");
+        }
+    }
 }

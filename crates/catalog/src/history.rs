@@ -4,8 +4,10 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
-use crate::database::Row;
-use crate::{Catalog, Error};
+use crate::conditions::{Conditions, containing};
+use crate::database::{Row, Value};
+use crate::rows::BATCH;
+use crate::{Catalog, Error, owner};
 
 /// How a harvest stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +57,12 @@ pub struct HistoryEntry {
     pub repository: i64,
     /// Where the repository answers.
     pub base_url: String,
+    /// The number of the job that it belongs to; a command has none.
+    pub job: Option<i64>,
+    /// The number of the schedule that it belongs to.
+    pub schedule: Option<i64>,
+    /// The process that has it, or had it last, in words.
+    pub worker: String,
     /// The format that was asked for.
     pub metadata_prefix: String,
     /// The set that was asked for.
@@ -83,10 +91,22 @@ pub struct HistoryEntry {
 }
 
 /// Which entries are wanted.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct HistoryQuery {
     /// Those of one repository.
     pub repository: Option<i64>,
+    /// Those that stand so.
+    pub state: Option<State>,
+    /// Those that began then or later, in seconds.
+    pub since: Option<i64>,
+    /// Those that began then or earlier, in seconds.
+    pub until: Option<i64>,
+    /// Those with this text in their reason.
+    pub text: Option<String>,
+    /// Those of one schedule.
+    pub schedule: Option<i64>,
+    /// Those of one job.
+    pub job: Option<i64>,
     /// Those with a smaller number, for the next page.
     pub before: Option<i64>,
     /// How many at most.
@@ -108,6 +128,12 @@ impl Default for HistoryQuery {
     fn default() -> Self {
         Self {
             repository: None,
+            state: None,
+            since: None,
+            until: None,
+            text: None,
+            schedule: None,
+            job: None,
             before: None,
             limit: 100,
         }
@@ -116,16 +142,8 @@ impl Default for HistoryQuery {
 
 impl Catalog {
     /// Entries of the history, the newest first.
-    pub async fn history(&self, query: HistoryQuery) -> Result<Vec<HistoryEntry>, Error> {
-        let sql = format!(
-            "{SELECT} WHERE ($1 = 0 OR history.repository_id = $1) AND history.id < $2
-             ORDER BY history.id DESC LIMIT $3"
-        );
-        let values = [
-            query.repository.unwrap_or_default().into(),
-            query.before.unwrap_or(i64::MAX).into(),
-            query.limit.into(),
-        ];
+    pub async fn history(&self, query: &HistoryQuery) -> Result<Vec<HistoryEntry>, Error> {
+        let (sql, values) = query.statement();
         let rows = self.database.read().await?.rows(&sql, values).await?;
         rows.iter().map(entry).collect()
     }
@@ -170,9 +188,68 @@ impl Catalog {
         transaction.commit().await?;
         Ok(removed > 0)
     }
+
+    /// Removes entries of harvests that ended longer ago than this, and tells how many. What later harvests need stays:
+    /// of each repository, format and set the last one that can be built upon, and one that can be gone on with. So
+    /// does, if wanted, the last of each.
+    pub async fn remove_history(
+        &self,
+        older_than_seconds: i64,
+        keep_last_per_target: bool,
+    ) -> Result<u64, Error> {
+        let kept = if keep_last_per_target {
+            "true"
+        } else {
+            "state = 'failed' AND resume_state IS NOT NULL"
+        };
+        // A few at a time, so that harvests that run are not kept waiting.
+        let sql = format!(
+            "DELETE FROM history WHERE id IN (
+                 SELECT id FROM history
+                 WHERE state <> 'running' AND COALESCE(ended, started) < {{now}} - $1
+                     AND id NOT IN (SELECT max(id) FROM history
+                         WHERE state IN ('ok', 'incomplete') AND next_from IS NOT NULL GROUP BY {TARGET})
+                     AND NOT ({kept} AND id IN (SELECT max(id) FROM history GROUP BY {TARGET}))
+                 ORDER BY id LIMIT {BATCH})"
+        );
+        let mut removed = 0;
+        loop {
+            let mut transaction = self.database.write().await?;
+            let some = transaction
+                .execute(&sql, [older_than_seconds.into()])
+                .await?;
+            transaction.commit().await?;
+            removed += some;
+            if some < BATCH as u64 {
+                return Ok(removed);
+            }
+        }
+    }
 }
 
-pub(crate) const SELECT: &str = "SELECT history.id, history.repository_id, repository.base_url, metadata_prefix, \
+/// What is harvested by one harvest after another.
+const TARGET: &str = "repository_id, metadata_prefix, set_spec";
+
+impl HistoryQuery {
+    fn statement(&self) -> (String, Vec<Value>) {
+        let mut conditions = Conditions::default();
+        conditions.only("history.repository_id = $n", self.repository);
+        conditions.only("state = $n", self.state.map(State::name));
+        conditions.only("started >= $n", self.since);
+        conditions.only("started <= $n", self.until);
+        conditions.only(
+            "lower(failure_reason) LIKE $n ESCAPE '!'",
+            self.text.as_deref().map(containing),
+        );
+        conditions.only("history.schedule_id = $n", self.schedule);
+        conditions.only("history.job_id = $n", self.job);
+        conditions.only("history.id < $n", self.before);
+        conditions.some(SELECT, "ORDER BY history.id DESC", self.limit)
+    }
+}
+
+pub(crate) const SELECT: &str = "SELECT history.id, history.repository_id, repository.base_url, history.job_id, \
+     history.schedule_id, metadata_prefix, \
      set_spec, parameters, state, started, ended, lease_owner, lease_token, resume_state, next_from, new_records, \
      updated, unchanged, deleted, filtered, repaired, skipped, failed, requests, bytes, failure_reason, quirks, \
      lease_until - {now} AS lease_left \
@@ -183,6 +260,9 @@ pub(crate) fn entry(row: &Row) -> Result<HistoryEntry, Error> {
         id: row.integer("id")?,
         repository: row.integer("repository_id")?,
         base_url: row.text("base_url")?,
+        job: row.maybe_integer("job_id")?,
+        schedule: row.maybe_integer("schedule_id")?,
+        worker: owner::described(&row.text("lease_owner")?),
         metadata_prefix: row.text("metadata_prefix")?,
         set: Some(row.text("set_spec")?).filter(|set| !set.is_empty()),
         parameters: row.text("parameters")?,
@@ -228,7 +308,7 @@ impl State {
         }
     }
 
-    fn parse(name: &str) -> Self {
+    pub(crate) fn parse(name: &str) -> Self {
         match name {
             "running" => Self::Running,
             "ok" => Self::Ok,

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::database::{Database, Transaction};
+use crate::repositories::fill_hosts;
 
 /// The statements that lead from one version to the next; the first makes everything.
 const STEPS: [&str; 2] = [
@@ -11,6 +12,9 @@ const STEPS: [&str; 2] = [
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.
 const LOCK: i64 = 0x67_61_72_6e_65_72;
+
+/// The version since which repositories have a host.
+const WITH_HOSTS: i64 = 2;
 
 /// Brings the tables to the newest version, whoever else does so at the same time.
 pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
@@ -22,10 +26,7 @@ pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
     drop(transaction);
 
     let mut transaction = database.write().await?;
-    if !database.is_sqlite() {
-        let lock = "SELECT 1 AS one FROM (SELECT pg_advisory_xact_lock($1)) AS held";
-        transaction.rows(lock, [LOCK.into()]).await?;
-    }
+    transaction.take(LOCK).await?;
     let from = match version(database, &mut transaction).await? {
         Some(version) => version,
         None => found(database, &mut transaction).await?,
@@ -33,6 +34,9 @@ pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
     let done = usize::try_from(from).unwrap_or_default();
     for step in STEPS.iter().skip(done) {
         transaction.script(step).await?;
+    }
+    if from < WITH_HOSTS {
+        fill_hosts(&mut transaction).await?;
     }
     let sql = "UPDATE catalog_schema SET version = $1";
     transaction.execute(sql, [newest().into()]).await?;

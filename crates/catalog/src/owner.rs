@@ -1,10 +1,11 @@
-//! Who holds a run, and whether a process of this machine that did so is gone.
+//! Who holds a run or a job, and whether a process of this machine that did so is gone.
 //!
 //! A lease alone would let a harvest that was killed wait for a minute before it can go on. Where the process is one of
 //! this machine, the system can be asked instead.
 
 use std::fs;
 use std::process;
+use std::sync::OnceLock;
 
 /// The name of this process: host, number, start and machine, separated by spaces.
 pub(crate) fn this_process() -> String {
@@ -15,10 +16,15 @@ pub(crate) fn this_process() -> String {
     format!("{host} {id} {started} {}", machine().unwrap_or_default())
 }
 
+/// The name of a worker in this process: that of the process, and its own.
+pub(crate) fn this_worker(name: &str) -> String {
+    format!("{} {name}", this_process()).trim_end().to_owned()
+}
+
 /// Whether it is certain that the process does not run any more.
 pub(crate) fn is_gone(owner: &str) -> bool {
-    let parts: Vec<&str> = owner.split(' ').collect();
-    let [_, id, start, place] = parts[..] else {
+    let parts: Vec<&str> = owner.splitn(5, ' ').collect();
+    let [_, id, start, place, ..] = parts[..] else {
         return false;
     };
     let (Ok(id), Ok(start)) = (id.parse(), start.parse::<u64>()) else {
@@ -33,18 +39,23 @@ pub(crate) fn is_gone(owner: &str) -> bool {
 
 /// The process in words.
 pub(crate) fn described(owner: &str) -> String {
-    let mut parts = owner.split(' ');
-    match (parts.next(), parts.next()) {
-        (Some(host), Some(id)) => format!("process {id} on {host}"),
+    let parts: Vec<&str> = owner.splitn(5, ' ').collect();
+    match parts[..] {
+        [host, id, _, _, worker] => format!("{worker} (process {id} on {host})"),
+        [host, id, ..] => format!("process {id} on {host}"),
         _ => "another process".to_owned(),
     }
 }
 
 /// The start of the system and the space of its process numbers: containers have their own.
 fn machine() -> Option<String> {
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
-    let space = fs::read_link("/proc/self/ns/pid").ok()?;
-    Some(format!("{}/{}", boot.trim(), space.display()))
+    static MACHINE: OnceLock<Option<String>> = OnceLock::new();
+    let read = || {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let space = fs::read_link("/proc/self/ns/pid").ok()?;
+        Some(format!("{}/{}", boot.trim(), space.display()))
+    };
+    MACHINE.get_or_init(read).clone()
 }
 
 /// When a process started, in ticks since the system did; `None` if it does not run.
@@ -92,6 +103,22 @@ mod tests {
 
         assert!(is_gone(&owner));
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_worker_is_gone_with_its_process_and_keeps_its_name() {
+        let worker = this_worker("worker 2");
+        let other = this_worker("worker 2").replacen(
+            &format!(" {} ", started(process::id()).unwrap()),
+            " 1 ",
+            1,
+        );
+
+        assert!(!is_gone(&worker));
+        assert!(is_gone(&other));
+        let words = format!("worker 2 (process {} on ", process::id());
+        assert!(described(&worker).starts_with(&words));
+        assert_eq!(this_worker(""), this_process());
     }
 
     #[test]

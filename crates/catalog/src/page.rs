@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::bounded::{bounded, clean, in_full};
 use crate::database::{Row, Transaction};
+use crate::holding::Holding;
 use crate::memberships::{Memberships, Sets};
 use crate::repositories::lock;
 use crate::rows::{BATCH, batch};
-use crate::runs::{count, renew};
+use crate::runs::{count, keep_job, renew};
 use crate::{Catalog, Counts, Error, Run, Warning};
 
 /// A record as it was harvested.
@@ -105,12 +106,14 @@ impl Catalog {
         lock(&mut transaction, run.repository).await?;
         renew(&mut transaction, run).await?;
         let mut outcomes = Vec::with_capacity(page.rows.len());
+        let mut holding = Holding::default();
         for rows in page.rows.chunks(BATCH) {
-            outcomes.append(&mut write(&mut transaction, run, rows).await?);
+            outcomes.append(&mut write(&mut transaction, run, rows, &mut holding).await?);
         }
         for identifiers in page.dropped.chunks(BATCH) {
-            drop_records(&mut transaction, run, identifiers).await?;
+            drop_records(&mut transaction, run, identifiers, &mut holding).await?;
         }
+        holding.write(&mut transaction, run).await?;
         for warnings in page.warnings.chunks(BATCH) {
             warn(&mut transaction, run, warnings).await?;
         }
@@ -121,6 +124,7 @@ impl Catalog {
             "UPDATE history SET resume_state = $2, quirks = COALESCE($3, quirks) WHERE id = $1";
         let values = [run.id.into(), page.resume_state.into(), page.quirks.into()];
         transaction.execute(sql, values).await?;
+        keep_job(&mut transaction, run).await?;
         transaction.commit().await?;
         run.committed(counts, page.resume_state);
         Ok(outcomes)
@@ -152,6 +156,7 @@ async fn write(
     transaction: &mut Transaction,
     run: &Run,
     rows: &[RecordRow],
+    holding: &mut Holding,
 ) -> Result<Vec<Outcome>, Error> {
     let keys: Vec<Cow<'_, str>> = rows.iter().map(|row| bounded(&row.identifier)).collect();
     // One statement cannot write a row twice, so of several with one identifier only the last is looked at.
@@ -182,6 +187,7 @@ async fn write(
             }
             held => {
                 changed.push(at);
+                holding.change(held.as_ref().map(|held| held.deleted), Some(row.deleted));
                 before.insert(
                     key,
                     (held.map(|held| held.sets).unwrap_or_default(), wanted),
@@ -316,15 +322,18 @@ async fn drop_records(
     transaction: &mut Transaction,
     run: &Run,
     identifiers: &[String],
+    holding: &mut Holding,
 ) -> Result<(), Error> {
     let keys: Vec<_> = identifiers.iter().map(|text| (bounded(text),)).collect();
-    let sql = "DELETE FROM record WHERE id IN (SELECT record.id {found})";
+    let sql = "DELETE FROM record WHERE id IN (SELECT record.id {found}) RETURNING deleted";
     let values = [
         run.repository.into(),
         run.metadata_prefix.as_str().into(),
         batch(&keys),
     ];
-    transaction.execute(sql, values).await?;
+    for row in transaction.rows(sql, values).await? {
+        holding.change(Some(row.flag("deleted")?), None);
+    }
     Ok(())
 }
 

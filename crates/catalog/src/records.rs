@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::bounded::bounded;
-use crate::database::{Row, Transaction, Value};
+use crate::database::{Row, Transaction};
 use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error, Validation};
 
@@ -49,6 +49,12 @@ pub struct RecordEntry {
     pub harvested: i64,
     /// What validation made of it.
     pub validation: Validation,
+    /// What it is called, if its words were read.
+    pub title: Option<String>,
+    /// The harvest that saw it last.
+    pub seen_by: i64,
+    /// The harvest that found it to be new or changed.
+    pub changed_by: i64,
     /// The sets that it is in.
     pub set_specs: Vec<String>,
 }
@@ -64,6 +70,17 @@ pub struct FormatCounts {
     pub deleted: u64,
 }
 
+/// In which order records are listed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// Those first that the catalog has known for longest.
+    #[default]
+    Oldest,
+    /// Those first that it came to know last.
+    Newest,
+}
+
 /// Which records are wanted.
 #[derive(Debug, Clone)]
 pub struct RecordQuery {
@@ -75,14 +92,23 @@ pub struct RecordQuery {
     pub set: Option<String>,
     /// Those with this datestamp or a later one, in seconds.
     pub since: Option<i64>,
+    /// Those with this datestamp or an earlier one, in seconds.
+    pub until: Option<i64>,
+    /// Those with these words: all of them, `"a phrase"`, `begin*`. Any text is understood; without a word in it,
+    /// nothing is asked for.
+    pub text: Option<String>,
     /// Those that this harvest found to be new or changed.
     pub changed_by: Option<i64>,
     /// Those that are deleted, or those that are not.
     pub deleted: Option<bool>,
     /// Those that this harvest has not seen: after a full one, they are gone.
     pub not_seen_by: Option<i64>,
-    /// Those behind the record with this number, for the next page.
+    /// Those with a larger number than this: the next page of a list from the oldest.
     pub after: i64,
+    /// Those with a smaller number than this: the next page of a list from the newest.
+    pub before: Option<i64>,
+    /// In which order.
+    pub order: Order,
     /// How many at most.
     pub limit: u64,
 }
@@ -101,10 +127,14 @@ impl Default for RecordQuery {
             metadata_prefix: None,
             set: None,
             since: None,
+            until: None,
+            text: None,
             changed_by: None,
             deleted: None,
             not_seen_by: None,
             after: 0,
+            before: None,
+            order: Order::Oldest,
             limit: 500,
         }
     }
@@ -143,19 +173,17 @@ impl Catalog {
 
     /// How many records of a repository are held in each format that there is one of.
     pub async fn format_counts(&self, repository: i64) -> Result<Vec<FormatCounts>, Error> {
-        let sql =
-            "SELECT metadata_prefix, count(*) AS records, CAST(sum(deleted) AS BIGINT) AS deleted
-             FROM record WHERE repository_id = $1 GROUP BY metadata_prefix";
+        let sql = "SELECT metadata_prefix, records, deleted FROM holding
+             WHERE repository_id = $1 AND records + deleted > 0";
         let mut transaction = self.database.read().await?;
         let rows = transaction.rows(sql, [repository.into()]).await?;
         let mut formats = rows
             .iter()
             .map(|row| {
-                let deleted = row.count("deleted")?;
                 Ok(FormatCounts {
                     metadata_prefix: row.text("metadata_prefix")?,
-                    records: row.count("records")? - deleted,
-                    deleted,
+                    records: row.count("records")?,
+                    deleted: row.count("deleted")?,
                 })
             })
             .collect::<Result<Vec<_>, Error>>()?;
@@ -164,10 +192,13 @@ impl Catalog {
         Ok(formats)
     }
 
-    /// Records in the order of their numbers. The next page begins after the number of the last.
+    /// Records in the order of their numbers. The next page begins after the number of the last, or before it.
     pub async fn records(&self, query: &RecordQuery) -> Result<Vec<RecordEntry>, Error> {
-        let (sql, values) = query.statement();
         let mut transaction = self.database.read().await?;
+        let Some(statement) = self.record_statement(&mut transaction, query).await? else {
+            return Ok(Vec::new());
+        };
+        let (sql, values) = statement.list(query);
         let rows = transaction.rows(&sql, values).await?;
         let mut records = rows.iter().map(record).collect::<Result<Vec<_>, _>>()?;
         for records in records.chunks_mut(BATCH) {
@@ -175,43 +206,32 @@ impl Catalog {
         }
         Ok(records)
     }
-}
 
-impl RecordQuery {
-    /// Only what is asked for stands in the statement, so that the database can use its indexes.
-    fn statement(&self) -> (String, Vec<Value>) {
-        let mut sql = "SELECT id, repository_id, metadata_prefix,
-             COALESCE(identifier_in_full, identifier) AS identifier, datestamp, deleted, file, sha256, harvested,
-             validation FROM record WHERE id > $1"
-            .to_owned();
-        let mut values = vec![Value::from(self.after)];
-        let mut only = |condition: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                values.push(value);
-                sql.push_str(" AND ");
-                sql.push_str(&condition.replace("$n", &format!("${}", values.len())));
-            }
+    /// How many records there are for a query, whatever its page. It stops to count at `at_most`.
+    pub async fn count_records(&self, query: &RecordQuery, at_most: u64) -> Result<u64, Error> {
+        let mut transaction = self.database.read().await?;
+        let query = RecordQuery {
+            after: 0,
+            before: None,
+            ..query.clone()
         };
-        let prefix = self.metadata_prefix.as_deref().map(bounded);
-        let set = self.set.as_deref().map(bounded);
-        only("repository_id = $n", self.repository.map(Into::into));
-        only(
-            "metadata_prefix = $n",
-            prefix.map(|text| text.as_ref().into()),
-        );
-        only("datestamp >= $n", self.since.map(Into::into));
-        only("changed_by = $n", self.changed_by.map(Into::into));
-        only("deleted = $n", self.deleted.map(Into::into));
-        only("run_id <> $n", self.not_seen_by.map(Into::into));
-        only(
-            "EXISTS (SELECT 1 FROM record_set JOIN oai_set ON oai_set.id = record_set.set_id
-                 WHERE record_set.record_id = record.id AND (oai_set.set_spec = $n
-                 OR substr(oai_set.set_spec, 1, length($n) + 1) = $n || ':'))",
-            set.map(|text| text.as_ref().into()),
-        );
-        values.push(self.limit.into());
-        sql.push_str(&format!(" ORDER BY id LIMIT ${}", values.len()));
-        (sql, values)
+        let Some(statement) = self.record_statement(&mut transaction, &query).await? else {
+            return Ok(0);
+        };
+        let (sql, values) = statement.count(at_most);
+        let row = transaction.row(&sql, values).await?;
+        row.map_or(Ok(0), |row| row.count("number"))
+    }
+
+    /// The record with this number.
+    pub async fn record(&self, id: i64) -> Result<Option<RecordEntry>, Error> {
+        let query = RecordQuery {
+            after: id.saturating_sub(1),
+            before: id.checked_add(1),
+            limit: 1,
+            ..RecordQuery::default()
+        };
+        Ok(self.records(&query).await?.pop())
     }
 }
 
@@ -227,6 +247,9 @@ fn record(row: &Row) -> Result<RecordEntry, Error> {
         sha256: row.maybe_text("sha256")?,
         harvested: row.integer("harvested")?,
         validation: Validation::parse(&row.text("validation")?),
+        title: row.maybe_text("title")?,
+        seen_by: row.integer("run_id")?,
+        changed_by: row.integer("changed_by")?,
         set_specs: Vec::new(),
     })
 }

@@ -4,7 +4,11 @@ use serde::Serialize;
 
 use crate::database::{Row, Transaction};
 use crate::history::described;
+use crate::host::host;
+use crate::jobs::lock_queue;
 use crate::owner;
+use crate::running::Running;
+use crate::runs::HARVESTED;
 use crate::{Catalog, Error};
 
 /// What a repository answers to Identify, as sent.
@@ -59,7 +63,7 @@ pub struct RepositoryCounts {
     pub harvests: u64,
 }
 
-const COLUMNS: &str = "id, base_url, name, protocol_version, admin_emails, earliest_datestamp, deleted_record, \
+pub(crate) const COLUMNS: &str = "id, base_url, name, protocol_version, admin_emails, earliest_datestamp, deleted_record, \
      granularity, repository_identifier, base_directory, added, identified";
 
 impl Catalog {
@@ -74,8 +78,8 @@ impl Catalog {
         let mut transaction = self.database.write().await?;
         let sql = format!(
             "INSERT INTO repository (base_url, base_directory, name, protocol_version, admin_emails,
-                 earliest_datestamp, deleted_record, granularity, repository_identifier, added, identified)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, {{now}}, {{now}})
+                 earliest_datestamp, deleted_record, granularity, repository_identifier, host, added, identified)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, {{now}}, {{now}})
              ON CONFLICT (base_url) DO UPDATE SET
                  name = excluded.name, protocol_version = excluded.protocol_version,
                  admin_emails = excluded.admin_emails, earliest_datestamp = excluded.earliest_datestamp,
@@ -93,6 +97,7 @@ impl Catalog {
             identity.deleted_record.as_deref().into(),
             identity.granularity.as_deref().into(),
             identity.repository_identifier.as_deref().into(),
+            host(base_url).into(),
         ];
         let rows = transaction.rows(&sql, values).await?;
         transaction.commit().await?;
@@ -127,18 +132,26 @@ impl Catalog {
         counts(&mut self.database.read().await?, id).await
     }
 
-    /// Removes a repository with all that belongs to it, and tells how much that was. Files are not touched.
+    /// Removes a repository with all that belongs to it, and tells how much that was. Files are not touched. Refused
+    /// while a job runs that is about it; those that wait are gone with it.
     pub async fn remove_repository(&self, id: i64) -> Result<RepositoryCounts, Error> {
         let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
         let base_url = lock(&mut transaction, id).await?;
+        for job in Running::of_repository(&mut transaction, id).await? {
+            if !job.is_stale() {
+                return Err(job.refusal(&base_url));
+            }
+        }
         let sql = "SELECT metadata_prefix, set_spec, lease_owner FROM history
-             WHERE repository_id = $1 AND state = 'running' AND lease_until >= {now}";
+             WHERE repository_id = $1 AND state = 'running' AND lease_until >= {now} AND job_id IS NULL";
         for row in transaction.rows(sql, [id.into()]).await? {
             let process = row.text("lease_owner")?;
             if !owner::is_gone(&process) {
                 let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
                 return Err(Error::Busy {
                     what: described(&base_url, &prefix, &set),
+                    doing: HARVESTED.to_owned(),
                     owner: owner::described(&process),
                 });
             }
@@ -160,10 +173,24 @@ pub(crate) async fn lock(transaction: &mut Transaction, id: i64) -> Result<Strin
     }
 }
 
+/// Fills in the hosts of repositories that were added before there were any.
+pub(crate) async fn fill_hosts(transaction: &mut Transaction) -> Result<(), Error> {
+    let sql = "SELECT id, base_url FROM repository WHERE host = ''";
+    for row in transaction.rows(sql, []).await? {
+        let sql = "UPDATE repository SET host = $2 WHERE id = $1";
+        let values = [
+            row.integer("id")?.into(),
+            host(&row.text("base_url")?).into(),
+        ];
+        transaction.execute(sql, values).await?;
+    }
+    Ok(())
+}
+
 async fn counts(transaction: &mut Transaction, id: i64) -> Result<RepositoryCounts, Error> {
     let sql = "SELECT
-            (SELECT count(*) FROM record WHERE repository_id = $1 AND deleted = 0) AS records,
-            (SELECT count(*) FROM record WHERE repository_id = $1 AND deleted = 1) AS deleted,
+            CAST(COALESCE((SELECT sum(records) FROM holding WHERE repository_id = $1), 0) AS BIGINT) AS records,
+            CAST(COALESCE((SELECT sum(deleted) FROM holding WHERE repository_id = $1), 0) AS BIGINT) AS deleted,
             (SELECT count(*) FROM oai_set WHERE repository_id = $1) AS sets,
             (SELECT count(*) FROM format_mapping WHERE repository_id = $1) AS formats,
             (SELECT count(*) FROM history WHERE repository_id = $1) AS harvests
@@ -179,7 +206,7 @@ async fn counts(transaction: &mut Transaction, id: i64) -> Result<RepositoryCoun
     })
 }
 
-fn repository(row: &Row) -> Result<Repository, Error> {
+pub(crate) fn repository(row: &Row) -> Result<Repository, Error> {
     let emails = row.text("admin_emails")?;
     Ok(Repository {
         id: row.integer("id")?,

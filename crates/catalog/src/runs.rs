@@ -1,4 +1,4 @@
-//! Harvests that run: begun, kept alive, taken over, ended.
+//! Harvests that run: kept alive, taken over, ended. How they begin is in `begin`.
 //!
 //! A run is the row of its history entry. Whoever holds it has its lease: a token that every write carries, and a time
 //! until which nobody else takes it. When another process does, the token counts up and the first can write nothing
@@ -7,10 +7,12 @@
 use std::time::Duration;
 
 use crate::bounded::bounded;
-use crate::database::{Row, Transaction, Value};
-use crate::history::{SELECT, described, entry};
+use crate::database::{Transaction, Value};
+use crate::ends::{JobEnd, settle};
+use crate::history::{SELECT, entry};
+use crate::jobs::{self, lock_queue};
 use crate::repositories::lock;
-use crate::{Catalog, Counts, Error, HistoryEntry, State, owner};
+use crate::{Catalog, Counts, Error, HistoryEntry, JobLease, NewJob, State};
 
 /// What is to be harvested.
 #[derive(Debug, Clone)]
@@ -27,6 +29,8 @@ pub struct NewRun {
     pub resume: Option<i64>,
     /// How long nobody else may take it over without hearing of this process.
     pub lease: Duration,
+    /// The job that it belongs to, as this worker has it.
+    pub job: Option<JobLease>,
 }
 
 /// A harvest that this process holds.
@@ -37,8 +41,9 @@ pub struct Run {
     pub(crate) metadata_prefix: String,
     pub(crate) token: i64,
     pub(crate) lease: i64,
-    counts: Counts,
-    resume_state: Option<String>,
+    pub(crate) job: Option<JobLease>,
+    pub(crate) counts: Counts,
+    pub(crate) resume_state: Option<String>,
 }
 
 /// How a harvest ends.
@@ -54,7 +59,14 @@ pub struct Finish {
     pub quirks: Option<String>,
     /// What was counted since the last page.
     pub counts: Counts,
+    /// How its job ends, in the same moment; without it the job goes on.
+    pub job: Option<JobEnd>,
+    /// Jobs that follow; not put into the queue if the job of this harvest is tried again.
+    pub follow_ups: Vec<NewJob>,
 }
+
+/// What is done with a repository.
+pub(crate) const HARVESTED: &str = "being harvested";
 
 /// Rows of one harvest after another, the newest first.
 const OF_TARGET: &str = "history.repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3";
@@ -69,6 +81,7 @@ impl NewRun {
             parameters: "{}".to_owned(),
             resume: None,
             lease: Duration::from_secs(120),
+            job: None,
         }
     }
 }
@@ -130,31 +143,21 @@ impl Catalog {
         row.as_ref().map(entry).transpose()
     }
 
-    /// Begins a harvest, or goes on with one. Refused while another process harvests the same.
-    pub async fn begin(&self, run: &NewRun) -> Result<Run, Error> {
-        let mut transaction = self.database.write().await?;
-        let base_url = lock(&mut transaction, run.repository).await?;
-        end_stale(&mut transaction, &base_url, run).await?;
-        let lease = i64::try_from(run.lease.as_secs()).unwrap_or(i64::MAX / 4);
-        let begun = match run.resume {
-            Some(id) => resume(&mut transaction, run, id, lease).await?,
-            None => insert(&mut transaction, run, lease).await?,
-        };
-        transaction.commit().await?;
-        Ok(begun)
-    }
-
     /// Tells that the harvest is still running, where a page takes long.
     pub async fn renew(&self, run: &Run) -> Result<(), Error> {
         let mut transaction = self.database.write().await?;
+        // In the order in which everybody locks these rows.
+        keep_job(&mut transaction, run).await?;
         renew(&mut transaction, run).await?;
         transaction.commit().await
     }
 
-    /// Ends a harvest. One that failed keeps its resume state, so that it can be gone on with.
+    /// Ends a harvest, and its job with it. One that failed keeps its resume state, so that it can be gone on with.
     pub async fn finish(&self, run: Run, finish: &Finish) -> Result<HistoryEntry, Error> {
         let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
         lock(&mut transaction, run.repository).await?;
+        keep_job(&mut transaction, &run).await?;
         renew(&mut transaction, &run).await?;
         count(&mut transaction, &run, finish.counts).await?;
         let sql =
@@ -170,6 +173,7 @@ impl Catalog {
             finish.quirks.as_deref().into(),
         ];
         transaction.execute(sql, values).await?;
+        follow(&mut transaction, &run, finish).await?;
         let sql = format!("{SELECT} WHERE history.id = $1");
         let row = transaction.row(&sql, [run.id.into()]).await?;
         transaction.commit().await?;
@@ -186,6 +190,32 @@ pub(crate) async fn renew(transaction: &mut Transaction, run: &Run) -> Result<()
         1 => Ok(()),
         _ => Err(Error::LeaseLost { run: run.id }),
     }
+}
+
+/// Finds out whether the job of a run is another's, and keeps it from becoming so until the end of the transaction.
+///
+/// That is done last, so that beats and whoever cancels the job need not wait for all of a page.
+pub(crate) async fn keep_job(transaction: &mut Transaction, run: &Run) -> Result<(), Error> {
+    let Some(lease) = run.job else { return Ok(()) };
+    let sql = "SELECT id FROM job WHERE id = $1 AND lease_token = $2 AND state = 'running' {lock}";
+    let values = [lease.job.into(), lease.token.into()];
+    match transaction.row(sql, values).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::LeaseLost { run: run.id }),
+    }
+}
+
+/// Ends the job of a run, and puts what follows into the queue.
+async fn follow(transaction: &mut Transaction, run: &Run, finish: &Finish) -> Result<(), Error> {
+    if let (Some(lease), Some(end)) = (run.job, &finish.job) {
+        let state = settle(transaction, lease, end, &finish.follow_ups).await?;
+        state.ok_or(Error::LeaseLost { run: run.id })?;
+        return Ok(());
+    }
+    for job in &finish.follow_ups {
+        jobs::insert(transaction, job).await?;
+    }
+    Ok(())
 }
 
 /// Adds to what was counted.
@@ -216,104 +246,7 @@ pub(crate) async fn count(
     Ok(())
 }
 
-/// Refuses if somebody else holds a run of the same; ends the one of a process that is gone.
-async fn end_stale(
-    transaction: &mut Transaction,
-    base_url: &str,
-    run: &NewRun,
-) -> Result<(), Error> {
-    let values = target(run.repository, &run.metadata_prefix, run.set.as_deref());
-    let sql = format!("{SELECT} WHERE {OF_TARGET} AND state = 'running'");
-    let Some(row) = transaction.row(&sql, values).await? else {
-        return Ok(());
-    };
-    let process = row.text("lease_owner")?;
-    if row.integer("lease_left")? >= 0 && !owner::is_gone(&process) {
-        let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
-        return Err(Error::Busy {
-            what: described(base_url, &prefix, &set),
-            owner: owner::described(&process),
-        });
-    }
-    let id = row.integer("id")?;
-    let sql = if run.resume == Some(id) {
-        // It is gone on with at once, and the token counts up then.
-        "UPDATE history SET state = 'failed' WHERE id = $1"
-    } else {
-        "UPDATE history SET state = 'failed', ended = {now}, lease_token = lease_token + 1,
-             failure_reason = 'interrupted: its process ended without a word'
-         WHERE id = $1"
-    };
-    transaction.execute(sql, [id.into()]).await?;
-    Ok(())
-}
-
-async fn resume(
-    transaction: &mut Transaction,
-    run: &NewRun,
-    id: i64,
-    lease: i64,
-) -> Result<Run, Error> {
-    let sql = "UPDATE history SET state = 'running', ended = NULL, failure_reason = NULL,
-             lease_owner = $5, lease_token = lease_token + 1, lease_until = {now} + $6
-         WHERE id = $4 AND repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3 AND state = 'failed'";
-    let [repository, prefix, set] =
-        target(run.repository, &run.metadata_prefix, run.set.as_deref());
-    let values = [
-        repository,
-        prefix,
-        set,
-        id.into(),
-        owner::this_process().into(),
-        lease.into(),
-    ];
-    if transaction.execute(sql, values).await? != 1 {
-        return Err(Error::NotResumable { run: id });
-    }
-    begun(transaction, run, id, lease).await
-}
-
-async fn insert(transaction: &mut Transaction, run: &NewRun, lease: i64) -> Result<Run, Error> {
-    let sql =
-        "INSERT INTO history (repository_id, metadata_prefix, set_spec, parameters, state, started,
-             lease_owner, lease_token, lease_until)
-         VALUES ($1, $2, $3, $4, 'running', {now}, $5, 1, {now} + $6) RETURNING id";
-    let [repository, prefix, set] =
-        target(run.repository, &run.metadata_prefix, run.set.as_deref());
-    let values = [
-        repository,
-        prefix,
-        set,
-        run.parameters.as_str().into(),
-        owner::this_process().into(),
-        lease.into(),
-    ];
-    let row = transaction.row(sql, values).await?;
-    let id = row.map(|row: Row| row.integer("id")).transpose()?;
-    begun(transaction, run, id.unwrap_or_default(), lease).await
-}
-
-async fn begun(
-    transaction: &mut Transaction,
-    run: &NewRun,
-    id: i64,
-    lease: i64,
-) -> Result<Run, Error> {
-    let sql = format!("{SELECT} WHERE history.id = $1");
-    let row = transaction.row(&sql, [id.into()]).await?;
-    let entry = entry(&row.ok_or(Error::NotResumable { run: id })?)?;
-    Ok(Run {
-        id,
-        repository: run.repository,
-        metadata_prefix: entry.metadata_prefix,
-        token: entry.attempts,
-        lease,
-        counts: entry.counts,
-        resume_state: entry.resume_state,
-    })
-}
-
-fn target(repository: i64, metadata_prefix: &str, set: Option<&str>) -> [Value; 3] {
+pub(crate) fn target(repository: i64, metadata_prefix: &str, set: Option<&str>) -> [Value; 3] {
     [
         repository.into(),
         bounded(metadata_prefix).as_ref().into(),

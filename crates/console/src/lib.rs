@@ -1,2 +1,31 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+
+mod api;
+mod assets;
+mod client;
+mod config;
+mod connection;
+mod console;
+mod cookies;
+mod dress;
+mod extract;
+mod filters;
+mod headers;
+mod host;
+mod pages;
+mod parts;
+pub mod password;
+mod people;
+mod problem;
+mod router;
+mod routes;
+mod secret;
+mod session;
+mod state;
+mod throttle;
+mod who;
+
+pub use config::ConsoleConfig;
+pub use console::Console;
+pub use routes::Route;

@@ -9,16 +9,34 @@ ALTER TABLE schedule ADD COLUMN name TEXT NOT NULL DEFAULT '';
 ALTER TABLE schedule ADD COLUMN version BIGINT NOT NULL DEFAULT 1;
 ALTER TABLE schedule ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE schedule ADD COLUMN last_run BIGINT;
+ALTER TABLE schedule DROP COLUMN incremental;
 DROP INDEX recurring_job_due;
+-- When the last run was due that was withdrawn before it began: the next is planned after that.
+ALTER TABLE schedule RENAME COLUMN next_run TO skipped;
 CREATE INDEX schedule_by_repository ON schedule (repository_id);
 
 -- `host` is where the repository answers, `host:port`: politeness is owed to hosts.
 ALTER TABLE repository ADD COLUMN host TEXT NOT NULL DEFAULT '';
-ALTER TABLE repository ADD COLUMN records BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE repository ADD COLUMN deleted_records BIGINT NOT NULL DEFAULT 0;
-UPDATE repository SET
-    records = (SELECT count(*) FROM record WHERE repository_id = repository.id AND deleted = 0),
-    deleted_records = (SELECT count(*) FROM record WHERE repository_id = repository.id AND deleted = 1);
+
+-- How many records are held, kept up to date by every page: to count a million takes too long for a page that is looked
+-- at.
+CREATE TABLE holding (
+    repository_id BIGINT NOT NULL REFERENCES repository (id) ON DELETE CASCADE,
+    metadata_prefix TEXT NOT NULL,
+    records BIGINT NOT NULL,
+    deleted BIGINT NOT NULL,
+    PRIMARY KEY (repository_id, metadata_prefix)
+) {clustered};
+INSERT INTO holding (repository_id, metadata_prefix, records, deleted)
+    SELECT repository_id, metadata_prefix, count(*) - sum(deleted), sum(deleted) FROM record
+    GROUP BY repository_id, metadata_prefix;
+
+-- Lists of one repository's records go along their numbers, which the unique index does not.
+CREATE INDEX record_by_repository ON record (repository_id, id);
+-- Tombstones are few among many.
+CREATE INDEX record_deleted ON record (repository_id, id) WHERE deleted = 1;
+DROP INDEX record_set_by_set;
+CREATE INDEX record_set_by_set ON record_set (set_id, record_id);
 
 ALTER TABLE job ADD COLUMN created_by TEXT;
 DROP INDEX job_active;
@@ -31,6 +49,8 @@ CREATE UNIQUE INDEX job_of_repository ON job (repository_id)
 CREATE INDEX job_due ON job (run_at) WHERE state = 'scheduled';
 CREATE INDEX job_running ON job (lease_until) WHERE state = 'running';
 CREATE INDEX job_by_state ON job (state, id);
+CREATE INDEX job_by_repository ON job (repository_id, id);
+CREATE INDEX job_by_schedule ON job (schedule_id, id) WHERE schedule_id IS NOT NULL;
 
 CREATE TABLE job_log (
     id {id},
@@ -50,9 +70,13 @@ CREATE UNIQUE INDEX history_running ON history (repository_id) WHERE state = 'ru
 CREATE INDEX history_by_start ON history (started);
 CREATE INDEX history_by_state ON history (state, id);
 
--- Whether the words of what it changed can be searched for.
-ALTER TABLE history ADD COLUMN indexed BIGINT NOT NULL DEFAULT 0;
-CREATE INDEX history_to_index ON history (id) WHERE indexed = 0;
+-- Harvests whose words cannot be searched for yet. It is no column of `history`, because an entry may be removed before
+-- that. `pages` counts those that changed something, so that what comes meanwhile is noticed.
+CREATE TABLE unindexed (
+    harvest_id BIGINT NOT NULL PRIMARY KEY,
+    pages BIGINT NOT NULL
+);
+INSERT INTO unindexed (harvest_id, pages) SELECT DISTINCT changed_by, 1 FROM record;
 
 -- What a record is called; its words are in `record_search`.
 ALTER TABLE record ADD COLUMN title TEXT;
@@ -113,3 +137,5 @@ CREATE TABLE audit (
     subject TEXT NOT NULL,
     details TEXT
 );
+
+CREATE INDEX audit_by_account ON audit (account, id);

@@ -171,6 +171,8 @@ async fn what_a_harvest_found_to_be_new_or_changed_can_be_listed(place: Place) {
         next_from: None,
         quirks: None,
         counts: catalog::Counts::default(),
+        job: None,
+        follow_ups: Vec::new(),
     };
     catalog.finish(run, &finish).await.unwrap();
 
@@ -202,17 +204,17 @@ async fn the_history_is_listed_from_its_newest_entry(place: Place) {
             .unwrap();
         ids.push(catalog.finish(run, &crate::runs::ok()).await.unwrap().id);
     }
-    let listed = async |query| {
-        let entries = catalog.history(query).await.unwrap();
+    let listed = async |query: HistoryQuery| {
+        let entries = catalog.history(&query).await.unwrap();
         entries.iter().map(|entry| entry.id).collect::<Vec<_>>()
     };
 
-    let all = HistoryQuery::default();
-    assert_eq!(listed(all).await, [ids[2], ids[1], ids[0]]);
+    let all = HistoryQuery::default;
+    assert_eq!(listed(all()).await, [ids[2], ids[1], ids[0]]);
     assert_eq!(
         listed(HistoryQuery {
             repository: Some(first),
-            ..all
+            ..all()
         })
         .await,
         [ids[2], ids[0]]
@@ -221,14 +223,14 @@ async fn the_history_is_listed_from_its_newest_entry(place: Place) {
         listed(HistoryQuery {
             before: Some(ids[2]),
             limit: 1,
-            ..all
+            ..all()
         })
         .await,
         [ids[1]]
     );
     assert!(catalog.remove_history_entry(ids[1]).await.unwrap());
     assert!(!catalog.remove_history_entry(ids[1]).await.unwrap());
-    assert_eq!(listed(all).await, [ids[2], ids[0]]);
+    assert_eq!(listed(all()).await, [ids[2], ids[0]]);
 }
 
 async fn records_are_counted_by_format(place: Place) {

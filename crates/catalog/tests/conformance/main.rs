@@ -3,6 +3,11 @@
 //! - `repositories`: repositories, sets, formats
 //! - `pages`: what a page changes, and what is counted
 //! - `runs`: harvests begun, gone on with, taken over, ended
+//! - `schedules`: schedules, planned and changed
+//! - `queue`: jobs claimed, kept, cancelled, ended
+//! - `fences`: workers that are not heard of any more
+//! - `races`: many workers at once
+//! - `migrations`: catalogs of earlier versions
 //! - `lists`: records and history, looked up and listed
 //! - `processes`: several processes, and ones that are killed
 #![expect(
@@ -10,12 +15,17 @@
     reason = "a test that cannot go on should fail at once"
 )]
 
+mod fences;
 mod lists;
+mod migrations;
 mod pages;
 mod place;
 mod processes;
+mod queue;
+mod races;
 mod repositories;
 mod runs;
+mod schedules;
 
 /// Makes of each function two tests, one for each database.
 macro_rules! on_both_databases {

@@ -114,6 +114,8 @@ fn finish(
         next_from: next_from.filter(|_| is_whole),
         quirks: None,
         counts: Counts::default(),
+        job: None,
+        follow_ups: Vec::new(),
     };
     holdings
         .wait(holdings.catalog().finish(run, &finish))

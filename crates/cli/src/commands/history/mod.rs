@@ -81,8 +81,9 @@ impl History {
                 repository,
                 before,
                 limit: left.min(PAGE),
+                ..HistoryQuery::default()
             };
-            let entries = holdings.wait(holdings.catalog().history(query))?;
+            let entries = holdings.wait(holdings.catalog().history(&query))?;
             for entry in &entries {
                 match self.json {
                     true => write_json(out, &EntryJson::new(entry, None))?,

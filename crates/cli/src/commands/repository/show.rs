@@ -68,7 +68,7 @@ impl<'a> Introduction<'a> {
             held: holdings.wait(catalog.format_counts(id))?,
             formats: holdings.wait(catalog.formats(id))?,
             sets: holdings.wait(catalog.sets(id))?,
-            harvests: holdings.wait(catalog.history(last))?,
+            harvests: holdings.wait(catalog.history(&last))?,
             repository,
             holdings,
         })

@@ -1,0 +1,197 @@
+//! Accounts: who may log in to the console, and as what.
+//!
+//! What a password is hashed with is the console's business; here a hash is a text.
+
+use serde::Serialize;
+
+use crate::database::{Row, Transaction};
+use crate::{Catalog, Error, Role};
+
+/// Somebody who may log in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Its number.
+    pub id: i64,
+    /// The name to log in with.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Whether it is kept out for now.
+    pub disabled: bool,
+    /// When it was made, in seconds.
+    pub created: i64,
+    /// When somebody last logged in with it, in seconds.
+    pub last_login: Option<i64>,
+}
+
+/// The columns of an account, in statements that may join others to it.
+pub(crate) const COLUMNS: &str = "account.id AS account_id, account.name AS account_name, \
+     account.role AS account_role, account.disabled, account.created AS account_created, account.last_login";
+
+impl Catalog {
+    /// All accounts, by their names.
+    pub async fn accounts(&self) -> Result<Vec<Account>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM account");
+        let rows = self.database.read().await?.rows(&sql, []).await?;
+        let mut accounts = rows.iter().map(account).collect::<Result<Vec<_>, _>>()?;
+        // The databases order texts differently.
+        accounts.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(accounts)
+    }
+
+    /// The account with this number.
+    pub async fn account(&self, id: i64) -> Result<Option<Account>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM account WHERE id = $1");
+        let row = self.database.read().await?.row(&sql, [id.into()]).await?;
+        row.as_ref().map(account).transpose()
+    }
+
+    /// Makes an account.
+    pub async fn add_account(
+        &self,
+        name: &str,
+        password_hash: &str,
+        role: Role,
+    ) -> Result<Account, Error> {
+        let mut transaction = self.database.write().await?;
+        let account = insert(&mut transaction, name, password_hash, role).await?;
+        transaction.commit().await?;
+        Ok(account)
+    }
+
+    /// Makes the first account, of an admin. Refused as soon as there is one, whoever else tries at the same time.
+    pub async fn add_first_account(
+        &self,
+        name: &str,
+        password_hash: &str,
+    ) -> Result<Account, Error> {
+        let mut transaction = self.database.write().await?;
+        if !self.database.is_sqlite() {
+            // Rows that are not there yet cannot be locked.
+            let sql = "LOCK TABLE account IN SHARE ROW EXCLUSIVE MODE";
+            transaction.execute(sql, []).await?;
+        }
+        let sql = "SELECT id FROM account LIMIT 1";
+        if transaction.row(sql, []).await?.is_some() {
+            return Err(Error::NotFirst);
+        }
+        let account = insert(&mut transaction, name, password_hash, Role::Admin).await?;
+        transaction.commit().await?;
+        Ok(account)
+    }
+
+    /// The account with this name and its password's hash, unless it is disabled.
+    pub async fn account_to_log_in(&self, name: &str) -> Result<Option<(Account, String)>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS}, password_hash FROM account WHERE name = $1 AND disabled = 0"
+        );
+        let mut transaction = self.database.read().await?;
+        let Some(row) = transaction.row(&sql, [name.into()]).await? else {
+            return Ok(None);
+        };
+        Ok(Some((account(&row)?, row.text("password_hash")?)))
+    }
+
+    /// Notes that somebody logged in with an account.
+    pub async fn logged_in(&self, account: i64) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "UPDATE account SET last_login = {now} WHERE id = $1";
+        transaction.execute(sql, [account.into()]).await?;
+        transaction.commit().await
+    }
+
+    /// Changes what an account may do. One that is disabled loses its sessions.
+    pub async fn change_account(
+        &self,
+        id: i64,
+        role: Role,
+        disabled: bool,
+    ) -> Result<Account, Error> {
+        let mut transaction = self.database.write().await?;
+        if role != Role::Admin || disabled {
+            leave_an_admin(&mut transaction, id).await?;
+        }
+        let sql = format!(
+            "UPDATE account SET role = $2, disabled = $3 WHERE id = $1 RETURNING {COLUMNS}"
+        );
+        let values = [id.into(), role.name().into(), disabled.into()];
+        let row = transaction.row(&sql, values).await?;
+        let account = account(&row.ok_or(Error::UnknownAccount { id })?)?;
+        if disabled {
+            end_sessions(&mut transaction, id).await?;
+        }
+        transaction.commit().await?;
+        Ok(account)
+    }
+
+    /// Gives an account another password, and ends its sessions.
+    pub async fn set_password(&self, id: i64, password_hash: &str) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "UPDATE account SET password_hash = $2 WHERE id = $1";
+        let values = [id.into(), password_hash.into()];
+        if transaction.execute(sql, values).await? == 0 {
+            return Err(Error::UnknownAccount { id });
+        }
+        end_sessions(&mut transaction, id).await?;
+        transaction.commit().await
+    }
+
+    /// Removes an account with its sessions and tokens. Tells whether there was one.
+    pub async fn remove_account(&self, id: i64) -> Result<bool, Error> {
+        let mut transaction = self.database.write().await?;
+        leave_an_admin(&mut transaction, id).await?;
+        let sql = "DELETE FROM account WHERE id = $1";
+        let removed = transaction.execute(sql, [id.into()]).await?;
+        transaction.commit().await?;
+        Ok(removed > 0)
+    }
+}
+
+async fn insert(
+    transaction: &mut Transaction,
+    name: &str,
+    password_hash: &str,
+    role: Role,
+) -> Result<Account, Error> {
+    let sql = format!(
+        "INSERT INTO account (name, password_hash, role, created) VALUES ($1, $2, $3, {{now}})
+         ON CONFLICT (name) DO NOTHING RETURNING {COLUMNS}"
+    );
+    let values = [name.into(), password_hash.into(), role.name().into()];
+    match transaction.row(&sql, values).await? {
+        Some(row) => account(&row),
+        None => Err(Error::NameTaken {
+            name: name.to_owned(),
+        }),
+    }
+}
+
+/// Refuses if without this account there is no admin who can log in. Who else changes one has to wait.
+async fn leave_an_admin(transaction: &mut Transaction, id: i64) -> Result<(), Error> {
+    let sql =
+        "SELECT id, name FROM account WHERE role = 'admin' AND disabled = 0 ORDER BY id {lock}";
+    let rows = transaction.rows(sql, []).await?;
+    match &rows[..] {
+        [last] if last.integer("id")? == id => Err(Error::LastAdmin {
+            name: last.text("name")?,
+        }),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) async fn end_sessions(transaction: &mut Transaction, account: i64) -> Result<(), Error> {
+    let sql = "DELETE FROM session WHERE account_id = $1";
+    transaction.execute(sql, [account.into()]).await?;
+    Ok(())
+}
+
+pub(crate) fn account(row: &Row) -> Result<Account, Error> {
+    Ok(Account {
+        id: row.integer("account_id")?,
+        name: row.text("account_name")?,
+        role: Role::read(&row.text("account_role")?),
+        disabled: row.flag("disabled")?,
+        created: row.integer("account_created")?,
+        last_login: row.maybe_integer("last_login")?,
+    })
+}

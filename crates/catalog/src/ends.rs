@@ -1,0 +1,217 @@
+//! How jobs end: by their worker, by somebody who cancels them, and how they begin anew.
+
+use std::time::Duration;
+
+use crate::database::Transaction;
+use crate::jobs::{insert, lock_queue, read};
+use crate::repositories::lock;
+use crate::running::{Running, interrupt_history};
+use crate::schedules::{self, withdraw};
+use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob};
+
+/// How a worker ends a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobEnd {
+    /// It is done.
+    Finished,
+    /// It could not be done.
+    Failed {
+        /// Why.
+        reason: String,
+        /// After which time it may be tried again, if there are attempts left.
+        retry_in: Option<Duration>,
+    },
+    /// It was asked to stop, and did.
+    Cancelled,
+    /// The worker stops; another can have it at once, and the attempt does not count.
+    GivenBack,
+}
+
+/// What came of cancelling a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It had not begun, or nobody was at it any more: it is cancelled.
+    Withdrawn,
+    /// It runs, and was asked to stop.
+    Asked,
+    /// It was over already.
+    Over(JobState),
+    /// There is no such job.
+    Unknown,
+}
+
+/// The priority of what somebody wants now.
+pub(crate) const URGENT: i64 = 1;
+
+impl Catalog {
+    /// Ends a job that this worker has and that no [`Run`](crate::Run) ends: [`Catalog::finish`] does both.
+    ///
+    /// The follow-ups are put into the queue if the job is over, and not if it is tried again.
+    pub async fn end_job(
+        &self,
+        lease: &JobLease,
+        end: &JobEnd,
+        follow_ups: &[NewJob],
+    ) -> Result<JobState, Error> {
+        let lost = Error::JobLost { job: lease.job };
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        let sql = "SELECT repository_id FROM job WHERE id = $1";
+        let row = transaction.row(sql, [lease.job.into()]).await?;
+        let Some(row) = row else { return Err(lost) };
+        if let Some(repository) = row.maybe_integer("repository_id")? {
+            lock(&mut transaction, repository).await?;
+        }
+        let Some(state) = settle(&mut transaction, *lease, end, follow_ups).await? else {
+            return Err(lost);
+        };
+        interrupt_history(&mut transaction, lease.job, "its job ended").await?;
+        transaction.commit().await?;
+        Ok(state)
+    }
+
+    /// Withdraws a job that waits, and asks one that runs to stop.
+    pub async fn cancel_job(&self, id: i64) -> Result<Cancelled, Error> {
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        let sql = "SELECT state FROM job WHERE id = $1";
+        let Some(row) = transaction.row(sql, [id.into()]).await? else {
+            return Ok(Cancelled::Unknown);
+        };
+        let state = JobState::parse(&row.text("state")?).unwrap_or(JobState::Failed);
+        let cancelled = match state {
+            JobState::Scheduled => {
+                skip(&mut transaction, id).await?;
+                Cancelled::Withdrawn
+            }
+            JobState::Running => ask_to_stop(&mut transaction, id).await?,
+            over => Cancelled::Over(over),
+        };
+        transaction.commit().await?;
+        Ok(cancelled)
+    }
+
+    /// Puts a job that failed or was cancelled into the queue again, due at once and with all its attempts.
+    ///
+    /// It takes the place of the one that its schedule has waiting.
+    pub async fn retry_job(&self, id: i64) -> Result<Job, Error> {
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        let job = read(&mut transaction, id).await?;
+        if !matches!(job.state, JobState::Failed | JobState::Cancelled)
+            || job.kind == JobKind::Quiet
+        {
+            let state = job.state.name();
+            return Err(Error::NotRetryable { job: id, state });
+        }
+        if let Some(schedule) = job.schedule {
+            make_room(&mut transaction, schedule).await?;
+        }
+        let sql =
+            "UPDATE job SET state = 'scheduled', run_at = {now}, attempt = 0, finished = NULL,
+                 lease_owner = NULL, cancel_requested = 0,
+                 priority = CASE WHEN priority < $2 THEN $2 ELSE priority END
+             WHERE id = $1";
+        transaction.execute(sql, [id.into(), URGENT.into()]).await?;
+        let job = read(&mut transaction, id).await?;
+        transaction.commit().await?;
+        Ok(job)
+    }
+}
+
+/// Ends a job within a transaction, or puts it back into the queue. `None` if it is another's.
+pub(crate) async fn settle(
+    transaction: &mut Transaction,
+    lease: JobLease,
+    end: &JobEnd,
+    follow_ups: &[NewJob],
+) -> Result<Option<JobState>, Error> {
+    let sql = "SELECT kind, attempt, max_attempts, cancel_requested FROM job
+         WHERE id = $1 AND lease_token = $2 AND state = 'running' {lock}";
+    let values = [lease.job.into(), lease.token.into()];
+    let Some(row) = transaction.row(sql, values).await? else {
+        return Ok(None);
+    };
+    // Nobody can be kept quiet for by somebody else, and what was cancelled is not begun again.
+    let is_last = row.text("kind")? == JobKind::Quiet.name() || row.flag("cancel_requested")?;
+    let has_attempts = row.integer("attempt")? < row.integer("max_attempts")?;
+    let (state, reason, again_in) = match end {
+        JobEnd::Finished => (JobState::Finished, None, None),
+        JobEnd::Cancelled => (JobState::Cancelled, None, None),
+        JobEnd::GivenBack if is_last => (JobState::Cancelled, None, None),
+        JobEnd::GivenBack => (JobState::Scheduled, None, None),
+        JobEnd::Failed { reason, retry_in } => {
+            let retry_in = retry_in.filter(|_| has_attempts);
+            let state = match retry_in {
+                Some(_) if is_last => JobState::Cancelled,
+                Some(_) => JobState::Scheduled,
+                None => JobState::Failed,
+            };
+            (state, Some(reason.as_str()), retry_in)
+        }
+    };
+    let again_in = again_in.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX / 4));
+    let given_back = state == JobState::Scheduled && *end == JobEnd::GivenBack;
+    let sql = "UPDATE job SET state = $2, error = $3, run_at = COALESCE({now} + $4, run_at),
+             attempt = attempt - $5, lease_until = NULL,
+             lease_owner = CASE WHEN $2 = 'scheduled' THEN NULL ELSE lease_owner END,
+             finished = CASE WHEN $2 = 'scheduled' THEN NULL ELSE {now} END
+         WHERE id = $1";
+    let values = [
+        lease.job.into(),
+        state.name().into(),
+        reason.into(),
+        again_in.into(),
+        given_back.into(),
+    ];
+    transaction.execute(sql, values).await?;
+    if state.is_over() {
+        over(transaction, lease.job).await?;
+        for job in follow_ups {
+            insert(transaction, job).await?;
+        }
+    }
+    Ok(Some(state))
+}
+
+/// What follows from a job that is over: a schedule that was to run once has ended.
+pub(crate) async fn over(transaction: &mut Transaction, job: i64) -> Result<(), Error> {
+    let sql = "UPDATE schedule SET state = 'ended'
+         WHERE state = 'once' AND id = (SELECT schedule_id FROM job WHERE id = $1)";
+    transaction.execute(sql, [job.into()]).await?;
+    Ok(())
+}
+
+/// Cancels a job that waits. If it was planned for later, the next one is planned after that.
+async fn skip(transaction: &mut Transaction, id: i64) -> Result<(), Error> {
+    let sql = "UPDATE schedule SET skipped = (SELECT run_at FROM job WHERE id = $1)
+         WHERE id = (SELECT schedule_id FROM job WHERE id = $1 AND lease_token = 0 AND run_at > {now})";
+    transaction.execute(sql, [id.into()]).await?;
+    let sql = "UPDATE job SET state = 'cancelled', finished = {now} WHERE id = $1";
+    transaction.execute(sql, [id.into()]).await?;
+    over(transaction, id).await
+}
+
+async fn ask_to_stop(transaction: &mut Transaction, id: i64) -> Result<Cancelled, Error> {
+    let sql = "UPDATE job SET cancel_requested = 1 WHERE id = $1";
+    transaction.execute(sql, [id.into()]).await?;
+    // Where nobody is left to hear of it, there is nothing to wait for.
+    let running = Running::one(transaction, id).await?;
+    if let Some(running) = running.filter(Running::is_stale)
+        && running.release(transaction).await?
+    {
+        return Ok(Cancelled::Withdrawn);
+    }
+    Ok(Cancelled::Asked)
+}
+
+/// Withdraws what a schedule has waiting; refused if that runs.
+async fn make_room(transaction: &mut Transaction, id: i64) -> Result<(), Error> {
+    let schedule = schedules::read(transaction, id).await?;
+    if let Some(job) = schedule.job
+        && let Some(running) = Running::one(transaction, job).await?
+    {
+        return Err(running.refusal(&schedule.base_url));
+    }
+    withdraw(transaction, id).await
+}

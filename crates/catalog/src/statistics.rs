@@ -1,0 +1,119 @@
+//! What there is in all, and what came in over time.
+
+use serde::Serialize;
+
+use crate::{Catalog, Error};
+
+/// What there is in all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Repositories.
+    pub repositories: u64,
+    /// Records that are not deleted.
+    pub records: u64,
+    /// Records that are.
+    pub deleted: u64,
+    /// Bytes of the answers to all harvests of the history.
+    pub bytes: u64,
+    /// Harvests of the history.
+    pub harvests: u64,
+    /// Jobs, by how they stand.
+    pub jobs: JobCounts,
+}
+
+/// How many jobs stand so.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct JobCounts {
+    /// Those that wait.
+    pub scheduled: u64,
+    /// Those that run.
+    pub running: u64,
+    /// Those that came to their end.
+    pub finished: u64,
+    /// Those that did not.
+    pub failed: u64,
+    /// Those that somebody withdrew or stopped.
+    pub cancelled: u64,
+}
+
+/// What came in during a while.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Bucket {
+    /// When it begins, in seconds; it ends where the next begins.
+    pub from: i64,
+    /// Records of the harvests that began in it, changed or not.
+    pub records: u64,
+    /// Bytes of their answers.
+    pub bytes: u64,
+    /// How many harvests began in it.
+    pub harvests: u64,
+    /// How many of these failed.
+    pub failed: u64,
+}
+
+/// How many buckets anybody can look at; of more, the last are given.
+const MOST_BUCKETS: i64 = 2_000;
+
+impl Catalog {
+    /// What there is in all.
+    pub async fn totals(&self) -> Result<Totals, Error> {
+        let mut transaction = self.database.read().await?;
+        let sql = "SELECT (SELECT count(*) FROM repository) AS repositories,
+                 CAST(COALESCE((SELECT sum(records) FROM holding), 0) AS BIGINT) AS records,
+                 CAST(COALESCE((SELECT sum(deleted) FROM holding), 0) AS BIGINT) AS deleted,
+                 CAST(COALESCE(sum(bytes), 0) AS BIGINT) AS bytes, count(*) AS harvests
+             FROM history";
+        let mut totals = Totals::default();
+        if let Some(row) = transaction.row(sql, []).await? {
+            totals.repositories = row.count("repositories")?;
+            totals.records = row.count("records")?;
+            totals.deleted = row.count("deleted")?;
+            totals.bytes = row.count("bytes")?;
+            totals.harvests = row.count("harvests")?;
+        }
+        let sql = "SELECT state, count(*) AS number FROM job GROUP BY state";
+        for row in transaction.rows(sql, []).await? {
+            let number = row.count("number")?;
+            match row.text("state")?.as_str() {
+                "scheduled" => totals.jobs.scheduled = number,
+                "running" => totals.jobs.running = number,
+                "finished" => totals.jobs.finished = number,
+                "failed" => totals.jobs.failed = number,
+                "cancelled" => totals.jobs.cancelled = number,
+                _ => {}
+            }
+        }
+        Ok(totals)
+    }
+
+    /// What came in since then, in steps of so many seconds, up to now. Also steps with nothing are given. The first
+    /// begins at the last full step of the clock, so that days begin at midnight UTC.
+    pub async fn activity(&self, since: i64, step_seconds: i64) -> Result<Vec<Bucket>, Error> {
+        let step = step_seconds.max(1);
+        let mut transaction = self.database.read().await?;
+        let row = transaction.row("SELECT {now} AS now", []).await?;
+        let now = row.map_or(Ok(since), |row| row.integer("now"))?;
+        let last = now.div_euclid(step);
+        let first = since.div_euclid(step).clamp(last - MOST_BUCKETS + 1, last);
+        let empty = |number| Bucket {
+            from: number * step,
+            ..Bucket::default()
+        };
+        let mut buckets: Vec<_> = (first..=last).map(empty).collect();
+        let sql = "SELECT started / $2 AS step, count(*) AS harvests, CAST(sum(bytes) AS BIGINT) AS bytes,
+                 CAST(sum(new_records + updated + unchanged + deleted) AS BIGINT) AS records,
+                 CAST(sum(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS BIGINT) AS failed
+             FROM history WHERE started >= $1 GROUP BY started / $2";
+        let values = [(first * step).into(), step.into()];
+        for row in transaction.rows(sql, values).await? {
+            let at = usize::try_from(row.integer("step")? - first).unwrap_or_default();
+            // What began in the future of a clock that was set back is shown at its end.
+            let at = at.min(buckets.len() - 1);
+            buckets[at].records += row.count("records")?;
+            buckets[at].bytes += row.count("bytes")?;
+            buckets[at].harvests += row.count("harvests")?;
+            buckets[at].failed += row.count("failed")?;
+        }
+        Ok(buckets)
+    }
+}

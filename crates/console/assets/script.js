@@ -1,0 +1,167 @@
+// What the console does beyond plain pages: parts that keep themselves up to date, times that stay true, lists that
+// filter while one types. Without it everything works, after a reload.
+"use strict";
+
+(() => {
+  const once = (element, mark) => {
+    if (element.dataset[mark]) return false;
+    element.dataset[mark] = "yes";
+    return true;
+  };
+
+  // <div data-live="/jobs/live" data-every="2"> is replaced by what that address gives, every 2 s while it is seen.
+  // An answer with the header X-Garner-Over ends it: nothing will change any more.
+  class Live {
+    constructor(element) {
+      this.element = element;
+      this.address = element.dataset.live;
+      this.every = Math.max(1, Number(element.dataset.every) || 5) * 1000;
+      this.failures = 0;
+      this.last = null;
+      this.plan(this.every);
+    }
+
+    plan(wait) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.refresh(), wait);
+    }
+
+    async refresh() {
+      if (!this.element.isConnected) return;
+      if (document.hidden) { this.waiting = true; return; }
+      try {
+        const response = await fetch(this.address, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
+        if (response.type === "opaqueredirect" || response.status === 401) { this.say("You are logged out. Load the page anew to log in."); return; }
+        if (!response.ok) throw new Error(response.status);
+        this.show(await response.text());
+        this.failures = 0;
+        this.say("");
+        if (response.headers.has("X-Garner-Over")) { if (this.element.dataset.reload !== undefined) location.reload(); return; }
+        this.plan(this.every);
+      } catch {
+        this.failures += 1;
+        if (this.failures > 1) this.say("The console does not answer; what is shown may be old.");
+        this.plan(Math.min(this.every * 2 ** this.failures, 30000));
+      }
+    }
+
+    // Swaps what has changed, and leaves focus, open details and scroll positions where they are.
+    show(html) {
+      if (html === this.last) return;
+      this.last = html;
+      const held = this.element.contains(document.activeElement) ? document.activeElement : null;
+      const open = [...this.element.querySelectorAll("details[open][id]")].map((one) => one.id);
+      const scrolled = [...this.element.querySelectorAll("[data-tail], .scroll")].map((one) => {
+        const end = one.scrollHeight - one.scrollTop - one.clientHeight < 8;
+        return [one.scrollLeft, one.scrollTop, end && "tail" in one.dataset];
+      });
+      const fresh = document.createElement("template");
+      fresh.innerHTML = html;
+      this.element.replaceChildren(fresh.content);
+      open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+      this.element.querySelectorAll("[data-tail], .scroll").forEach((one, index) => {
+        if (!scrolled[index]) return;
+        const [left, top, end] = scrolled[index];
+        one.scrollLeft = left;
+        one.scrollTop = end ? one.scrollHeight : top;
+      });
+      if (held) {
+        const again = held.id ? document.getElementById(held.id)
+          : held.getAttribute("href") ? this.element.querySelector(`[href="${CSS.escape(held.getAttribute("href"))}"]`) : null;
+        again?.focus({ preventScroll: true });
+      }
+      begin(this.element);
+    }
+
+    say(message) {
+      if (!this.note) {
+        if (!message) return;
+        this.note = document.createElement("p");
+        this.note.className = "stale";
+        this.note.setAttribute("role", "status");
+        this.element.before(this.note);
+      }
+      if (this.note.textContent !== message) this.note.textContent = message;
+    }
+  }
+
+  const lives = [];
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) lives.filter((live) => live.waiting).forEach((live) => { live.waiting = false; live.refresh(); });
+  });
+
+  // The same words as in filters.rs.
+  const relative = (seconds) => {
+    const near = Math.abs(seconds);
+    if (near < 10) return "now";
+    const [amount, unit] = near < 90 ? [near, "s"] : near < 5400 ? [near / 60, "min"] : near < 129600 ? [near / 3600, "h"] : [near / 86400, "d"];
+    const words = `${Math.round(amount)}\u00a0${unit}`;
+    return seconds < 0 ? `${words} ago` : `in ${words}`;
+  };
+  const tell = (root) => root.querySelectorAll("time[data-ago]").forEach((time) => {
+    const words = relative(Math.round((Date.parse(time.dateTime) - Date.now()) / 1000));
+    if (time.textContent !== words) time.textContent = words;
+  });
+  setInterval(() => tell(document), 5000);
+
+  // <form data-filter> is sent while one types; the part with the id that it names is swapped, and the address kept.
+  const filter = (form) => {
+    let timer, latest = 0;
+    const send = async () => {
+      const number = ++latest;
+      const target = document.getElementById(form.dataset.filter);
+      const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
+      const address = `${form.action.split("?")[0]}?${query}`;
+      try {
+        const response = await fetch(address, { redirect: "error" });
+        if (!response.ok) return;
+        const page = new DOMParser().parseFromString(await response.text(), "text/html");
+        const fresh = page.getElementById(form.dataset.filter);
+        if (number !== latest || !fresh || !target) return;
+        target.replaceChildren(...fresh.childNodes);
+        history.replaceState(null, "", address);
+        begin(target);
+      } catch { /* The button still works. */ }
+    };
+    form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(send, 250); });
+  };
+
+  // Light and dark without a reload; the server reads the cookie for the next page.
+  const theme = (form) => form.addEventListener("submit", (event) => {
+    const chosen = event.submitter?.value;
+    if (!chosen) return;
+    event.preventDefault();
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = `garner-theme=${chosen}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+    if (chosen === "system") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = chosen;
+    form.querySelectorAll("button").forEach((button) => button.setAttribute("aria-pressed", String(button.value === chosen)));
+  });
+
+  // A form is sent once, however often its button is pressed.
+  const single = (form) => form.addEventListener("submit", (event) => {
+    if (event.defaultPrevented) return;
+    if (form.dataset.sent) { event.preventDefault(); return; }
+    form.dataset.sent = "yes";
+    setTimeout(() => delete form.dataset.sent, 5000);
+  });
+
+  // A menu closes when one goes elsewhere.
+  const menu = (details) => {
+    document.addEventListener("click", (event) => { if (!details.contains(event.target)) details.open = false; });
+    details.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") { details.open = false; details.querySelector("summary").focus(); }
+    });
+  };
+
+  const begin = (root) => {
+    root.querySelectorAll("[data-live]").forEach((one) => { if (once(one, "begun")) lives.push(new Live(one)); });
+    root.querySelectorAll("form[data-filter]").forEach((one) => { if (once(one, "begun")) filter(one); });
+    root.querySelectorAll("form.theme").forEach((one) => { if (once(one, "begun")) theme(one); });
+    root.querySelectorAll("form[method=post]:not(.theme)").forEach((one) => { if (once(one, "single")) single(one); });
+    root.querySelectorAll("details.person").forEach((one) => { if (once(one, "begun")) menu(one); });
+    root.querySelectorAll("[data-tail]").forEach((one) => { if (once(one, "begun")) one.scrollTop = one.scrollHeight; });
+    tell(root);
+  };
+  begin(document);
+})();

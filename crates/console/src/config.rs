@@ -1,0 +1,157 @@
+//! What can be configured of the console.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use axum::http::Uri;
+use serde::Deserialize;
+
+/// The console: where it answers, and for how long people stay logged in.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConsoleConfig {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// What people type in to get here, if a proxy stands in front: `https://harvest.example.org`.
+    pub public_url: Option<String>,
+    /// Further names by which the console may be called.
+    pub hosts: Vec<String>,
+    /// Proxies whose word on the address of a client is taken.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// After so many minutes without a request a session is over.
+    pub session_idle_minutes: u64,
+    /// After so many hours a session is over in any case.
+    pub session_hours: u64,
+    /// Connections that may be open at a time.
+    pub connections: usize,
+}
+
+impl Default for ConsoleConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            public_url: None,
+            hosts: Vec::new(),
+            trusted_proxies: Vec::new(),
+            session_idle_minutes: 120,
+            session_hours: 24 * 7,
+            connections: 512,
+        }
+    }
+}
+
+impl ConsoleConfig {
+    /// Refuses what cannot work, before anything is started.
+    pub fn check(&self) -> anyhow::Result<()> {
+        if let Some(url) = &self.public_url {
+            origin(url).with_context(|| {
+                format!(
+                    "console.public_url is `{url}`; give it as https://harvest.example.org, without a path"
+                )
+            })?;
+        }
+        if self.session_idle_minutes == 0 || self.session_hours == 0 {
+            bail!("console.session_idle_minutes and console.session_hours have to be at least 1");
+        }
+        if self.connections == 0 {
+            bail!("console.connections has to be at least 1");
+        }
+        Ok(())
+    }
+
+    /// What is to be said of an address that others can reach too, unless a proxy takes care of it.
+    pub fn warning(&self, listening: SocketAddr) -> Option<String> {
+        if listening.ip().is_loopback() || self.is_https() {
+            return None;
+        }
+        Some(format!(
+            "the console listens at {listening}, where others can reach it, and without TLS: whoever is on the way can read passwords; put a proxy with TLS in front and set console.public_url to its https address, or listen at 127.0.0.1"
+        ))
+    }
+
+    /// Whether browsers come by https, through a proxy.
+    pub(crate) fn is_https(&self) -> bool {
+        let url = self.public_url.as_deref();
+        url.is_some_and(|url| url.to_ascii_lowercase().starts_with("https://"))
+    }
+
+    /// Scheme and authority that browsers see, if they are configured.
+    pub(crate) fn public_origin(&self) -> Option<String> {
+        self.public_url.as_deref().and_then(|url| origin(url).ok())
+    }
+
+    pub(crate) fn session_idle(&self) -> Duration {
+        Duration::from_secs(self.session_idle_minutes.saturating_mul(60))
+    }
+
+    pub(crate) fn session_lifetime(&self) -> Duration {
+        Duration::from_secs(self.session_hours.saturating_mul(3600))
+    }
+}
+
+/// The origin of a URL that has nothing else, lower case.
+fn origin(url: &str) -> anyhow::Result<String> {
+    let url: Uri = url.parse()?;
+    let (Some(scheme), Some(authority)) = (url.scheme_str(), url.authority()) else {
+        bail!("it has no scheme or no host");
+    };
+    if !matches!(scheme, "http" | "https") {
+        bail!("its scheme is neither http nor https");
+    }
+    if url.path() != "/" || url.query().is_some() || authority.as_str().contains('@') {
+        bail!("there is more in it than scheme, host and port");
+    }
+    let origin = format!("{scheme}://{authority}").to_ascii_lowercase();
+    // Browsers leave out the port that the scheme has by itself.
+    let usual = match scheme {
+        "https" => ":443",
+        _ => ":80",
+    };
+    Ok(origin.strip_suffix(usual).unwrap_or(&origin).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with_public_url(url: &str) -> ConsoleConfig {
+        ConsoleConfig {
+            public_url: Some(url.to_owned()),
+            ..ConsoleConfig::default()
+        }
+    }
+
+    #[test]
+    fn public_urls_are_origins() {
+        for good in ["https://harvest.example.org", "http://localhost:8080/"] {
+            assert!(with_public_url(good).check().is_ok(), "{good}");
+        }
+        for bad in [
+            "harvest.example.org",
+            "ftp://a.example",
+            "https://a.example/b",
+            "https://a:b@c.example",
+            "https://",
+        ] {
+            assert!(with_public_url(bad).check().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn origins_are_written_as_browsers_do() {
+        let origin = |url| with_public_url(url).public_origin().unwrap();
+        assert_eq!(origin("https://A.example:443/"), "https://a.example");
+        assert_eq!(origin("http://a.example:443"), "http://a.example:443");
+    }
+
+    #[test]
+    fn warns_of_passwords_in_the_clear() {
+        let elsewhere: SocketAddr = "0.0.0.0:8080".parse().unwrap();
+        let plain = ConsoleConfig::default();
+        assert!(plain.warning(elsewhere).unwrap().contains("TLS"));
+        assert!(plain.warning(plain.listen).is_none());
+        let behind_proxy = with_public_url("https://harvest.example.org");
+        assert!(behind_proxy.warning(elsewhere).is_none());
+    }
+}

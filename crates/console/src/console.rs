@@ -1,0 +1,117 @@
+//! The console as a whole: made from what is held, asked for its link, served.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::StatusCode;
+use axum::middleware::{from_fn, from_fn_with_state};
+use jobs::Holdings;
+use tokio::net::TcpListener;
+use tower_http::csrf::CsrfLayer;
+use tower_http::timeout::TimeoutLayer;
+
+use crate::config::ConsoleConfig;
+use crate::connection;
+use crate::dress::dress;
+use crate::headers::secure;
+use crate::router;
+use crate::routes::Route;
+use crate::secret;
+use crate::state::ConsoleState;
+
+/// The console and the API.
+#[derive(Debug)]
+pub struct Console {
+    state: ConsoleState,
+    router: Router,
+    table: Vec<Route>,
+}
+
+impl Console {
+    /// A console for what is held.
+    pub fn new(holdings: Arc<Holdings>, config: ConsoleConfig) -> anyhow::Result<Self> {
+        config.check()?;
+        let csrf = cross_site_protection(&config)?;
+        let (router, openapi, table) = router::routes().into_parts();
+        let state = ConsoleState::new(holdings, config, openapi);
+        // The last is the first to see a request.
+        let router = router
+            .layer(DefaultBodyLimit::max(LONGEST_BODY))
+            .layer(csrf)
+            .layer(TimeoutLayer::with_status_code(
+                StatusCode::GATEWAY_TIMEOUT,
+                LONGEST_REQUEST,
+            ))
+            .layer(from_fn_with_state(state.clone(), dress))
+            .layer(from_fn(secure))
+            .with_state(state.clone());
+        Ok(Self {
+            state,
+            router,
+            table,
+        })
+    }
+
+    /// The one-time link that makes the first account, as long as there is none. A link that was given before is void.
+    pub async fn setup_link(&self, listening: SocketAddr) -> anyhow::Result<Option<String>> {
+        if !self.state.catalog().accounts().await?.is_empty() {
+            return Ok(None);
+        }
+        let token = secret::random()?;
+        self.state.set_setup(Some(secret::digest(&token)));
+        let origin = self.state.config().public_origin();
+        let origin = origin.unwrap_or_else(|| format!("http://{}", reachable(listening)));
+        Ok(Some(format!("{origin}/setup/{token}")))
+    }
+
+    /// What is to be said of where it listens.
+    pub fn warning(&self, listening: SocketAddr) -> Option<String> {
+        self.state.config().warning(listening)
+    }
+
+    /// Every route and the role that it needs.
+    pub fn routes(&self) -> &[Route] {
+        &self.table
+    }
+
+    /// Answers a request without a connection, for tests.
+    pub fn service(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// Serves until `stop` is ready, then lets open requests end.
+    pub async fn serve(&self, listener: TcpListener, stop: impl Future<Output = ()>) {
+        let connections = self.state.config().connections;
+        connection::serve(listener, self.router.clone(), connections, stop).await;
+    }
+}
+
+/// Changes that another site sends are refused, by what browsers say of where a request comes from.
+fn cross_site_protection(config: &ConsoleConfig) -> anyhow::Result<CsrfLayer> {
+    let mut layer = CsrfLayer::new();
+    if let Some(origin) = config.public_origin() {
+        layer = layer.add_trusted_origin(origin)?;
+    }
+    Ok(layer)
+}
+
+/// An address that a browser on this machine can use.
+fn reachable(listening: SocketAddr) -> SocketAddr {
+    let mut address = listening;
+    if address.ip().is_unspecified() {
+        let loopback = match address {
+            SocketAddr::V4(_) => std::net::Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        };
+        address.set_ip(loopback);
+    }
+    address
+}
+
+const LONGEST_BODY: usize = 2 * 1024 * 1024;
+/// Some handlers ask a repository, which may take its time.
+const LONGEST_REQUEST: Duration = Duration::from_secs(120);

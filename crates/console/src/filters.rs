@@ -1,0 +1,138 @@
+//! How templates write dates, numbers and sizes: `{{ started|time }}`, `{{ started|ago }}`, `{{ count|number }}`,
+//! `{{ size|bytes }}`, `{{ seconds|duration }}`. Dates and spans of time are whole seconds.
+//!
+//! Pages that use them have `use crate::filters;`.
+
+use std::borrow::Borrow;
+use std::fmt::Display;
+
+use askama::Values;
+use askama::filters::Safe;
+use jiff::Timestamp;
+
+/// A date and time, in UTC.
+#[askama::filter_fn]
+pub(crate) fn time(at: impl Borrow<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = *at.borrow();
+    let shown = date(at).strftime("%Y-%m-%d %H:%M").to_string();
+    Ok(Safe(element(at, &shown, "")))
+}
+
+/// How long ago, or how soon; the script keeps it true.
+#[askama::filter_fn]
+pub(crate) fn ago(at: impl Borrow<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = *at.borrow();
+    let shown = relative(at - Timestamp::now().as_second());
+    Ok(Safe(element(at, &shown, " data-ago")))
+}
+
+/// A number with its thousands apart.
+#[askama::filter_fn]
+pub(crate) fn number(number: impl Display, _: &dyn Values) -> askama::Result<String> {
+    Ok(grouped(&number.to_string()))
+}
+
+/// A size in a unit that leaves few digits.
+#[askama::filter_fn]
+pub(crate) fn bytes(size: impl Borrow<u64>, _: &dyn Values) -> askama::Result<String> {
+    Ok(sized(*size.borrow()))
+}
+
+/// A span of time.
+#[askama::filter_fn]
+pub(crate) fn duration(seconds: impl Borrow<i64>, _: &dyn Values) -> askama::Result<String> {
+    Ok(span(*seconds.borrow()))
+}
+
+/// A date as the API writes it.
+pub(crate) fn date(seconds: i64) -> Timestamp {
+    Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+pub(crate) fn grouped(digits: &str) -> String {
+    let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !whole {
+        return digits.to_owned();
+    }
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position) % 3 == 0 {
+            // Narrow and not to be broken.
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+pub(crate) fn sized(size: u64) -> String {
+    let mut value = size as f64;
+    for unit in ["bytes", "KB", "MB", "GB", "TB"] {
+        if value < 1000.0 {
+            let places = usize::from(unit != "bytes" && value < 100.0);
+            return format!("{value:.places$}\u{a0}{unit}");
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1}\u{a0}PB")
+}
+
+fn element(at: i64, shown: &str, mark: &str) -> String {
+    let exact = date(at);
+    let full = exact.strftime("%Y-%m-%d %H:%M:%S UTC");
+    format!(r#"<time datetime="{exact}" title="{full}"{mark}>{shown}</time>"#)
+}
+
+fn span(seconds: i64) -> String {
+    let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
+    let (minutes, rest) = (seconds / 60 % 60, seconds % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{rest}\u{a0}s"),
+        (0, 0, _) => format!("{minutes}\u{a0}min {rest}\u{a0}s"),
+        (0, _, _) => format!("{hours}\u{a0}h {minutes}\u{a0}min"),
+        _ => format!("{days}\u{a0}d {hours}\u{a0}h"),
+    }
+}
+
+/// The same words as in `script.js`.
+fn relative(seconds: i64) -> String {
+    let (amount, unit) = match seconds.unsigned_abs() {
+        0..10 => return "now".to_owned(),
+        near @ 10..90 => (near, "s"),
+        near @ 90..5400 => ((near + 30) / 60, "min"),
+        near @ 5400..129_600 => ((near + 1800) / 3600, "h"),
+        far => ((far + 43_200) / 86_400, "d"),
+    };
+    match seconds < 0 {
+        true => format!("{amount}\u{a0}{unit} ago"),
+        false => format!("in {amount}\u{a0}{unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_sizes_are_easy_to_read() {
+        assert_eq!(grouped("1234567"), "1\u{202f}234\u{202f}567");
+        assert_eq!(grouped("999"), "999");
+        assert_eq!(sized(999), "999\u{a0}bytes");
+        assert_eq!(sized(1_540_000), "1.5\u{a0}MB");
+        assert_eq!(sized(154_000_000_000), "154\u{a0}GB");
+    }
+
+    #[test]
+    fn times_are_told_as_people_do() {
+        assert_eq!(relative(-5), "now");
+        assert_eq!(relative(-200), "3\u{a0}min ago");
+        assert_eq!(relative(7200), "in 2\u{a0}h");
+        assert_eq!(relative(-3 * 86_400), "3\u{a0}d ago");
+        assert_eq!(span(3_725), "1\u{a0}h 2\u{a0}min");
+        let element = element(0, "then", "");
+        assert_eq!(
+            element,
+            r#"<time datetime="1970-01-01T00:00:00Z" title="1970-01-01 00:00:00 UTC">then</time>"#
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! `GET /login` and `POST /login`.
+
+use std::time::Instant;
+
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect};
+use serde::Deserialize;
+
+use crate::client::Client;
+use crate::dress::page;
+use crate::extract::{Form, Query};
+use crate::parts::Errors;
+use crate::problem::{Answer, Problem};
+use crate::session;
+use crate::state::ConsoleState;
+use crate::who::{Visit, local_path};
+
+#[derive(Deserialize)]
+pub(crate) struct Place {
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Credentials {
+    name: String,
+    password: String,
+    next: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct Login {
+    who: Visit,
+    name: String,
+    next: String,
+    failure: Option<String>,
+    nobody_yet: bool,
+    errors: Errors,
+}
+
+pub(crate) async fn show(
+    State(state): State<ConsoleState>,
+    who: Visit,
+    Query(place): Query<Place>,
+) -> Answer {
+    page(&Login {
+        who,
+        name: String::new(),
+        next: local_path(place.next.as_deref()).to_owned(),
+        failure: None,
+        nobody_yet: state.catalog().accounts().await?.is_empty(),
+        errors: Errors::default(),
+    })
+}
+
+pub(crate) async fn enter(
+    State(state): State<ConsoleState>,
+    who: Visit,
+    Client(from): Client,
+    Form(credentials): Form<Credentials>,
+) -> Answer {
+    let Credentials {
+        name,
+        password,
+        next,
+    } = credentials;
+    let (name, next) = (name.trim(), local_path(next.as_deref()));
+    if let Err(wait) = state.throttle().begin(name, from, Instant::now()) {
+        let seconds = wait.as_secs().max(1);
+        let message = format!("too many failures; wait for {seconds} s, then try again");
+        return Err(Problem::too_many(wait, message));
+    }
+    let (account, hash) = state.catalog().account_to_log_in(name).await?.unzip();
+    let fits = state.verify_password(&password, hash).await?;
+    let Some(account) = account.filter(|_| fits) else {
+        tracing::warn!(%from, name, "failed to log in to the console");
+        let mut response = page(&Login {
+            who,
+            name: name.to_owned(),
+            next: next.to_owned(),
+            failure: Some("Name and password do not fit.".to_owned()),
+            nobody_yet: false,
+            errors: Errors::default(),
+        })?;
+        *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+        return Ok(response);
+    };
+    state.throttle().succeeded(name, from);
+    state.catalog().logged_in(account.id).await?;
+    let details = Some(format!("from {from}"));
+    let subject = format!("account {}", account.name);
+    state
+        .audit_name(&account.name, "session.begin", subject, details)
+        .await;
+    session::begin(&state, account.id, Redirect::to(next).into_response()).await
+}

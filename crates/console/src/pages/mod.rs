@@ -1,0 +1,21 @@
+//! The pages, a file each. A file has parameters, answer, handler and query, in this order.
+
+pub(crate) mod dashboard;
+pub(crate) mod login;
+pub(crate) mod logout;
+pub(crate) mod missing;
+pub(crate) mod setup;
+pub(crate) mod theme;
+
+/// The navigation, for everybody.
+pub(crate) const PLACES: [(&str, &str); 6] = [
+    ("/", "Dashboard"),
+    ("/repositories", "Repositories"),
+    ("/schedules", "Schedules"),
+    ("/jobs", "Jobs"),
+    ("/history", "History"),
+    ("/records", "Records"),
+];
+
+/// The navigation, for admins.
+pub(crate) const ADMIN_PLACES: [(&str, &str); 2] = [("/accounts", "Accounts"), ("/audit", "Audit")];

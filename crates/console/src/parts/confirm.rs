@@ -1,0 +1,23 @@
+//! The page between a wish to remove something and its removal: it says what would be lost.
+
+use askama::Template;
+
+use crate::filters;
+use crate::who::Who;
+
+/// The page between a wish to remove something and its removal.
+#[derive(Debug, Template)]
+#[template(path = "confirm.html")]
+pub(crate) struct Confirm {
+    pub(crate) who: Who,
+    /// The question, such as `Remove the account ann?`
+    pub(crate) question: String,
+    /// What would be lost, a line each.
+    pub(crate) losses: Vec<String>,
+    /// What the button says, such as `Remove the account`.
+    pub(crate) verb: String,
+    /// Where the form is sent.
+    pub(crate) action: String,
+    /// Where to go if not.
+    pub(crate) back: String,
+}

@@ -1,0 +1,40 @@
+//! Secrets that open a session or the API: random, shown once, and kept as digests only.
+
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+
+/// 256 random bits as 64 hexadecimal digits.
+pub(crate) fn random() -> anyhow::Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system gives no random numbers: {error}"))?;
+    Ok(hexadecimal(&bytes))
+}
+
+/// What is kept of a secret. It has 256 random bits, so that a plain digest cannot be guessed back.
+pub(crate) fn digest(secret: &str) -> String {
+    hexadecimal(&Sha256::digest(secret.as_bytes()))
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_long_and_never_the_same() {
+        let (one, other) = (random().unwrap(), random().unwrap());
+        assert_eq!(one.len(), 64);
+        assert_ne!(one, other);
+        assert_ne!(digest(&one), digest(&other));
+        assert_ne!(digest(&one), one);
+    }
+}

@@ -1,0 +1,176 @@
+//! What all requests share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use catalog::{AuditEntry, Catalog};
+use jobs::Holdings;
+use tokio::sync::Semaphore;
+use utoipa::openapi::OpenApi;
+
+use crate::config::ConsoleConfig;
+use crate::cookies::Cookies;
+use crate::host::Hosts;
+use crate::password;
+use crate::problem::Problem;
+use crate::throttle::Throttle;
+use crate::who::Who;
+
+/// What all requests share; cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct ConsoleState(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    holdings: Arc<Holdings>,
+    config: ConsoleConfig,
+    hosts: Hosts,
+    throttle: Throttle,
+    /// A check of a password takes 19 MiB and a core for a while.
+    password_checks: Semaphore,
+    /// The digest of what makes the first account.
+    setup: Mutex<Option<String>>,
+    openapi: OpenApi,
+}
+
+impl ConsoleState {
+    pub(crate) fn new(holdings: Arc<Holdings>, config: ConsoleConfig, openapi: OpenApi) -> Self {
+        Self(Arc::new(Inner {
+            holdings,
+            hosts: Hosts::new(&config),
+            config,
+            throttle: Throttle::default(),
+            password_checks: Semaphore::new(PASSWORDS_AT_ONCE),
+            setup: Mutex::new(None),
+            openapi,
+        }))
+    }
+
+    /// Files and catalog, for code that blocks.
+    pub(crate) fn holdings(&self) -> &Arc<Holdings> {
+        &self.0.holdings
+    }
+
+    /// The catalog, to be awaited.
+    pub(crate) fn catalog(&self) -> &Catalog {
+        self.0.holdings.catalog()
+    }
+
+    pub(crate) fn config(&self) -> &ConsoleConfig {
+        &self.0.config
+    }
+
+    pub(crate) fn hosts(&self) -> &Hosts {
+        &self.0.hosts
+    }
+
+    pub(crate) fn throttle(&self) -> &Throttle {
+        &self.0.throttle
+    }
+
+    pub(crate) fn openapi(&self) -> &OpenApi {
+        &self.0.openapi
+    }
+
+    pub(crate) fn cookies(&self) -> Cookies {
+        let https = self.0.config.is_https();
+        Cookies { https }
+    }
+
+    /// Writes down who changed what. Handlers call it once the change is made: `audit(&who, "schedule.pause",
+    /// "schedule 7 (Every night)", None)`. A trail that cannot be written does not undo the change; the log has it then.
+    pub(crate) async fn audit(
+        &self,
+        who: &Who,
+        action: &str,
+        subject: impl Into<String>,
+        details: Option<String>,
+    ) {
+        self.audit_name(&who.account.name, action, subject, details)
+            .await;
+    }
+
+    /// The same, for those who are not logged in yet.
+    pub(crate) async fn audit_name(
+        &self,
+        account: &str,
+        action: &str,
+        subject: impl Into<String>,
+        details: Option<String>,
+    ) {
+        let entry = AuditEntry {
+            account: account.to_owned(),
+            action: action.to_owned(),
+            subject: subject.into(),
+            details,
+        };
+        let AuditEntry {
+            account, subject, ..
+        } = &entry;
+        tracing::info!(account, action, subject, "changed in the console");
+        if let Err(error) = self.catalog().audit(&entry).await {
+            tracing::error!(account, action, subject, "not in the audit trail: {error}");
+        }
+    }
+
+    /// Does what blocks on a thread where that is fine.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Holdings) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let holdings = Arc::clone(self.holdings());
+        Ok(tokio::task::spawn_blocking(move || work(&holdings)).await?)
+    }
+
+    /// The hash of a new password, which has been checked.
+    pub(crate) async fn hash_password(&self, password: &str) -> Result<String, Problem> {
+        let password = password.to_owned();
+        let hash = self
+            .with_password(move || password::hash(&password))
+            .await?;
+        Ok(hash?)
+    }
+
+    /// Whether a password fits a hash; as slow without one.
+    pub(crate) async fn verify_password(
+        &self,
+        password: &str,
+        hash: Option<String>,
+    ) -> Result<bool, Problem> {
+        let password = password.to_owned();
+        self.with_password(move || password::verify(&password, hash.as_deref()))
+            .await
+    }
+
+    /// Remembers what opens the first set-up.
+    pub(crate) fn set_setup(&self, digest: Option<String>) {
+        *self.0.setup.lock().unwrap_or_else(PoisonError::into_inner) = digest;
+    }
+
+    /// Whether this opens the first set-up.
+    pub(crate) fn opens_setup(&self, digest: &str) -> bool {
+        let setup = self.0.setup.lock().unwrap_or_else(PoisonError::into_inner);
+        setup.as_deref() == Some(digest)
+    }
+
+    async fn with_password<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let permit = self.0.password_checks.acquire();
+        let Ok(Ok(_permit)) = tokio::time::timeout(LONGEST_QUEUE, permit).await else {
+            let mut problem = Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "busy",
+                "too many people log in at the moment; try again",
+            );
+            problem.retry_after = Some(Duration::from_secs(5));
+            return Err(problem);
+        };
+        Ok(tokio::task::spawn_blocking(work).await?)
+    }
+}
+
+const PASSWORDS_AT_ONCE: usize = 2;
+const LONGEST_QUEUE: Duration = Duration::from_secs(5);

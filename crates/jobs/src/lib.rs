@@ -6,6 +6,7 @@ mod harvest;
 mod holdings;
 mod introduction;
 mod message;
+pub mod rules;
 
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::Holdings;

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use harvester::validation::Level;
 use harvester::{Client, Leniency, Method, Stop};
 use indicatif::{ProgressBar, ProgressStyle};
+use jobs::rules::RuleSource;
 use jobs::{Deleted, HarvestRepository, Holdings, Progress};
 use store::{Durability, Layout, UrlList};
 
@@ -239,8 +240,8 @@ impl Harvest {
                 ValidationName::Loose => Level::Loose,
             },
             schemas: making.schema.clone(),
-            filter: making.filter.clone(),
-            normalise: making.normalise.clone(),
+            filter: making.filter.clone().map(RuleSource::from),
+            normalise: making.normalise.clone().map(RuleSource::from),
             base_directory: making.base_directory.clone(),
             layout: Layout {
                 parse_id: !making.no_parse_id,

@@ -17,9 +17,11 @@ pub(crate) mod repository;
 pub(crate) mod robots;
 pub(crate) mod schedule;
 pub(crate) mod serve;
+mod stopping;
 pub(crate) mod up;
 pub(crate) mod with_quiet;
 pub(crate) mod worker;
+mod worker_options;
 
 use std::io::Write;
 

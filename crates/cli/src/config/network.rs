@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use harvester::{AddressPolicy, ClientOptions};
+use harvester::ClientOptions;
 use serde::Deserialize;
 
 /// How repositories are asked, and which addresses may be.
@@ -57,7 +57,6 @@ impl NetworkConfig {
             attempts: self.attempts.unwrap_or(usual.attempts),
             interval: interval.unwrap_or(usual.interval),
             connections: self.connections.map_or(usual.connections, usize::from),
-            allow: self.policy()?,
             ..usual
         })
     }

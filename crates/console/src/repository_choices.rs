@@ -48,6 +48,9 @@ mod tests {
         assert_eq!(named(Some("Maps"), url), "Maps");
         assert_eq!(named(Some("  "), url), url);
         assert_eq!(named(None, url), url);
-        assert_eq!(named(Some(&"ä".repeat(500)), url).chars().count(), LONGEST + 1);
+        assert_eq!(
+            named(Some(&"ä".repeat(500)), url).chars().count(),
+            LONGEST + 1
+        );
     }
 }

@@ -52,7 +52,9 @@ impl Line {
             name: name.to_owned(),
             one: one.to_string(),
             other: other.to_string(),
-            change: Some(other.saturating_sub(one).cast_signed() - one.saturating_sub(other).cast_signed()),
+            change: Some(
+                other.saturating_sub(one).cast_signed() - one.saturating_sub(other).cast_signed(),
+            ),
         }
     }
 }
@@ -66,7 +68,10 @@ fn told(entry: &HistoryEntry) -> BTreeMap<String, String> {
     let mut told: BTreeMap<_, _> = parameters(&entry.parameters).into_iter().collect();
     told.insert("repository".to_owned(), entry.base_url.clone());
     told.insert("format".to_owned(), entry.metadata_prefix.clone());
-    told.insert("set".to_owned(), entry.set.clone().unwrap_or_else(|| "all".to_owned()));
+    told.insert(
+        "set".to_owned(),
+        entry.set.clone().unwrap_or_else(|| "all".to_owned()),
+    );
     told
 }
 
@@ -76,11 +81,21 @@ fn differing(mut one: BTreeMap<String, String>, other: BTreeMap<String, String>)
     for (name, there) in other {
         let here = one.remove(&name).unwrap_or_else(nothing);
         if here != there {
-            lines.push(Line { name, one: here, other: there, change: None });
+            lines.push(Line {
+                name,
+                one: here,
+                other: there,
+                change: None,
+            });
         }
     }
     for (name, here) in one {
-        lines.push(Line { name, one: here, other: nothing(), change: None });
+        lines.push(Line {
+            name,
+            one: here,
+            other: nothing(),
+            change: None,
+        });
     }
     lines
 }
@@ -121,7 +136,10 @@ mod tests {
             attempts: 1,
             resume_state: None,
             next_from: None,
-            counts: Counts { new, ..Counts::default() },
+            counts: Counts {
+                new,
+                ..Counts::default()
+            },
             failure_reason: None,
             quirks: quirks.map(str::to_owned),
         }
@@ -130,11 +148,19 @@ mod tests {
     #[test]
     fn what_differs_is_told_and_what_does_not_is_left_out() {
         let one = entry(r#"{"full":false,"from":"2024-01-01","slices":1}"#, 10, None);
-        let other = entry(r#"{"full":true,"slices":1}"#, 4, Some(r#"{"pageBroken":2}"#));
+        let other = entry(
+            r#"{"full":true,"slices":1}"#,
+            4,
+            Some(r#"{"pageBroken":2}"#),
+        );
 
         let comparison = Comparison::new(&one, &other);
 
-        let names: Vec<_> = comparison.parameters.iter().map(|line| line.name.as_str()).collect();
+        let names: Vec<_> = comparison
+            .parameters
+            .iter()
+            .map(|line| line.name.as_str())
+            .collect();
         assert_eq!(names, ["full", "from"]);
         assert_eq!(comparison.parameters[1].other, "–");
         assert_eq!(comparison.counts[0], Line::numbers("New", 10, 4));

@@ -39,7 +39,10 @@ pub(crate) fn csv(state: &ConsoleState, mut query: HistoryQuery) -> Response {
     });
     let headers = [
         (CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (CONTENT_DISPOSITION, "attachment; filename=\"garner-history.csv\""),
+        (
+            CONTENT_DISPOSITION,
+            "attachment; filename=\"garner-history.csv\"",
+        ),
     ];
     (headers, body).into_response()
 }
@@ -56,7 +59,10 @@ fn cells(entry: &HistoryEntry) -> [String; 23] {
         entry.set.clone().unwrap_or_default(),
         entry.state.name().to_owned(),
         date(entry.started).to_string(),
-        entry.ended.map(|ended| date(ended).to_string()).unwrap_or_default(),
+        entry
+            .ended
+            .map(|ended| date(ended).to_string())
+            .unwrap_or_default(),
         number(took),
         entry.attempts.to_string(),
         counts.new.to_string(),

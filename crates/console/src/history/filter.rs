@@ -34,7 +34,9 @@ impl HistoryFilter {
         };
         let query = HistoryQuery {
             repository: self.repository.parse().ok(),
-            state: State::ALL.into_iter().find(|state| state.name() == self.state),
+            state: State::ALL
+                .into_iter()
+                .find(|state| state.name() == self.state),
             since: time("since", &self.since),
             until: time("until", &self.until).map(|until| end(until, &self.until)),
             text: Some(self.text.trim().to_owned()).filter(|text| !text.is_empty()),

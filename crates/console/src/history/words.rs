@@ -47,7 +47,9 @@ pub(crate) fn quirks(json: Option<&str>) -> Vec<(&'static str, u64)> {
     let quirks: Option<Quirks> = json.and_then(|json| serde_json::from_str(json).ok());
     let quirks = quirks.unwrap_or_default();
     let quirks = quirks.iter();
-    quirks.map(|(quirk, count)| (quirk.sentence(), count)).collect()
+    quirks
+        .map(|(quirk, count)| (quirk.sentence(), count))
+        .collect()
 }
 
 /// How long entries are kept, as it is configured.
@@ -68,7 +70,11 @@ mod tests {
     fn parameters_are_told_without_those_that_were_not_set() {
         let json = r#"{"method":"ListRecords","from":null,"full":true,"schemas":[],"filter":["a.xml","b1"]}"#;
         let told = parameters(json);
-        let expected = [("filter", "a.xml, b1"), ("full", "yes"), ("method", "ListRecords")];
+        let expected = [
+            ("filter", "a.xml, b1"),
+            ("full", "yes"),
+            ("method", "ListRecords"),
+        ];
         let expected = expected.map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(told, expected);
         assert!(parameters("not JSON").is_empty());

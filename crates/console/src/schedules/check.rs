@@ -28,7 +28,10 @@ impl Choices {
         let formats = catalog.formats(id).await?;
         Ok(Self {
             repository,
-            formats: formats.into_iter().map(|format| format.metadata_prefix).collect(),
+            formats: formats
+                .into_iter()
+                .map(|format| format.metadata_prefix)
+                .collect(),
             sets: catalog.sets(id).await?,
             filters: catalog.rules(Some(RulesKind::Filter)).await?,
             mappings: catalog.rules(Some(RulesKind::Mapping)).await?,

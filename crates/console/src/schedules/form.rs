@@ -73,7 +73,12 @@ impl ScheduleForm {
         let number = |id: Option<i64>| id.map(|id| id.to_string()).unwrap_or_default();
         Self {
             method: name_of(&parameters.method),
-            extent: if parameters.full { "full" } else { "incremental" }.to_owned(),
+            extent: if parameters.full {
+                "full"
+            } else {
+                "incremental"
+            }
+            .to_owned(),
             from: parameters.from.unwrap_or_default(),
             until: parameters.until.unwrap_or_default(),
             slices: parameters.slices.to_string(),
@@ -237,11 +242,7 @@ fn number<T: std::str::FromStr + From<u8>>(
 }
 
 /// A choice by its name, which is that of the JSON.
-fn named<T: DeserializeOwned + Default>(
-    field: &'static str,
-    name: &str,
-    errors: &mut Errors,
-) -> T {
+fn named<T: DeserializeOwned + Default>(field: &'static str, name: &str, errors: &mut Errors) -> T {
     if name.is_empty() {
         return T::default();
     }
@@ -276,7 +277,13 @@ mod tests {
 
     #[test]
     fn a_form_that_is_not_touched_changes_nothing() {
-        for frequency in ["once", "every day", "every 15 minutes", "every 3 months", "cron 0 3 * * *"] {
+        for frequency in [
+            "once",
+            "every day",
+            "every 15 minutes",
+            "every 3 months",
+            "cron 0 3 * * *",
+        ] {
             let before = settings(frequency);
             let form = ScheduleForm::of(&before);
             let mut errors = Errors::default();
@@ -328,7 +335,11 @@ mod tests {
             .into_iter()
             .filter(|(_, a, b)| a != b)
             .collect();
-        let expected = ("How often", "every 1 day".to_owned(), "cron 0 3 * * *".to_owned());
+        let expected = (
+            "How often",
+            "every 1 day".to_owned(),
+            "cron 0 3 * * *".to_owned(),
+        );
         assert_eq!(different, [expected]);
     }
 }

@@ -44,7 +44,10 @@ pub(crate) async fn show(
 /// The numbers of what was ticked in a list, each once.
 pub(super) fn chosen(query: Option<&str>) -> Vec<i64> {
     let arguments = oai::Arguments::parse(query.unwrap_or_default());
-    let mut ids: Vec<i64> = arguments.values("id").filter_map(|id| id.parse().ok()).collect();
+    let mut ids: Vec<i64> = arguments
+        .values("id")
+        .filter_map(|id| id.parse().ok())
+        .collect();
     ids.sort_unstable();
     ids.dedup();
     ids

@@ -29,7 +29,7 @@ struct History {
 
 impl History {
     /// What the repository of a row is called.
-    fn repository(&self, row: &HistoryEntry) -> &str {
+    fn repository<'a>(&'a self, row: &'a HistoryEntry) -> &'a str {
         let id = row.repository.to_string();
         let known = self.repositories.iter().find(|(number, _)| *number == id);
         known.map_or(row.base_url.as_str(), |(_, name)| name.as_str())

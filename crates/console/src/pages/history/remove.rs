@@ -43,7 +43,11 @@ pub(crate) async fn remove(
 ) -> Answer {
     let removed = match wanted.days.as_str() {
         "" => {
-            let ids: Vec<i64> = wanted.ids.split(',').filter_map(|id| id.parse().ok()).collect();
+            let ids: Vec<i64> = wanted
+                .ids
+                .split(',')
+                .filter_map(|id| id.parse().ok())
+                .collect();
             remove_entries(&state, &who, &ids).await?
         }
         days => remove_old(&state, &who, number_of_days(days)?).await?,
@@ -72,7 +76,9 @@ fn confirm_old(who: Who, days: u32) -> Answer {
 
 async fn confirm_chosen(who: Who, state: &ConsoleState, ids: Vec<i64>) -> Answer {
     if ids.is_empty() {
-        return Err(Problem::invalid("choose the harvests that are to be removed"));
+        return Err(Problem::invalid(
+            "choose the harvests that are to be removed",
+        ));
     }
     if ids.len() > MOST {
         return Err(Problem::invalid(format!("choose at most {MOST} at a time")));
@@ -103,7 +109,9 @@ async fn confirm_chosen(who: Who, state: &ConsoleState, ids: Vec<i64>) -> Answer
         question,
         losses,
         verb: "Remove from the history".to_owned(),
-        action: Link::to("/history/remove").with("ids", list.join(",")).to_string(),
+        action: Link::to("/history/remove")
+            .with("ids", list.join(","))
+            .to_string(),
         back: "/history".to_owned(),
     })
 }

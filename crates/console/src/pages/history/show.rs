@@ -59,7 +59,9 @@ pub(crate) async fn show(
         quirks: quirks(entry.quirks.as_deref()),
         warnings: warnings.into_iter().map(|(_, warning)| warning).collect(),
         first: (after > 0).then(|| Link::to(place.clone())),
-        next: last.filter(|_| is_more).map(|last| Link::to(place).with("after", last)),
+        next: last
+            .filter(|_| is_more)
+            .map(|last| Link::to(place).with("after", last)),
         entry,
     })
 }

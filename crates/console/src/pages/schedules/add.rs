@@ -67,7 +67,9 @@ pub(crate) async fn form(
         prefix => prefix.to_owned(),
     };
     answer.form.set = parameters.set;
-    answer.read(&state, HarvestParameters::default(), (None, true)).await?;
+    answer
+        .read(&state, HarvestParameters::default(), (None, true))
+        .await?;
     answer.errors = Errors::default();
     page(&answer)
 }
@@ -79,7 +81,9 @@ pub(crate) async fn create(
 ) -> Answer {
     let choices = Choices::of(&state, wanted.repository).await?;
     let mut answer = form_page(who, choices, wanted.form, wanted.paused);
-    let settings = answer.read(&state, HarvestParameters::default(), (None, true)).await?;
+    let settings = answer
+        .read(&state, HarvestParameters::default(), (None, true))
+        .await?;
     if !answer.errors.is_empty() {
         return form_again(&answer);
     }

@@ -34,7 +34,9 @@ pub(crate) async fn form(
     let known = schedule(&state, id).await?;
     let form = ScheduleForm::of(&known.settings);
     let mut answer = form_page(&state, who, &known, form).await?;
-    answer.read(&state, parameters(&known), anchor(&known)).await?;
+    answer
+        .read(&state, parameters(&known), anchor(&known))
+        .await?;
     answer.errors = Errors::default();
     page(&answer)
 }
@@ -48,7 +50,9 @@ pub(crate) async fn save(
     let known = schedule(&state, id).await?;
     let mut answer = form_page(&state, who, &known, wanted.form).await?;
     answer.version = Some(wanted.version);
-    let settings = answer.read(&state, parameters(&known), anchor(&known)).await?;
+    let settings = answer
+        .read(&state, parameters(&known), anchor(&known))
+        .await?;
     if !answer.errors.is_empty() {
         return form_again(&answer);
     }

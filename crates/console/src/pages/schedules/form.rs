@@ -60,7 +60,12 @@ impl FormPage {
         (added, is_new): (Option<i64>, bool),
     ) -> Result<ScheduleSettings, Problem> {
         let now = state.catalog().now().await?;
-        let Self { form, choices, errors, .. } = self;
+        let Self {
+            form,
+            choices,
+            errors,
+            ..
+        } = self;
         let frequency = form.frequency(errors);
         let (starts, ends) = form.times(errors);
         let parameters = form.parameters(before, errors);
@@ -70,7 +75,10 @@ impl FormPage {
             metadata_prefix: form.metadata_prefix.trim().to_owned(),
             set: Some(form.set.trim().to_owned()).filter(|set| !set.is_empty()),
             parameters: parameters.text()?,
-            frequency: frequency.as_ref().map(ToString::to_string).unwrap_or_default(),
+            frequency: frequency
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             starts,
             ends,
         };
@@ -82,10 +90,19 @@ impl FormPage {
             is_new,
             skipped: None,
         });
-        check(&settings, &parameters, timing.as_ref(), choices, now, errors);
+        check(
+            &settings,
+            &parameters,
+            timing.as_ref(),
+            choices,
+            now,
+            errors,
+        );
         self.runs = Runs {
             frequency: timing.as_ref().map(|_| in_words(&settings.frequency)),
-            times: timing.map(|timing| timing.next(now, RUNS)).unwrap_or_default(),
+            times: timing
+                .map(|timing| timing.next(now, RUNS))
+                .unwrap_or_default(),
             now,
             errors: Vec::new(),
         };
@@ -103,20 +120,36 @@ impl FormPage {
         if !chosen.is_empty() && !formats.contains(chosen) {
             formats.push(chosen.clone());
         }
-        formats.into_iter().map(|format| (format.clone(), format)).collect()
+        formats
+            .into_iter()
+            .map(|format| (format.clone(), format))
+            .collect()
     }
 
     /// The sets that the browser proposes; any other can be typed in.
     fn sets(&self) -> Vec<(&str, &str)> {
         let sets = self.choices.sets.iter().take(MOST_SETS);
-        sets.map(|set| (set.set_spec.as_str(), set.name.as_deref().unwrap_or_default()))
-            .collect()
+        sets.map(|set| {
+            (
+                set.set_spec.as_str(),
+                set.name.as_deref().unwrap_or_default(),
+            )
+        })
+        .collect()
     }
 
     /// Whether there is something among the rare settings that has to be seen.
     fn has_more(&self) -> bool {
         let (form, usual) = (&self.form, ScheduleForm::new());
-        let fields = ["method", "from", "until", "slices", "unpack", "warc", "resource_limit"];
+        let fields = [
+            "method",
+            "from",
+            "until",
+            "slices",
+            "unpack",
+            "warc",
+            "resource_limit",
+        ];
         fields.iter().any(|field| self.errors.of(field).is_some())
             || form.method != usual.method
             || form.slices != usual.slices
@@ -136,8 +169,12 @@ impl FormPage {
 }
 
 fn rules(none: &str, rules: &[Rules]) -> Vec<(String, String)> {
-    let rules = rules.iter().map(|rules| (rules.id.to_string(), rules.name.clone()));
-    std::iter::once((String::new(), none.to_owned())).chain(rules).collect()
+    let rules = rules
+        .iter()
+        .map(|rules| (rules.id.to_string(), rules.name.clone()));
+    std::iter::once((String::new(), none.to_owned()))
+        .chain(rules)
+        .collect()
 }
 
 pub(super) const RUNS: usize = 5;
@@ -146,10 +183,16 @@ const MOST_SETS: usize = 2000;
 
 pub(crate) const METHODS: [(&str, &str); 2] = [
     ("ListRecords", "ListRecords: pages of records"),
-    ("ListIdentifiers", "ListIdentifiers: headers first, then each record; slow, gets around broken pages"),
+    (
+        "ListIdentifiers",
+        "ListIdentifiers: headers first, then each record; slow, gets around broken pages",
+    ),
 ];
 pub(crate) const EXTENTS: [(&str, &str); 2] = [
-    ("incremental", "incremental: what has changed since the last harvest"),
+    (
+        "incremental",
+        "incremental: what has changed since the last harvest",
+    ),
     ("full", "full: everything again each time"),
 ];
 pub(crate) const LEVELS: [(&str, &str); 3] = [
@@ -159,7 +202,10 @@ pub(crate) const LEVELS: [(&str, &str); 3] = [
 ];
 pub(crate) const DELETED: [(&str, &str); 2] = [
     ("remove", "remove their files"),
-    ("keep", "keep their files, with .deleted at the end of the name"),
+    (
+        "keep",
+        "keep their files, with .deleted at the end of the name",
+    ),
 ];
 pub(crate) const FREQUENCIES: [(&str, &str); 3] = [
     ("every", "again and again, at an interval"),

@@ -62,7 +62,12 @@ pub(crate) async fn list(
     State(state): State<ConsoleState>,
     Query(parameters): Query<Parameters>,
 ) -> Answer {
-    let Parameters { text, repository, state: standing, offset } = parameters;
+    let Parameters {
+        text,
+        repository,
+        state: standing,
+        offset,
+    } = parameters;
     let text = text.trim().to_owned();
     let query = ScheduleQuery {
         repository: repository.parse().ok(),
@@ -72,7 +77,9 @@ pub(crate) async fn list(
     let is_filtered = query.repository.is_some() || query.state.is_some() || query.text.is_some();
     let schedules = state.catalog().schedules(&query).await?;
     let total = schedules.len() as u64;
-    let shown = schedules.into_iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
+    let shown = schedules
+        .into_iter()
+        .skip(usize::try_from(offset).unwrap_or(usize::MAX));
     let mut rows = Vec::new();
     for schedule in shown.take(PAGE as usize) {
         rows.push(row(&state, schedule).await?);

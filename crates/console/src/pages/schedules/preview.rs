@@ -29,11 +29,15 @@ pub(crate) async fn show(
         is_new: true,
         skipped: None,
     });
-    let described = timing.as_ref().map(|timing| in_words(&timing.frequency.to_string()));
+    let described = timing
+        .as_ref()
+        .map(|timing| in_words(&timing.frequency.to_string()));
     let said = ["frequency", "number", "cron", "starts", "ends"].map(|field| errors.of(field));
     page(&Runs {
         frequency: described,
-        times: timing.map(|timing| timing.next(now, RUNS)).unwrap_or_default(),
+        times: timing
+            .map(|timing| timing.next(now, RUNS))
+            .unwrap_or_default(),
         now,
         errors: said.into_iter().flatten().map(str::to_owned).collect(),
     })

@@ -52,7 +52,9 @@ pub(crate) async fn show(
         None => Ok(None),
         Some(id) => {
             let rules = catalog.rules_of(id).await?;
-            Ok::<_, catalog::Error>(Some(rules.map_or_else(|| format!("number {id}, which is gone"), |rules| rules.name)))
+            Ok::<_, catalog::Error>(Some(
+                rules.map_or_else(|| format!("number {id}, which is gone"), |rules| rules.name),
+            ))
         }
     };
     page(&SchedulePage {
@@ -78,7 +80,11 @@ fn runs(schedule: &Schedule, now: i64) -> Runs {
     if let Some(timing) = timing {
         let after = schedule.next_run.unwrap_or(now).max(now);
         let further = timing.next(after, RUNS);
-        times.extend(further.into_iter().filter(|time| schedule.next_run.is_none_or(|next| *time > next)));
+        times.extend(
+            further
+                .into_iter()
+                .filter(|time| schedule.next_run.is_none_or(|next| *time > next)),
+        );
         times.truncate(RUNS);
     }
     Runs {

@@ -1,14 +1,14 @@
-//! Every route there is, grouped by who may use it. Which role a route needs is the first argument of its handler.
+//! Every route there is, grouped by subject. Which role a route needs is the first argument of its handler.
 
-use crate::routes::Routes;
-use crate::{assets, pages};
+use crate::routes::{Routes, operation};
+use crate::{api, assets, pages};
 
 /// The route table.
 pub(crate) fn routes() -> Routes {
     let mut routes = Routes::new();
     let r = &mut routes;
 
-    // Everybody
+    // What comes before the login.
     r.open_get("/assets/{name}", assets::show);
     r.open_get("/login", pages::login::show);
     r.open_post("/login", pages::login::enter);
@@ -16,9 +16,43 @@ pub(crate) fn routes() -> Routes {
     r.open_post("/setup/{token}", pages::setup::create);
     r.open_post("/theme", pages::theme::change);
 
-    // Viewers
+    // Dashboard.
     r.get("/", pages::dashboard::show);
+
+    // One's own account.
     r.post("/logout", pages::logout::leave);
+    r.get("/me", pages::me::show);
+    r.post("/me/password", pages::me::change_password);
+    r.post("/me/sessions", pages::me::end_sessions);
+    r.get("/tokens", pages::tokens::list);
+    r.post("/tokens", pages::tokens::add);
+    r.get("/tokens/{id}/remove", pages::tokens::confirm_removal);
+    r.post("/tokens/{id}/remove", pages::tokens::remove);
+    operation!(r, api::me::show);
+    operation!(r, api::tokens::list);
+    operation!(r, api::tokens::add);
+    operation!(r, api::tokens::remove);
+
+    // All accounts, and what people did.
+    r.get("/accounts", pages::accounts::list);
+    r.post("/accounts", pages::accounts::add);
+    r.get("/accounts/{id}", pages::account::show);
+    r.post("/accounts/{id}", pages::account::change);
+    r.post("/accounts/{id}/password", pages::account::change_password);
+    r.get("/accounts/{id}/remove", pages::account::confirm_removal);
+    r.post("/accounts/{id}/remove", pages::account::remove);
+    r.get("/audit", pages::audit::list);
+    operation!(r, api::accounts::list);
+    operation!(r, api::accounts::show);
+    operation!(r, api::accounts::add);
+    operation!(r, api::accounts::change);
+    operation!(r, api::accounts::set_password);
+    operation!(r, api::accounts::remove);
+    operation!(r, api::audit::list);
+
+    // The API itself.
+    r.get("/api", pages::api::show);
+    r.get("/api/v1/openapi.json", pages::api::description);
 
     r.fallback(pages::missing::show);
     routes

@@ -18,6 +18,7 @@ mod parts;
 pub mod password;
 mod people;
 mod problem;
+mod queue;
 mod router;
 mod routes;
 mod secret;

@@ -7,7 +7,9 @@
 pub(crate) mod accounts;
 pub(crate) mod audit;
 mod description;
+pub(crate) mod jobs;
 pub(crate) mod me;
+pub(crate) mod statistics;
 mod time;
 pub(crate) mod tokens;
 

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use crate::claims::{JobLease, seconds};
 use crate::database::Transaction;
 use crate::rows::{BATCH, batch};
-use crate::{Catalog, Error, JobProgress};
+use crate::running::seconds;
+use crate::{Catalog, Error, JobLease, JobProgress};
 
 /// What a worker tells of a job that it has.
 #[derive(Debug, Clone)]

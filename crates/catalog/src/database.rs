@@ -12,7 +12,7 @@ use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
 };
-use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres, Row as _, Sqlite};
+use sqlx::{AssertSqlSafe, Connection, Executor as _, PgConnection, Postgres, Row as _, Sqlite};
 
 use crate::Error;
 use crate::bounded::clean;
@@ -65,6 +65,11 @@ enum InnerRow {
 /// How long SQLite waits for the writer of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 const READERS: u32 = 4;
+/// As many as there may be threads that work, and somebody who looks on.
+const POSTGRES_CONNECTIONS: u32 = 10;
+/// A process that is stopped within a transaction must not keep its locks from all others. The server ends its
+/// connection after this time, and the process is refused if it goes on.
+const LONGEST_PAUSE: &str = "SET idle_in_transaction_session_timeout = '30s'";
 
 impl Database {
     /// Opens `postgres://…`, or else a SQLite file, which is made if it is missing.
@@ -125,8 +130,11 @@ impl Database {
         let first = first.map_err(|source| failed(&location, source))?;
         drop(first.close().await);
         let pool = PgPoolOptions::new()
-            .max_connections(READERS)
+            .max_connections(POSTGRES_CONNECTIONS)
             .acquire_timeout(BUSY_TIMEOUT)
+            .after_connect(|connection, _| {
+                Box::pin(async move { connection.execute(LONGEST_PAUSE).await.map(drop) })
+            })
             .connect_with(options)
             .await
             .map_err(|source| failed(&location, source))?;

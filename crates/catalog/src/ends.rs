@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::claims::{JobLease, Running, interrupt_history};
 use crate::database::Transaction;
 use crate::jobs::{insert, lock_queue, read};
 use crate::repositories::lock;
+use crate::running::{Running, interrupt_history};
 use crate::schedules::{self, withdraw};
-use crate::{Catalog, Error, Job, JobKind, JobState, NewJob};
+use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob};
 
 /// How a worker ends a job.
 #[derive(Debug, Clone, PartialEq, Eq)]

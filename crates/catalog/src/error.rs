@@ -125,3 +125,52 @@ pub enum Error {
         schedules: Vec<String>,
     },
 }
+
+impl Error {
+    /// Whether the same may go well a little later: the database is busy, starts, stops, or cannot be reached.
+    ///
+    /// What was to be committed at that moment may have been. Who tries it again is then told so by a lease that is lost.
+    pub fn is_transient(&self) -> bool {
+        let Self::Database { source, .. } = self else {
+            return false;
+        };
+        match source {
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut => true,
+            // A connection that breaks within an answer.
+            sqlx::Error::Protocol(_) => true,
+            sqlx::Error::Database(error) => error.code().is_some_and(|code| is_transient(&code)),
+            _ => false,
+        }
+    }
+}
+
+/// By the code of the database: five characters from PostgreSQL, a number from SQLite.
+fn is_transient(code: &str) -> bool {
+    if code.len() == 5 {
+        // Connections, too many of them, one that was stopped for too long, a server that starts or stops, a deadlock,
+        // a row that another keeps.
+        return code.starts_with("08")
+            || matches!(
+                code,
+                "53300" | "25P03" | "57P01" | "57P02" | "57P03" | "40001" | "40P01" | "55P03"
+            );
+    }
+    // The low byte is the kind, the rest says more about it: busy and locked.
+    code.parse::<u32>()
+        .is_ok_and(|code| matches!(code & 0xff, 5 | 6))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_is_told_from_what_stays() {
+        for code in ["5", "6", "261", "517", "57P01", "57P03", "08006", "40P01"] {
+            assert!(is_transient(code), "{code}");
+        }
+        for code in ["13", "1", "2067", "23505", "42P01", "53100", ""] {
+            assert!(!is_transient(code), "{code}");
+        }
+    }
+}

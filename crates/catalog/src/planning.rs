@@ -2,7 +2,8 @@
 
 use crate::ends::URGENT;
 use crate::jobs::{self, lock_queue};
-use crate::schedules::{SELECT, read, schedule};
+use crate::schedule::{SELECT, schedule};
+use crate::schedules::read;
 use crate::{Catalog, Error, Job, JobKind, NewJob, Schedule, ScheduleState};
 
 impl Catalog {

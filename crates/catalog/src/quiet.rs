@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::claims::{JobLease, seconds};
+use crate::begin::make_way;
 use crate::jobs::lock_queue;
-use crate::runs::make_way;
-use crate::{Catalog, Error, owner};
+use crate::running::seconds;
+use crate::{Catalog, Error, JobLease, owner};
 
 impl Catalog {
     /// Keeps harvests of a repository away from now on; refused while one runs.

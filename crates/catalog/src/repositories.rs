@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use crate::claims::Running;
 use crate::database::{Row, Transaction};
 use crate::history::described;
 use crate::host::host;
 use crate::jobs::lock_queue;
 use crate::owner;
+use crate::running::Running;
 use crate::runs::HARVESTED;
 use crate::{Catalog, Error};
 

@@ -1,6 +1,6 @@
 //! Stdout, buffered: for data that may be long, in lines of text or JSON.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -24,6 +24,18 @@ pub(crate) fn to_stdout(
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         result => result,
     }
+}
+
+/// Lines for people on a terminal, plain ones elsewhere; `RUST_LOG` says how many.
+pub(crate) fn log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
 }
 
 /// Writes a value as one line of JSON.

@@ -3,6 +3,11 @@
 //!
 //! Pages that use them have `use crate::filters;`.
 
+#![expect(
+    unreachable_pub,
+    reason = "the macro of askama makes the methods of filters public"
+)]
+
 use std::fmt::Display;
 
 use askama::Values;

@@ -13,6 +13,7 @@ mod extract;
 mod filters;
 mod headers;
 mod host;
+mod outside;
 mod pages;
 mod parts;
 pub mod password;
@@ -29,4 +30,5 @@ mod who;
 
 pub use config::ConsoleConfig;
 pub use console::Console;
+pub use outside::Outside;
 pub use routes::Route;

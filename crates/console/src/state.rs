@@ -13,6 +13,7 @@ use crate::api::{Described, operations_of};
 use crate::config::ConsoleConfig;
 use crate::cookies::Cookies;
 use crate::host::Hosts;
+use crate::outside::Outside;
 use crate::password;
 use crate::problem::Problem;
 use crate::throttle::Throttle;
@@ -26,6 +27,7 @@ pub(crate) struct ConsoleState(Arc<Inner>);
 struct Inner {
     holdings: Arc<Holdings>,
     config: ConsoleConfig,
+    outside: Outside,
     hosts: Hosts,
     throttle: Throttle,
     /// A check of a password takes 19 MiB and a core for a while.
@@ -40,12 +42,14 @@ impl ConsoleState {
     pub(crate) fn new(
         holdings: Arc<Holdings>,
         config: ConsoleConfig,
+        outside: Outside,
         openapi: &OpenApi,
     ) -> anyhow::Result<Self> {
         Ok(Self(Arc::new(Inner {
             holdings,
             hosts: Hosts::new(&config),
             config,
+            outside,
             throttle: Throttle::default(),
             password_checks: Semaphore::new(PASSWORDS_AT_ONCE),
             setup: Mutex::new(None),
@@ -66,6 +70,11 @@ impl ConsoleState {
 
     pub(crate) fn config(&self) -> &ConsoleConfig {
         &self.0.config
+    }
+
+    /// How repositories are asked for people.
+    pub(crate) fn outside(&self) -> &Outside {
+        &self.0.outside
     }
 
     pub(crate) fn hosts(&self) -> &Hosts {

@@ -1,8 +1,11 @@
 //! A fresh place for a catalog on either database, and rows with good defaults.
 
 use std::future::Future;
+use std::time::Duration;
 
-use catalog::{Catalog, Identity, NewRun, PageCommit, RecordRow, Run, Validation};
+use catalog::{
+    Catalog, Claim, ClaimOptions, Identity, JobKind, NewRun, PageCommit, RecordRow, Run, Validation,
+};
 use tempfile::TempDir;
 use test_support::Postgres;
 
@@ -107,4 +110,22 @@ pub(crate) fn page(rows: &[RecordRow]) -> PageCommit<'_> {
         resume_state: Some("next"),
         ..PageCommit::default()
     }
+}
+
+/// A worker that harvests.
+pub(crate) fn options() -> ClaimOptions<'static> {
+    ClaimOptions {
+        lease: Duration::from_secs(60),
+        per_host: 0,
+        kinds: &[JobKind::Harvest],
+        worker: "tester",
+    }
+}
+
+pub(crate) async fn claimed(catalog: &Catalog) -> Option<Claim> {
+    claimed_with(catalog, options()).await
+}
+
+pub(crate) async fn claimed_with(catalog: &Catalog, options: ClaimOptions<'_>) -> Option<Claim> {
+    catalog.claim(&options).await.unwrap()
 }

@@ -1,30 +1,31 @@
 //! Several processes, and ones that are killed. The other processes are this program, told by its environment what to do.
 
 use std::env;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use catalog::{Catalog, Error, NewRun, PageCommit, RecordQuery};
+use catalog::{Catalog, Error, NewJob, NewRun, PageCommit, RecordQuery};
 
-use crate::place::{Place, add, in_sets, page, run};
+use crate::place::{Place, add, claimed, in_sets, page, run};
 
 crate::on_both_databases!(
     many_processes_open_a_new_catalog_at_once,
     a_harvest_in_another_process_is_refused_until_that_is_killed,
     killed_at_any_moment_pages_are_there_as_a_whole_or_not_at_all,
+    the_job_of_a_killed_worker_goes_on_at_once_from_its_last_page,
 );
 
 const URL: &str = "http://a.example/oai";
 const ROWS: usize = 700;
 
-struct Other {
+pub(crate) struct Other {
     child: Child,
     output: BufReader<ChildStdout>,
 }
 
 impl Other {
-    fn start(place: &Place, task: &str) -> Self {
+    pub(crate) fn start(place: &Place, task: &str) -> Self {
         let mut child = Command::new(env::current_exe().unwrap())
             .args([
                 "--ignored",
@@ -48,6 +49,17 @@ impl Other {
             line.clear();
             assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "it ended");
         }
+    }
+
+    /// The numbers that it says after this word until it ends.
+    pub(crate) fn numbers(&mut self, word: &str) -> Vec<i64> {
+        let mut text = String::new();
+        self.output.read_to_string(&mut text).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        let lines = text.lines().filter_map(|line| line.split_once(word));
+        lines
+            .map(|(_, number)| number.trim().parse().unwrap())
+            .collect()
     }
 
     fn kill(self) {
@@ -136,6 +148,35 @@ async fn killed_at_any_moment_pages_are_there_as_a_whole_or_not_at_all(place: Pl
     assert_eq!(catalog.records(&query).await.unwrap().len(), pages * ROWS);
 }
 
+async fn the_job_of_a_killed_worker_goes_on_at_once_from_its_last_page(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let new = NewJob {
+        max_attempts: 2,
+        ..NewJob::harvest(repository, "oai_dc")
+    };
+    let job = catalog.add_job(&new).await.unwrap();
+    let mut other = Other::start(&place, "work");
+    other.says("committed");
+    assert!(claimed(&catalog).await.is_none());
+    let process = format!("process {} on ", other.child.id());
+    other.kill();
+
+    let claim = claimed(&catalog).await.unwrap();
+
+    assert_eq!((claim.job.id, claim.job.attempt), (job.id, 2));
+    assert!(claim.taken_over.as_ref().unwrap().contains(&process));
+    let unfinished = catalog.unfinished(repository, "oai_dc", None).await;
+    let resume = NewRun {
+        resume: Some(unfinished.unwrap().unwrap().id),
+        job: Some(claim.lease()),
+        ..NewRun::new(repository, "oai_dc")
+    };
+    let run = catalog.begin(&resume).await.unwrap();
+    assert!(run.resume_state().is_some());
+    let told = catalog.warnings(run.id(), 9).await.unwrap();
+    assert!(told[0].reason.contains(&process), "{told:?}");
+}
+
 #[test]
 #[ignore = "is run by other tests as a process of its own"]
 fn other_process() {
@@ -147,6 +188,8 @@ fn other_process() {
         let repository = add(&catalog, URL).await;
         match task.as_str() {
             "open" => say("opened"),
+            "claim" => claim_all(&catalog).await,
+            "work" => work(&catalog, repository).await,
             _ => harvest(&catalog, repository).await,
         }
     });
@@ -162,7 +205,42 @@ async fn harvest(catalog: &Catalog, repository: i64) {
         resume: unfinished.map(|entry| entry.id),
         ..NewRun::new(repository, "oai_dc")
     };
-    let mut run = catalog.begin(&new).await.unwrap();
+    harvest_on(catalog, &new).await;
+}
+
+/// Claims jobs until there are none, and stays alive so that nobody takes them over.
+async fn claim_all(catalog: &Catalog) {
+    let mut jobs = Vec::new();
+    while let Some(claim) = claimed(catalog).await {
+        jobs.push(claim.job.id);
+    }
+    // Nobody is gone before all is claimed.
+    let waiting = catalog::JobState::Scheduled;
+    let query = catalog::JobQuery {
+        states: vec![waiting],
+        ..catalog::JobQuery::default()
+    };
+    assert!(catalog.jobs(&query).await.unwrap().is_empty());
+    for job in jobs {
+        let lease = catalog::JobLease { job, token: 1 };
+        let end = catalog::JobEnd::Finished;
+        catalog.end_job(&lease, &end, &[]).await.unwrap();
+        say(&format!("claimed {job}"));
+    }
+}
+
+/// Claims a job, and commits pages for it until it is killed.
+async fn work(catalog: &Catalog, repository: i64) {
+    let claim = claimed(catalog).await.unwrap();
+    let new = NewRun {
+        job: Some(claim.lease()),
+        ..NewRun::new(repository, "oai_dc")
+    };
+    harvest_on(catalog, &new).await;
+}
+
+async fn harvest_on(catalog: &Catalog, new: &NewRun) {
+    let mut run = catalog.begin(new).await.unwrap();
     let from: usize = run.resume_state().map_or(0, |state| state.parse().unwrap());
     for number in from.. {
         let rows: Vec<_> = (0..ROWS)

@@ -2,6 +2,7 @@
 
 mod body;
 mod download;
+mod driver;
 mod gate;
 mod guard;
 mod http;
@@ -12,19 +13,20 @@ mod page_stream;
 mod query;
 mod repository;
 mod retry;
+mod stop;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use reqwest::blocking::Response;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION,
     RETRY_AFTER,
 };
-use reqwest::{StatusCode, Url};
+use reqwest::{Response, StatusCode, Url};
 
 use self::body::Body;
+use self::driver::{Driver, settle};
 use self::gate::{Gates, Line, Permit};
 use self::guard::{Guard, NotPublic, is_this_machine};
 use self::http::Http;
@@ -36,12 +38,13 @@ use crate::{Quirk, Quirks};
 pub use download::Download;
 pub use list::{Headers, Records};
 pub use options::{ClientOptions, Credentials};
-pub use pace::{Pace, RealPace, Stop};
+pub use pace::{Pace, RealPace};
 pub(crate) use page_stream::PageStream;
 pub(crate) use query::Arguments;
 pub use query::canonical_base_url;
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
+pub use stop::Stop;
 
 /// Asks servers; clones share connections, limits and counters.
 #[derive(Debug, Clone)]
@@ -52,6 +55,7 @@ pub struct Client {
 #[derive(Debug)]
 struct Shared {
     http: Http,
+    driver: Arc<Driver>,
     options: ClientOptions,
     gates: Gates,
     guard: Guard,
@@ -105,9 +109,12 @@ impl Client {
         let proxy = proxy.transpose()?;
         let guard = Guard::new(proxy.as_ref());
         let http = Http::new(&options, proxy, guard.clone())?;
+        let driver = Driver::new(options.stop.clone());
+        let driver = driver.map_err(|error| Error::usage(format!("no client: {error}")))?;
         Ok(Self {
             shared: Arc::new(Shared {
                 http,
+                driver: Arc::new(driver),
                 options,
                 gates: Gates::default(),
                 guard,
@@ -305,12 +312,17 @@ impl Client {
             Some(Credentials::Bearer(token)) => request.bearer_auth(token),
             None => request,
         };
-        match request.send() {
-            Ok(response) => {
+        let sent = shared.driver.wait(async {
+            settle().await;
+            request.send().await
+        });
+        match sent {
+            Some(Ok(response)) => {
                 shared.reached.store(true, Ordering::Relaxed);
                 Ok((response, permit))
             }
-            Err(error) => Err(failure(&error)),
+            Some(Err(error)) => Err(failure(&error)),
+            None => Err(Failed::Finally(Error::new(ErrorKind::Stopped))),
         }
     }
 
@@ -339,6 +351,7 @@ impl Client {
             body: Body::new(
                 response,
                 permit,
+                Arc::clone(&self.shared.driver),
                 self.options(),
                 Arc::clone(&self.shared.bytes),
             ),

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::pace::{Pace, RealPace, Stop};
+use super::Stop;
+use super::pace::{Pace, RealPace};
 use crate::read::ReadRules;
 
 /// All that can be set for a client; the defaults suit slow repositories.

@@ -1,0 +1,249 @@
+//! What a job is: a piece of work that waits, runs, or is over.
+
+use serde::{Deserialize, Serialize};
+
+use crate::database::Row;
+use crate::{Error, owner};
+
+/// What a job does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobKind {
+    /// Harvests a repository, which no other job may do at the same time.
+    Harvest,
+    /// Tells others that a harvest ended.
+    Hook,
+    /// Keeps harvests away from a repository while somebody else reads what is held of it.
+    Quiet,
+}
+
+/// How a job stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobState {
+    /// It waits for its time, or for a worker.
+    Scheduled,
+    /// A worker has it.
+    Running,
+    /// It came to its end.
+    Finished,
+    /// It did not, and is not tried again.
+    Failed,
+    /// Somebody withdrew or stopped it.
+    Cancelled,
+}
+
+/// A job to be put into the queue.
+#[derive(Debug, Clone)]
+pub struct NewJob {
+    /// What it does.
+    pub kind: JobKind,
+    /// The number of the repository that it is about.
+    pub repository: Option<i64>,
+    /// The number of the schedule that it belongs to.
+    pub schedule: Option<i64>,
+    /// The format, for a harvest.
+    pub metadata_prefix: String,
+    /// The set, or all.
+    pub set: Option<String>,
+    /// Everything else, as JSON.
+    pub parameters: String,
+    /// When it is due, in seconds; at once if that is not said.
+    pub run_at: Option<i64>,
+    /// Of those that are due, the one with the greatest number goes first.
+    pub priority: i64,
+    /// How often it is tried.
+    pub max_attempts: i64,
+    /// Who wants it.
+    pub created_by: Option<String>,
+}
+
+/// A job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Job {
+    /// Its number.
+    pub id: i64,
+    /// What it does.
+    pub kind: JobKind,
+    /// The number of the repository that it is about.
+    pub repository: Option<i64>,
+    /// Where the repository answers.
+    pub base_url: Option<String>,
+    /// What the repository calls itself.
+    pub repository_name: Option<String>,
+    /// The number of the schedule that it belongs to.
+    pub schedule: Option<i64>,
+    /// The format, for a harvest.
+    pub metadata_prefix: String,
+    /// The set, or all.
+    pub set: Option<String>,
+    /// Everything else: JSON.
+    pub parameters: String,
+    /// How it stands.
+    pub state: JobState,
+    /// Of those that are due, the one with the greatest number goes first.
+    pub priority: i64,
+    /// When it is or was due, in seconds.
+    pub run_at: i64,
+    /// How often it was begun, but for when it was given back.
+    pub attempt: i64,
+    /// How often it is tried.
+    pub max_attempts: i64,
+    /// The worker that has it, or had it last, in words.
+    pub worker: Option<String>,
+    /// Whether it was asked to stop.
+    pub cancel_requested: bool,
+    /// How far it is.
+    pub progress: JobProgress,
+    /// Why it failed, the last time if it is tried again.
+    pub error: Option<String>,
+    /// When it was put into the queue, in seconds.
+    pub created: i64,
+    /// Who wanted it.
+    pub created_by: Option<String>,
+    /// When it was last begun, in seconds.
+    pub started: Option<i64>,
+    /// When it was over, in seconds.
+    pub finished: Option<i64>,
+    /// The number of the history entry that it writes.
+    pub harvest: Option<i64>,
+}
+
+/// How far a job is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobProgress {
+    /// What is done, in records for a harvest.
+    pub done: u64,
+    /// What there is to be done, if that is known.
+    pub total: Option<u64>,
+    /// What is being done, in words.
+    pub note: Option<String>,
+}
+
+impl NewJob {
+    /// A harvest of everything of a repository in one format, due at once and tried once.
+    pub fn harvest(repository: i64, metadata_prefix: impl Into<String>) -> Self {
+        Self {
+            metadata_prefix: metadata_prefix.into(),
+            ..Self::of_kind(JobKind::Harvest, Some(repository))
+        }
+    }
+
+    /// What is to be told about a repository, due at once and tried once.
+    pub fn hook(repository: Option<i64>, parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Hook, repository)
+        }
+    }
+
+    fn of_kind(kind: JobKind, repository: Option<i64>) -> Self {
+        Self {
+            kind,
+            repository,
+            schedule: None,
+            metadata_prefix: String::new(),
+            set: None,
+            parameters: "{}".to_owned(),
+            run_at: None,
+            priority: 0,
+            max_attempts: 1,
+            created_by: None,
+        }
+    }
+}
+
+impl JobKind {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::Harvest, Self::Hook, Self::Quiet];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Harvest => "harvest",
+            Self::Hook => "hook",
+            Self::Quiet => "quiet",
+        }
+    }
+
+    /// What the word means.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl JobState {
+    /// All there are.
+    pub const ALL: [Self; 5] = [
+        Self::Scheduled,
+        Self::Running,
+        Self::Finished,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// What the word means.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// Whether nothing more happens to it by itself.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// The columns of which a job is made.
+pub(crate) const SELECT: &str = "SELECT job.id, job.kind, job.repository_id, repository.base_url, \
+     repository.name AS repository_name, job.schedule_id, job.metadata_prefix, job.set_spec, job.parameters, \
+     job.state, job.priority, job.run_at, job.attempt, job.max_attempts, job.lease_owner, job.cancel_requested, \
+     job.progress_done, job.progress_total, job.progress_note, job.error, job.created, job.created_by, job.started, \
+     job.finished, (SELECT max(history.id) FROM history WHERE history.job_id = job.id) AS harvest \
+     FROM job LEFT JOIN repository ON repository.id = job.repository_id";
+
+pub(crate) fn job(row: &Row) -> Result<Job, Error> {
+    let count = |number: i64| number.try_into().unwrap_or_default();
+    Ok(Job {
+        id: row.integer("id")?,
+        kind: JobKind::parse(&row.text("kind")?).unwrap_or(JobKind::Hook),
+        repository: row.maybe_integer("repository_id")?,
+        base_url: row.maybe_text("base_url")?,
+        repository_name: row.maybe_text("repository_name")?,
+        schedule: row.maybe_integer("schedule_id")?,
+        metadata_prefix: row.text("metadata_prefix")?,
+        set: Some(row.text("set_spec")?).filter(|set| !set.is_empty()),
+        parameters: row.text("parameters")?,
+        state: JobState::parse(&row.text("state")?).unwrap_or(JobState::Failed),
+        priority: row.integer("priority")?,
+        run_at: row.integer("run_at")?,
+        attempt: row.integer("attempt")?,
+        max_attempts: row.integer("max_attempts")?,
+        worker: row
+            .maybe_text("lease_owner")?
+            .as_deref()
+            .map(owner::described),
+        cancel_requested: row.flag("cancel_requested")?,
+        progress: JobProgress {
+            done: row.count("progress_done")?,
+            total: row.maybe_integer("progress_total")?.map(count),
+            note: row.maybe_text("progress_note")?,
+        },
+        error: row.maybe_text("error")?,
+        created: row.integer("created")?,
+        created_by: row.maybe_text("created_by")?,
+        started: row.maybe_integer("started")?,
+        finished: row.maybe_integer("finished")?,
+        harvest: row.maybe_integer("harvest")?,
+    })
+}

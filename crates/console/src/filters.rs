@@ -1,5 +1,5 @@
-//! How templates write dates, numbers and sizes: `{{ started|time }}`, `{{ started|ago }}`, `{{ count|number }}`,
-//! `{{ size|bytes }}`, `{{ seconds|duration }}`. Dates and spans of time are whole seconds.
+//! How templates write dates, numbers and sizes: `{{ started|time }}`, `{{ started|clock }}`, `{{ started|ago }}`,
+//! `{{ count|number }}`, `{{ size|bytes }}`, `{{ seconds|duration }}`. Dates and spans of time are whole seconds.
 //!
 //! Pages that use them have `use crate::filters;`.
 
@@ -42,6 +42,14 @@ impl<T, P: Plain<T>> Plain<T> for &P {
 pub(crate) fn time(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
     let at = at.plain();
     let shown = date(at).strftime("%Y-%m-%d %H:%M").to_string();
+    Ok(Safe(element(at, &shown, "")))
+}
+
+/// The time of the day, in UTC; the date is told when one points at it.
+#[askama::filter_fn]
+pub(crate) fn clock(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = at.plain();
+    let shown = date(at).strftime("%H:%M:%S").to_string();
     Ok(Safe(element(at, &shown, "")))
 }
 

@@ -12,7 +12,13 @@
 pub(crate) mod accounts;
 pub(crate) mod audit;
 mod description;
+mod harvest_parameters;
+pub(crate) mod history;
+pub(crate) mod jobs;
 pub(crate) mod me;
+pub(crate) mod records;
+pub(crate) mod schedules;
+pub(crate) mod statistics;
 mod time;
 pub(crate) mod tokens;
 

@@ -4,6 +4,11 @@
 //! first argument is the role. What it takes and gives are types of its own here, `Deserialize` with
 //! `deny_unknown_fields` or `Serialize`, and `ToSchema`; dates are [`Time`], lists are [`Listed`].
 
+#![expect(
+    unused_qualifications,
+    reason = "the macro of utoipa names the parameters of queries in full"
+)]
+
 pub(crate) mod accounts;
 pub(crate) mod audit;
 mod description;

@@ -10,6 +10,7 @@ mod manager;
 mod message;
 mod parameters;
 mod pulse;
+pub mod rules;
 mod workers;
 
 pub use frequency::Frequency;

@@ -9,6 +9,7 @@ pub(crate) mod audit;
 mod description;
 pub(crate) mod jobs;
 pub(crate) mod me;
+pub(crate) mod repositories;
 pub(crate) mod statistics;
 mod time;
 pub(crate) mod tokens;

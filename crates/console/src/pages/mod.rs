@@ -10,6 +10,7 @@ pub(crate) mod login;
 pub(crate) mod logout;
 pub(crate) mod me;
 pub(crate) mod missing;
+pub(crate) mod repositories;
 pub(crate) mod setup;
 pub(crate) mod theme;
 pub(crate) mod tokens;

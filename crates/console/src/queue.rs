@@ -1,6 +1,7 @@
 //! Jobs: what pages and API do alike. Every change ends up in the audit trail.
 
 use catalog::{Cancelled, Job, NewJob};
+use jobs::HarvestParameters;
 
 use crate::problem::Problem;
 use crate::state::ConsoleState;
@@ -49,10 +50,13 @@ pub(crate) async fn add_harvest(
     if new.metadata_prefix.is_empty() {
         new.metadata_prefix = "oai_dc".to_owned();
     }
+    let parameters = HarvestParameters::parse(&new.parameters);
+    let parameters = parameters.map_err(|error| Problem::invalid(jobs::message(&error)))?;
     let new = NewJob {
+        parameters: parameters.text()?,
         created_by: Some(who.account.name.clone()),
         priority: URGENT,
-        max_attempts: ATTEMPTS,
+        max_attempts: jobs::ATTEMPTS,
         ..new
     };
     let job = state.catalog().add_job(&new).await?;
@@ -68,5 +72,3 @@ fn named(job: &Job) -> String {
 
 /// The priority of what somebody waits for.
 const URGENT: i64 = 1;
-/// How often a job is tried.
-const ATTEMPTS: i64 = 5;

@@ -23,6 +23,45 @@ pub(crate) fn routes() -> Routes {
     operation!(r, api::statistics::totals);
     operation!(r, api::statistics::activity);
 
+    // Repositories.
+    r.get("/repositories", pages::repositories::list::list);
+    r.post("/repositories", pages::repositories::add::create);
+    r.get("/repositories/new", pages::repositories::add::form);
+    r.post("/repositories/new", pages::repositories::add::preview);
+    r.get("/repositories/{id}", pages::repositories::show::show);
+    r.get("/repositories/{id}/live", pages::repositories::show::live);
+    r.post(
+        "/repositories/{id}/identify",
+        pages::repositories::actions::identify,
+    );
+    r.post(
+        "/repositories/{id}/harvest",
+        pages::repositories::actions::harvest,
+    );
+    r.get("/repositories/{id}/edit", pages::repositories::edit::form);
+    r.post("/repositories/{id}/edit", pages::repositories::edit::save);
+    r.get(
+        "/repositories/{id}/remove",
+        pages::repositories::remove::confirm,
+    );
+    r.post(
+        "/repositories/{id}/remove",
+        pages::repositories::remove::remove,
+    );
+    operation!(r, api::repositories::list);
+    operation!(r, api::repositories::show);
+    operation!(r, api::repositories::change::identify);
+    operation!(r, api::repositories::change::add);
+    operation!(r, api::repositories::change::identify_again);
+    operation!(r, api::repositories::change::change);
+    operation!(r, api::repositories::change::remove);
+    operation!(r, api::repositories::parts::formats);
+    operation!(r, api::repositories::parts::sets);
+    operation!(r, api::repositories::quiet::show);
+    operation!(r, api::repositories::quiet::begin);
+    operation!(r, api::repositories::quiet::renew);
+    operation!(r, api::repositories::quiet::end);
+
     // Jobs.
     r.get("/jobs", pages::jobs::current::show);
     r.get("/jobs/live", pages::jobs::current::live);

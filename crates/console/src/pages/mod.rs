@@ -12,6 +12,7 @@ pub(crate) mod logout;
 pub(crate) mod me;
 pub(crate) mod missing;
 pub(crate) mod records;
+pub(crate) mod repositories;
 pub(crate) mod schedules;
 pub(crate) mod setup;
 pub(crate) mod theme;

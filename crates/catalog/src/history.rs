@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::conditions::{Conditions, containing};
 use crate::database::{Row, Value};
-use crate::rows::BATCH;
 use crate::{Catalog, Error, owner};
 
 /// How a harvest stands.
@@ -160,14 +159,23 @@ impl Catalog {
         let sql = "SELECT identifier, reason, lost FROM warning WHERE history_id = $1 ORDER BY id LIMIT $2";
         let mut transaction = self.database.read().await?;
         let rows = transaction.rows(sql, [run.into(), limit.into()]).await?;
+        rows.iter().map(warning).collect()
+    }
+
+    /// A page of what a harvest left out or mended: those behind a number, each with its own.
+    pub async fn warnings_after(
+        &self,
+        run: i64,
+        after: i64,
+        limit: u64,
+    ) -> Result<Vec<(i64, Warning)>, Error> {
+        let sql = "SELECT id, identifier, reason, lost FROM warning
+             WHERE history_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+        let mut transaction = self.database.read().await?;
+        let values = [run.into(), after.into(), limit.into()];
+        let rows = transaction.rows(sql, values).await?;
         rows.iter()
-            .map(|row| {
-                Ok(Warning {
-                    identifier: row.maybe_text("identifier")?,
-                    reason: row.text("reason")?,
-                    lost: row.flag("lost")?,
-                })
-            })
+            .map(|row| Ok((row.integer("id")?, warning(row)?)))
             .collect()
     }
 
@@ -188,47 +196,7 @@ impl Catalog {
         transaction.commit().await?;
         Ok(removed > 0)
     }
-
-    /// Removes entries of harvests that ended longer ago than this, and tells how many. What later harvests need stays:
-    /// of each repository, format and set the last one that can be built upon, and one that can be gone on with. So
-    /// does, if wanted, the last of each.
-    pub async fn remove_history(
-        &self,
-        older_than_seconds: i64,
-        keep_last_per_target: bool,
-    ) -> Result<u64, Error> {
-        let kept = if keep_last_per_target {
-            "true"
-        } else {
-            "state = 'failed' AND resume_state IS NOT NULL"
-        };
-        // A few at a time, so that harvests that run are not kept waiting.
-        let sql = format!(
-            "DELETE FROM history WHERE id IN (
-                 SELECT id FROM history
-                 WHERE state <> 'running' AND COALESCE(ended, started) < {{now}} - $1
-                     AND id NOT IN (SELECT max(id) FROM history
-                         WHERE state IN ('ok', 'incomplete') AND next_from IS NOT NULL GROUP BY {TARGET})
-                     AND NOT ({kept} AND id IN (SELECT max(id) FROM history GROUP BY {TARGET}))
-                 ORDER BY id LIMIT {BATCH})"
-        );
-        let mut removed = 0;
-        loop {
-            let mut transaction = self.database.write().await?;
-            let some = transaction
-                .execute(&sql, [older_than_seconds.into()])
-                .await?;
-            transaction.commit().await?;
-            removed += some;
-            if some < BATCH as u64 {
-                return Ok(removed);
-            }
-        }
-    }
 }
-
-/// What is harvested by one harvest after another.
-const TARGET: &str = "repository_id, metadata_prefix, set_spec";
 
 impl HistoryQuery {
     fn statement(&self) -> (String, Vec<Value>) {
@@ -289,6 +257,14 @@ pub(crate) fn entry(row: &Row) -> Result<HistoryEntry, Error> {
     })
 }
 
+fn warning(row: &Row) -> Result<Warning, Error> {
+    Ok(Warning {
+        identifier: row.maybe_text("identifier")?,
+        reason: row.text("reason")?,
+        lost: row.flag("lost")?,
+    })
+}
+
 /// What is harvested, in words.
 pub(crate) fn described(base_url: &str, prefix: &str, set: &str) -> String {
     if set.is_empty() {
@@ -299,7 +275,11 @@ pub(crate) fn described(base_url: &str, prefix: &str, set: &str) -> String {
 }
 
 impl State {
-    pub(crate) fn name(self) -> &'static str {
+    /// All there are.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Ok, Self::Incomplete, Self::Failed];
+
+    /// Its name, in small letters.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Ok => "ok",

@@ -30,6 +30,7 @@ mod quiet;
 mod record_statement;
 mod records;
 mod repositories;
+mod retention;
 mod roles;
 mod rows;
 mod rules;

@@ -93,8 +93,10 @@ impl Catalog {
         let mut transaction = self.database.read().await?;
         let row = transaction.row("SELECT {now} AS now", []).await?;
         let now = row.map_or(Ok(since), |row| row.integer("now"))?;
-        let last = now.div_euclid(step);
-        let first = since.div_euclid(step).clamp(last - MOST_BUCKETS + 1, last);
+        let last = now.div_euclid(step).max(0);
+        let first = since
+            .div_euclid(step)
+            .clamp((last - MOST_BUCKETS + 1).max(0), last);
         let empty = |number| Bucket {
             from: number * step,
             ..Bucket::default()

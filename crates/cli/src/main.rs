@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod commands;
+mod config;
 mod output;
 mod text;
 
@@ -31,6 +32,12 @@ enum Command {
     Repository(commands::repository::Repository),
     Records(commands::records::Records),
     History(commands::history::History),
+    Schedule(commands::schedule::Schedule),
+    Job(commands::job::Job),
+    Up(commands::up::Up),
+    Worker(commands::worker::Worker),
+    WithQuiet(commands::with_quiet::WithQuiet),
+    Account(commands::account::Account),
     Filter(commands::filter::Filter),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
@@ -45,6 +52,12 @@ fn main() -> ExitCode {
         Command::Repository(command) => command.run(),
         Command::Records(command) => command.run(),
         Command::History(command) => command.run(),
+        Command::Schedule(command) => command.run(),
+        Command::Job(command) => command.run(),
+        Command::Up(command) => command.run(),
+        Command::Worker(command) => command.run(),
+        Command::WithQuiet(command) => command.run(),
+        Command::Account(command) => command.run(),
         Command::Filter(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

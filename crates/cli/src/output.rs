@@ -1,12 +1,12 @@
 //! Stdout, buffered: for data that may be long, in lines of text or JSON.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use crate::text::is_suspicious;
+use crate::text::{is_suspicious, plain};
 
 /// Where data goes.
 pub(crate) type Out = BufWriter<StdoutLock<'static>>;
@@ -23,6 +23,26 @@ pub(crate) fn to_stdout(
     match result {
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         result => result,
+    }
+}
+
+/// Lines for people on a terminal, plain ones elsewhere; `RUST_LOG` says how many.
+pub(crate) fn log() {
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
+}
+
+/// Writes a line about one thing, for people; nothing if there is nothing to say.
+pub(crate) fn field(out: &mut impl Write, name: &str, value: &str) -> io::Result<()> {
+    match value.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "{name:<12}  {}", plain(value)),
     }
 }
 

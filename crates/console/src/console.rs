@@ -18,6 +18,7 @@ use crate::config::ConsoleConfig;
 use crate::connection;
 use crate::dress::dress;
 use crate::headers::secure;
+use crate::outside::Outside;
 use crate::router;
 use crate::routes::Route;
 use crate::secret;
@@ -32,12 +33,21 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console for what is held.
+    /// A console for what is held, which asks repositories as clients do by default.
     pub fn new(holdings: Arc<Holdings>, config: ConsoleConfig) -> anyhow::Result<Self> {
+        Self::with_outside(holdings, config, Outside::default())
+    }
+
+    /// A console for what is held, and how it asks for people.
+    pub fn with_outside(
+        holdings: Arc<Holdings>,
+        config: ConsoleConfig,
+        outside: Outside,
+    ) -> anyhow::Result<Self> {
         config.check()?;
         let csrf = cross_site_protection(&config)?;
         let (router, openapi, table) = router::routes().into_parts();
-        let state = ConsoleState::new(holdings, config, openapi);
+        let state = ConsoleState::new(holdings, config, outside, &openapi)?;
         // The last is the first to see a request.
         let router = router
             .layer(DefaultBodyLimit::max(LONGEST_BODY))

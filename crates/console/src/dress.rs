@@ -50,7 +50,7 @@ pub(crate) async fn dress(
     strip_browser_headers(&mut request);
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let is_live = request.headers().contains_key(LIVE);
-    let (asking, mut response) = match Asking::identify(&state, &request).await {
+    let (asking, mut response) = match Asking::identify(&state, &uri, request.headers()).await {
         Ok(asking) => {
             request.extensions_mut().insert(asking.clone());
             (asking, next.run(request).await)

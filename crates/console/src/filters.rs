@@ -1,27 +1,62 @@
-//! How templates write dates, numbers and sizes: `{{ started|time }}`, `{{ started|ago }}`, `{{ count|number }}`,
-//! `{{ size|bytes }}`, `{{ seconds|duration }}`. Dates and spans of time are whole seconds.
+//! How templates write dates, numbers and sizes: `{{ started|time }}`, `{{ started|clock }}`, `{{ started|ago }}`,
+//! `{{ count|number }}`, `{{ size|bytes }}`, `{{ seconds|duration }}`. Dates and spans of time are whole seconds.
 //!
 //! Pages that use them have `use crate::filters;`.
 
-use std::borrow::Borrow;
+#![expect(
+    unreachable_pub,
+    reason = "the macro of askama makes the methods of filters public"
+)]
+
 use std::fmt::Display;
 
 use askama::Values;
 use askama::filters::Safe;
 use jiff::Timestamp;
 
+/// A number as templates hand it over: itself, or behind any number of references.
+pub(crate) trait Plain<T> {
+    fn plain(&self) -> T;
+}
+
+impl Plain<i64> for i64 {
+    fn plain(&self) -> i64 {
+        *self
+    }
+}
+
+impl Plain<u64> for u64 {
+    fn plain(&self) -> u64 {
+        *self
+    }
+}
+
+impl<T, P: Plain<T>> Plain<T> for &P {
+    fn plain(&self) -> T {
+        (*self).plain()
+    }
+}
+
 /// A date and time, in UTC.
 #[askama::filter_fn]
-pub(crate) fn time(at: impl Borrow<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
-    let at = *at.borrow();
+pub(crate) fn time(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = at.plain();
     let shown = date(at).strftime("%Y-%m-%d %H:%M").to_string();
+    Ok(Safe(element(at, &shown, "")))
+}
+
+/// The time of the day, in UTC; the date is told when one points at it.
+#[askama::filter_fn]
+pub(crate) fn clock(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = at.plain();
+    let shown = date(at).strftime("%H:%M:%S").to_string();
     Ok(Safe(element(at, &shown, "")))
 }
 
 /// How long ago, or how soon; the script keeps it true.
 #[askama::filter_fn]
-pub(crate) fn ago(at: impl Borrow<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
-    let at = *at.borrow();
+pub(crate) fn ago(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = at.plain();
     let shown = relative(at - Timestamp::now().as_second());
     Ok(Safe(element(at, &shown, " data-ago")))
 }
@@ -34,14 +69,14 @@ pub(crate) fn number(number: impl Display, _: &dyn Values) -> askama::Result<Str
 
 /// A size in a unit that leaves few digits.
 #[askama::filter_fn]
-pub(crate) fn bytes(size: impl Borrow<u64>, _: &dyn Values) -> askama::Result<String> {
-    Ok(sized(*size.borrow()))
+pub(crate) fn bytes(size: impl Plain<u64>, _: &dyn Values) -> askama::Result<String> {
+    Ok(sized(size.plain()))
 }
 
 /// A span of time.
 #[askama::filter_fn]
-pub(crate) fn duration(seconds: impl Borrow<i64>, _: &dyn Values) -> askama::Result<String> {
-    Ok(span(*seconds.borrow()))
+pub(crate) fn duration(seconds: impl Plain<i64>, _: &dyn Values) -> askama::Result<String> {
+    Ok(span(seconds.plain()))
 }
 
 /// A date as the API writes it.
@@ -56,7 +91,7 @@ pub(crate) fn grouped(digits: &str) -> String {
     }
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             // Narrow and not to be broken.
             text.push('\u{202f}');
         }

@@ -1,9 +1,15 @@
-//! What names and passwords have to be like, for pages and API alike.
+//! Accounts and tokens: what pages and API do alike. Every change ends up in the audit trail.
+
+use catalog::{Account, Role, Token};
+use jiff::Timestamp;
 
 use crate::parts::Errors;
-use crate::password;
+use crate::problem::Problem;
+use crate::state::ConsoleState;
+use crate::who::Who;
+use crate::{password, secret};
 
-/// Notes what is wrong with the name of an account.
+/// Notes what is wrong with the name of an account or a token.
 pub(crate) fn check_name(name: &str, errors: &mut Errors) {
     let is_plain = |c: char| c.is_alphanumeric() || "-_.@+ ".contains(c);
     if name.is_empty() || name.chars().count() > LONGEST_NAME {
@@ -16,13 +22,147 @@ pub(crate) fn check_name(name: &str, errors: &mut Errors) {
     }
 }
 
-/// Notes what is wrong with a password that was typed in twice.
-pub(crate) fn check_new_password(password: &str, again: &str, errors: &mut Errors) {
+/// Notes what is wrong with a password.
+pub(crate) fn check_password(password: &str, errors: &mut Errors) {
     if let Err(reason) = password::check(password) {
         errors.add("password", reason);
-    } else if password != again {
+    }
+}
+
+/// Notes what is wrong with a password that was typed in twice.
+pub(crate) fn check_new_password(password: &str, again: &str, errors: &mut Errors) {
+    check_password(password, errors);
+    if errors.of("password").is_none() && password != again {
         errors.add("again", "these are not the same");
     }
+}
+
+/// The account with this number.
+pub(crate) async fn account(state: &ConsoleState, id: i64) -> Result<Account, Problem> {
+    let account = state.catalog().account(id).await?;
+    account.ok_or_else(|| Problem::from(catalog::Error::UnknownAccount { id }))
+}
+
+/// Makes an account; name and password have been checked.
+pub(crate) async fn add_account(
+    state: &ConsoleState,
+    who: &Who,
+    name: &str,
+    password: &str,
+    role: Role,
+) -> Result<Account, Problem> {
+    let hash = state.hash_password(password).await?;
+    let account = state.catalog().add_account(name, &hash, role).await?;
+    let details = Some(format!("as {}", role.name()));
+    state
+        .audit(who, "account.add", format!("account {name}"), details)
+        .await;
+    Ok(account)
+}
+
+/// Changes what an account may do.
+pub(crate) async fn change_account(
+    state: &ConsoleState,
+    who: &Who,
+    id: i64,
+    role: Role,
+    disabled: bool,
+) -> Result<Account, Problem> {
+    let before = account(state, id).await?;
+    let after = state.catalog().change_account(id, role, disabled).await?;
+    let told = |account: &Account| {
+        let disabled = if account.disabled { ", disabled" } else { "" };
+        format!("{}{disabled}", account.role.name())
+    };
+    let details = Some(format!("from {} to {}", told(&before), told(&after)));
+    let subject = format!("account {}", after.name);
+    state.audit(who, "account.change", subject, details).await;
+    Ok(after)
+}
+
+/// Gives an account another password, which has been checked. Its sessions end.
+pub(crate) async fn set_password(
+    state: &ConsoleState,
+    who: &Who,
+    id: i64,
+    password: &str,
+) -> Result<(), Problem> {
+    let account = account(state, id).await?;
+    let hash = state.hash_password(password).await?;
+    state.catalog().set_password(id, &hash).await?;
+    let subject = format!("account {}", account.name);
+    state.audit(who, "account.password", subject, None).await;
+    Ok(())
+}
+
+/// Removes an account with its tokens.
+pub(crate) async fn remove_account(
+    state: &ConsoleState,
+    who: &Who,
+    id: i64,
+) -> Result<Account, Problem> {
+    let account = account(state, id).await?;
+    state.catalog().remove_account(id).await?;
+    let subject = format!("account {}", account.name);
+    state.audit(who, "account.remove", subject, None).await;
+    Ok(account)
+}
+
+/// Makes a token that opens the API for so many days, or for good. The secret is given here and never again.
+pub(crate) async fn add_token(
+    state: &ConsoleState,
+    who: &Who,
+    name: &str,
+    role: Role,
+    days: Option<u32>,
+) -> Result<(Token, String), Problem> {
+    if role > who.role {
+        return Err(Problem::forbidden(role, who.role));
+    }
+    let secret = format!("garner_{}", secret::random()?);
+    let now = Timestamp::now().as_second();
+    let expires = days.map(|days| now.saturating_add(i64::from(days) * 86_400));
+    let token = state
+        .catalog()
+        .add_token(
+            who.account.id,
+            name,
+            &secret::digest(&secret),
+            role,
+            expires,
+        )
+        .await?;
+    let details = Some(match days {
+        Some(days) => format!("as {}, for {days} days", role.name()),
+        None => format!("as {}, without an end", role.name()),
+    });
+    let subject = format!("token {} ({name})", token.id);
+    state.audit(who, "token.add", subject, details).await;
+    Ok((token, secret))
+}
+
+/// Removes a token: one's own, or as an admin anybody's.
+pub(crate) async fn remove_token(
+    state: &ConsoleState,
+    who: &Who,
+    id: i64,
+) -> Result<Token, Problem> {
+    let whose = match who.role {
+        Role::Admin => None,
+        _ => Some(who.account.id),
+    };
+    let tokens = state.catalog().tokens(whose).await?;
+    let token = tokens.into_iter().find(|token| token.id == id);
+    let token = token.ok_or_else(|| {
+        Problem::not_found(format!(
+            "you have no token with the number {id}; it may have been removed"
+        ))
+    })?;
+    state.catalog().remove_token(id).await?;
+    let subject = format!("token {id} ({})", token.name);
+    let details = Some(format!("of {}", token.account_name));
+    state.audit(who, "token.remove", subject, details).await;
+    Ok(token)
 }
 
 const LONGEST_NAME: usize = 100;

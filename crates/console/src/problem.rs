@@ -93,7 +93,12 @@ impl From<catalog::Error> for Problem {
         use catalog::Error;
         match error {
             Error::Busy { .. } => Self::new(StatusCode::CONFLICT, "busy", error.to_string()),
-            Error::UnknownRepository { .. } => Self::not_found(error.to_string()),
+            Error::Changed { .. } => Self::new(StatusCode::CONFLICT, "changed", error.to_string()),
+            Error::UnknownRepository { .. }
+            | Error::UnknownSchedule { .. }
+            | Error::UnknownJob { .. }
+            | Error::UnknownRules { .. }
+            | Error::UnknownAccount { .. } => Self::not_found(error.to_string()),
             Error::Database { .. } | Error::Newer { .. } | Error::NotACatalog { .. } => {
                 tracing::error!("{error}");
                 Self::new(

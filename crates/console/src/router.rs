@@ -1,14 +1,14 @@
-//! Every route there is, grouped by who may use it. Which role a route needs is the first argument of its handler.
+//! Every route there is, grouped by subject. Which role a route needs is the first argument of its handler.
 
-use crate::routes::Routes;
-use crate::{assets, pages};
+use crate::routes::{Routes, operation};
+use crate::{api, assets, pages};
 
 /// The route table.
 pub(crate) fn routes() -> Routes {
     let mut routes = Routes::new();
     let r = &mut routes;
 
-    // Everybody
+    // What comes before the login.
     r.open_get("/assets/{name}", assets::show);
     r.open_get("/login", pages::login::show);
     r.open_post("/login", pages::login::enter);
@@ -16,9 +16,112 @@ pub(crate) fn routes() -> Routes {
     r.open_post("/setup/{token}", pages::setup::create);
     r.open_post("/theme", pages::theme::change);
 
-    // Viewers
+    // Dashboard.
     r.get("/", pages::dashboard::show);
+    r.get("/dashboard/live", pages::dashboard::live);
+    r.get("/dashboard/charts", pages::dashboard::charts);
+    operation!(r, api::statistics::totals);
+    operation!(r, api::statistics::activity);
+
+    // Jobs.
+    r.get("/jobs", pages::jobs::current::show);
+    r.get("/jobs/live", pages::jobs::current::live);
+    r.get("/jobs/ended", pages::jobs::ended::list);
+    r.get("/jobs/{id}", pages::jobs::show::show);
+    r.get("/jobs/{id}/live", pages::jobs::show::live);
+    r.post("/jobs/{id}/cancel", pages::jobs::actions::cancel);
+    r.post("/jobs/{id}/retry", pages::jobs::actions::retry);
+    operation!(r, api::jobs::list);
+    operation!(r, api::jobs::show);
+    operation!(r, api::jobs::log);
+    operation!(r, api::jobs::add);
+    operation!(r, api::jobs::cancel);
+    operation!(r, api::jobs::retry);
+
+    // Schedules.
+    r.get("/schedules", pages::schedules::list::list);
+    r.post("/schedules", pages::schedules::add::create);
+    r.get("/schedules/new", pages::schedules::add::form);
+    r.get("/schedules/preview", pages::schedules::preview::show);
+    r.get("/schedules/{id}", pages::schedules::show::show);
+    r.post("/schedules/{id}", pages::schedules::edit::save);
+    r.get("/schedules/{id}/edit", pages::schedules::edit::form);
+    r.post("/schedules/{id}/pause", pages::schedules::steer::pause);
+    r.post("/schedules/{id}/resume", pages::schedules::steer::resume);
+    r.post("/schedules/{id}/run", pages::schedules::steer::run);
+    r.get(
+        "/schedules/{id}/remove",
+        pages::schedules::steer::confirm_removal,
+    );
+    r.post("/schedules/{id}/remove", pages::schedules::steer::remove);
+    operation!(r, api::schedules::list);
+    operation!(r, api::schedules::add);
+    operation!(r, api::schedules::runs);
+    operation!(r, api::schedules::show);
+    operation!(r, api::schedules::change);
+    operation!(r, api::schedules::remove);
+    operation!(r, api::schedules::pause);
+    operation!(r, api::schedules::resume);
+    operation!(r, api::schedules::run);
+
+    // History.
+    r.get("/history", pages::history::list::list);
+    r.get("/history.csv", pages::history::csv::download);
+    r.get("/history/compare", pages::history::compare::show);
+    r.get("/history/remove", pages::history::remove::confirm);
+    r.post("/history/remove", pages::history::remove::remove);
+    r.get("/history/{id}", pages::history::show::show);
+    operation!(r, api::history::list);
+    operation!(r, api::history::csv);
+    operation!(r, api::history::compare);
+    operation!(r, api::history::remove_old);
+    operation!(r, api::history::show);
+    operation!(r, api::history::remove);
+    operation!(r, api::history::warnings);
+
+    // Records.
+    r.get("/records", pages::records::list::list);
+    r.get("/records/{id}", pages::records::show::show);
+    r.get("/records/{id}/xml", pages::records::xml::download);
+    r.get("/records/{id}/source", pages::records::xml::source);
+    operation!(r, api::records::list);
+    operation!(r, api::records::show);
+    operation!(r, api::records::xml);
+
+    // One's own account.
     r.post("/logout", pages::logout::leave);
+    r.get("/me", pages::me::show);
+    r.post("/me/password", pages::me::change_password);
+    r.post("/me/sessions", pages::me::end_sessions);
+    r.get("/tokens", pages::tokens::list);
+    r.post("/tokens", pages::tokens::add);
+    r.get("/tokens/{id}/remove", pages::tokens::confirm_removal);
+    r.post("/tokens/{id}/remove", pages::tokens::remove);
+    operation!(r, api::me::show);
+    operation!(r, api::tokens::list);
+    operation!(r, api::tokens::add);
+    operation!(r, api::tokens::remove);
+
+    // All accounts, and what people did.
+    r.get("/accounts", pages::accounts::list);
+    r.post("/accounts", pages::accounts::add);
+    r.get("/accounts/{id}", pages::account::show);
+    r.post("/accounts/{id}", pages::account::change);
+    r.post("/accounts/{id}/password", pages::account::change_password);
+    r.get("/accounts/{id}/remove", pages::account::confirm_removal);
+    r.post("/accounts/{id}/remove", pages::account::remove);
+    r.get("/audit", pages::audit::list);
+    operation!(r, api::accounts::list);
+    operation!(r, api::accounts::show);
+    operation!(r, api::accounts::add);
+    operation!(r, api::accounts::change);
+    operation!(r, api::accounts::set_password);
+    operation!(r, api::accounts::remove);
+    operation!(r, api::audit::list);
+
+    // The API itself.
+    r.get("/api", pages::api::show);
+    r.get("/api/v1/openapi.json", pages::api::description);
 
     r.fallback(pages::missing::show);
     routes

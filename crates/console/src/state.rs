@@ -9,9 +9,11 @@ use jobs::Holdings;
 use tokio::sync::Semaphore;
 use utoipa::openapi::OpenApi;
 
+use crate::api::{Described, operations_of};
 use crate::config::ConsoleConfig;
 use crate::cookies::Cookies;
 use crate::host::Hosts;
+use crate::outside::Outside;
 use crate::password;
 use crate::problem::Problem;
 use crate::throttle::Throttle;
@@ -25,26 +27,35 @@ pub(crate) struct ConsoleState(Arc<Inner>);
 struct Inner {
     holdings: Arc<Holdings>,
     config: ConsoleConfig,
+    outside: Outside,
     hosts: Hosts,
     throttle: Throttle,
     /// A check of a password takes 19 MiB and a core for a while.
     password_checks: Semaphore,
     /// The digest of what makes the first account.
     setup: Mutex<Option<String>>,
-    openapi: OpenApi,
+    openapi: serde_json::Value,
+    operations: Vec<Described>,
 }
 
 impl ConsoleState {
-    pub(crate) fn new(holdings: Arc<Holdings>, config: ConsoleConfig, openapi: OpenApi) -> Self {
-        Self(Arc::new(Inner {
+    pub(crate) fn new(
+        holdings: Arc<Holdings>,
+        config: ConsoleConfig,
+        outside: Outside,
+        openapi: &OpenApi,
+    ) -> anyhow::Result<Self> {
+        Ok(Self(Arc::new(Inner {
             holdings,
             hosts: Hosts::new(&config),
             config,
+            outside,
             throttle: Throttle::default(),
             password_checks: Semaphore::new(PASSWORDS_AT_ONCE),
             setup: Mutex::new(None),
-            openapi,
-        }))
+            openapi: serde_json::to_value(openapi)?,
+            operations: operations_of(openapi),
+        })))
     }
 
     /// Files and catalog, for code that blocks.
@@ -61,6 +72,11 @@ impl ConsoleState {
         &self.0.config
     }
 
+    /// How repositories are asked for people.
+    pub(crate) fn outside(&self) -> &Outside {
+        &self.0.outside
+    }
+
     pub(crate) fn hosts(&self) -> &Hosts {
         &self.0.hosts
     }
@@ -69,8 +85,14 @@ impl ConsoleState {
         &self.0.throttle
     }
 
-    pub(crate) fn openapi(&self) -> &OpenApi {
+    /// The description of the API.
+    pub(crate) fn openapi(&self) -> &serde_json::Value {
         &self.0.openapi
+    }
+
+    /// The operations of the API.
+    pub(crate) fn operations(&self) -> &[Described] {
+        &self.0.operations
     }
 
     pub(crate) fn cookies(&self) -> Cookies {

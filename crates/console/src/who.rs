@@ -109,6 +109,11 @@ impl Theme {
         }
     }
 
+    /// Whether it is the one of this name.
+    pub(crate) fn is(self, name: &str) -> bool {
+        self.name() == name
+    }
+
     pub(crate) fn parse(name: &str) -> Self {
         match name {
             "light" => Self::Light,
@@ -120,19 +125,20 @@ impl Theme {
 
 impl Asking {
     /// Looks a request over: the token or the session that came with it.
-    pub(crate) async fn identify(state: &ConsoleState, request: &Request) -> Result<Self, Problem> {
-        let headers = request.headers();
+    pub(crate) async fn identify(
+        state: &ConsoleState,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Result<Self, Problem> {
         let cookie = |name| state.cookies().read(headers, name);
         let visit = Visit {
-            path: request.uri().path().to_owned(),
+            path: uri.path().to_owned(),
             theme: cookie(Name::Theme).map(Theme::parse).unwrap_or_default(),
             flash: cookie(Name::Flash).and_then(cookies::decode),
         };
         let catalog = state.catalog();
         let account = match (bearer(headers), cookie(Name::Session)) {
-            (Some(token), _) if is_api(request.uri()) => {
-                catalog.token(&secret::digest(token)).await?
-            }
+            (Some(token), _) if is_api(uri) => catalog.token(&secret::digest(token)).await?,
             (_, Some(session)) => {
                 let idle = state.config().session_idle();
                 let account = catalog.session(&secret::digest(session), idle).await?;

@@ -50,6 +50,11 @@ impl Holdings {
         Self::create(directory, catalog)
     }
 
+    /// The data directory, as it was given.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// What is known.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog

@@ -2,12 +2,22 @@
 #![forbid(unsafe_code)]
 
 mod base_directory;
+mod frequency;
 mod harvest;
 mod holdings;
 mod introduction;
+mod manager;
 mod message;
+mod parameters;
+mod pulse;
+pub mod rules;
+mod workers;
 
+pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::Holdings;
 pub use introduction::{SelfDescription, introduce};
+pub use manager::{ATTEMPTS, Manager, ManagerOptions, Retention};
 pub use message::message;
+pub use parameters::HarvestParameters;
+pub use workers::{Backoff, Bell, WorkerOptions, Workers};

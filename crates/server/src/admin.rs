@@ -1,6 +1,6 @@
 //! For operators, on an address of its own: `/metrics` for Prometheus and `/health`.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
@@ -10,8 +10,19 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use crate::body::Body;
 use crate::router::{State, refuse_method, text};
 
-/// Starts to count.
+/// Starts to count. Sites that are served by one process are counted together.
 pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
+    static HANDLE: Mutex<Option<PrometheusHandle>> = Mutex::new(None);
+    let mut installed = HANDLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let handle = match &*installed {
+        Some(handle) => handle.clone(),
+        None => start_to_count()?,
+    };
+    *installed = Some(handle.clone());
+    Ok(handle)
+}
+
+fn start_to_count() -> anyhow::Result<PrometheusHandle> {
     let handle = PrometheusBuilder::new()
         .set_buckets(&[0.001, 0.01, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0])?
         .install_recorder()?;

@@ -3,6 +3,7 @@
 use catalog::{HistoryQuery, NewRun, RecordEntry, RecordQuery, RecordRow};
 
 use crate::place::{Place, add, in_sets, page, row, tombstone};
+use crate::runs::ok;
 
 crate::on_both_databases!(
     records_are_found_by_what_is_asked_for,
@@ -41,6 +42,7 @@ async fn records_are_found_by_what_is_asked_for(place: Place) {
     ];
     let mut run = catalog.begin(&NewRun::new(first, "oai_dc")).await.unwrap();
     catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    catalog.finish(run, &ok()).await.unwrap();
     let mut run = catalog.begin(&NewRun::new(first, "marc21")).await.unwrap();
     catalog
         .commit_page(&mut run, page(&[row("m")]))
@@ -141,7 +143,7 @@ async fn what_a_full_harvest_did_not_see_can_be_listed(place: Place) {
     let repository = catalog.repositories().await.unwrap()[0].id;
     let rows = ["1", "2", "3"].map(row);
     catalog.commit_page(&mut run, page(&rows)).await.unwrap();
-    catalog.finish(run, &crate::runs::ok()).await.unwrap();
+    catalog.finish(run, &ok()).await.unwrap();
 
     let mut run = catalog
         .begin(&NewRun::new(repository, "oai_dc"))
@@ -165,16 +167,7 @@ async fn what_a_harvest_found_to_be_new_or_changed_can_be_listed(place: Place) {
     let mut run = catalog.begin(&all).await.unwrap();
     let first = [row("same"), row("other")];
     catalog.commit_page(&mut run, page(&first)).await.unwrap();
-    let finish = catalog::Finish {
-        state: catalog::State::Ok,
-        reason: None,
-        next_from: None,
-        quirks: None,
-        counts: catalog::Counts::default(),
-        job: None,
-        follow_ups: Vec::new(),
-    };
-    catalog.finish(run, &finish).await.unwrap();
+    catalog.finish(run, &ok()).await.unwrap();
 
     let mut run = catalog.begin(&all).await.unwrap();
     let changed = RecordRow {
@@ -202,7 +195,7 @@ async fn the_history_is_listed_from_its_newest_entry(place: Place) {
             .begin(&NewRun::new(repository, "oai_dc"))
             .await
             .unwrap();
-        ids.push(catalog.finish(run, &crate::runs::ok()).await.unwrap().id);
+        ids.push(catalog.finish(run, &ok()).await.unwrap().id);
     }
     let listed = async |query: HistoryQuery| {
         let entries = catalog.history(&query).await.unwrap();
@@ -239,6 +232,7 @@ async fn records_are_counted_by_format(place: Place) {
     let rows = [row("a"), row("b"), tombstone("gone", 1_000)];
     let mut run = catalog.begin(&NewRun::new(first, "oai_dc")).await.unwrap();
     catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    catalog.finish(run, &ok()).await.unwrap();
     let mut run = catalog.begin(&NewRun::new(first, "Marc")).await.unwrap();
     let gone = [tombstone("gone", 1_000)];
     catalog.commit_page(&mut run, page(&gone)).await.unwrap();

@@ -10,6 +10,12 @@
 //! - `races`: many workers at once
 //! - `migrations`: catalogs of earlier versions
 //! - `lists`: records and history, looked up and listed
+//! - `holding`: how many records are held, whatever pages bring
+//! - `search`: records found by their words
+//! - `figures`: what there is in all, over time and by repository
+//! - `retention`: what is forgotten of the history
+//! - `people`: accounts, sessions, tokens and the audit trail
+//! - `rules`: filters and mappings
 //! - `processes`: several processes, and ones that are killed
 #![expect(
     clippy::unwrap_used,
@@ -18,16 +24,22 @@
 
 mod clocks;
 mod fences;
+mod figures;
+mod holding;
 mod lists;
 mod migrations;
 mod pages;
+mod people;
 mod place;
 mod processes;
 mod queue;
 mod races;
 mod repositories;
+mod retention;
+mod rules;
 mod runs;
 mod schedules;
+mod search;
 
 /// Makes of each function two tests, one for each database.
 macro_rules! on_both_databases {

@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use catalog::{Counts, HistoryEntry, State};
-use clap::{Args, ValueEnum};
-use harvester::validation::Level;
-use harvester::{Client, Leniency, Method, Stop};
+use clap::Args;
+use harvester::{Client, Leniency, Stop};
 use indicatif::{ProgressBar, ProgressStyle};
-use jobs::{Deleted, HarvestRepository, Holdings, Progress};
+use jobs::rules::RuleSource;
+use jobs::{HarvestRepository, Holdings, Progress};
 use store::{Durability, Layout, UrlList};
 
 use super::LEFT_OUT;
+use super::choices::{DeletedName, MethodName, ValidationName};
 use super::history::EntryJson;
 use super::holdings_options::HoldingsOptions;
 use super::network_options::NetworkOptions;
@@ -116,33 +117,6 @@ struct Making {
     urls: Option<Option<PathBuf>>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[value(rename_all = "PascalCase")]
-enum MethodName {
-    /// Pages of records
-    ListRecords,
-    /// Pages of identifiers, and then each record by itself
-    ListIdentifiers,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ValidationName {
-    /// Well-formed; other records are left out
-    Strict,
-    /// Valid by XML Schema; other records are left out
-    VeryStrict,
-    /// Records that are not well-formed are mended as far as that can be done
-    Loose,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum DeletedName {
-    /// They are removed
-    Remove,
-    /// They are kept, under names that end in .deleted
-    Keep,
-}
-
 impl Harvest {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         self.check()?;
@@ -225,31 +199,21 @@ impl Harvest {
             None => None,
         };
         HarvestRepository {
-            method: match self.method {
-                MethodName::ListRecords => Method::ListRecords,
-                MethodName::ListIdentifiers => Method::ListIdentifiers,
-            },
+            method: self.method.into(),
             from: self.from.clone(),
             until: self.until.clone(),
             full: self.full,
             slices: usize::from(self.slices),
-            validation: match making.validation {
-                ValidationName::Strict => Level::Strict,
-                ValidationName::VeryStrict => Level::VeryStrict,
-                ValidationName::Loose => Level::Loose,
-            },
+            validation: making.validation.into(),
             schemas: making.schema.clone(),
-            filter: making.filter.clone(),
-            normalise: making.normalise.clone(),
+            filter: making.filter.clone().map(RuleSource::from),
+            normalise: making.normalise.clone().map(RuleSource::from),
             base_directory: making.base_directory.clone(),
             layout: Layout {
                 parse_id: !making.no_parse_id,
                 files_per_directory: making.files_per_directory,
             },
-            deleted: match making.deleted {
-                DeletedName::Remove => Deleted::Remove,
-                DeletedName::Keep => Deleted::Keep,
-            },
+            deleted: making.deleted.into(),
             durability: match making.no_sync {
                 true => Durability::None,
                 false => Durability::Page,

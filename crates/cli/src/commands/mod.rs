@@ -1,18 +1,27 @@
 //! The subcommands, one file each, and what they share.
 
+pub(crate) mod account;
+mod choices;
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod filter;
 pub(crate) mod harvest;
 pub(crate) mod history;
 pub(crate) mod holdings_options;
+pub(crate) mod job;
 pub(crate) mod man;
 pub(crate) mod network_options;
 mod options;
 pub(crate) mod records;
 pub(crate) mod repository;
 pub(crate) mod robots;
+pub(crate) mod schedule;
 pub(crate) mod serve;
+mod stopping;
+pub(crate) mod up;
+pub(crate) mod with_quiet;
+pub(crate) mod worker;
+mod worker_options;
 
 use std::io::Write;
 

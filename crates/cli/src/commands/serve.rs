@@ -1,6 +1,5 @@
 //! `garner serve`: serves a site and answers OAI-PMH for it.
 
-use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,6 +12,7 @@ use server::{Addresses, Config};
 
 use super::options::{PlaceOptions, set};
 use super::stop_signal;
+use crate::output::log;
 
 /// Serve a directory as a web site and answer OAI-PMH 2.0 for it
 ///
@@ -154,16 +154,4 @@ fn progress_bar() -> ProgressBar {
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
-}
-
-/// Lines for people on a terminal, plain ones elsewhere; `RUST_LOG` says how many.
-fn log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false)
-        .init();
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use crate::filters::{grouped, sized};
+use crate::filters::{Plain, grouped, sized};
 
 /// A chart of bars in a row, such as records per day. `{{ chart }}` shows it.
 #[derive(Debug, Clone, Template)]
@@ -28,7 +28,8 @@ pub(crate) struct Bar {
 impl HtmlSafe for Chart {}
 
 impl Chart {
-    fn shown(&self, value: u64) -> String {
+    fn shown(&self, value: impl Plain<u64>) -> String {
+        let value = value.plain();
         match self.is_size {
             true => sized(value),
             false => grouped(&value.to_string()),

@@ -2,7 +2,6 @@
 
 use askama::Template;
 
-use crate::filters;
 use crate::who::Who;
 
 /// The page between a wish to remove something and its removal.

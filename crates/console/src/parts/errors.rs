@@ -1,5 +1,7 @@
 //! What is wrong with the fields of a form, by their names.
 
+use crate::problem::Problem;
+
 /// What is wrong with the fields of a form.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Errors(Vec<(&'static str, String)>);
@@ -20,12 +22,15 @@ impl Errors {
         self.0.is_empty()
     }
 
-    /// All of them in a sentence, for the API.
-    pub(crate) fn sentence(&self) -> String {
+    /// All of them as one problem, for the API.
+    pub(crate) fn into_problem(self) -> Result<(), Problem> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
         let parts = self
             .0
             .iter()
             .map(|(name, message)| format!("{name}: {message}"));
-        parts.collect::<Vec<_>>().join("; ")
+        Err(Problem::invalid(parts.collect::<Vec<_>>().join("; ")))
     }
 }

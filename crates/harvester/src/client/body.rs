@@ -5,14 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use reqwest::blocking::Response;
+use bytes::{Buf, Bytes};
+use reqwest::Response;
 
+use super::driver::Driver;
 use super::gate::Permit;
 use super::{ClientOptions, Pace, Stop, chain};
 
 /// Reads a body; the request counts as open until it is dropped.
 pub(crate) struct Body {
-    response: Response,
+    /// There until the body has ended.
+    response: Option<Response>,
+    /// What came and was not asked for yet.
+    rest: Bytes,
+    driver: Arc<Driver>,
     _permit: Permit,
     stop: Stop,
     pace: Arc<dyn Pace>,
@@ -27,11 +33,14 @@ impl Body {
     pub(super) fn new(
         response: Response,
         permit: Permit,
+        driver: Arc<Driver>,
         options: &ClientOptions,
         total: Arc<AtomicU64>,
     ) -> Self {
         Self {
-            response,
+            response: Some(response),
+            rest: Bytes::new(),
+            driver,
             _permit: permit,
             stop: options.stop.clone(),
             pace: Arc::clone(&options.pace),
@@ -40,6 +49,24 @@ impl Body {
             span_bytes: 0,
             total,
         }
+    }
+
+    /// Waits until there is something to give, or nothing will come any more.
+    fn fill(&mut self) -> io::Result<()> {
+        while let Some(response) = &mut self.response
+            && self.rest.is_empty()
+        {
+            match self.driver.wait(response.chunk()) {
+                Some(Ok(Some(bytes))) => self.rest = bytes,
+                Some(Ok(None)) => self.response = None,
+                Some(Err(error)) => return Err(io::Error::new(kind(&error), chain(&error))),
+                None => return Err(stopped()),
+            }
+            let length = self.rest.len();
+            self.total.fetch_add(length as u64, Ordering::Relaxed);
+            self.check_drip(length)?;
+        }
+        Ok(())
     }
 
     /// Gives up a server that sends a byte now and then, which no time-out notices.
@@ -62,15 +89,33 @@ impl Body {
 impl Read for Body {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.stop.is_set() {
-            return Err(io::Error::other("stopped as asked"));
+            return Err(stopped());
         }
-        let length = match self.response.read(out) {
-            Ok(length) => length,
-            Err(error) => return Err(io::Error::new(error.kind(), chain(&error))),
-        };
-        self.total.fetch_add(length as u64, Ordering::Relaxed);
-        self.check_drip(length)?;
+        self.fill()?;
+        let length = self.rest.len().min(out.len());
+        self.rest.copy_to_slice(&mut out[..length]);
         Ok(length)
+    }
+}
+
+impl Drop for Body {
+    /// Lets go of a server whose answer is not wanted to its end.
+    fn drop(&mut self) {
+        if let Some(response) = self.response.take() {
+            drop(response);
+            self.driver.tidy();
+        }
+    }
+}
+
+fn stopped() -> io::Error {
+    io::Error::other("stopped as asked")
+}
+
+fn kind(error: &reqwest::Error) -> io::ErrorKind {
+    match error.is_timeout() {
+        true => io::ErrorKind::TimedOut,
+        false => io::ErrorKind::Other,
     }
 }
 

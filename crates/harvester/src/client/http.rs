@@ -2,9 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reqwest::blocking::{Client, ClientBuilder};
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, FROM, HeaderMap, HeaderValue};
-use reqwest::{Certificate, Proxy, Url, redirect};
+use reqwest::{Certificate, Client, ClientBuilder, Proxy, Url, redirect};
 
 use super::guard::Guard;
 use super::{ClientOptions, chain};
@@ -75,7 +74,7 @@ fn builder(
         .redirect(redirect::Policy::none())
         .dns_resolver(Arc::new(guard.clone()))
         .connect_timeout(options.connect_timeout)
-        .timeout(options.read_timeout)
+        .read_timeout(options.read_timeout)
         .pool_max_idle_per_host(options.connections.max(1))
         .tcp_nodelay(true);
     Ok(match proxy {

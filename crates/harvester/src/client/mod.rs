@@ -1,7 +1,10 @@
 //! Asks servers over HTTP: politely, again if need be, and only where it may.
 
+mod address_policy;
 mod body;
 mod download;
+mod driver;
+mod fence;
 mod gate;
 mod guard;
 mod http;
@@ -9,22 +12,24 @@ mod list;
 mod options;
 mod pace;
 mod page_stream;
+mod public;
 mod query;
 mod repository;
 mod retry;
+mod stop;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use reqwest::blocking::Response;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION,
     RETRY_AFTER,
 };
-use reqwest::{StatusCode, Url};
+use reqwest::{Response, StatusCode, Url};
 
 use self::body::Body;
+use self::driver::{Driver, settle};
 use self::gate::{Gates, Line, Permit};
 use self::guard::{Guard, NotPublic, is_this_machine};
 use self::http::Http;
@@ -33,15 +38,17 @@ use self::retry::Retry;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
 
+pub use address_policy::{AddressPolicy, Network, NotANetwork};
 pub use download::Download;
 pub use list::{Headers, Records};
 pub use options::{ClientOptions, Credentials};
-pub use pace::{Pace, RealPace, Stop};
+pub use pace::{Pace, RealPace};
 pub(crate) use page_stream::PageStream;
 pub(crate) use query::Arguments;
 pub use query::canonical_base_url;
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
+pub use stop::Stop;
 
 /// Asks servers; clones share connections, limits and counters.
 #[derive(Debug, Clone)]
@@ -52,6 +59,7 @@ pub struct Client {
 #[derive(Debug)]
 struct Shared {
     http: Http,
+    driver: Arc<Driver>,
     options: ClientOptions,
     gates: Gates,
     guard: Guard,
@@ -92,6 +100,8 @@ enum Failed {
         busy: bool,
     },
     Finally(Error),
+    /// It would have led to an address that must not be connected to, of this host.
+    Inside(String),
 }
 
 impl Client {
@@ -103,11 +113,14 @@ impl Client {
             Url::parse(proxy).map_err(|error| Error::usage(format!("the proxy `{proxy}`: {error}")))
         });
         let proxy = proxy.transpose()?;
-        let guard = Guard::new(proxy.as_ref());
+        let guard = Guard::new(options.allow.clone(), proxy.as_ref());
         let http = Http::new(&options, proxy, guard.clone())?;
+        let driver = Driver::new(options.stop.clone());
+        let driver = driver.map_err(|error| Error::usage(format!("no client: {error}")))?;
         Ok(Self {
             shared: Arc::new(Shared {
                 http,
+                driver: Arc::new(driver),
                 options,
                 gates: Gates::default(),
                 guard,
@@ -165,6 +178,9 @@ impl Client {
             };
             let (reason, asked, connecting, busy) = match failed {
                 Failed::Finally(error) => return Err(error.at(&request.shown())),
+                Failed::Inside(host) => {
+                    return Err(Error::usage(self.shared.guard.reason(&host)));
+                }
                 Failed::Later {
                     reason,
                     asked,
@@ -222,7 +238,11 @@ impl Client {
         for _ in 0..=self.options().redirects {
             // What opens the repository is for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
-            let (response, permit) = self.send(&url, form, own, request.may_be_compressed())?;
+            let sent = self.send(&url, form, own, request.is_for_a_verb());
+            let (response, permit) = sent.map_err(|failed| match failed {
+                Failed::Inside(host) => self.fenced(request, first == &url, &url, &host),
+                failed => failed,
+            })?;
             let Some(target) = redirect_target(&url, &response) else {
                 return self.judge(response, permit);
             };
@@ -239,45 +259,17 @@ impl Client {
         Err(refused("itself again and again"))
     }
 
-    /// Whether something that a record refers to may be asked for. The same holds as for redirects.
-    fn check_reference(&self, base: &Url, target: &Url, secret: bool) -> Result<(), Error> {
-        match self.objection(base, target, secret) {
-            Some(reason) => Err(Misbehaviour::Reference(query::shown(target), reason).into()),
-            None => Ok(()),
-        }
-    }
-
-    fn check_redirect(&self, from: &Url, to: &Url, secret: bool) -> Result<(), Failed> {
-        match self.objection(from, to, secret) {
-            Some(reason) => Err(refused(&format!("{}, {reason}", query::shown(to)))),
-            None => Ok(()),
-        }
-    }
-
-    /// Why one URL must not be gone to from another.
-    fn objection(&self, from: &Url, to: &Url, secret: bool) -> Option<String> {
-        if !matches!(to.scheme(), "http" | "https") {
-            return Some("which is not the web".to_owned());
-        }
-        if secret && from.scheme() == "https" && to.scheme() == "http" {
-            return Some("which is without encryption".to_owned());
-        }
-        if !self.shared.guard.allows(from, to) {
-            return Some("an address that is not public".to_owned());
-        }
-        None
-    }
-
     fn send(
         &self,
         url: &Url,
         form: Option<&str>,
         credentials: Option<&Credentials>,
-        compressed: bool,
+        verb: bool,
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
         let host = url.host_str().unwrap_or_default();
-        let line = match compressed {
+        self.check_address(url)?;
+        let line = match verb {
             true => Line::Verbs,
             false => Line::Resources,
         };
@@ -296,7 +288,7 @@ impl Client {
         shared.requests.fetch_add(1, Ordering::Relaxed);
         // Between two programs of one machine compression costs more time than it saves.
         let near = shared.options.proxy.is_none() && is_this_machine(url);
-        let request = match compressed && !near {
+        let request = match verb && !near {
             true => request,
             false => request.header(ACCEPT_ENCODING, "identity"),
         };
@@ -305,12 +297,17 @@ impl Client {
             Some(Credentials::Bearer(token)) => request.bearer_auth(token),
             None => request,
         };
-        match request.send() {
-            Ok(response) => {
+        let sent = shared.driver.wait(async {
+            settle().await;
+            request.send().await
+        });
+        match sent {
+            Some(Ok(response)) => {
                 shared.reached.store(true, Ordering::Relaxed);
                 Ok((response, permit))
             }
-            Err(error) => Err(failure(&error)),
+            Some(Err(error)) => Err(failure(&error)),
+            None => Err(Failed::Finally(Error::new(ErrorKind::Stopped))),
         }
     }
 
@@ -339,6 +336,7 @@ impl Client {
             body: Body::new(
                 response,
                 permit,
+                Arc::clone(&self.shared.driver),
                 self.options(),
                 Arc::clone(&self.shared.bytes),
             ),
@@ -353,7 +351,7 @@ fn failure(error: &reqwest::Error) -> Failed {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(cause) = source {
         if let Some(NotPublic(host)) = cause.downcast_ref() {
-            return refused(&format!("{host}, whose address is not public"));
+            return Failed::Inside(host.clone());
         }
         source = cause.source();
     }

@@ -1,9 +1,9 @@
 //! Time, as far as the client needs it: tests bring their own.
 
 use std::fmt::Debug;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
+
+use super::Stop;
 
 /// A clock that can wait.
 pub trait Pace: Debug + Send + Sync {
@@ -30,21 +30,5 @@ impl Pace for RealPace {
             std::thread::sleep(part);
             rest -= part;
         }
-    }
-}
-
-/// A switch that ends waiting and harvesting.
-#[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
-
-impl Stop {
-    /// Asks to stop.
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked to stop.
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
     }
 }

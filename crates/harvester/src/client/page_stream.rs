@@ -118,7 +118,9 @@ impl PageStream {
             answer.compressed,
             answer.charset.as_deref(),
             client.options().read,
-        )?;
+        );
+        // Where it was asked to stop, that is why it broke off.
+        let reader = reader.or_else(|error| client.check_stop().and(Err(error)))?;
         Ok(Box::new(Reading {
             reader,
             status: answer.status,

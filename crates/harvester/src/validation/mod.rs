@@ -9,12 +9,15 @@ mod schemas;
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 pub use self::repair::{Kind as RepairKind, Repair, Repaired, repair};
 pub use self::schemas::{SchemaError, Schemas};
 use crate::xml::{self, Limits, Malformed};
 
 /// How strictly records are looked at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Well-formed: UTF-8, legal characters, namespaces bound. The default.
     #[default]

@@ -1,7 +1,8 @@
 //! The flow of a harvest: read, validate, filter, normalise, store, catalogue.
 
 mod checkpoint;
-mod digest;
+pub(crate) mod digest;
+mod job;
 mod lease;
 mod order;
 mod queue;
@@ -14,13 +15,16 @@ mod treatment;
 mod urls;
 mod work;
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::SystemTime;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use catalog::{Counts, Finish, HistoryEntry, Run, State};
 use harvester::Client;
 use oai::Datestamp;
 
+pub(crate) use self::job::{Ended, HarvestJob, Verdict};
 use self::lease::Lease;
 pub use self::order::{Deleted, HarvestRepository};
 use self::start::{Begun, begin};
@@ -54,6 +58,21 @@ pub fn harvest(
     told: &dyn Fn(&str),
     progress: &dyn Fn(Progress),
 ) -> anyhow::Result<HistoryEntry> {
+    harvest_for(holdings, client, order, None, told, progress)
+}
+
+/// Harvests for a job, which ends together with the harvest.
+///
+/// A catalog that is away for a while and a job that is another's now are errors, and nothing is written about them: the
+/// same call goes on from the last page that was committed.
+pub(crate) fn harvest_for(
+    holdings: &Holdings,
+    client: &Client,
+    order: &HarvestRepository,
+    job: Option<&HarvestJob>,
+    told: &dyn Fn(&str),
+    progress: &dyn Fn(Progress),
+) -> anyhow::Result<HistoryEntry> {
     for date in [&order.from, &order.until].into_iter().flatten() {
         if Datestamp::parse(date).is_none() {
             bail!("`{date}` is not a date; write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ");
@@ -71,10 +90,10 @@ pub fn harvest(
         Some(repository) => repository,
         None => introduce(&remote)?.keep(holdings, order.base_directory.as_deref())?,
     };
-    let Begun { run, quirks, start } = begin(holdings, order, &repository, &parameters, told)?;
+    let Begun { run, quirks, start } = begin(holdings, order, &repository, &parameters, job, told)?;
 
     let lease = Lease::new(run);
-    let worked = Work {
+    let work = Work {
         holdings,
         client,
         order,
@@ -83,43 +102,77 @@ pub fn harvest(
         is_new,
         treatment: &treatment,
         lease: &lease,
+        job,
         progress,
-    }
-    .run(start, quirks);
-    finish(holdings, order, lease.into_run(), worked)
+    };
+    // A bug that one record brings to light must not leave the harvest without an end.
+    let worked = catch_unwind(AssertUnwindSafe(|| work.run(start, quirks)))
+        .unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", said(&*panic))));
+    finish(holdings, order, job, lease.into_run(), worked)
 }
 
 /// Writes down how the harvest ended.
 fn finish(
     holdings: &Holdings,
     order: &HarvestRepository,
+    job: Option<&HarvestJob>,
     run: Run,
     worked: anyhow::Result<Option<String>>,
 ) -> anyhow::Result<HistoryEntry> {
     let counts = run.counts();
     let left_out = counts.skipped + counts.failed;
-    let (state, reason, next_from) = match worked {
-        Ok(next_from) if left_out == 0 => (State::Ok, None, next_from),
+    let (state, reason, next_from, error) = match worked {
+        Ok(next_from) if left_out == 0 => (State::Ok, None, next_from, None),
         Ok(next_from) => {
             let reason = format!("{left_out} records or resources had to be left out");
-            (State::Incomplete, Some(reason), next_from)
+            (State::Incomplete, Some(reason), next_from, None)
         }
-        Err(error) => (State::Failed, Some(message(&error)), None),
+        Err(error) if job.is_some() && is_away(&error) => return Err(error),
+        Err(error) => (State::Failed, Some(message(&error)), None, Some(error)),
+    };
+    let verdict = job.map(|job| {
+        (job.decide)(&Ended {
+            harvest: run.id(),
+            state,
+            reason: reason.as_deref(),
+            error: error.as_ref(),
+            counts,
+        })
+    });
+    let (end, said, follow_ups) = match verdict {
+        Some(verdict) => (Some(verdict.end), verdict.reason, verdict.follow_ups),
+        None => (None, None, Vec::new()),
     };
     // What was asked for by dates says nothing about the rest.
     let is_whole = order.from.is_none() && order.until.is_none();
     let finish = Finish {
         state,
-        reason,
+        reason: said.or(reason),
         next_from: next_from.filter(|_| is_whole),
         quirks: None,
         counts: Counts::default(),
-        job: None,
-        follow_ups: Vec::new(),
+        job: end,
+        follow_ups,
     };
     holdings
         .wait(holdings.catalog().finish(run, &finish))
         .context("the end of the harvest cannot be written down")
+}
+
+/// Whether the catalog cannot be reached for the moment, so that waiting helps.
+pub(crate) fn is_away(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| {
+        let error = cause.downcast_ref::<catalog::Error>();
+        error.is_some_and(catalog::Error::is_transient)
+    })
+}
+
+/// What a panic said.
+pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it panicked")
 }
 
 fn now() -> i64 {

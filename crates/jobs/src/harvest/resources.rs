@@ -152,6 +152,10 @@ impl<'a> Resources<'a> {
             let length = match download.read(&mut block) {
                 Ok(0) => break,
                 Ok(length) => length,
+                Err(_) if self.is_stopped() => {
+                    let stopped = harvester::Error::new(harvester::ErrorKind::Stopped);
+                    return Err(Broken::Finally(Missing::Fatal(stopped.into())));
+                }
                 Err(error) => return Err(Broken::Off(format!("{reference} breaks off: {error}"))),
             };
             left = left
@@ -162,6 +166,11 @@ impl<'a> Resources<'a> {
         checked.finish().map_err(|error| lost(error.to_string()))?;
         self.place(body, resource, Some((download.status, &download.fields)))?;
         Ok(())
+    }
+
+    /// What breaks off because it was asked to is not lost: it is asked for again when the harvest goes on.
+    fn is_stopped(&self) -> bool {
+        self.repository.client().options().stop.is_set()
     }
 
     fn body(&self) -> Result<NewBody, Missing> {

@@ -3,9 +3,9 @@
 use catalog::{HistoryEntry, NewRun, Repository, Run};
 use harvester::Quirks;
 
-use super::HarvestRepository;
 use super::checkpoint::Checkpoint;
 use super::order::Parameters;
+use super::{HarvestJob, HarvestRepository};
 use crate::Holdings;
 
 /// A harvest that the catalog has an entry of.
@@ -42,6 +42,7 @@ pub(super) fn begin(
     order: &HarvestRepository,
     repository: &Repository,
     parameters: &Parameters,
+    job: Option<&HarvestJob>,
     told: &dyn Fn(&str),
 ) -> anyhow::Result<Begun> {
     let catalog = holdings.catalog();
@@ -54,6 +55,7 @@ pub(super) fn begin(
     let mut run = NewRun {
         set: order.set.clone(),
         parameters: serde_json::to_string(parameters)?,
+        job: job.map(|job| job.lease),
         ..NewRun::new(repository.id, prefix)
     };
     let warc = match interrupted {

@@ -13,7 +13,7 @@ use super::resources::Resources;
 use super::start::Start;
 use super::storing::Storing;
 use super::treatment::Treatment;
-use super::{HarvestRepository, Progress, now, slices};
+use super::{HarvestJob, HarvestRepository, Progress, now, slices};
 use crate::{Holdings, introduce};
 
 /// The harvest itself, with all that takes part in it.
@@ -26,6 +26,7 @@ pub(super) struct Work<'a> {
     pub(super) is_new: bool,
     pub(super) treatment: &'a Treatment,
     pub(super) lease: &'a Lease,
+    pub(super) job: Option<&'a HarvestJob<'a>>,
     pub(super) progress: &'a dyn Fn(Progress),
 }
 
@@ -36,7 +37,10 @@ impl Work<'_> {
         let stop = &self.client.options().stop;
         std::thread::scope(|scope| {
             let (done, ended) = mpsc::channel();
-            scope.spawn(move || lease.beat(holdings, &ended, stop));
+            // The lease of a job is kept by the process that has it, and that of its harvest follows it.
+            if self.job.is_none() {
+                scope.spawn(move || lease.beat(holdings, &ended, stop));
+            }
             let worked = self.work(start, quirks);
             drop(done);
             worked

@@ -1,7 +1,7 @@
 //! What is wrong with a configuration file, in one line: where, what, and the key that was probably meant.
 
 /// The complaint of the parser about a text.
-pub(super) fn complaint(text: &str, error: &toml::de::Error) -> String {
+pub fn complaint(text: &str, error: &toml::de::Error) -> String {
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
     let at = error
         .span()

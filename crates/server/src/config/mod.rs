@@ -20,7 +20,7 @@ use site::plugin::PluginRule;
 use site::{AreaConfig, OfferConfig, SiteConfig, SitePath};
 
 pub use self::admin::AdminConfig;
-use self::complaint::complaint;
+pub use self::complaint::complaint;
 pub use self::flow_control::FlowControlConfig;
 pub use self::origin::OriginConfig;
 pub use self::pages::PagesConfig;

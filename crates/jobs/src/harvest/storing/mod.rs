@@ -26,7 +26,7 @@ pub(super) struct Storing<'a> {
     work: &'a Work<'a>,
     files: RecordFiles,
     /// Harvests of two sets may go on at once, but not into one directory: files are numbered there.
-    _lock: File,
+    _lock: Option<File>,
     resources: Option<Resources<'a>>,
     run: i64,
     pub(super) checkpoint: Checkpoint,
@@ -74,7 +74,7 @@ impl<'a> Storing<'a> {
         Ok(Self {
             work,
             files,
-            _lock: lock(&directory)?,
+            _lock: lock(&directory, work.job.is_some())?,
             resources,
             run: work.lease.lock().id(),
             checkpoint,
@@ -279,6 +279,7 @@ impl<'a> Storing<'a> {
                 None => known.remove(&header.identifier),
             };
             let before = before.as_ref();
+            self.may_write()?;
             match treated {
                 Treated::Kept { .. } if header.deleted => {
                     let row = self.delete(&header, before)?;
@@ -306,6 +307,14 @@ impl<'a> Storing<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Makes sure that the files are still this process's to write.
+    fn may_write(&self) -> anyhow::Result<()> {
+        match self.work.job {
+            Some(job) => Ok(job.pulse.hold(&self.work.client.options().stop)?),
+            None => Ok(()),
+        }
     }
 
     /// Puts a row among those to be committed.
@@ -368,16 +377,27 @@ impl<'a> Storing<'a> {
 }
 
 /// Takes a directory for this process.
-fn lock(directory: &Path) -> anyhow::Result<File> {
+///
+/// For a job the catalog has seen to it that nobody else harvests the repository. If the lock is held nevertheless, it
+/// is by a process that lost the job and does not know yet: it notices in a moment, or it is stopped, and then it asks
+/// before it writes.
+fn lock(directory: &Path, for_job: bool) -> anyhow::Result<Option<File>> {
     let opened = File::open(directory);
     let opened = opened.with_context(|| format!("{} cannot be opened", directory.display()))?;
-    match opened.try_lock() {
-        Err(TryLockError::WouldBlock) => bail!(
-            "another harvest is writing into {}; wait for it, or stop it",
-            directory.display()
-        ),
-        // Some network file systems know no locks.
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(opened),
+    let give_up = Instant::now() + LONGEST_LOCK;
+    loop {
+        match opened.try_lock() {
+            Err(TryLockError::WouldBlock) if !for_job => bail!(
+                "another harvest is writing into {}; wait for it, or stop it",
+                directory.display()
+            ),
+            Err(TryLockError::WouldBlock) if Instant::now() < give_up => {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            // Some network file systems know no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(Some(opened)),
+        }
     }
 }
 
@@ -386,5 +406,7 @@ const MOST_WAITING: usize = 500;
 const MOST_BYTES: usize = 4 << 20;
 /// As many are committed at once, if a page is longer.
 const MOST_ROWS: usize = 5000;
+/// So long a process that lost its job may take to notice.
+const LONGEST_LOCK: Duration = Duration::from_secs(3);
 /// So long a page may wait for others, to be committed together with them.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);

@@ -1,0 +1,40 @@
+//! Passwords from people who type, without showing them, and from scripts.
+
+use std::io::{self, BufRead, IsTerminal};
+
+use anyhow::{Context, bail};
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+/// A new password: typed twice on a terminal, else the first line of stdin.
+pub(super) fn new_password() -> anyhow::Result<String> {
+    if !io::stdin().is_terminal() {
+        return line().context("no password came from stdin");
+    }
+    let first = hidden("new password: ")?;
+    if hidden("once more: ")? != first {
+        bail!("the two passwords are not the same; nothing was changed");
+    }
+    Ok(first)
+}
+
+/// Asks for a line that is not shown.
+fn hidden(question: &str) -> anyhow::Result<String> {
+    eprint!("{question}");
+    let shown = tcgetattr(io::stdin()).context("the terminal cannot be asked")?;
+    let mut quiet = shown.clone();
+    quiet.local_modes.remove(LocalModes::ECHO);
+    quiet.local_modes.insert(LocalModes::ECHONL);
+    tcsetattr(io::stdin(), OptionalActions::Flush, &quiet)?;
+    let answer = line();
+    // Whatever came of it, what is typed next is to be seen again.
+    tcsetattr(io::stdin(), OptionalActions::Now, &shown)?;
+    answer.context("no password was typed")
+}
+
+fn line() -> anyhow::Result<String> {
+    let mut line = String::new();
+    if io::stdin().lock().read_line(&mut line)? == 0 {
+        bail!("it ends before there is one");
+    }
+    Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}

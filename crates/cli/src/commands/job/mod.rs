@@ -1,0 +1,65 @@
+//! `garner job`: what waits, runs, or is over.
+
+mod cancel;
+mod list;
+mod retry;
+mod show;
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use catalog::Job as Known;
+use clap::{Args, Subcommand};
+use jobs::Holdings;
+
+use crate::commands::holdings_options::HoldingsOptions;
+
+pub(crate) use self::show::show;
+
+/// List, show, cancel or retry jobs
+///
+/// A job is one piece of work: a harvest that a schedule made due, a hook after a harvest, or a quiet time.
+#[derive(Debug, Args)]
+pub(crate) struct Job {
+    #[command(subcommand)]
+    command: JobCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum JobCommand {
+    List(list::List),
+    Show(show::Show),
+    Cancel(cancel::Cancel),
+    Retry(retry::Retry),
+}
+
+impl Job {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            JobCommand::List(command) => command.run(),
+            JobCommand::Show(command) => command.run(),
+            JobCommand::Cancel(command) => command.run(),
+            JobCommand::Retry(command) => command.run(),
+        }
+    }
+}
+
+/// Which job is meant, and where it is.
+#[derive(Debug, Args)]
+struct Chosen {
+    /// Its number in garner job list
+    number: i64,
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The job with a number.
+fn job(holdings: &Holdings, number: i64) -> anyhow::Result<Known> {
+    let known = holdings.wait(holdings.catalog().job(number))?;
+    known.with_context(|| {
+        format!("there is no job {number}; garner job list --all shows those that are")
+    })
+}

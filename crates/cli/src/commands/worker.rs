@@ -1,0 +1,49 @@
+//! `garner worker`: runs jobs, beside other processes that do.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use jobs::Workers;
+
+use super::stopping::{self, Deadline};
+use super::worker_options::WorkerFlags;
+use crate::output::log;
+
+/// Run jobs, beside garner up and other workers on the same catalog
+///
+/// For many harvests at once, on one machine or on several: give each the same catalog, which is a PostgreSQL database,
+/// and a data directory that all of them see. What a worker leaves that is killed, another goes on with.
+#[derive(Debug, Args)]
+pub(crate) struct Worker {
+    #[command(flatten)]
+    flags: WorkerFlags,
+    /// What this worker is called in logs
+    #[arg(long, value_name = "NAME", default_value = "worker")]
+    name: String,
+}
+
+impl Worker {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        log();
+        let config = self.flags.config()?;
+        let mut options = config.worker_options()?;
+        if self.name.is_empty() || self.name.len() > 100 || self.name.contains(char::is_control) {
+            bail!("a worker cannot be called that; give --name a short text");
+        }
+        options.name.clone_from(&self.name);
+        let holdings = config.holdings()?;
+        let threads = options.threads;
+        let workers = Workers::start(holdings.clone(), options)?;
+        eprintln!(
+            "garner works: {threads} jobs at once, of the catalog {}",
+            holdings.catalog().location()
+        );
+        holdings.wait(super::stop_signal());
+        let deadline = Deadline::begin(&holdings);
+        stopping::tell(workers.busy());
+        workers.stop();
+        deadline.met();
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,80 @@
+//! Options of those commands that run jobs, and the configuration file beneath them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use jobs::{Holdings, WorkerOptions};
+
+use crate::config::Config;
+
+/// Where jobs are, and how they run. Flags win over the configuration file.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerFlags {
+    /// A configuration file in TOML; flags win over it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The directory of the harvested files [default: ./garner-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The catalog, if it is not in that directory: postgres://USER@HOST/DATABASE, or a SQLite file
+    #[arg(long, value_name = "URL|FILE")]
+    catalog: Option<String>,
+    /// How many jobs run at once [default: 4]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// After so many seconds without a sign of life another process takes a job over [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    lease: Option<u64>,
+    /// How many harvests may run at one host; 0 is no limit [default: 1]
+    #[arg(long, value_name = "N")]
+    per_host: Option<u32>,
+    /// An address, network or host that may be asked although it is not public, such as 127.0.0.1 or 10.0.0.0/8; can be
+    /// given several times
+    #[arg(long, value_name = "NETWORK")]
+    allow: Vec<String>,
+}
+
+impl WorkerFlags {
+    /// The configuration file with these options on top.
+    pub(crate) fn config(&self) -> anyhow::Result<Config> {
+        let mut config = match &self.config {
+            Some(path) => Config::read(path)?,
+            None => Config::default(),
+        };
+        if self.data.is_some() {
+            config.data.clone_from(&self.data);
+        }
+        if self.catalog.is_some() {
+            config.catalog.clone_from(&self.catalog);
+        }
+        let jobs = &mut config.jobs;
+        jobs.workers = self.workers.unwrap_or(jobs.workers);
+        jobs.lease_seconds = self.lease.unwrap_or(jobs.lease_seconds);
+        jobs.per_host = self.per_host.unwrap_or(jobs.per_host);
+        config.network.allow.extend(self.allow.iter().cloned());
+        config.jobs.check()?;
+        Ok(config)
+    }
+}
+
+impl Config {
+    /// Opens the holdings, and makes them if need be.
+    pub(crate) fn holdings(&self) -> anyhow::Result<Arc<Holdings>> {
+        let data = self.data.clone().unwrap_or_else(|| "./garner-data".into());
+        let holdings = Holdings::create(&data, self.catalog.as_deref())?;
+        Ok(Arc::new(holdings))
+    }
+
+    /// As workers have it.
+    pub(crate) fn worker_options(&self) -> anyhow::Result<WorkerOptions> {
+        Ok(WorkerOptions {
+            threads: self.jobs.workers,
+            lease: self.jobs.lease(),
+            per_host: self.jobs.per_host,
+            client: self.network.client_options()?,
+            backoff: self.jobs.backoff(),
+            ..WorkerOptions::default()
+        })
+    }
+}

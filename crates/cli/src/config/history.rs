@@ -1,0 +1,24 @@
+//! `[history]`: how long things are kept.
+
+use jobs::Retention;
+use serde::Deserialize;
+
+/// How long ended things are kept; for ever if nothing is said.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct HistoryConfig {
+    /// Entries of the history, in days. Those that later harvests build upon stay.
+    pub(crate) keep_days: Option<u32>,
+    /// Jobs that are over and their logs, in days.
+    pub(crate) keep_jobs_days: Option<u32>,
+}
+
+impl HistoryConfig {
+    /// As the manager has it.
+    pub(crate) fn retention(&self) -> Retention {
+        Retention {
+            history_days: self.keep_days,
+            job_days: self.keep_jobs_days,
+        }
+    }
+}

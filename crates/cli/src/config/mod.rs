@@ -1,0 +1,126 @@
+//! The configuration file of `garner up` and `garner worker`: one TOML file, one struct per concern. Unknown keys are
+//! errors that name the nearest.
+
+mod friends;
+mod history;
+mod jobs;
+mod network;
+mod site;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use console::ConsoleConfig;
+use serde::Deserialize;
+use server::config::complaint;
+
+pub(crate) use self::friends::FriendsConfig;
+pub(crate) use self::history::HistoryConfig;
+pub(crate) use self::jobs::JobsConfig;
+pub(crate) use self::network::NetworkConfig;
+pub(crate) use self::site::SiteConfig;
+
+/// Everything that can be configured.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    /// The directory of the harvested files.
+    pub(crate) data: Option<PathBuf>,
+    /// The catalog, if it is not in that directory.
+    pub(crate) catalog: Option<String>,
+    /// Where people steer.
+    pub(crate) console: ConsoleConfig,
+    /// How jobs run.
+    pub(crate) jobs: JobsConfig,
+    /// How repositories are asked.
+    pub(crate) network: NetworkConfig,
+    /// How long things are kept.
+    pub(crate) history: HistoryConfig,
+    /// Repositories to choose from.
+    pub(crate) friends: FriendsConfig,
+    /// Sites that are exposed.
+    pub(crate) site: Vec<SiteConfig>,
+}
+
+impl Config {
+    /// Reads a configuration file. Paths in it are relative to its directory.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("cannot read `{}`", path.display()))?;
+        let config = Self::parse(&text).with_context(|| format!("in `{}`", path.display()))?;
+        let directory = path
+            .parent()
+            .filter(|directory| !directory.as_os_str().is_empty());
+        Ok(config.relative_to(directory.unwrap_or(Path::new("."))))
+    }
+
+    fn parse(text: &str) -> anyhow::Result<Self> {
+        toml::from_str(text).map_err(|error| anyhow::anyhow!(complaint(text, &error)))
+    }
+
+    fn relative_to(mut self, directory: &Path) -> Self {
+        let place = |path: &mut PathBuf| *path = directory.join(&*path);
+        self.data.as_mut().map(place);
+        self.network.ca.as_mut().map(place);
+        if let Some(catalog) = &mut self.catalog
+            && !catalog.contains(':')
+        {
+            *catalog = directory.join(&*catalog).to_string_lossy().into_owned();
+        }
+        if let Some(source) = &mut self.friends.source
+            && !source.contains("://")
+        {
+            *source = directory.join(&*source).to_string_lossy().into_owned();
+        }
+        for site in &mut self.site {
+            site.relative_to = directory.to_owned();
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_one_and_its_line() {
+        for (text, nearest) in [
+            ("[jobs]\nworker = 3\n", "workers"),
+            ("[network]\nalow = []\n", "allow"),
+            ("[histroy]\n", "history"),
+            ("[console]\nlisten_at = \"127.0.0.1:1\"\n", "listen"),
+        ] {
+            let error = Config::parse(text).unwrap_err().to_string();
+            let said = format!("did you mean `{nearest}`?");
+            assert!(error.contains(&said) && error.contains("line"), "{error}");
+        }
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_file() {
+        let config = Config::parse(
+            "data = 'd'\ncatalog = 'c.sqlite'\n[network]\nca = '/ca.pem'\n[friends]\nsource = 'friends.xml'\n",
+        );
+        let config = config.unwrap().relative_to(Path::new("/etc/garner"));
+
+        assert_eq!(config.data, Some(PathBuf::from("/etc/garner/d")));
+        assert_eq!(config.catalog.as_deref(), Some("/etc/garner/c.sqlite"));
+        assert_eq!(config.network.ca, Some(PathBuf::from("/ca.pem")));
+        let source = config.friends.source.as_deref();
+        assert_eq!(source, Some("/etc/garner/friends.xml"));
+
+        let config = Config::parse(
+            "catalog = 'postgres://a@b/c'\n[friends]\nsource = 'https://a.example/'\n",
+        );
+        let config = config.unwrap().relative_to(Path::new("/etc/garner"));
+        assert_eq!(config.catalog.as_deref(), Some("postgres://a@b/c"));
+        assert_eq!(config.friends.source.as_deref(), Some("https://a.example/"));
+    }
+
+    #[test]
+    fn the_documented_example_parses() {
+        let text = include_str!("../../../../examples/garner.toml");
+        Config::parse(text).unwrap();
+    }
+}

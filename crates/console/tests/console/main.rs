@@ -1,0 +1,29 @@
+//! The console from the outside, by requests as browsers and programs send them.
+//!
+//! - `access`: who gets where, every route by every role
+//! - `accounts`: accounts and tokens, and never without an admin
+//! - `api`: tokens, errors, and the description
+//! - `connections`: real connections, and the end of them
+//! - `history`: harvests looked through, compared, taken away, removed
+//! - `login`: in and out, and passwords that are tried
+//! - `protection`: what other sites cannot do
+//! - `records`: records found, read, taken away
+//! - `schedules`: schedules added, changed, steered
+//! - `setup`: the first account
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+mod access;
+mod accounts;
+mod api;
+mod browser;
+mod connections;
+mod history;
+mod holdings;
+mod login;
+mod protection;
+mod records;
+mod schedules;
+mod setup;

@@ -1,0 +1,68 @@
+//! Moves connections along on the very thread that waits for them, until it is asked to stop.
+//!
+//! Between two waits nothing moves. So a server is read from no faster than its answer is used, and no thread has to
+//! hand bytes to another.
+
+use std::io;
+use std::pin::pin;
+
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use super::Stop;
+
+/// The loop of events of one client; its threads take turns in running it.
+#[derive(Debug)]
+pub(super) struct Driver {
+    /// There until it is dropped.
+    runtime: Option<Runtime>,
+    stop: Stop,
+}
+
+impl Driver {
+    pub(super) fn new(stop: Stop) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        Ok(Self {
+            runtime: Some(runtime),
+            stop,
+        })
+    }
+
+    /// Waits for something to come about. `None` if it was asked to stop before.
+    pub(super) fn wait<F: Future>(&self, what: F) -> Option<F::Output> {
+        self.runtime.as_ref()?.block_on(async {
+            let (what, stopped) = (pin!(what), pin!(self.stop.stopped()));
+            tokio::select! {
+                biased;
+                come = what => Some(come),
+                () = stopped => None,
+            }
+        })
+    }
+
+    /// Looks after connections for a moment: those that nobody reads from any more are closed.
+    pub(super) fn tidy(&self) {
+        // Who is a task himself must not wait; the next request will see to it.
+        if let Some(runtime) = &self.runtime
+            && Handle::try_current().is_err()
+        {
+            runtime.block_on(settle());
+        }
+    }
+}
+
+/// Lets connections notice what happened to them while nobody looked: a server may have closed one that was kept.
+pub(super) async fn settle() {
+    // The first time events are taken in, the second time those whom they concern have acted upon them.
+    for _ in 0..2 {
+        tokio::task::yield_now().await;
+    }
+}
+
+impl Drop for Driver {
+    /// Does not wait for a name that is still being looked up.
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

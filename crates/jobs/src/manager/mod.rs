@@ -1,0 +1,228 @@
+//! The manager: makes jobs of schedules when their time has come, and clears away what is too old.
+//!
+//! It runs no jobs; workers do. Two managers on one catalog do no harm: each job is planned by the first who does.
+
+mod planning;
+mod retention;
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use catalog::{Schedule, ScheduleQuery, ScheduleState};
+use harvester::Stop;
+
+use self::planning::{Next, next, waits_too_long};
+pub use self::retention::Retention;
+use crate::workers::Bell;
+use crate::{Frequency, Holdings};
+
+/// How the manager works.
+#[derive(Debug, Clone)]
+pub struct ManagerOptions {
+    /// How often a job is tried.
+    pub attempts: i64,
+    /// How long ended things are kept.
+    pub retention: Retention,
+    /// Rung when a job is due, if the workers are in this process.
+    pub bell: Option<Bell>,
+}
+
+/// A manager that is at work until it is stopped.
+#[derive(Debug)]
+pub struct Manager {
+    stop: Stop,
+    ended: Bell,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Default for ManagerOptions {
+    fn default() -> Self {
+        Self {
+            attempts: ATTEMPTS,
+            retention: Retention::default(),
+            bell: None,
+        }
+    }
+}
+
+impl Manager {
+    /// Starts its threads: one that plans, and one that makes the words of records known to the search.
+    pub fn start(holdings: Arc<Holdings>, options: ManagerOptions) -> anyhow::Result<Self> {
+        let stop = Stop::default();
+        let ended = Bell::default();
+        let mut manager = Self {
+            stop: stop.clone(),
+            ended: ended.clone(),
+            threads: Vec::new(),
+        };
+        let mut planner = Planner {
+            holdings: Arc::clone(&holdings),
+            options,
+            latest: None,
+            cleared: None,
+            away: false,
+        };
+        manager.spawn("manager", move || {
+            while !ended.wait(A_SECOND) {
+                planner.round();
+            }
+        })?;
+        Ok(manager)
+    }
+
+    /// Stops. Nothing is lost by it: the next manager plans what this one did not.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn spawn(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+        self.threads
+            .push(thread.context("no thread can be started")?);
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        self.stop.set();
+        self.ended.ring();
+        for thread in self.threads.drain(..) {
+            // A panic has been told on stderr.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The thread that plans.
+struct Planner {
+    holdings: Arc<Holdings>,
+    options: ManagerOptions,
+    /// The latest time that the database told.
+    latest: Option<i64>,
+    /// When it was last cleared away what is too old.
+    cleared: Option<Instant>,
+    away: bool,
+}
+
+impl Planner {
+    fn round(&mut self) {
+        match self.try_round() {
+            Ok(()) => self.away = false,
+            // Once is enough; it is tried every second.
+            Err(_) if self.away => {}
+            Err(error) => {
+                self.away = true;
+                tracing::warn!("no job can be planned: {error}");
+            }
+        }
+    }
+
+    fn try_round(&mut self) -> Result<(), catalog::Error> {
+        let catalog = self.holdings.catalog();
+        let (now, schedules) = self.holdings.wait(catalog.to_plan(MOST_AT_ONCE))?;
+        for schedule in &schedules {
+            self.plan(schedule, now)?;
+        }
+        // Clocks of databases are set back now and then, and once while no manager was there to see it.
+        let jumped = self.latest.is_none_or(|latest| now < latest - TOLERANCE);
+        self.latest = Some(now);
+        if jumped {
+            self.plan_anew(now)?;
+        }
+        if self.cleared.is_none_or(|at| at.elapsed() >= AN_HOUR) {
+            self.cleared = Some(Instant::now());
+            self.options.retention.apply(&self.holdings)?;
+        }
+        Ok(())
+    }
+
+    fn plan(&self, schedule: &Schedule, now: i64) -> Result<(), catalog::Error> {
+        let catalog = self.holdings.catalog();
+        let Some(frequency) = self.frequency(schedule)? else {
+            return Ok(());
+        };
+        let last_end = match schedule.state {
+            ScheduleState::New => None,
+            _ => self.last_end(schedule)?,
+        };
+        let (run_at, state) = match next(schedule, &frequency, last_end, now) {
+            Next::At(time) if frequency.is_once() => (Some(time), ScheduleState::Once),
+            Next::At(time) => (Some(time), ScheduleState::Recurring),
+            Next::Never => (None, ScheduleState::Ended),
+        };
+        let planned = catalog.plan(schedule, run_at, state, self.options.attempts);
+        let job = self.holdings.wait(planned)?;
+        if let Some(bell) = &self.options.bell
+            && job.is_some_and(|job| job.run_at <= now)
+        {
+            bell.ring();
+        }
+        Ok(())
+    }
+
+    /// When the last job of a schedule was over. What has been due since then, while nobody planned, is made up for.
+    fn last_end(&self, schedule: &Schedule) -> Result<Option<i64>, catalog::Error> {
+        use catalog::{JobQuery, JobState};
+        let query = JobQuery {
+            states: vec![JobState::Finished, JobState::Failed, JobState::Cancelled],
+            schedule: Some(schedule.id),
+            limit: 1,
+            ..JobQuery::default()
+        };
+        let jobs = self.holdings.wait(self.holdings.catalog().jobs(&query))?;
+        Ok(jobs.first().and_then(|job| job.finished))
+    }
+
+    /// Brings forward what waits for a time that is now far ahead.
+    fn plan_anew(&self, now: i64) -> Result<(), catalog::Error> {
+        let query = ScheduleQuery {
+            state: Some(ScheduleState::Recurring),
+            ..ScheduleQuery::default()
+        };
+        let catalog = self.holdings.catalog();
+        for schedule in self.holdings.wait(catalog.schedules(&query))? {
+            let Some(frequency) = self.frequency(&schedule)? else {
+                continue;
+            };
+            if let Some(time) = waits_too_long(&schedule, &frequency, now)
+                && self.holdings.wait(catalog.replan(&schedule, time))?
+            {
+                tracing::info!(
+                    schedule.id,
+                    "planned anew, because the clock of the database was set back"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// How often a schedule runs. One that nobody can read, of a newer garner maybe, rests until somebody mends it.
+    fn frequency(&self, schedule: &Schedule) -> Result<Option<Frequency>, catalog::Error> {
+        match schedule.settings.frequency.parse() {
+            Ok(frequency) => Ok(Some(frequency)),
+            Err(error) => {
+                tracing::error!(schedule.id, "schedule {} is paused: {error}", schedule.id);
+                let paused = self.holdings.catalog().pause_schedule(schedule.id);
+                self.holdings.wait(paused)?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// How often a job is tried, unless it is told otherwise.
+pub const ATTEMPTS: i64 = 5;
+
+const A_SECOND: Duration = Duration::from_secs(1);
+const AN_HOUR: Duration = Duration::from_secs(3600);
+/// As many are planned in a round; the others follow in the next.
+const MOST_AT_ONCE: u64 = 500;
+/// By as many seconds a clock may be set back before anybody cares.
+const TOLERANCE: i64 = 5;

@@ -1,0 +1,38 @@
+//! How long ended things are kept.
+
+use crate::Holdings;
+
+/// For how many days ended things are kept; for ever where nothing is said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Entries of the history. Those that the next harvests build upon are kept in any case.
+    pub history_days: Option<u32>,
+    /// Jobs that are over, with their logs.
+    pub job_days: Option<u32>,
+}
+
+impl Retention {
+    pub(super) fn apply(&self, holdings: &Holdings) -> Result<(), catalog::Error> {
+        let catalog = holdings.catalog();
+        if let Some(days) = self.history_days {
+            let removed = holdings.wait(catalog.remove_history(seconds(days), true))?;
+            tell(removed, "entries of the history", days);
+        }
+        if let Some(days) = self.job_days {
+            let removed = holdings.wait(catalog.remove_jobs(seconds(days)))?;
+            tell(removed, "jobs", days);
+        }
+        holdings.wait(catalog.remove_old_sessions())?;
+        Ok(())
+    }
+}
+
+fn seconds(days: u32) -> i64 {
+    i64::from(days) * 86_400
+}
+
+fn tell(removed: u64, what: &str, days: u32) {
+    if removed > 0 {
+        tracing::info!("removed {removed} {what} that were over for more than {days} days");
+    }
+}

@@ -1,0 +1,175 @@
+//! A harvest that is done for a job.
+
+use std::sync::OnceLock;
+
+use anyhow::Context;
+use catalog::{Claim, HistoryEntry, JobEnd, State};
+use harvester::validation::Level;
+use harvester::{Client, Leniency};
+
+use super::log::Log;
+use super::running::{Running, Why};
+use super::{Shared, is_lost};
+use crate::harvest::{Ended, HarvestJob, Verdict, harvest_for};
+use crate::{HarvestParameters, HarvestRepository, Progress};
+
+impl Shared {
+    pub(super) fn run_harvest(
+        &self,
+        claim: &Claim,
+        running: &Running,
+        log: &Log,
+    ) -> anyhow::Result<()> {
+        let prepared = self.insist(running, || self.prepare(claim, running));
+        let (order, client) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return self.end_job(claim, running, log, &error),
+        };
+        running.expect(order.slices);
+        let decided = OnceLock::new();
+        let decide = |ended: &Ended| {
+            let verdict = self.decide(claim, running, ended);
+            // If the catalog is away the harvest ends once more, in the same way.
+            decided.get_or_init(|| verdict.end.clone());
+            verdict
+        };
+        let job = HarvestJob {
+            lease: claim.lease(),
+            pulse: &running.pulse,
+            decide: &decide,
+        };
+        let told = |news: &str| log.info(news);
+        let progress = |progress: Progress| running.advance(&progress);
+        // While the catalog is away the harvest waits, and goes on from the last page that is in it.
+        let harvested = self.insist(running, || {
+            harvest_for(
+                &self.holdings,
+                &client,
+                &order,
+                Some(&job),
+                &told,
+                &progress,
+            )
+        });
+        match harvested {
+            Ok(entry) => {
+                self.tell(log, &entry);
+                if let Some(end) = decided.get() {
+                    log.ended(end);
+                }
+                Ok(())
+            }
+            Err(error) if is_lost(&error) && self.is_over(claim) => Ok(()),
+            Err(error) if is_lost(&error) => Err(error),
+            Err(error) if is_busy(&error) => {
+                log.info(&format!("waiting: {error}"));
+                self.write_end(claim, running, &JobEnd::GivenBack)
+            }
+            Err(error) => self.end_job(claim, running, log, &error),
+        }
+    }
+
+    /// What is to be harvested, and by whom it is asked for.
+    fn prepare(
+        &self,
+        claim: &Claim,
+        running: &Running,
+    ) -> anyhow::Result<(HarvestRepository, Client)> {
+        let job = &claim.job;
+        let base_url = job.base_url.as_deref();
+        let base_url = base_url.context("the repository of this job was removed")?;
+        let parameters = HarvestParameters::parse(&job.parameters)?;
+        let order = parameters.harvest(
+            &self.holdings,
+            base_url,
+            &job.metadata_prefix,
+            job.set.as_deref(),
+        )?;
+        let mut options = self.options.client.clone();
+        options.stop = running.stop.clone();
+        if order.validation == Level::Loose {
+            options.read.leniency = Leniency::Repair;
+        }
+        Ok((order, Client::new(options)?))
+    }
+
+    /// What becomes of the job when its harvest has ended.
+    fn decide(&self, claim: &Claim, running: &Running, ended: &Ended) -> Verdict {
+        let done = matches!(ended.state, State::Ok | State::Incomplete);
+        let (end, reason) = match running.why().filter(|_| !done) {
+            Some(Why::Cancelled) => (JobEnd::Cancelled, Some(CANCELLED.to_owned())),
+            Some(Why::GivenBack | Why::Fenced) => (JobEnd::GivenBack, Some(STOPPED.to_owned())),
+            None => match ended.error {
+                Some(error) => (self.failed(claim, error), None),
+                None => (JobEnd::Finished, None),
+            },
+        };
+        let over = match &end {
+            JobEnd::Finished => true,
+            JobEnd::Failed { retry_in, .. } => retry_in.is_none(),
+            JobEnd::Cancelled | JobEnd::GivenBack => false,
+        };
+        let follow_ups = match over {
+            true => Vec::new(),
+            false => Vec::new(),
+        };
+        Verdict {
+            end,
+            reason,
+            follow_ups,
+        }
+    }
+
+    /// Writes into the job's log how the harvest ended.
+    fn tell(&self, log: &Log, entry: &HistoryEntry) {
+        let catalog = self.holdings.catalog();
+        let warnings = catalog.warnings(entry.id, MOST_WARNINGS + 1);
+        let warnings = self.holdings.wait(warnings).unwrap_or_default();
+        let most = usize::try_from(MOST_WARNINGS).unwrap_or(usize::MAX);
+        for warning in warnings.iter().take(most) {
+            match &warning.identifier {
+                Some(identifier) => log.warning(&format!("{identifier}: {}", warning.reason)),
+                None => log.warning(&warning.reason),
+            }
+        }
+        if warnings.len() > most {
+            log.warning(&format!("all warnings: garner history {}", entry.id));
+        }
+        let counts = &entry.counts;
+        log.info(&format!(
+            "harvest {}: {} new, {} updated, {} unchanged, {} deleted, {} left out",
+            entry.id,
+            counts.new,
+            counts.updated,
+            counts.unchanged,
+            counts.deleted,
+            counts.skipped + counts.failed
+        ));
+    }
+
+    /// Whether the job is over by what this worker did, although the answer of the catalog was lost.
+    fn is_over(&self, claim: &Claim) -> bool {
+        let job = self
+            .holdings
+            .wait(self.holdings.catalog().job(claim.job.id));
+        let worker = &claim.job.worker;
+        job.is_ok_and(|job| job.is_some_and(|job| job.state.is_over() && job.worker == *worker))
+    }
+}
+
+/// Whether somebody harvests the repository by hand, and began between the claim and the beginning.
+fn is_busy(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| {
+        matches!(
+            cause.downcast_ref::<catalog::Error>(),
+            Some(catalog::Error::Busy { .. })
+        )
+    })
+}
+
+const CANCELLED: &str =
+    "cancelled; what came so far is kept, and the next harvest goes on from there";
+const STOPPED: &str = "its worker was told to stop; it goes on from there";
+/// As many warnings are in the log of a job; the history has them all.
+const MOST_WARNINGS: u64 = 20;

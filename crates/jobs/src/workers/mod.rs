@@ -1,0 +1,303 @@
+//! Workers: threads that claim jobs and run them, and one more that tells the catalog that they are alive.
+//!
+//! Several processes may have workers on one catalog. What one that is killed leaves is claimed by another.
+
+mod bell;
+mod harvest;
+mod heartbeat;
+mod log;
+mod retry;
+mod running;
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::Context;
+use catalog::{Claim, ClaimOptions, JobEnd, JobKind};
+use harvester::{Client, ClientOptions};
+
+pub use self::bell::Bell;
+use self::log::Log;
+pub use self::retry::Backoff;
+use self::running::{Running, Why};
+use crate::harvest::{is_away, said};
+use crate::pulse::Moment;
+use crate::{Holdings, message};
+
+/// How workers work.
+#[derive(Debug, Clone)]
+pub struct WorkerOptions {
+    /// What they are called in logs, beside their process.
+    pub name: String,
+    /// How many jobs run at once.
+    pub threads: usize,
+    /// How long nobody else takes a job over without hearing of this process.
+    pub lease: Duration,
+    /// How many harvests may run at one host; 0 is no limit.
+    pub per_host: u32,
+    /// How repositories are asked.
+    pub client: ClientOptions,
+    /// How long a job that failed waits before it is tried again.
+    pub backoff: Backoff,
+}
+
+/// Workers that are at work until they are stopped.
+#[derive(Debug)]
+pub struct Workers {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    heartbeat: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    holdings: Arc<Holdings>,
+    options: WorkerOptions,
+    /// What this process can do.
+    kinds: Vec<JobKind>,
+    running: Mutex<HashMap<i64, Arc<Running>>>,
+    /// One thread looks for work at a time: the others would find the same.
+    turn: Mutex<()>,
+    bell: Bell,
+    stopping: AtomicBool,
+    /// Whether the jobs are all over, so that nobody needs to be told any more.
+    ended: Bell,
+}
+
+impl Default for WorkerOptions {
+    fn default() -> Self {
+        Self {
+            name: "worker".to_owned(),
+            threads: 4,
+            lease: Duration::from_secs(60),
+            per_host: 1,
+            client: ClientOptions::default(),
+            backoff: Backoff::default(),
+        }
+    }
+}
+
+impl Workers {
+    /// Starts the threads.
+    pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
+        // What is wrong with the options is found now, not by every job.
+        Client::new(options.client.clone())?;
+        let kinds = vec![JobKind::Harvest];
+        let shared = Arc::new(Shared {
+            holdings,
+            kinds,
+            running: Mutex::default(),
+            turn: Mutex::default(),
+            bell: Bell::default(),
+            stopping: AtomicBool::new(false),
+            ended: Bell::default(),
+            options,
+        });
+        let mut workers = Self {
+            shared: Arc::clone(&shared),
+            threads: Vec::new(),
+            heartbeat: None,
+        };
+        let beating = Arc::clone(&shared);
+        workers.heartbeat = Some(spawn("heartbeat", move || beating.beat_until_ended())?);
+        for number in 1..=shared.options.threads {
+            let working = Arc::clone(&shared);
+            let thread = spawn(&format!("worker {number}"), move || working.work())?;
+            workers.threads.push(thread);
+        }
+        Ok(workers)
+    }
+
+    /// A bell that makes workers look for jobs at once, for those who put some into the queue.
+    pub fn bell(&self) -> Bell {
+        self.shared.bell.clone()
+    }
+
+    /// How many jobs run here.
+    pub fn busy(&self) -> usize {
+        self.shared.running().len()
+    }
+
+    /// Stops: harvests end with what they have so far, and their jobs are given back to the queue.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.shared.stopping.store(true, Ordering::Relaxed);
+        for running in self.shared.running().values() {
+            running.stop(Why::GivenBack);
+        }
+        self.shared.bell.ring();
+        for thread in self.threads.drain(..) {
+            // Panics of jobs are caught; one beside them has been told on stderr.
+            let _ = thread.join();
+        }
+        self.shared.ended.ring();
+        if let Some(heartbeat) = self.heartbeat.take() {
+            let _ = heartbeat.join();
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Shared {
+    /// Runs one job after the other, until it is time to stop.
+    fn work(&self) {
+        while let Some((claim, moment)) = self.next() {
+            let running = Arc::new(Running::new(&claim, moment, self.options.lease));
+            self.running().insert(claim.job.id, Arc::clone(&running));
+            // It may have been asked to stop between the claim and this.
+            if self.is_stopping() {
+                running.stop(Why::GivenBack);
+            }
+            self.run(&claim, &running);
+            self.running().remove(&claim.job.id);
+            // Its host and its repository are free for another.
+            self.bell.ring();
+        }
+    }
+
+    /// Waits for a job.
+    fn next(&self) -> Option<(Claim, Moment)> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let options = ClaimOptions {
+            lease: self.options.lease,
+            per_host: self.options.per_host,
+            kinds: &self.kinds,
+            worker: &self.options.name,
+        };
+        let mut away = false;
+        while !self.is_stopping() {
+            let moment = Moment::now();
+            match self.holdings.wait(self.holdings.catalog().claim(&options)) {
+                Ok(Some(claim)) => return Some((claim, moment)),
+                Ok(None) => away = false,
+                // Once is enough; it is tried every second.
+                Err(_) if away => {}
+                Err(error) => {
+                    away = true;
+                    tracing::warn!("no job can be claimed: {error}");
+                }
+            }
+            self.bell.wait(POLL);
+        }
+        None
+    }
+
+    fn run(&self, claim: &Claim, running: &Running) {
+        let log = Log::new(&self.holdings, claim.job.id);
+        log.begun(claim);
+        let ran = catch_unwind(AssertUnwindSafe(|| self.run_harvest(claim, running, &log)));
+        let ran = ran.unwrap_or_else(|panic| {
+            let failed = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
+            self.end_job(claim, running, &log, &failed)
+        });
+        match ran {
+            Ok(()) => {}
+            Err(error) if is_lost(&error) => log.fenced(claim),
+            Err(error) => log.error(&format!(
+                "the end of the job cannot be written down: {}",
+                message(&error)
+            )),
+        }
+    }
+
+    /// Ends a job that failed before anything else could write down its end.
+    fn end_job(
+        &self,
+        claim: &Claim,
+        running: &Running,
+        log: &Log,
+        error: &anyhow::Error,
+    ) -> anyhow::Result<()> {
+        let end = match running.why() {
+            Some(Why::Cancelled) => JobEnd::Cancelled,
+            Some(Why::GivenBack) => JobEnd::GivenBack,
+            _ => self.failed(claim, error),
+        };
+        self.write_end(claim, running, &end)?;
+        log.ended(&end);
+        Ok(())
+    }
+
+    fn write_end(&self, claim: &Claim, running: &Running, end: &JobEnd) -> anyhow::Result<()> {
+        let (catalog, lease) = (self.holdings.catalog(), claim.lease());
+        self.insist(running, || {
+            self.holdings.wait(catalog.end_job(&lease, end, &[]))?;
+            Ok(())
+        })
+    }
+
+    /// Does something that the catalog is needed for, again as long as it is away.
+    fn insist<T>(
+        &self,
+        running: &Running,
+        mut ask: impl FnMut() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let mut told = false;
+        let mut left = GIVING_UP;
+        loop {
+            let error = match ask() {
+                Err(error) if is_away(&error) => error,
+                result => return result,
+            };
+            if !told {
+                told = true;
+                tracing::warn!(job.id = running.id(), "waiting: {}", message(&error));
+            }
+            // Who is to stop does not wait for long. The job is then found by the next who looks for work.
+            if self.is_stopping() {
+                left = left.checked_sub(POLL).ok_or(error)?;
+            }
+            if running.why() == Some(Why::Fenced) {
+                left = Duration::ZERO;
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn failed(&self, claim: &Claim, error: &anyhow::Error) -> JobEnd {
+        JobEnd::Failed {
+            reason: message(error),
+            retry_in: self.options.backoff.after(&claim.job, error),
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<i64, Arc<Running>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the job is another's now.
+fn is_lost(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        matches!(
+            cause.downcast_ref::<catalog::Error>(),
+            Some(catalog::Error::JobLost { .. } | catalog::Error::LeaseLost { .. })
+        )
+    })
+}
+
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+    thread.context("no thread can be started")
+}
+
+/// So often it is looked for jobs that others put into the queue.
+const POLL: Duration = Duration::from_secs(1);
+/// So long a catalog that is away is waited for, once the workers are to stop.
+const GIVING_UP: Duration = Duration::from_secs(3);

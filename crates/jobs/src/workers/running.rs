@@ -1,0 +1,101 @@
+//! A job that runs in this process, as the heartbeat sees it.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use catalog::{Beat, Claim, JobLease, JobProgress};
+use harvester::Stop;
+
+use crate::Progress;
+use crate::pulse::{Moment, Pulse};
+
+/// A job, its way to stop, and how far it is.
+#[derive(Debug)]
+pub(super) struct Running {
+    lease: JobLease,
+    pub(super) stop: Stop,
+    pub(super) pulse: Pulse,
+    why: OnceLock<Why>,
+    progress: Mutex<Tally>,
+}
+
+/// Why a job was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Somebody wants it to end.
+    Cancelled,
+    /// This process ends, and another goes on with it.
+    GivenBack,
+    /// Another process has it.
+    Fenced,
+}
+
+/// How far each slice of a harvest is.
+#[derive(Debug, Default)]
+struct Tally {
+    slices: Vec<(u64, Option<u64>)>,
+    note: Option<String>,
+}
+
+impl Running {
+    pub(super) fn new(claim: &Claim, moment: Moment, lease: Duration) -> Self {
+        Self {
+            lease: claim.lease(),
+            stop: Stop::default(),
+            pulse: Pulse::new(moment, lease),
+            why: OnceLock::new(),
+            progress: Mutex::default(),
+        }
+    }
+
+    pub(super) fn id(&self) -> i64 {
+        self.lease.job
+    }
+
+    /// Stops the job; the first reason counts.
+    pub(super) fn stop(&self, why: Why) {
+        self.why.get_or_init(|| why);
+        self.stop.set();
+    }
+
+    pub(super) fn why(&self) -> Option<Why> {
+        self.why.get().copied()
+    }
+
+    /// Begins a harvest of so many slices.
+    pub(super) fn expect(&self, slices: usize) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(0, None); slices.max(1)];
+    }
+
+    /// Notes how far one of them is.
+    pub(super) fn advance(&self, progress: &Progress) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slice) = tally.slices.get_mut(progress.slice) {
+            *slice = (progress.records, progress.complete_list_size.or(slice.1));
+        }
+        let counts = &progress.counts;
+        tally.note = Some(format!(
+            "{} new, {} updated, {} unchanged, {} deleted",
+            counts.new, counts.updated, counts.unchanged, counts.deleted
+        ));
+    }
+
+    pub(super) fn beat(&self) -> Beat {
+        let tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let slices = tally.slices.iter();
+        // Some repositories tell less than they then give.
+        let total: Option<u64> = slices
+            .clone()
+            .map(|(done, total)| total.map(|total| total.max(*done)))
+            .sum();
+        Beat {
+            lease: self.lease,
+            progress: JobProgress {
+                done: slices.map(|(done, _)| done).sum(),
+                total: total.filter(|total| *total > 0),
+                note: tally.note.clone(),
+            },
+        }
+    }
+}

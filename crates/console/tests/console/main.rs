@@ -4,8 +4,11 @@
 //! - `accounts`: accounts and tokens, and never without an admin
 //! - `api`: tokens, errors, and the description
 //! - `connections`: real connections, and the end of them
+//! - `history`: harvests looked through, compared, taken away, removed
 //! - `login`: in and out, and passwords that are tried
 //! - `protection`: what other sites cannot do
+//! - `records`: records found, read, taken away
+//! - `schedules`: schedules added, changed, steered
 //! - `setup`: the first account
 #![expect(
     clippy::unwrap_used,
@@ -17,6 +20,10 @@ mod accounts;
 mod api;
 mod browser;
 mod connections;
+mod history;
+mod holdings;
 mod login;
 mod protection;
+mod records;
+mod schedules;
 mod setup;

@@ -177,7 +177,7 @@ async fn refuse_while_busy(
     base_url: &str,
 ) -> Result<(), Error> {
     for job in Running::of_repository(transaction, id).await? {
-        if !job.is_stale() {
+        if !job.is_stale {
             return Err(job.refusal(base_url));
         }
     }

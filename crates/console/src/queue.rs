@@ -14,11 +14,7 @@ pub(crate) async fn job(state: &ConsoleState, id: i64) -> Result<Job, Problem> {
 }
 
 /// Withdraws a job that waits, or asks one that runs to stop. What was over already is a conflict.
-pub(crate) async fn cancel(
-    state: &ConsoleState,
-    who: &Who,
-    id: i64,
-) -> Result<Cancelled, Problem> {
+pub(crate) async fn cancel(state: &ConsoleState, who: &Who, id: i64) -> Result<Cancelled, Problem> {
     let job = job(state, id).await?;
     let cancelled = state.catalog().cancel_job(id).await?;
     let details = match cancelled {

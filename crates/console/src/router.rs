@@ -65,6 +65,56 @@ pub(crate) fn routes() -> Routes {
     operation!(r, api::jobs::cancel);
     operation!(r, api::jobs::retry);
 
+    // Schedules.
+    r.get("/schedules", pages::schedules::list::list);
+    r.post("/schedules", pages::schedules::add::create);
+    r.get("/schedules/new", pages::schedules::add::form);
+    r.get("/schedules/preview", pages::schedules::preview::show);
+    r.get("/schedules/{id}", pages::schedules::show::show);
+    r.post("/schedules/{id}", pages::schedules::edit::save);
+    r.get("/schedules/{id}/edit", pages::schedules::edit::form);
+    r.post("/schedules/{id}/pause", pages::schedules::steer::pause);
+    r.post("/schedules/{id}/resume", pages::schedules::steer::resume);
+    r.post("/schedules/{id}/run", pages::schedules::steer::run);
+    r.get(
+        "/schedules/{id}/remove",
+        pages::schedules::steer::confirm_removal,
+    );
+    r.post("/schedules/{id}/remove", pages::schedules::steer::remove);
+    operation!(r, api::schedules::list);
+    operation!(r, api::schedules::add);
+    operation!(r, api::schedules::runs);
+    operation!(r, api::schedules::show);
+    operation!(r, api::schedules::change);
+    operation!(r, api::schedules::remove);
+    operation!(r, api::schedules::pause);
+    operation!(r, api::schedules::resume);
+    operation!(r, api::schedules::run);
+
+    // History.
+    r.get("/history", pages::history::list::list);
+    r.get("/history.csv", pages::history::csv::download);
+    r.get("/history/compare", pages::history::compare::show);
+    r.get("/history/remove", pages::history::remove::confirm);
+    r.post("/history/remove", pages::history::remove::remove);
+    r.get("/history/{id}", pages::history::show::show);
+    operation!(r, api::history::list);
+    operation!(r, api::history::csv);
+    operation!(r, api::history::compare);
+    operation!(r, api::history::remove_old);
+    operation!(r, api::history::show);
+    operation!(r, api::history::remove);
+    operation!(r, api::history::warnings);
+
+    // Records.
+    r.get("/records", pages::records::list::list);
+    r.get("/records/{id}", pages::records::show::show);
+    r.get("/records/{id}/xml", pages::records::xml::download);
+    r.get("/records/{id}/source", pages::records::xml::source);
+    operation!(r, api::records::list);
+    operation!(r, api::records::show);
+    operation!(r, api::records::xml);
+
     // One's own account.
     r.post("/logout", pages::logout::leave);
     r.get("/me", pages::me::show);

@@ -14,8 +14,8 @@ pub mod validation;
 pub mod xml;
 
 pub use client::{
-    Client, ClientOptions, Credentials, Download, Headers, Pace, RealPace, Records, Repository,
-    Stop, Traffic, canonical_base_url,
+    AddressPolicy, Client, ClientOptions, Credentials, Download, Headers, Network, NotANetwork,
+    Pace, RealPace, Records, Repository, Stop, Traffic, canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};

@@ -11,6 +11,7 @@ mod message;
 mod parameters;
 mod pulse;
 mod removal;
+pub mod rules;
 mod workers;
 
 pub use frequency::Frequency;

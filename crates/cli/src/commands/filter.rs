@@ -4,12 +4,12 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
+use catalog::RulesKind;
 use clap::{Args, Subcommand};
-use harvester::filter::{Explanation, Filters, Match};
-use harvester::normalise::{Mappings, Normalised};
-use harvester::xml::{self, Limits};
-use serde_json::{Value, json};
+use harvester::xml::Limits;
+use jobs::rules::{ReadRules, Trial, try_rules};
+use serde_json::Value;
 
 use crate::output::{Out, to_stdout, write_json};
 use crate::text::{plain, plain_lines};
@@ -65,132 +65,43 @@ impl FilterTest {
     fn run(&self) -> anyhow::Result<ExitCode> {
         let name = self.file.display();
         let file = read(&self.file)?;
-        let root = root_element(&file).with_context(|| name.to_string())?;
-        if self.normalise || MAPPING_ROOTS.contains(&root.as_str()) {
-            let mappings = Mappings::parse(&file).with_context(|| name.to_string())?;
-            return self.map(&mappings);
-        }
-        if root != "filters" {
-            let root = plain(&root);
-            bail!(
-                "{name}: the root element is <{root}>; that of a filter file is <filters>, that of a mapping file <normalize>"
-            );
-        }
-        let filters = Filters::parse(&file).with_context(|| name.to_string())?;
-        self.filter(&filters)
-    }
-
-    fn filter(&self, filters: &Filters) -> anyhow::Result<ExitCode> {
+        let kind = self.normalise.then_some(RulesKind::Mapping);
+        let rules = ReadRules::parse(&file, kind).with_context(|| name.to_string())?;
         let record = read_record(&self.record)?;
-        let unusable = || format!("the record {}", self.record.display());
-        let explanation = filters.explain(&record).with_context(unusable)?;
-        let deleted = is_deleted(&record);
+        let trial = match &rules {
+            ReadRules::Filter(filters) => try_rules(Some(filters), None, &record),
+            ReadRules::Mapping(mappings) => try_rules(None, Some(mappings), &record),
+        };
+        let trial = trial.with_context(|| self.record.display().to_string())?;
         to_stdout(|out| {
             match self.json {
-                true => write_json(out, &filter_json(&explanation, deleted))?,
-                false => filter_text(out, &explanation, deleted)?,
+                true => write_json(out, &json(&trial)?)?,
+                false => text(out, &trial)?,
             }
-            Ok(match explanation.accepted || deleted {
+            Ok(match trial.accepted {
                 true => ExitCode::SUCCESS,
                 false => ExitCode::FAILURE,
             })
         })
     }
+}
 
-    fn map(&self, mappings: &Mappings) -> anyhow::Result<ExitCode> {
-        let record = read_record(&self.record)?;
-        let unusable = || format!("the record {}", self.record.display());
-        let normalised = mappings.apply(&record).with_context(unusable)?;
-        to_stdout(|out| {
-            match self.json {
-                true => write_json(out, &mapping_json(&normalised))?,
-                false => mapping_text(out, &normalised)?,
-            }
-            Ok(ExitCode::SUCCESS)
-        })
+fn text(out: &mut Out, trial: &Trial) -> std::io::Result<()> {
+    write!(out, "{}", plain_lines(&trial.to_string()))?;
+    match &trial.mapping {
+        Some(mapped) => writeln!(out, "\n{}", plain_lines(mapped.record.trim_end())),
+        None => Ok(()),
     }
 }
 
-fn filter_text(out: &mut Out, explanation: &Explanation, deleted: bool) -> std::io::Result<()> {
-    write!(out, "{}", plain_lines(&explanation.to_string()))?;
-    if deleted {
-        writeln!(
-            out,
-            "accepted all the same: the record is deleted, and those are not filtered"
-        )?;
-    }
-    Ok(())
-}
-
-fn filter_json(explanation: &Explanation, deleted: bool) -> Value {
-    let nodes = |step: &harvester::filter::Step| -> Vec<Value> {
-        let found = step.found.iter();
-        found
-            .map(|node| json!({"path": node.path, "text": node.text, "matches": node.matches}))
-            .collect()
+fn json(trial: &Trial) -> serde_json::Result<Value> {
+    let Some(explanation) = &trial.filter else {
+        return serde_json::to_value(&trial.mapping);
     };
-    let filters: Vec<Value> = explanation
-        .steps
-        .iter()
-        .map(|step| {
-            json!({
-                "xpath": step.xpath, "regexp": step.regexp, "ignore_case": step.ignore_case,
-                "invert": step.invert, "holds": step.holds, "nodes": nodes(step),
-            })
-        })
-        .collect();
-    let matching = match explanation.matching {
-        Match::Any => "any",
-        Match::All => "all",
-    };
-    json!({
-        "accepted": explanation.accepted || deleted, "deleted": deleted, "match": matching,
-        "filters": filters,
-    })
-}
-
-fn mapping_text(out: &mut Out, normalised: &Normalised) -> std::io::Result<()> {
-    for added in &normalised.added {
-        let (name, value) = (plain(&added.name), plain(&added.value));
-        let cause = plain(&added.because_of);
-        writeln!(out, "added: <{name}> {value}, because of \"{cause}\"")?;
-    }
-    match normalised.added.len() {
-        0 => writeln!(out, "nothing is added")?,
-        1 => writeln!(out, "1 element is added")?,
-        count => writeln!(out, "{count} elements are added")?,
-    }
-    let record = String::from_utf8_lossy(&normalised.xml);
-    writeln!(out, "\n{}", plain_lines(record.trim_end()))
-}
-
-fn mapping_json(normalised: &Normalised) -> Value {
-    let added: Vec<Value> = normalised
-        .added
-        .iter()
-        .map(|added| {
-            json!({"name": added.name, "value": added.value, "because_of": added.because_of})
-        })
-        .collect();
-    json!({"added": added, "record": String::from_utf8_lossy(&normalised.xml)})
-}
-
-fn root_element(file: &[u8]) -> Result<String, xml::Malformed> {
-    let file = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
-    let document = xml::parse(file, &Limits::default())?;
-    Ok(document.root_element().tag_name().name().to_owned())
-}
-
-/// Whether the header of the record says so.
-fn is_deleted(record: &[u8]) -> bool {
-    let Ok(document) = xml::parse(record, &Limits::default()) else {
-        return false;
-    };
-    let root = document.root_element();
-    let header = root
-        .children()
-        .find(|child| child.tag_name().name() == "header");
-    header.is_some_and(|header| header.attribute("status") == Some("deleted"))
+    let mut value = serde_json::to_value(explanation)?;
+    value["accepted"] = trial.accepted.into();
+    value["deleted"] = trial.deleted.into();
+    Ok(value)
 }
 
 fn read_record(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -213,6 +124,5 @@ fn read_from(reader: impl Read) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-const MAPPING_ROOTS: [&str; 3] = ["normalize", "normalise", "mappings"];
 /// The exit code if there is no answer.
 const UNUSABLE: u8 = 2;

@@ -11,6 +11,7 @@ use catalog::{Counts, HistoryEntry, State};
 use clap::Args;
 use harvester::{Client, Leniency, Stop};
 use indicatif::{ProgressBar, ProgressStyle};
+use jobs::rules::RuleSource;
 use jobs::{HarvestRepository, Holdings, Progress};
 use store::{Durability, Layout, UrlList};
 
@@ -205,8 +206,8 @@ impl Harvest {
             slices: usize::from(self.slices),
             validation: making.validation.into(),
             schemas: making.schema.clone(),
-            filter: making.filter.clone(),
-            normalise: making.normalise.clone(),
+            filter: making.filter.clone().map(RuleSource::from),
+            normalise: making.normalise.clone().map(RuleSource::from),
             base_directory: making.base_directory.clone(),
             layout: Layout {
                 parse_id: !making.no_parse_id,

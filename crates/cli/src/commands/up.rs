@@ -111,7 +111,9 @@ impl Up {
         let console = Console::new(Arc::clone(holdings), config.console.clone())?;
         let address = config.console.listen;
         let listener = TcpListener::bind(address).await.with_context(|| {
-            format!("cannot listen at {address}; choose another address with --listen or console.listen")
+            format!(
+                "cannot listen at {address}; choose another address with --listen or console.listen"
+            )
         })?;
         let listening = listener.local_addr()?;
         eprintln!("the console is at http://{listening}/");

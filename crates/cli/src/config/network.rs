@@ -41,7 +41,10 @@ impl NetworkConfig {
         let interval = interval
             .transpose()
             .context("network.interval_seconds: write a number of seconds")?;
-        if self.connections.is_some_and(|number| !(1..=64).contains(&number)) {
+        if self
+            .connections
+            .is_some_and(|number| !(1..=64).contains(&number))
+        {
             bail!("network.connections: write a number from 1 to 64");
         }
         if self.attempts == Some(0) {

@@ -1,26 +1,29 @@
-//! Keeps a server on the internet from leading us to addresses behind our own walls.
+//! Keeps everybody from leading us to addresses behind our own walls: servers on the internet, and where that is wanted
+//! also those who type in base URLs.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
+use super::AddressPolicy;
+use super::public::is_public;
+
 /// Which addresses may be connected to.
 ///
-/// The caller's own base URL may lie anywhere. Once it has turned out to be public, nothing that is
-/// not public is connected to: not after a redirect, and not after its name was given a new address.
+/// Unless the policy says more, the caller's own base URL may lie anywhere. Once it has turned out to be public,
+/// nothing that is not public is connected to: not after a redirect, and not after its name was given a new address.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Guard {
-    state: Arc<Mutex<State>>,
+    policy: Arc<AddressPolicy>,
+    /// The host of the proxy, which the configuration names.
+    proxy: Option<Arc<str>>,
+    trusted: Arc<Mutex<Trusted>>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    /// Names that the caller gave, and whether they were found to be public.
-    trusted: Vec<(String, Option<bool>)>,
-    proxy: Option<String>,
-}
+/// Names that the caller gave, and whether they were found to be public.
+type Trusted = Vec<(String, Option<bool>)>;
 
 /// A name that leads behind the walls.
 #[derive(Debug, thiserror::Error)]
@@ -28,11 +31,12 @@ struct State {
 pub(super) struct NotPublic(pub(super) String);
 
 impl Guard {
-    pub(super) fn new(proxy: Option<&Url>) -> Self {
-        let guard = Self::default();
-        let proxy = proxy.and_then(Url::host_str).map(str::to_owned);
-        guard.lock().proxy = proxy;
-        guard
+    pub(super) fn new(policy: AddressPolicy, proxy: Option<&Url>) -> Self {
+        Self {
+            policy: Arc::new(policy),
+            proxy: proxy.and_then(Url::host_str).map(Arc::from),
+            trusted: Arc::default(),
+        }
     }
 
     /// Notes a URL that the caller gave.
@@ -41,54 +45,82 @@ impl Guard {
             return;
         };
         let public = literal(url).map(is_public);
-        let mut state = self.lock();
-        if !state.trusted.iter().any(|(name, _)| name == host) {
-            state.trusted.push((host.to_owned(), public));
+        let mut trusted = self.trusted();
+        if !trusted.iter().any(|(name, _)| name == host) {
+            trusted.push((host.to_owned(), public));
         }
     }
 
     /// Whether a redirect from one URL to another may be followed, as far as the URLs tell.
     pub(super) fn allows(&self, from: &Url, to: &Url) -> bool {
-        if to.host_str() == from.host_str() {
+        let Some(address) = literal(to) else {
             return true;
+        };
+        match *self.policy {
+            AddressPolicy::Public { .. } => self.policy.admits(None, address),
+            AddressPolicy::Anything if to.host_str() == from.host_str() => true,
+            AddressPolicy::Anything => is_public(address) || self.private_allowed(),
         }
-        match literal(to) {
-            Some(address) => is_public(address) || self.private_allowed(),
-            None => true,
+    }
+
+    /// Whether an address that a URL spells out may be asked for, whoever gave it.
+    pub(super) fn admits_literal(&self, url: &Url) -> bool {
+        literal(url).is_none_or(|address| self.policy.admits(None, address))
+    }
+
+    /// The name in a URL that must be looked up here because a proxy will connect to it, and nobody asks us then. A
+    /// name that only the proxy knows is the proxy's to judge.
+    pub(super) fn name_to_look_up<'a>(&self, url: &'a Url) -> Option<&'a str> {
+        let watched = matches!(*self.policy, AddressPolicy::Public { .. });
+        let host = url.host_str().filter(|_| literal(url).is_none());
+        host.filter(|_| watched && self.proxy.is_some())
+    }
+
+    /// Whether all addresses of a name may be connected to.
+    pub(super) fn admits_all(&self, name: &str, found: impl Iterator<Item = SocketAddr>) -> bool {
+        let mut found = found;
+        found.all(|address| self.policy.admits(Some(name), address.ip()))
+    }
+
+    /// What to say of an address that must not be connected to.
+    pub(super) fn reason(&self, host: &str) -> String {
+        match *self.policy {
+            AddressPolicy::Anything => format!("{host} is not public"),
+            AddressPolicy::Public { .. } => {
+                format!("{host} is not public; the configuration may allow it with network.allow")
+            }
         }
     }
 
     fn private_allowed(&self) -> bool {
-        let state = self.lock();
-        state
-            .trusted
-            .iter()
-            .any(|(_, public)| *public == Some(false))
+        let trusted = self.trusted();
+        trusted.iter().any(|(_, public)| *public == Some(false))
     }
 
     /// The addresses of a name that may be connected to.
     fn admit(&self, name: &str, found: Vec<SocketAddr>) -> Vec<SocketAddr> {
-        let mut state = self.lock();
-        if state.proxy.as_deref() == Some(name) {
+        if self.proxy.as_deref() == Some(name) {
             return found;
+        }
+        let admitted = |address: &SocketAddr| self.policy.admits(Some(name), address.ip());
+        if let AddressPolicy::Public { .. } = *self.policy {
+            return found.into_iter().filter(admitted).collect();
         }
         let all_public = found.iter().all(|address| is_public(address.ip()));
-        if let Some((_, public)) = state.trusted.iter_mut().find(|(host, _)| host == name) {
+        let mut trusted = self.trusted();
+        if let Some((_, public)) = trusted.iter_mut().find(|(host, _)| host == name) {
             public.get_or_insert(all_public);
         }
-        if state
-            .trusted
-            .iter()
-            .any(|(_, public)| *public == Some(false))
-        {
+        drop(trusted);
+        if self.private_allowed() {
             return found;
         }
-        let admitted = found.into_iter();
-        admitted.filter(|address| is_public(address.ip())).collect()
+        let found = found.into_iter();
+        found.filter(|address| is_public(address.ip())).collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn trusted(&self) -> MutexGuard<'_, Trusted> {
+        self.trusted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -115,59 +147,13 @@ pub(super) fn is_this_machine(url: &Url) -> bool {
     }
 }
 
+/// The address that a URL spells out; the library has undone octal, decimal and other spellings of IPv4.
 fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.trim_start_matches('[')
         .trim_end_matches(']')
         .parse()
         .ok()
-}
-
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => match embedded_v4(address) {
-            Some(address) => is_public_v4(address),
-            None => is_public_v6(address),
-        },
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, ..] = address.octets();
-    !(address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_broadcast()
-        || address.is_multicast()
-        || a == 0
-        || a >= 240
-        // Shared by providers (RFC 6598), and for benchmarks (RFC 2544).
-        || (a == 100 && (64..128).contains(&b))
-        || (a == 198 && (18..20).contains(&b)))
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    !(address.is_loopback()
-        || address.is_unspecified()
-        || address.is_multicast()
-        || address.is_unique_local()
-        || address.is_unicast_link_local()
-        // Site-local, long out of use.
-        || address.segments()[0] & 0xffc0 == 0xfec0)
-}
-
-/// The IPv4 address that an IPv6 one stands for: mapped, or through NAT64 or 6to4.
-fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let s = address.segments();
-    let of = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
-    match s {
-        [0x64, 0xff9b, 0 | 1, 0, 0, 0, high, low] => Some(of(high, low)),
-        // IPv4-compatible, long out of use; `::` and `::1` are not of this kind.
-        [0, 0, 0, 0, 0, 0, high, low] if high != 0 => Some(of(high, low)),
-        [0x2002, high, low, ..] => Some(of(high, low)),
-        _ => address.to_ipv4_mapped(),
-    }
 }
 
 #[cfg(test)]
@@ -178,57 +164,101 @@ mod tests {
         Url::parse(text).unwrap()
     }
 
-    fn addresses(ip: &str) -> Vec<SocketAddr> {
-        vec![SocketAddr::new(ip.parse().unwrap(), 0)]
+    fn addresses(ips: &[&str]) -> Vec<SocketAddr> {
+        let ips = ips.iter().map(|ip| ip.parse().unwrap());
+        ips.map(|ip| SocketAddr::new(ip, 0)).collect()
     }
+
+    fn anything() -> Guard {
+        Guard::new(AddressPolicy::Anything, None)
+    }
+
+    fn public(allowed: &[&str], proxy: Option<&str>) -> Guard {
+        let allowed = allowed.iter().map(|network| network.parse().unwrap());
+        let allowed = allowed.collect();
+        Guard::new(AddressPolicy::Public { allowed }, proxy.map(url).as_ref())
+    }
+
+    const INSIDE: [&str; 13] = [
+        "http://127.0.0.1/",
+        "http://127.1/",
+        "http://2130706433/",
+        "http://0177.0.0.1/",
+        "http://0x7f000001/",
+        "http://10.1.2.3/",
+        "http://169.254.169.254/latest/meta-data",
+        "http://100.64.0.1/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[fd00::1]/",
+        "http://[fe80::1]/",
+    ];
 
     #[test]
     fn a_public_repository_cannot_lead_to_addresses_behind_the_wall() {
-        let guard = Guard::new(None);
+        let guard = anything();
         let base = url("http://repository.example/oai");
         guard.trust(&base);
-        assert_eq!(
-            guard
-                .admit("repository.example", addresses("192.0.2.1"))
-                .len(),
-            1
-        );
+        let there = guard.admit("repository.example", addresses(&["192.0.2.1"]));
+        assert_eq!(there.len(), 1);
 
-        for inside in [
-            "http://127.0.0.1/",
-            "http://10.1.2.3/",
-            "http://169.254.169.254/latest/meta-data",
-            "http://[::1]/",
-            "http://[::ffff:127.0.0.1]/",
-            "http://[64:ff9b::7f00:1]/",
-            "http://0x7f000001/",
-            "http://100.64.0.1/",
-        ] {
+        for inside in INSIDE {
             assert!(!guard.allows(&base, &url(inside)), "{inside}");
         }
         assert!(guard.allows(&base, &url("http://8.8.8.8/")));
-        assert!(
-            guard
-                .admit("evil.example", addresses("127.0.0.1"))
-                .is_empty()
-        );
-        assert!(
-            guard
-                .admit("repository.example", addresses("127.0.0.1"))
-                .is_empty()
-        );
+        for name in ["evil.example", "repository.example"] {
+            assert!(guard.admit(name, addresses(&["127.0.0.1"])).is_empty());
+        }
     }
 
     #[test]
     fn a_private_repository_may_lead_anywhere() {
-        let guard = Guard::new(None);
+        let guard = anything();
         let base = url("http://127.0.0.1:8080/oai");
         guard.trust(&base);
+        assert!(guard.admits_literal(&base));
         assert!(guard.allows(&base, &url("http://127.0.0.2/")));
-        assert!(
-            !guard
-                .admit("inside.example", addresses("10.0.0.1"))
-                .is_empty()
-        );
+        let inside = guard.admit("inside.example", addresses(&["10.0.0.1"]));
+        assert_eq!(inside.len(), 1);
+    }
+
+    #[test]
+    fn under_the_strict_policy_nobody_is_trusted() {
+        let guard = public(&[], None);
+        for inside in INSIDE.map(url) {
+            guard.trust(&inside);
+            assert!(!guard.admits_literal(&inside), "{inside}");
+            assert!(!guard.allows(&inside, &inside), "{inside}");
+        }
+        assert!(guard.admits_literal(&url("http://8.8.8.8/")));
+        assert!(guard.admits_literal(&url("http://repository.example/")));
+        let found = addresses(&["127.0.0.1", "192.0.2.1", "fe80::1"]);
+        let admitted = guard.admit("repository.example", found);
+        assert_eq!(admitted, addresses(&["192.0.2.1"]));
+    }
+
+    #[test]
+    fn under_the_strict_policy_what_is_allowed_can_be_had_and_nothing_beside_it() {
+        let guard = public(&["127.0.0.0/8", "inside.example"], None);
+        assert!(guard.admits_literal(&url("http://127.0.0.1/")));
+        assert!(guard.admits_literal(&url("http://[::ffff:127.0.0.1]/")));
+        assert!(!guard.admits_literal(&url("http://10.0.0.1/")));
+        let inside = addresses(&["10.0.0.1"]);
+        assert_eq!(guard.admit("inside.example", inside.clone()), inside);
+        assert!(guard.admit("other.example", inside).is_empty());
+    }
+
+    #[test]
+    fn a_proxy_may_lie_anywhere_and_what_it_is_asked_for_may_not() {
+        let guard = public(&[], Some("http://proxy.example:3128"));
+        let inside = addresses(&["10.0.0.1"]);
+        assert_eq!(guard.admit("proxy.example", inside.clone()), inside);
+        assert!(!guard.admits_literal(&url("http://10.0.0.1/")));
+        let target = url("http://inside.example/");
+        assert_eq!(guard.name_to_look_up(&target), Some("inside.example"));
+        // The proxy may choose any of them.
+        let found = addresses(&["192.0.2.1", "10.0.0.1"]);
+        assert!(!guard.admits_all("inside.example", found.into_iter()));
     }
 }

@@ -1,8 +1,10 @@
 //! Asks servers over HTTP: politely, again if need be, and only where it may.
 
+mod address_policy;
 mod body;
 mod download;
 mod driver;
+mod fence;
 mod gate;
 mod guard;
 mod http;
@@ -10,6 +12,7 @@ mod list;
 mod options;
 mod pace;
 mod page_stream;
+mod public;
 mod query;
 mod repository;
 mod retry;
@@ -35,6 +38,7 @@ use self::retry::Retry;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
 
+pub use address_policy::{AddressPolicy, Network, NotANetwork};
 pub use download::Download;
 pub use list::{Headers, Records};
 pub use options::{ClientOptions, Credentials};
@@ -96,6 +100,8 @@ enum Failed {
         busy: bool,
     },
     Finally(Error),
+    /// It would have led to an address that must not be connected to, of this host.
+    Inside(String),
 }
 
 impl Client {
@@ -107,7 +113,7 @@ impl Client {
             Url::parse(proxy).map_err(|error| Error::usage(format!("the proxy `{proxy}`: {error}")))
         });
         let proxy = proxy.transpose()?;
-        let guard = Guard::new(proxy.as_ref());
+        let guard = Guard::new(options.allow.clone(), proxy.as_ref());
         let http = Http::new(&options, proxy, guard.clone())?;
         let driver = Driver::new(options.stop.clone());
         let driver = driver.map_err(|error| Error::usage(format!("no client: {error}")))?;
@@ -172,6 +178,9 @@ impl Client {
             };
             let (reason, asked, connecting, busy) = match failed {
                 Failed::Finally(error) => return Err(error.at(&request.shown())),
+                Failed::Inside(host) => {
+                    return Err(Error::usage(self.shared.guard.reason(&host)));
+                }
                 Failed::Later {
                     reason,
                     asked,
@@ -229,7 +238,11 @@ impl Client {
         for _ in 0..=self.options().redirects {
             // What opens the repository is for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
-            let (response, permit) = self.send(&url, form, own, request.may_be_compressed())?;
+            let sent = self.send(&url, form, own, request.is_for_a_verb());
+            let (response, permit) = sent.map_err(|failed| match failed {
+                Failed::Inside(host) => self.fenced(request, first == &url, &url, &host),
+                failed => failed,
+            })?;
             let Some(target) = redirect_target(&url, &response) else {
                 return self.judge(response, permit);
             };
@@ -246,45 +259,17 @@ impl Client {
         Err(refused("itself again and again"))
     }
 
-    /// Whether something that a record refers to may be asked for. The same holds as for redirects.
-    fn check_reference(&self, base: &Url, target: &Url, secret: bool) -> Result<(), Error> {
-        match self.objection(base, target, secret) {
-            Some(reason) => Err(Misbehaviour::Reference(query::shown(target), reason).into()),
-            None => Ok(()),
-        }
-    }
-
-    fn check_redirect(&self, from: &Url, to: &Url, secret: bool) -> Result<(), Failed> {
-        match self.objection(from, to, secret) {
-            Some(reason) => Err(refused(&format!("{}, {reason}", query::shown(to)))),
-            None => Ok(()),
-        }
-    }
-
-    /// Why one URL must not be gone to from another.
-    fn objection(&self, from: &Url, to: &Url, secret: bool) -> Option<String> {
-        if !matches!(to.scheme(), "http" | "https") {
-            return Some("which is not the web".to_owned());
-        }
-        if secret && from.scheme() == "https" && to.scheme() == "http" {
-            return Some("which is without encryption".to_owned());
-        }
-        if !self.shared.guard.allows(from, to) {
-            return Some("an address that is not public".to_owned());
-        }
-        None
-    }
-
     fn send(
         &self,
         url: &Url,
         form: Option<&str>,
         credentials: Option<&Credentials>,
-        compressed: bool,
+        verb: bool,
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
         let host = url.host_str().unwrap_or_default();
-        let line = match compressed {
+        self.check_address(url)?;
+        let line = match verb {
             true => Line::Verbs,
             false => Line::Resources,
         };
@@ -303,7 +288,7 @@ impl Client {
         shared.requests.fetch_add(1, Ordering::Relaxed);
         // Between two programs of one machine compression costs more time than it saves.
         let near = shared.options.proxy.is_none() && is_this_machine(url);
-        let request = match compressed && !near {
+        let request = match verb && !near {
             true => request,
             false => request.header(ACCEPT_ENCODING, "identity"),
         };
@@ -366,7 +351,7 @@ fn failure(error: &reqwest::Error) -> Failed {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(cause) = source {
         if let Some(NotPublic(host)) = cause.downcast_ref() {
-            return refused(&format!("{host}, whose address is not public"));
+            return Failed::Inside(host.clone());
         }
         source = cause.source();
     }

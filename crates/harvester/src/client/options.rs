@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Stop;
 use super::pace::{Pace, RealPace};
+use super::{AddressPolicy, Stop};
 use crate::read::ReadRules;
 
 /// All that can be set for a client; the defaults suit slow repositories.
@@ -17,6 +17,8 @@ pub struct ClientOptions {
     pub from: Option<String>,
     /// What opens the repository; sent to its own host only.
     pub credentials: Option<Credentials>,
+    /// Which addresses may be connected to.
+    pub allow: AddressPolicy,
     /// A proxy for all requests.
     pub proxy: Option<String>,
     /// A file of certificates in PEM to trust beside those of the system.
@@ -67,6 +69,7 @@ impl Default for ClientOptions {
             user_agent: concat!("garner/", env!("CARGO_PKG_VERSION")).to_owned(),
             from: None,
             credentials: None,
+            allow: AddressPolicy::default(),
             proxy: None,
             ca_file: None,
             connect_timeout: Duration::from_secs(30),

@@ -65,8 +65,8 @@ impl Request {
         }
     }
 
-    /// Whether the answer may come compressed.
-    pub(super) fn may_be_compressed(&self) -> bool {
+    /// Whether it asks a repository, and not for a resource. Then its answer may come compressed.
+    pub(super) fn is_for_a_verb(&self) -> bool {
         self.post.is_some()
     }
 

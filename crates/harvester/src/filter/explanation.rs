@@ -2,21 +2,25 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::Match;
 
 /// What filters do with one record. Its `Display` is the text for people.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// Whether one filter is enough or all must hold.
+    #[serde(rename = "match")]
     pub matching: Match,
     /// The filters, in the order of the file. All are listed, also those after the one that decided.
+    #[serde(rename = "filters")]
     pub steps: Vec<Step>,
     /// Whether the record is kept.
     pub accepted: bool,
 }
 
 /// What one filter finds.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// The expression that chose the nodes.
     pub xpath: String,
@@ -27,13 +31,14 @@ pub struct Step {
     /// Whether the outcome is turned round.
     pub invert: bool,
     /// The nodes that were found.
+    #[serde(rename = "nodes")]
     pub found: Vec<Found>,
     /// Whether the filter holds, after turning round.
     pub holds: bool,
 }
 
 /// A node that a filter looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// Where it is in the record.
     pub path: String,

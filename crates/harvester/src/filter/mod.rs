@@ -8,6 +8,7 @@ mod file;
 use std::path::Path;
 
 use regex::Regex;
+use serde::Serialize;
 
 pub use self::explanation::{Explanation, Found, Step};
 use crate::xml::rules::compared;
@@ -39,7 +40,8 @@ pub struct Filters {
 }
 
 /// The attribute `match`: it holds for the filters of a file and for the nodes of each filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Match {
     /// One filter is enough, and for a filter one node.
     Any,

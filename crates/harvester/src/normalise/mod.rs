@@ -11,6 +11,7 @@ use std::path::Path;
 
 use regex::Regex;
 use roxmltree::Document;
+use serde::Serialize;
 
 use self::plan::Plan;
 use crate::filter::Error;
@@ -57,7 +58,7 @@ pub struct Normalised<'a> {
 }
 
 /// An element that was added.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Added {
     /// The text that matched, or its beginning.
     pub because_of: String,

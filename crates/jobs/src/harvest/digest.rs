@@ -4,7 +4,7 @@ use memchr::memmem;
 use sha2::{Digest, Sha256};
 
 /// The digest of some bytes.
-pub(super) fn of_bytes(bytes: &[u8]) -> String {
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
     written(Sha256::new_with_prefix(bytes))
 }
 

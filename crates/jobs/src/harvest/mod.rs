@@ -1,7 +1,7 @@
 //! The flow of a harvest: read, validate, filter, normalise, store, catalogue.
 
 mod checkpoint;
-mod digest;
+pub(crate) mod digest;
 mod job;
 mod lease;
 mod order;

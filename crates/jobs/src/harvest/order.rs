@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use store::{Durability, Layout};
 
 use super::digest;
+use crate::rules::RuleSource;
 
 /// A harvest of one repository, in one format, of one set or of all.
 #[derive(Debug, Clone)]
@@ -34,10 +35,10 @@ pub struct HarvestRepository {
     pub validation: Level,
     /// Schemas beside those that are built in.
     pub schemas: Vec<PathBuf>,
-    /// A file that says which records are kept.
-    pub filter: Option<PathBuf>,
-    /// A file that says what is added to records.
-    pub normalise: Option<PathBuf>,
+    /// Rules that say which records are kept.
+    pub filter: Option<RuleSource>,
+    /// Rules that say what is added to records.
+    pub normalise: Option<RuleSource>,
     /// Where the files of a new repository go.
     pub base_directory: Option<PathBuf>,
     /// How files are laid out.
@@ -81,9 +82,9 @@ pub(super) struct Parameters {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Making {
     pub(super) validation: String,
-    /// The filter file, and the digest of what it said.
-    pub(super) filter: Option<(PathBuf, String)>,
-    pub(super) normalise: Option<(PathBuf, String)>,
+    /// The name of the filters, and the digest of what they said.
+    pub(super) filter: Option<(String, String)>,
+    pub(super) normalise: Option<(String, String)>,
     /// The digest of what the schemas said.
     pub(super) schemas: Vec<String>,
     pub(super) unpack: Option<PathBuf>,
@@ -125,8 +126,8 @@ impl HarvestRepository {
             slices: self.slices,
             making: Making {
                 validation: validation(self.validation).to_owned(),
-                filter: digested(self.filter.as_deref())?,
-                normalise: digested(self.normalise.as_deref())?,
+                filter: self.filter.as_ref().map(RuleSource::noted).transpose()?,
+                normalise: self.normalise.as_ref().map(RuleSource::noted).transpose()?,
                 schemas: self
                     .schemas
                     .iter()
@@ -146,7 +147,7 @@ impl HarvestRepository {
 impl Making {
     /// What is different from what another harvest made, in words.
     pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
-        let said = |file: &Option<(PathBuf, String)>| file.as_ref().map(|(_, said)| said.clone());
+        let said = |rules: &Option<(String, String)>| rules.as_ref().map(|(_, said)| said.clone());
         if said(&self.filter) != said(&other.filter) {
             return Some("the filters are not those of the last harvest");
         }
@@ -175,13 +176,6 @@ fn validation(level: Level) -> &'static str {
         Level::VeryStrict => "very-strict",
         Level::Loose => "loose",
     }
-}
-
-fn digested(file: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
-    let Some(file) = file else {
-        return Ok(None);
-    };
-    Ok(Some((std::path::absolute(file)?, said(file)?)))
 }
 
 /// The digest of what a file says.

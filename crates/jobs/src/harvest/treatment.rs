@@ -9,6 +9,7 @@ use harvester::normalise::Mappings;
 use harvester::validation::{Level, Schemas, Validator};
 
 use super::HarvestRepository;
+use crate::rules::RuleSource;
 
 /// The rules of a harvest, read and found to be usable before it begins.
 pub(super) struct Treatment {
@@ -48,8 +49,12 @@ impl Treatment {
         };
         Ok(Self {
             validator,
-            filters: order.filter.as_deref().map(Filters::load).transpose()?,
-            mappings: order.normalise.as_deref().map(Mappings::load).transpose()?,
+            filters: order.filter.as_ref().map(RuleSource::filters).transpose()?,
+            mappings: order
+                .normalise
+                .as_ref()
+                .map(RuleSource::mappings)
+                .transpose()?,
         })
     }
 

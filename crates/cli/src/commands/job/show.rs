@@ -96,19 +96,33 @@ fn follow(holdings: &Holdings, known: &Job, json: bool, out: &mut Out) -> anyhow
 }
 
 fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()> {
-    writeln!(out, "job {}: {}, {}", job.id, job.kind.name(), job.state.name())?;
+    writeln!(
+        out,
+        "job {}: {}, {}",
+        job.id,
+        job.kind.name(),
+        job.state.name()
+    )?;
     let line = |out: &mut _, name: &str, value: &str| -> io::Result<()> {
         match value.is_empty() {
             true => Ok(()),
             false => writeln!(out, "{name:<12}  {}", plain(value)),
         }
     };
-    line(out, "repository", job.base_url.as_deref().unwrap_or_default())?;
+    line(
+        out,
+        "repository",
+        job.base_url.as_deref().unwrap_or_default(),
+    )?;
     line(out, "format", &job.metadata_prefix)?;
     line(out, "set", job.set.as_deref().unwrap_or_default())?;
     let schedule = job.schedule.map(|schedule| schedule.to_string());
     line(out, "schedule", schedule.as_deref().unwrap_or_default())?;
-    line(out, "wanted by", job.created_by.as_deref().unwrap_or_default())?;
+    line(
+        out,
+        "wanted by",
+        job.created_by.as_deref().unwrap_or_default(),
+    )?;
     line(out, "due", &date(job.run_at))?;
     line(out, "started", &job.started.map(date).unwrap_or_default())?;
     line(out, "ended", &job.finished.map(date).unwrap_or_default())?;

@@ -53,12 +53,7 @@ pub(super) fn frequency(schedule: &Schedule) -> String {
 
 fn describe(out: &mut impl Write, schedule: &Schedule, now: i64) -> io::Result<()> {
     let settings = &schedule.settings;
-    writeln!(
-        out,
-        "schedule {}: {}",
-        schedule.id,
-        plain(&settings.name)
-    )?;
+    writeln!(out, "schedule {}: {}", schedule.id, plain(&settings.name))?;
     let line = |out: &mut _, name: &str, value: &str| -> io::Result<()> {
         match value.is_empty() {
             true => Ok(()),
@@ -69,10 +64,18 @@ fn describe(out: &mut impl Write, schedule: &Schedule, now: i64) -> io::Result<(
     line(out, "format", &settings.metadata_prefix)?;
     line(out, "set", settings.set.as_deref().unwrap_or_default())?;
     line(out, "how often", &frequency(schedule))?;
-    line(out, "starts", &settings.starts.map(date).unwrap_or_default())?;
+    line(
+        out,
+        "starts",
+        &settings.starts.map(date).unwrap_or_default(),
+    )?;
     line(out, "ends", &settings.ends.map(date).unwrap_or_default())?;
     line(out, "state", &standing(schedule, now))?;
-    line(out, "last run", &schedule.last_run.map(date).unwrap_or_default())?;
+    line(
+        out,
+        "last run",
+        &schedule.last_run.map(date).unwrap_or_default(),
+    )?;
     for (name, value) in parameters(settings) {
         line(out, &name, &value)?;
     }
@@ -97,7 +100,9 @@ fn parameters(settings: &catalog::ScheduleSettings) -> Vec<(String, String)> {
     let Ok(Value::Object(set)) = serde_json::from_str(&settings.parameters) else {
         return Vec::new();
     };
-    let unusual = set.into_iter().filter(|(name, value)| usual.get(name) != Some(value));
+    let unusual = set
+        .into_iter()
+        .filter(|(name, value)| usual.get(name) != Some(value));
     let said = |value: Value| match value {
         Value::String(text) => text,
         value => value.to_string(),

@@ -46,7 +46,10 @@ impl Activity {
         let buckets = catalog.activity(now - (steps - 1) * step, step).await?;
         let chart = |title: &str, value: fn(&Bucket) -> u64, is_size| Chart {
             title: title.to_owned(),
-            bars: buckets.iter().map(|bucket| span.bar(bucket, value)).collect(),
+            bars: buckets
+                .iter()
+                .map(|bucket| span.bar(bucket, value))
+                .collect(),
             is_size,
         };
         Ok(Self {

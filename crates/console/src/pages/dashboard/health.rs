@@ -64,7 +64,11 @@ mod tests {
             ok: 2,
             ..HealthCounts::default()
         });
-        let places: Vec<_> = bar.parts().iter().map(|part| (part.x, part.width)).collect();
+        let places: Vec<_> = bar
+            .parts()
+            .iter()
+            .map(|part| (part.x, part.width))
+            .collect();
         assert_eq!(places, [(0, 666), (666, 334)]);
         assert!(HealthBar::new(HealthCounts::default()).parts().is_empty());
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+use super::harvest_parameters::Parameters as ParametersSchema;
 use super::{Listed, Reply, Time, limited};
 use crate::extract::{Json, Path, Query};
 use crate::problem::Problem;
@@ -83,7 +84,7 @@ pub(crate) struct NewHarvest {
     /// The set, or all.
     set: Option<String>,
     /// Everything else: `full`, `from`, `until`, `method` and so on, as schedules have it.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<ParametersSchema>)]
     parameters: Option<Value>,
     /// When it is due; at once if that is not said.
     run_at: Option<Time>,

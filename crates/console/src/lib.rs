@@ -24,6 +24,7 @@ mod records;
 mod repository_choices;
 mod router;
 mod routes;
+mod rules;
 mod schedules;
 mod secret;
 mod session;

@@ -16,6 +16,7 @@ mod harvest_parameters;
 pub(crate) mod history;
 pub(crate) mod me;
 pub(crate) mod records;
+pub(crate) mod rules;
 pub(crate) mod schedules;
 mod time;
 pub(crate) mod tokens;

@@ -11,6 +11,7 @@ pub(crate) mod logout;
 pub(crate) mod me;
 pub(crate) mod missing;
 pub(crate) mod records;
+pub(crate) mod rules;
 pub(crate) mod schedules;
 pub(crate) mod setup;
 pub(crate) mod theme;

@@ -8,6 +8,7 @@
 //! - `login`: in and out, and passwords that are tried
 //! - `protection`: what other sites cannot do
 //! - `records`: records found, read, taken away
+//! - `rules`: filters and mappings tried, saved, removed
 //! - `schedules`: schedules added, changed, steered
 //! - `setup`: the first account
 #![expect(
@@ -25,5 +26,6 @@ mod holdings;
 mod login;
 mod protection;
 mod records;
+mod rules;
 mod schedules;
 mod setup;

@@ -139,7 +139,7 @@ impl Catalog {
         lock_queue(&mut transaction).await?;
         let base_url = lock(&mut transaction, id).await?;
         for job in Running::of_repository(&mut transaction, id).await? {
-            if !job.is_stale() {
+            if !job.is_stale {
                 return Err(job.refusal(&base_url));
             }
         }

@@ -20,6 +20,7 @@ mod parts;
 pub mod password;
 mod people;
 mod problem;
+mod queue;
 mod records;
 mod repository_choices;
 mod router;

@@ -18,6 +18,25 @@ pub(crate) fn routes() -> Routes {
 
     // Dashboard.
     r.get("/", pages::dashboard::show);
+    r.get("/dashboard/live", pages::dashboard::live);
+    r.get("/dashboard/charts", pages::dashboard::charts);
+    operation!(r, api::statistics::totals);
+    operation!(r, api::statistics::activity);
+
+    // Jobs.
+    r.get("/jobs", pages::jobs::current::show);
+    r.get("/jobs/live", pages::jobs::current::live);
+    r.get("/jobs/ended", pages::jobs::ended::list);
+    r.get("/jobs/{id}", pages::jobs::show::show);
+    r.get("/jobs/{id}/live", pages::jobs::show::live);
+    r.post("/jobs/{id}/cancel", pages::jobs::actions::cancel);
+    r.post("/jobs/{id}/retry", pages::jobs::actions::retry);
+    operation!(r, api::jobs::list);
+    operation!(r, api::jobs::show);
+    operation!(r, api::jobs::log);
+    operation!(r, api::jobs::add);
+    operation!(r, api::jobs::cancel);
+    operation!(r, api::jobs::retry);
 
     // Schedules.
     r.get("/schedules", pages::schedules::list::list);

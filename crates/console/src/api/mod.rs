@@ -14,10 +14,12 @@ pub(crate) mod audit;
 mod description;
 mod harvest_parameters;
 pub(crate) mod history;
+pub(crate) mod jobs;
 pub(crate) mod me;
 pub(crate) mod records;
 pub(crate) mod rules;
 pub(crate) mod schedules;
+pub(crate) mod statistics;
 mod time;
 pub(crate) mod tokens;
 

@@ -6,6 +6,7 @@ pub(crate) mod api;
 pub(crate) mod audit;
 pub(crate) mod dashboard;
 pub(crate) mod history;
+pub(crate) mod jobs;
 pub(crate) mod login;
 pub(crate) mod logout;
 pub(crate) mod me;

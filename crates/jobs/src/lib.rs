@@ -10,14 +10,16 @@ mod manager;
 mod message;
 mod parameters;
 mod pulse;
+mod removal;
 pub mod rules;
 mod workers;
 
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::Holdings;
-pub use introduction::{SelfDescription, introduce};
+pub use introduction::{SelfDescription, introduce, introduce_briefly};
 pub use manager::{ATTEMPTS, Manager, ManagerOptions, Retention};
 pub use message::message;
 pub use parameters::HarvestParameters;
+pub use removal::{Removed, check_files, remove_repository};
 pub use workers::{Backoff, Bell, WorkerOptions, Workers};

@@ -3,6 +3,7 @@
 
 mod base_directory;
 mod frequency;
+pub mod friends;
 mod harvest;
 mod holdings;
 mod index;

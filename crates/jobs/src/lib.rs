@@ -6,6 +6,7 @@ mod frequency;
 pub mod friends;
 mod harvest;
 mod holdings;
+pub mod hook;
 mod index;
 mod introduction;
 mod manager;

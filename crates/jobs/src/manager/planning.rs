@@ -59,7 +59,10 @@ fn is_wanted_at_once(schedule: &Schedule, frequency: &Frequency) -> bool {
 /// The moment after which the next time is looked for: not before the schedule starts, and behind a run that somebody
 /// withdrew.
 fn after(schedule: &Schedule, since: i64, now: i64) -> i64 {
-    let starts = schedule.settings.starts.map_or(i64::MIN, |starts| starts - 1);
+    let starts = schedule
+        .settings
+        .starts
+        .map_or(i64::MIN, |starts| starts - 1);
     // One that was withdrawn years ahead was so while the clock was wrong.
     let skipped = schedule.skipped.filter(|time| time - now < TWO_YEARS);
     since.max(starts).max(skipped.unwrap_or(i64::MIN))

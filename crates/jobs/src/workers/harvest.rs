@@ -149,7 +149,9 @@ impl Shared {
 
     /// Whether the job is over by what this worker did, although the answer of the catalog was lost.
     fn is_over(&self, claim: &Claim) -> bool {
-        let job = self.holdings.wait(self.holdings.catalog().job(claim.job.id));
+        let job = self
+            .holdings
+            .wait(self.holdings.catalog().job(claim.job.id));
         let worker = &claim.job.worker;
         job.is_ok_and(|job| job.is_some_and(|job| job.state.is_over() && job.worker == *worker))
     }
@@ -166,7 +168,8 @@ fn is_busy(error: &anyhow::Error) -> bool {
     })
 }
 
-const CANCELLED: &str = "cancelled; what came so far is kept, and the next harvest goes on from there";
+const CANCELLED: &str =
+    "cancelled; what came so far is kept, and the next harvest goes on from there";
 const STOPPED: &str = "its worker was told to stop; it goes on from there";
 /// As many warnings are in the log of a job; the history has them all.
 const MOST_WARNINGS: u64 = 20;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use catalog::Answer;
 
-use super::running::{Running, Why};
 use super::Shared;
+use super::running::{Running, Why};
 use crate::pulse::Moment;
 
 impl Shared {

@@ -47,7 +47,7 @@ pub(crate) async fn make_way(
 ) -> Result<(), Error> {
     for job in Running::of_repository(transaction, repository).await? {
         let is_own = own.is_some_and(|own| own.job == job.id);
-        if is_own || !job.is_exclusive() || (job.is_stale() && job.release(transaction).await?) {
+        if is_own || !job.is_exclusive() || (job.is_stale && job.release(transaction).await?) {
             continue;
         }
         let sql = "SELECT base_url FROM repository WHERE id = $1";

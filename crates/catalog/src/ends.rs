@@ -197,7 +197,7 @@ async fn ask_to_stop(transaction: &mut Transaction, id: i64) -> Result<Cancelled
     transaction.execute(sql, [id.into()]).await?;
     // Where nobody is left to hear of it, there is nothing to wait for.
     let running = Running::one(transaction, id).await?;
-    if let Some(running) = running.filter(Running::is_stale)
+    if let Some(running) = running.filter(|running| running.is_stale)
         && running.release(transaction).await?
     {
         return Ok(Cancelled::Withdrawn);

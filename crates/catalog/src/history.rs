@@ -159,14 +159,23 @@ impl Catalog {
         let sql = "SELECT identifier, reason, lost FROM warning WHERE history_id = $1 ORDER BY id LIMIT $2";
         let mut transaction = self.database.read().await?;
         let rows = transaction.rows(sql, [run.into(), limit.into()]).await?;
+        rows.iter().map(warning).collect()
+    }
+
+    /// A page of what a harvest left out or mended: those behind a number, each with its own.
+    pub async fn warnings_after(
+        &self,
+        run: i64,
+        after: i64,
+        limit: u64,
+    ) -> Result<Vec<(i64, Warning)>, Error> {
+        let sql = "SELECT id, identifier, reason, lost FROM warning
+             WHERE history_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+        let mut transaction = self.database.read().await?;
+        let values = [run.into(), after.into(), limit.into()];
+        let rows = transaction.rows(sql, values).await?;
         rows.iter()
-            .map(|row| {
-                Ok(Warning {
-                    identifier: row.maybe_text("identifier")?,
-                    reason: row.text("reason")?,
-                    lost: row.flag("lost")?,
-                })
-            })
+            .map(|row| Ok((row.integer("id")?, warning(row)?)))
             .collect()
     }
 
@@ -248,6 +257,14 @@ pub(crate) fn entry(row: &Row) -> Result<HistoryEntry, Error> {
     })
 }
 
+fn warning(row: &Row) -> Result<Warning, Error> {
+    Ok(Warning {
+        identifier: row.maybe_text("identifier")?,
+        reason: row.text("reason")?,
+        lost: row.flag("lost")?,
+    })
+}
+
 /// What is harvested, in words.
 pub(crate) fn described(base_url: &str, prefix: &str, set: &str) -> String {
     if set.is_empty() {
@@ -258,7 +275,11 @@ pub(crate) fn described(base_url: &str, prefix: &str, set: &str) -> String {
 }
 
 impl State {
-    pub(crate) fn name(self) -> &'static str {
+    /// All there are.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Ok, Self::Incomplete, Self::Failed];
+
+    /// Its name, in small letters.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Running => "running",
             Self::Ok => "ok",

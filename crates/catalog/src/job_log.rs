@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::database::Transaction;
+use crate::database::{Row, Transaction};
 use crate::{Catalog, Error};
 
 /// How much a line of a log matters.
@@ -47,16 +47,26 @@ impl Catalog {
              WHERE job_id = $1 AND id > $2 ORDER BY id LIMIT $3";
         let values = [job.into(), after.into(), limit.into()];
         let rows = self.database.read().await?.rows(sql, values).await?;
-        let line = |row: &crate::database::Row| {
-            Ok(LogLine {
-                id: row.integer("id")?,
-                at: row.integer("at")?,
-                level: LogLevel::parse(&row.text("level")?),
-                message: row.text("message")?,
-            })
-        };
         rows.iter().map(line).collect()
     }
+
+    /// The last lines of a job's log, the oldest of them first.
+    pub async fn job_log_end(&self, job: i64, limit: u64) -> Result<Vec<LogLine>, Error> {
+        let sql = "SELECT id, at, level, message FROM job_log
+             WHERE job_id = $1 ORDER BY id DESC LIMIT $2";
+        let values = [job.into(), limit.into()];
+        let rows = self.database.read().await?.rows(sql, values).await?;
+        rows.iter().rev().map(line).collect()
+    }
+}
+
+fn line(row: &Row) -> Result<LogLine, Error> {
+    Ok(LogLine {
+        id: row.integer("id")?,
+        at: row.integer("at")?,
+        level: LogLevel::parse(&row.text("level")?),
+        message: row.text("message")?,
+    })
 }
 
 pub(crate) async fn log(

@@ -3,6 +3,7 @@
 //! A lease alone would let a harvest that was killed wait for a minute before it can go on. Where the process is one of
 //! this machine, the system can be asked instead.
 
+use std::collections::HashMap;
 use std::fs;
 use std::process;
 use std::sync::OnceLock;
@@ -35,6 +36,24 @@ pub(crate) fn is_gone(owner: &str) -> bool {
         return false;
     }
     started(id) != Some(start)
+}
+
+/// Asks for each process once, where many jobs are looked at.
+#[derive(Default)]
+pub(crate) struct Present(HashMap<String, bool>);
+
+impl Present {
+    /// Whether it is certain that the process does not run any more.
+    pub(crate) fn is_gone(&mut self, owner: &str) -> bool {
+        let mut spaces = owner.match_indices(' ');
+        let process = spaces.nth(3).map_or(owner, |(at, _)| &owner[..at]);
+        if let Some(gone) = self.0.get(process) {
+            return *gone;
+        }
+        let gone = is_gone(process);
+        self.0.insert(process.to_owned(), gone);
+        gone
+    }
 }
 
 /// The process in words.
@@ -114,8 +133,11 @@ mod tests {
             1,
         );
 
-        assert!(!is_gone(&worker));
-        assert!(is_gone(&other));
+        let mut present = Present::default();
+        for _ in 0..2 {
+            assert!(!present.is_gone(&worker));
+            assert!(present.is_gone(&other));
+        }
         let words = format!("worker 2 (process {} on ", process::id());
         assert!(described(&worker).starts_with(&words));
         assert_eq!(this_worker(""), this_process());

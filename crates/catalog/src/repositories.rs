@@ -132,36 +132,69 @@ impl Catalog {
         counts(&mut self.database.read().await?, id).await
     }
 
+    /// Corrects where a repository answers. What is held of it stays. Refused while a job runs that is about it, and if
+    /// another repository answers there.
+    pub async fn change_base_url(&self, id: i64, base_url: &str) -> Result<Repository, Error> {
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        let before = lock(&mut transaction, id).await?;
+        refuse_while_busy(&mut transaction, id, &before).await?;
+        let sql = "SELECT id FROM repository WHERE base_url = $1 AND id <> $2";
+        let values = [base_url.into(), id.into()];
+        if transaction.row(sql, values).await?.is_some() {
+            let name = base_url.to_owned();
+            return Err(Error::NameTaken { name });
+        }
+        let sql = format!(
+            "UPDATE repository SET base_url = $2, host = $3 WHERE id = $1 RETURNING {COLUMNS}"
+        );
+        let values = [id.into(), base_url.into(), host(base_url).into()];
+        let row = transaction.row(&sql, values).await?;
+        let repository = repository(&row.ok_or(Error::UnknownRepository { id })?)?;
+        transaction.commit().await?;
+        Ok(repository)
+    }
+
     /// Removes a repository with all that belongs to it, and tells how much that was. Files are not touched. Refused
     /// while a job runs that is about it; those that wait are gone with it.
     pub async fn remove_repository(&self, id: i64) -> Result<RepositoryCounts, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
         let base_url = lock(&mut transaction, id).await?;
-        for job in Running::of_repository(&mut transaction, id).await? {
-            if !job.is_stale() {
-                return Err(job.refusal(&base_url));
-            }
-        }
-        let sql = "SELECT metadata_prefix, set_spec, lease_owner FROM history
-             WHERE repository_id = $1 AND state = 'running' AND lease_until >= {now} AND job_id IS NULL";
-        for row in transaction.rows(sql, [id.into()]).await? {
-            let process = row.text("lease_owner")?;
-            if !owner::is_gone(&process) {
-                let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
-                return Err(Error::Busy {
-                    what: described(&base_url, &prefix, &set),
-                    doing: HARVESTED.to_owned(),
-                    owner: owner::described(&process),
-                });
-            }
-        }
+        refuse_while_busy(&mut transaction, id, &base_url).await?;
         let counts = counts(&mut transaction, id).await?;
         let sql = "DELETE FROM repository WHERE id = $1";
         transaction.execute(sql, [id.into()]).await?;
         transaction.commit().await?;
         Ok(counts)
     }
+}
+
+/// Refuses to touch a repository while somebody works on it.
+async fn refuse_while_busy(
+    transaction: &mut Transaction,
+    id: i64,
+    base_url: &str,
+) -> Result<(), Error> {
+    for job in Running::of_repository(transaction, id).await? {
+        if !job.is_stale {
+            return Err(job.refusal(base_url));
+        }
+    }
+    let sql = "SELECT metadata_prefix, set_spec, lease_owner FROM history
+         WHERE repository_id = $1 AND state = 'running' AND lease_until >= {now} AND job_id IS NULL";
+    for row in transaction.rows(sql, [id.into()]).await? {
+        let process = row.text("lease_owner")?;
+        if !owner::is_gone(&process) {
+            let (prefix, set) = (row.text("metadata_prefix")?, row.text("set_spec")?);
+            return Err(Error::Busy {
+                what: described(base_url, &prefix, &set),
+                doing: HARVESTED.to_owned(),
+                owner: owner::described(&process),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Keeps a repository's rows from other writers until the end of the transaction, and gives its base URL.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::database::{Row, Transaction};
 use crate::ends::over;
 use crate::job_log::{LogLevel, log};
+use crate::owner::Present;
 use crate::runs::HARVESTED;
 use crate::{Error, JobKind, JobState, owner, quiet};
 
@@ -24,9 +25,10 @@ pub(crate) struct Running {
     pub(crate) repository: Option<i64>,
     pub(crate) host: Option<String>,
     owner: String,
+    /// Whether its worker is gone, or was not heard of for too long.
+    pub(crate) is_stale: bool,
     token: i64,
     lease_until: i64,
-    lease_left: i64,
     cancel_requested: bool,
     attempt: i64,
     max_attempts: i64,
@@ -42,14 +44,14 @@ impl Running {
     /// All jobs that run.
     pub(crate) async fn all(transaction: &mut Transaction) -> Result<Vec<Self>, Error> {
         let rows = transaction.rows(RUNNING, []).await?;
-        rows.iter().map(Self::from_row).collect()
+        Self::from_rows(&rows)
     }
 
     /// One job, if it runs.
     pub(crate) async fn one(transaction: &mut Transaction, id: i64) -> Result<Option<Self>, Error> {
         let sql = format!("{RUNNING} AND job.id = $1");
-        let row = transaction.row(&sql, [id.into()]).await?;
-        row.as_ref().map(Self::from_row).transpose()
+        let rows = transaction.rows(&sql, [id.into()]).await?;
+        Ok(Self::from_rows(&rows)?.pop())
     }
 
     /// The jobs that run about a repository.
@@ -59,29 +61,33 @@ impl Running {
     ) -> Result<Vec<Self>, Error> {
         let sql = format!("{RUNNING} AND job.repository_id = $1");
         let rows = transaction.rows(&sql, [repository.into()]).await?;
-        rows.iter().map(Self::from_row).collect()
+        Self::from_rows(&rows)
     }
 
-    fn from_row(row: &Row) -> Result<Self, Error> {
+    fn from_rows(rows: &[Row]) -> Result<Vec<Self>, Error> {
+        let mut present = Present::default();
+        let job = |row| Self::from_row(row, &mut present);
+        rows.iter().map(job).collect()
+    }
+
+    fn from_row(row: &Row, present: &mut Present) -> Result<Self, Error> {
+        let owner = row.maybe_text("lease_owner")?.unwrap_or_default();
+        let lease_left = row.maybe_integer("lease_left")?.unwrap_or(-1);
+        let is_heard_of = (0..=LONGEST_LEASE).contains(&lease_left) && !present.is_gone(&owner);
         Ok(Self {
             id: row.integer("id")?,
             kind: JobKind::parse(&row.text("kind")?).unwrap_or(JobKind::Hook),
             repository: row.maybe_integer("repository_id")?,
             host: row.maybe_text("host")?,
-            owner: row.maybe_text("lease_owner")?.unwrap_or_default(),
+            is_stale: !is_heard_of,
+            owner,
             token: row.integer("lease_token")?,
             lease_until: row.maybe_integer("lease_until")?.unwrap_or_default(),
-            lease_left: row.maybe_integer("lease_left")?.unwrap_or(-1),
             cancel_requested: row.flag("cancel_requested")?,
             attempt: row.integer("attempt")?,
             max_attempts: row.integer("max_attempts")?,
             parameters: row.text("parameters")?,
         })
-    }
-
-    /// Whether its worker is gone, or was not heard of for too long.
-    pub(crate) fn is_stale(&self) -> bool {
-        !(0..=LONGEST_LEASE).contains(&self.lease_left) || owner::is_gone(&self.owner)
     }
 
     /// Whether no harvest of its repository may begin.
@@ -141,6 +147,23 @@ impl Running {
         log(transaction, self.id, LogLevel::Warning, &reason).await?;
         Ok(true)
     }
+}
+
+/// Whether there is a job whose worker is gone, or was not heard of for too long. Asked often, so by worker.
+pub(crate) async fn is_any_stale(transaction: &mut Transaction) -> Result<bool, Error> {
+    let sql =
+        "SELECT lease_owner, min(lease_until) - {now} AS least, max(lease_until) - {now} AS most
+         FROM job WHERE state = 'running' GROUP BY lease_owner";
+    let mut present = Present::default();
+    for row in transaction.rows(sql, []).await? {
+        let least = row.maybe_integer("least")?.unwrap_or(-1);
+        let most = row.maybe_integer("most")?.unwrap_or(-1);
+        let owner = row.maybe_text("lease_owner")?.unwrap_or_default();
+        if least < 0 || most > LONGEST_LEASE || present.is_gone(&owner) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Ends the harvest of a job that its worker did not end. What it has so far can be gone on with.

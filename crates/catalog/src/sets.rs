@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use crate::bounded::{bounded, clean};
+use crate::conditions::{Conditions, containing};
+use crate::database::Row;
 use crate::repositories::lock;
 use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error};
@@ -54,18 +56,38 @@ impl Catalog {
         let sql = "SELECT set_spec, name, listed FROM oai_set WHERE repository_id = $1";
         let mut transaction = self.database.read().await?;
         let rows = transaction.rows(sql, [repository.into()]).await?;
-        let mut sets = rows
-            .iter()
-            .map(|row| {
-                Ok(Set {
-                    set_spec: row.text("set_spec")?,
-                    name: row.maybe_text("name")?,
-                    listed: row.flag("listed")?,
-                })
-            })
-            .collect::<Result<Vec<_>, Error>>()?;
+        let mut sets = rows.iter().map(set).collect::<Result<Vec<_>, Error>>()?;
         // The databases order texts differently.
         sets.sort_by(|a, b| a.set_spec.cmp(&b.set_spec));
         Ok(sets)
     }
+
+    /// So many sets of a repository, those with this text in their `setSpec` or `setName` if there is one, in about the
+    /// order of their `setSpec`. Some repositories have a set for every author.
+    pub async fn some_sets(
+        &self,
+        repository: i64,
+        text: Option<&str>,
+        limit: u64,
+    ) -> Result<Vec<Set>, Error> {
+        let mut conditions = Conditions::default();
+        conditions.only("repository_id = $n", Some(repository));
+        let text = text.map(str::trim).filter(|text| !text.is_empty());
+        conditions.only(
+            "(lower(set_spec) LIKE $n ESCAPE '!' OR lower(COALESCE(name, '')) LIKE $n ESCAPE '!')",
+            text.map(containing),
+        );
+        let select = "SELECT set_spec, name, listed FROM oai_set";
+        let (sql, values) = conditions.some(select, "ORDER BY set_spec", limit);
+        let rows = self.database.read().await?.rows(&sql, values).await?;
+        rows.iter().map(set).collect()
+    }
+}
+
+fn set(row: &Row) -> Result<Set, Error> {
+    Ok(Set {
+        set_spec: row.text("set_spec")?,
+        name: row.maybe_text("name")?,
+        listed: row.flag("listed")?,
+    })
 }

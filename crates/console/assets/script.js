@@ -126,6 +126,31 @@
     form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(send, 250); });
   };
 
+  // <form data-preview="/schedules/preview" data-target="runs"> shows what that address makes of the form while one types.
+  // Of the other fields for how often only those are shown that the choice needs.
+  const preview = (form) => {
+    let timer, latest = 0;
+    const send = async () => {
+      const number = ++latest;
+      const [path, query] = form.dataset.preview.split("?");
+      const fields = new URLSearchParams(query);
+      new FormData(form).forEach((value, name) => { if (typeof value === "string" && value !== "") fields.set(name, value); });
+      try {
+        const response = await fetch(`${path}?${fields}`, { redirect: "error" });
+        if (!response.ok || number !== latest) return;
+        const fresh = document.createElement("template");
+        fresh.innerHTML = await response.text();
+        if (number !== latest) return;
+        document.getElementById(form.dataset.target)?.replaceChildren(fresh.content);
+      } catch { /* The button still works. */ }
+    };
+    const fit = () => form.querySelectorAll("[data-for]").forEach((part) => {
+      part.hidden = part.dataset.for !== form.elements.frequency?.value;
+    });
+    form.addEventListener("input", () => { fit(); clearTimeout(timer); timer = setTimeout(send, 300); });
+    fit();
+  };
+
   // Light and dark without a reload; the server reads the cookie for the next page.
   const theme = (form) => form.addEventListener("submit", (event) => {
     const chosen = event.submitter?.value;
@@ -157,6 +182,7 @@
   const begin = (root) => {
     root.querySelectorAll("[data-live]").forEach((one) => { if (once(one, "begun")) lives.push(new Live(one)); });
     root.querySelectorAll("form[data-filter]").forEach((one) => { if (once(one, "begun")) filter(one); });
+    root.querySelectorAll("form[data-preview]").forEach((one) => { if (once(one, "begun")) preview(one); });
     root.querySelectorAll("form.theme").forEach((one) => { if (once(one, "begun")) theme(one); });
     root.querySelectorAll("form[method=post]:not(.theme)").forEach((one) => { if (once(one, "single")) single(one); });
     root.querySelectorAll("details.person").forEach((one) => { if (once(one, "begun")) menu(one); });

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use axum::http::Uri;
+use jobs::Retention;
 use serde::Deserialize;
 
 /// The console: where it answers, and for how long people stay logged in.
@@ -25,6 +26,9 @@ pub struct ConsoleConfig {
     pub session_hours: u64,
     /// Connections that may be open at a time.
     pub connections: usize,
+    /// How long ended things are kept, to be told; it is set beside the console.
+    #[serde(skip)]
+    pub retention: Retention,
 }
 
 impl Default for ConsoleConfig {
@@ -37,6 +41,7 @@ impl Default for ConsoleConfig {
             session_idle_minutes: 120,
             session_hours: 24 * 7,
             connections: 512,
+            retention: Retention::default(),
         }
     }
 }

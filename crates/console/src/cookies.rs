@@ -20,7 +20,7 @@ pub(crate) enum Name {
 
 impl Cookies {
     /// The value that came with a request.
-    pub(crate) fn read<'a>(self, headers: &'a HeaderMap, name: Name) -> Option<&'a str> {
+    pub(crate) fn read(self, headers: &HeaderMap, name: Name) -> Option<&str> {
         let name = self.name(name);
         let lines = headers.get_all(COOKIE).into_iter();
         let mut pairs = lines

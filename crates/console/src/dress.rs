@@ -4,7 +4,7 @@
 use askama::Template;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, SET_COOKIE};
+use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, REFRESH, RETRY_AFTER, SET_COOKIE};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -144,6 +144,12 @@ fn render(
         response
             .headers_mut()
             .insert(RETRY_AFTER, HeaderValue::from(seconds));
+        // The page tries again by itself; a form is not sent twice.
+        if status == StatusCode::SERVICE_UNAVAILABLE && method == Method::GET && !is_api(uri) {
+            response
+                .headers_mut()
+                .insert(REFRESH, HeaderValue::from(seconds));
+        }
     }
     response
 }

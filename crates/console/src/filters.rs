@@ -1,5 +1,5 @@
-//! How templates write dates, numbers and sizes: `{{ started|time }}`, `{{ started|ago }}`, `{{ count|number }}`,
-//! `{{ size|bytes }}`, `{{ seconds|duration }}`. Dates and spans of time are whole seconds.
+//! How templates write dates, numbers and sizes: `{{ started|time }}`, `{{ started|clock }}`, `{{ started|ago }}`,
+//! `{{ count|number }}`, `{{ size|bytes }}`, `{{ seconds|duration }}`. Dates and spans of time are whole seconds.
 //!
 //! Pages that use them have `use crate::filters;`.
 
@@ -45,6 +45,14 @@ pub(crate) fn time(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<S
     Ok(Safe(element(at, &shown, "")))
 }
 
+/// The time of the day, in UTC; the date is told when one points at it.
+#[askama::filter_fn]
+pub(crate) fn clock(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = at.plain();
+    let shown = date(at).strftime("%H:%M:%S").to_string();
+    Ok(Safe(element(at, &shown, "")))
+}
+
 /// How long ago, or how soon; the script keeps it true.
 #[askama::filter_fn]
 pub(crate) fn ago(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
@@ -83,7 +91,7 @@ pub(crate) fn grouped(digits: &str) -> String {
     }
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             // Narrow and not to be broken.
             text.push('\u{202f}');
         }

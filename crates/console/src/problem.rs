@@ -101,11 +101,15 @@ impl From<catalog::Error> for Problem {
             | Error::UnknownAccount { .. } => Self::not_found(error.to_string()),
             Error::Database { .. } | Error::Newer { .. } | Error::NotACatalog { .. } => {
                 tracing::error!("{error}");
-                Self::new(
+                let problem = Self::new(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "unavailable",
-                    "the catalog does not answer; try again in a minute, the log of garner says more",
-                )
+                    "the catalog does not answer at the moment; the log of garner says more",
+                );
+                Self {
+                    retry_after: Some(SOON),
+                    ..problem
+                }
             }
             _ => Self::conflict(error.to_string()),
         }
@@ -138,3 +142,6 @@ impl From<tokio::task::JoinError> for Problem {
         Self::from(anyhow::Error::from(error))
     }
 }
+
+/// A database that is away mostly is back after a moment.
+const SOON: Duration = Duration::from_secs(10);

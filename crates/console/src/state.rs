@@ -12,9 +12,11 @@ use utoipa::openapi::OpenApi;
 use crate::api::{Described, operations_of};
 use crate::config::ConsoleConfig;
 use crate::cookies::Cookies;
+use crate::friends::Friends;
 use crate::host::Hosts;
 use crate::outside::Outside;
 use crate::password;
+use crate::previews::Previews;
 use crate::problem::Problem;
 use crate::throttle::Throttle;
 use crate::who::Who;
@@ -28,6 +30,8 @@ struct Inner {
     holdings: Arc<Holdings>,
     config: ConsoleConfig,
     outside: Outside,
+    previews: Previews,
+    friends: Friends,
     hosts: Hosts,
     throttle: Throttle,
     /// A check of a password takes 19 MiB and a core for a while.
@@ -50,6 +54,8 @@ impl ConsoleState {
             hosts: Hosts::new(&config),
             config,
             outside,
+            previews: Previews::default(),
+            friends: Friends::default(),
             throttle: Throttle::default(),
             password_checks: Semaphore::new(PASSWORDS_AT_ONCE),
             setup: Mutex::new(None),
@@ -75,6 +81,16 @@ impl ConsoleState {
     /// How repositories are asked for people.
     pub(crate) fn outside(&self) -> &Outside {
         &self.0.outside
+    }
+
+    /// What repositories said that somebody may add.
+    pub(crate) fn previews(&self) -> &Previews {
+        &self.0.previews
+    }
+
+    /// Repositories that are known to others.
+    pub(crate) fn friends(&self) -> &Friends {
+        &self.0.friends
     }
 
     pub(crate) fn hosts(&self) -> &Hosts {

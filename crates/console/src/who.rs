@@ -109,6 +109,11 @@ impl Theme {
         }
     }
 
+    /// Whether it is the one of this name.
+    pub(crate) fn is(self, name: &str) -> bool {
+        self.name() == name
+    }
+
     pub(crate) fn parse(name: &str) -> Self {
         match name {
             "light" => Self::Light,

@@ -22,6 +22,16 @@ pub struct SelfDescription {
 /// One that gets a verb wrong may still give records. What gets both Identify and ListMetadataFormats wrong is none: a
 /// web page, or a URL that was mistyped.
 pub fn introduce(repository: &harvester::Repository) -> anyhow::Result<SelfDescription> {
+    ask(repository, false)
+}
+
+/// Asks a repository about itself for somebody who waits. If its client is stopped while it lists its sets, they are
+/// left for the next harvest.
+pub fn introduce_briefly(repository: &harvester::Repository) -> anyhow::Result<SelfDescription> {
+    ask(repository, true)
+}
+
+fn ask(repository: &harvester::Repository, without_sets: bool) -> anyhow::Result<SelfDescription> {
     let identity = repository.identify();
     let formats = repository.list_metadata_formats(None);
     if formats.is_err() {
@@ -29,7 +39,10 @@ pub fn introduce(repository: &harvester::Repository) -> anyhow::Result<SelfDescr
     }
     let formats = tolerated(formats)?;
     let sets = repository.list_sets().take(MOST_SETS);
-    let sets = tolerated(sets.collect::<Result<Vec<_>, _>>())?;
+    let sets = match sets.collect::<Result<Vec<_>, _>>() {
+        Err(error) if without_sets && *error.kind() == ErrorKind::Stopped => None,
+        sets => tolerated(sets)?,
+    };
     Ok(SelfDescription {
         base_url: repository.base_url(),
         identity: tolerated(identity)?.map(told).unwrap_or_default(),
@@ -39,6 +52,26 @@ pub fn introduce(repository: &harvester::Repository) -> anyhow::Result<SelfDescr
 }
 
 impl SelfDescription {
+    /// Where it answers.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// What it answers to Identify.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// The formats that it offers, if it can tell.
+    pub fn formats(&self) -> Option<&[MetadataFormat]> {
+        self.formats.as_deref()
+    }
+
+    /// Its sets, pairs of `setSpec` and `setName`, if it can tell.
+    pub fn sets(&self) -> Option<&[(String, Option<String>)]> {
+        self.sets.as_deref()
+    }
+
     /// Adds the repository to the catalog, or brings up to date what is known of it. The base directory is for a new
     /// one; it is made of the base URL if none is given.
     pub fn keep(

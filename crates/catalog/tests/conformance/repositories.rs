@@ -9,7 +9,9 @@ crate::on_both_databases!(
     a_repository_is_added_once_and_then_brought_up_to_date,
     removing_a_repository_removes_what_belongs_to_it_and_nothing_else,
     a_repository_that_is_being_harvested_is_not_removed,
+    a_repository_that_moved_keeps_all_but_its_address,
     sets_are_replaced_and_those_that_hold_records_stay,
+    sets_are_found_by_spec_and_name,
     formats_are_shared_and_keep_the_order_of_the_repository,
     hostile_texts_are_taken_everywhere,
     a_catalog_of_a_newer_garner_is_refused,
@@ -93,6 +95,49 @@ async fn a_repository_that_is_being_harvested_is_not_removed(place: Place) {
     );
     catalog.finish(run, &crate::runs::ok()).await.unwrap();
     catalog.remove_repository(repository).await.unwrap();
+}
+
+async fn a_repository_that_moved_keeps_all_but_its_address(place: Place) {
+    let (catalog, id) = place.with_repository().await;
+    let other = add(&catalog, "http://b.example/oai").await;
+    let before = catalog.repository(id).await.unwrap().unwrap();
+
+    let moved = catalog
+        .change_base_url(id, "https://c.example/oai")
+        .await
+        .unwrap();
+
+    assert_eq!(moved.base_url, "https://c.example/oai");
+    assert_eq!(moved.base_directory, before.base_directory);
+    assert_eq!(catalog.repository_at(&before.base_url).await.unwrap(), None);
+    let taken = catalog.change_base_url(other, &moved.base_url).await;
+    assert!(matches!(taken, Err(Error::NameTaken { .. })), "{taken:?}");
+    let run = catalog.begin(&NewRun::new(id, "oai_dc")).await.unwrap();
+    let busy = catalog.change_base_url(id, "http://d.example/oai").await;
+    assert!(matches!(busy, Err(Error::Busy { .. })), "{busy:?}");
+    catalog.finish(run, &crate::runs::ok()).await.unwrap();
+    let unknown = catalog.change_base_url(999, "http://d.example/oai").await;
+    assert!(matches!(unknown, Err(Error::UnknownRepository { id: 999 })));
+}
+
+async fn sets_are_found_by_spec_and_name(place: Place) {
+    let (catalog, id) = place.with_repository().await;
+    let sets = [
+        ("a:b".to_owned(), Some("Mathematics 100%".to_owned())),
+        ("c".to_owned(), None),
+        ("math".to_owned(), None),
+    ];
+    catalog.replace_sets(id, &sets).await.unwrap();
+    let found = async |text: &str, limit| -> Vec<String> {
+        let sets = catalog.some_sets(id, Some(text), limit).await.unwrap();
+        sets.into_iter().map(|set| set.set_spec).collect()
+    };
+
+    assert_eq!(found("MATH", 9).await, ["a:b", "math"]);
+    assert_eq!(found("%", 9).await, ["a:b"]);
+    assert_eq!(found("_", 9).await, Vec::<String>::new());
+    assert_eq!(found(" ", 2).await, ["a:b", "c"]);
+    assert_eq!(catalog.some_sets(id, None, 9).await.unwrap().len(), 3);
 }
 
 async fn sets_are_replaced_and_those_that_hold_records_stay(place: Place) {

@@ -62,7 +62,7 @@ async fn a_new_schedule_is_planned_and_its_next_job_only_when_that_is_over(place
         .unwrap();
     assert_eq!((new.state, new.version), (ScheduleState::New, 1));
     let (now, schedules) = catalog.to_plan(10).await.unwrap();
-    assert_eq!(schedules, [new.clone()]);
+    assert_eq!(schedules, std::slice::from_ref(&new));
 
     let job = catalog
         .plan(&new, Some(now), ScheduleState::Recurring, 3)

@@ -136,8 +136,7 @@ async fn whatever_is_typed_in_is_understood(place: Place) {
     with_texts(&catalog, repository, &[("1", "a or near not")]).await;
 
     for hostile in [
-        "", " ", "\"", "*", "\"\"*", "()", "--", "';", "\0", "\\", "!", ":*", "|", "<->", "%",
-        "$1",
+        "", " ", "\"", "*", "\"\"*", "()", "--", "';", "\0", "\\", "!", ":*", "|", "<->", "%", "$1",
     ] {
         assert_eq!(found(&catalog, hostile).await, ["1"], "{hostile:?}");
     }
@@ -149,10 +148,8 @@ async fn whatever_is_typed_in_is_understood(place: Place) {
         assert!(found.len() <= 1, "{hostile:?}");
     }
     assert_eq!(found(&catalog, "NOT a").await, ["1"]);
-    assert_eq!(
-        found(&catalog, &"\"a".repeat(5_000)).await,
-        Vec::<String>::new()
-    );
+    let many = "\"a".repeat(5_000);
+    assert_eq!(found(&catalog, &many).await, ["1"]);
 }
 
 async fn a_search_goes_together_with_all_other_conditions(place: Place) {

@@ -68,14 +68,19 @@ impl WithQuiet {
         };
         if let Err(error) = holdings.wait(holdings.catalog().end_job(&lease, &end, &[])) {
             // Nobody waits for it for longer than the lease.
-            eprintln!("the quiet time cannot be ended: {}", plain(&error.to_string()));
+            eprintln!(
+                "the quiet time cannot be ended: {}",
+                plain(&error.to_string())
+            );
         }
         ran
     }
 
     /// Waits until the repository is at rest.
     fn acquire(&self, holdings: &Holdings, repository: i64) -> anyhow::Result<Quiet> {
-        let give_up = self.wait.map(|wait| Instant::now() + Duration::from_secs(wait));
+        let give_up = self
+            .wait
+            .map(|wait| Instant::now() + Duration::from_secs(wait));
         let why = self.command.iter().map(|word| word.to_string_lossy());
         let why = why.collect::<Vec<_>>().join(" ");
         let mut told = false;
@@ -125,7 +130,9 @@ impl WithQuiet {
             }
             if is_kept && !quiet.beat(holdings) {
                 is_kept = false;
-                eprintln!("warning: the repository is not kept quiet any more; a harvest may begin");
+                eprintln!(
+                    "warning: the repository is not kept quiet any more; a harvest may begin"
+                );
             }
         }
     }
@@ -149,7 +156,9 @@ impl Quiet {
         }];
         let catalog = holdings.catalog();
         // A catalog that is away for a moment is asked again.
-        let heard = holdings.wait(catalog.beat(&beats, LEASE)).unwrap_or_default();
+        let heard = holdings
+            .wait(catalog.beat(&beats, LEASE))
+            .unwrap_or_default();
         match heard.first().map(|heard| heard.answer) {
             None | Some(Answer::GoOn) => true,
             Some(Answer::LeaseLost) => false,

@@ -110,7 +110,9 @@ mod tests {
         let source = config.friends.source.as_deref();
         assert_eq!(source, Some("/etc/garner/friends.xml"));
 
-        let config = Config::parse("catalog = 'postgres://a@b/c'\n[friends]\nsource = 'https://a.example/'\n");
+        let config = Config::parse(
+            "catalog = 'postgres://a@b/c'\n[friends]\nsource = 'https://a.example/'\n",
+        );
         let config = config.unwrap().relative_to(Path::new("/etc/garner"));
         assert_eq!(config.catalog.as_deref(), Some("postgres://a@b/c"));
         assert_eq!(config.friends.source.as_deref(), Some("https://a.example/"));

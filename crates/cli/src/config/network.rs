@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use harvester::ClientOptions;
+use harvester::{AddressPolicy, ClientOptions};
 use serde::Deserialize;
 
 /// How repositories are asked, and which addresses may be.
@@ -41,7 +41,10 @@ impl NetworkConfig {
         let interval = interval
             .transpose()
             .context("network.interval_seconds: write a number of seconds")?;
-        if self.connections.is_some_and(|number| !(1..=64).contains(&number)) {
+        if self
+            .connections
+            .is_some_and(|number| !(1..=64).contains(&number))
+        {
             bail!("network.connections: write a number from 1 to 64");
         }
         if self.attempts == Some(0) {
@@ -57,7 +60,17 @@ impl NetworkConfig {
             attempts: self.attempts.unwrap_or(usual.attempts),
             interval: interval.unwrap_or(usual.interval),
             connections: self.connections.map_or(usual.connections, usize::from),
+            allow: self.policy()?,
             ..usual
+        })
+    }
+
+    /// Base URLs come from people who may not be allowed to see all that this machine sees.
+    fn policy(&self) -> anyhow::Result<AddressPolicy> {
+        let allowed = self.allow.iter().map(|network| network.parse());
+        let allowed = allowed.collect::<Result<_, _>>();
+        Ok(AddressPolicy::Public {
+            allowed: allowed.context("network.allow")?,
         })
     }
 }

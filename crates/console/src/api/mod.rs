@@ -4,10 +4,23 @@
 //! first argument is the role. What it takes and gives are types of its own here, `Deserialize` with
 //! `deny_unknown_fields` or `Serialize`, and `ToSchema`; dates are [`Time`], lists are [`Listed`].
 
+#![expect(
+    unused_qualifications,
+    reason = "the macro of utoipa names the parameters of queries in full"
+)]
+
 pub(crate) mod accounts;
 pub(crate) mod audit;
 mod description;
+mod harvest_parameters;
+pub(crate) mod history;
+pub(crate) mod jobs;
 pub(crate) mod me;
+pub(crate) mod records;
+pub(crate) mod repositories;
+pub(crate) mod rules;
+pub(crate) mod schedules;
+pub(crate) mod statistics;
 mod time;
 pub(crate) mod tokens;
 

@@ -118,12 +118,14 @@ pub(crate) async fn confirm_removal(
         tokens,
         ..
     } = AccountPage::new(&state, who, id).await?;
-    let mut losses = vec![format!("{} cannot log in any more.", account.name)];
+    let mut losses = vec![format!(
+        "{} cannot log in any more; what it did stays in the audit trail.",
+        account.name
+    )];
     if !tokens.is_empty() {
         let names: Vec<_> = tokens.iter().map(|token| token.name.as_str()).collect();
         losses.push(format!("Its tokens end: {}.", names.join(", ")));
     }
-    losses.push("What it did stays in the audit trail.".to_owned());
     page(&Confirm {
         who,
         question: format!("Remove the account {}?", account.name),

@@ -12,3 +12,15 @@ pub(crate) use confirm::Confirm;
 pub(crate) use errors::Errors;
 pub(crate) use link::Link;
 pub(crate) use pager::{Pager, Sorting};
+
+use crate::filters::Plain;
+
+/// Whether an option is the one that is chosen.
+pub(crate) fn is_chosen(value: &str, chosen: &str) -> bool {
+    value == chosen
+}
+
+/// Whether a total is more than nothing: how far something is cannot be told without it.
+pub(crate) fn is_known(total: impl Plain<u64>) -> bool {
+    total.plain() > 0
+}

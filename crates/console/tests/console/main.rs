@@ -4,8 +4,16 @@
 //! - `accounts`: accounts and tokens, and never without an admin
 //! - `api`: tokens, errors, and the description
 //! - `connections`: real connections, and the end of them
+//! - `dashboard`: what one sees first, and the figures
+//! - `history`: harvests looked through, compared, taken away, removed
+//! - `jobs`: seen, stopped, tried again
 //! - `login`: in and out, and passwords that are tried
 //! - `protection`: what other sites cannot do
+//! - `quiet`: no harvest while somebody reads
+//! - `records`: records found, read, taken away
+//! - `repositories`: found, added, corrected, removed
+//! - `rules`: filters and mappings tried, saved, removed
+//! - `schedules`: schedules added, changed, steered
 //! - `setup`: the first account
 #![expect(
     clippy::unwrap_used,
@@ -17,6 +25,16 @@ mod accounts;
 mod api;
 mod browser;
 mod connections;
+mod dashboard;
+mod history;
+mod holdings;
+mod jobs;
 mod login;
 mod protection;
+mod queue;
+mod quiet;
+mod records;
+mod repositories;
+mod rules;
+mod schedules;
 mod setup;

@@ -40,7 +40,9 @@ impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let holdings = self.holdings.open()?;
         let repository = self.repository.as_deref();
-        let repository = repository.map(|name| holdings.repository(name)).transpose()?;
+        let repository = repository
+            .map(|name| holdings.repository(name))
+            .transpose()?;
         let states = match (self.all, self.state.is_empty()) {
             (true, _) => Vec::new(),
             (false, true) => vec![JobState::Running, JobState::Scheduled],

@@ -34,7 +34,9 @@ impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let holdings = self.holdings.open()?;
         let repository = self.repository.as_deref();
-        let repository = repository.map(|name| holdings.repository(name)).transpose()?;
+        let repository = repository
+            .map(|name| holdings.repository(name))
+            .transpose()?;
         let query = ScheduleQuery {
             repository: repository.map(|repository| repository.id),
             state: self.state,
@@ -51,7 +53,10 @@ impl List {
                     continue;
                 }
                 if at == 0 {
-                    writeln!(out, " no.  state      next run              how often, and what")?;
+                    writeln!(
+                        out,
+                        " no.  state      next run              how often, and what"
+                    )?;
                 }
                 writeln!(out, "{}", line(schedule))?;
             }

@@ -22,7 +22,12 @@ pub(super) struct Settings {
     #[arg(long, group = "frequency")]
     once: bool,
     /// When the only run of --once is due
-    #[arg(long, value_name = "DATE", requires = "once", conflicts_with = "starts")]
+    #[arg(
+        long,
+        value_name = "DATE",
+        requires = "once",
+        conflicts_with = "starts"
+    )]
     at: Option<String>,
     /// Nothing runs before this date, and intervals are counted from it
     #[arg(long, value_name = "DATE")]
@@ -102,7 +107,9 @@ impl Settings {
         match &self.prefix {
             Some(prefix) => settings.metadata_prefix.clone_from(prefix),
             None if settings.metadata_prefix.is_empty() => {
-                parameters.usual_prefix().clone_into(&mut settings.metadata_prefix);
+                parameters
+                    .usual_prefix()
+                    .clone_into(&mut settings.metadata_prefix);
             }
             None => {}
         }

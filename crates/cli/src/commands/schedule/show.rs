@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Chosen, schedule};
-use crate::output::{to_stdout, write_json};
+use crate::output::{field, to_stdout, write_json};
 use crate::text::{date, plain};
 
 /// Show all of a schedule
@@ -53,28 +53,25 @@ pub(super) fn frequency(schedule: &Schedule) -> String {
 
 fn describe(out: &mut impl Write, schedule: &Schedule, now: i64) -> io::Result<()> {
     let settings = &schedule.settings;
-    writeln!(
+    writeln!(out, "schedule {}: {}", schedule.id, plain(&settings.name))?;
+    field(out, "repository", &schedule.base_url)?;
+    field(out, "format", &settings.metadata_prefix)?;
+    field(out, "set", settings.set.as_deref().unwrap_or_default())?;
+    field(out, "how often", &frequency(schedule))?;
+    field(
         out,
-        "schedule {}: {}",
-        schedule.id,
-        plain(&settings.name)
+        "starts",
+        &settings.starts.map(date).unwrap_or_default(),
     )?;
-    let line = |out: &mut _, name: &str, value: &str| -> io::Result<()> {
-        match value.is_empty() {
-            true => Ok(()),
-            false => writeln!(out, "{name:<12}  {}", plain(value)),
-        }
-    };
-    line(out, "repository", &schedule.base_url)?;
-    line(out, "format", &settings.metadata_prefix)?;
-    line(out, "set", settings.set.as_deref().unwrap_or_default())?;
-    line(out, "how often", &frequency(schedule))?;
-    line(out, "starts", &settings.starts.map(date).unwrap_or_default())?;
-    line(out, "ends", &settings.ends.map(date).unwrap_or_default())?;
-    line(out, "state", &standing(schedule, now))?;
-    line(out, "last run", &schedule.last_run.map(date).unwrap_or_default())?;
+    field(out, "ends", &settings.ends.map(date).unwrap_or_default())?;
+    field(out, "state", &standing(schedule, now))?;
+    field(
+        out,
+        "last run",
+        &schedule.last_run.map(date).unwrap_or_default(),
+    )?;
     for (name, value) in parameters(settings) {
-        line(out, &name, &value)?;
+        field(out, &name, &value)?;
     }
     Ok(())
 }
@@ -97,7 +94,9 @@ fn parameters(settings: &catalog::ScheduleSettings) -> Vec<(String, String)> {
     let Ok(Value::Object(set)) = serde_json::from_str(&settings.parameters) else {
         return Vec::new();
     };
-    let unusual = set.into_iter().filter(|(name, value)| usual.get(name) != Some(value));
+    let unusual = set
+        .into_iter()
+        .filter(|(name, value)| usual.get(name) != Some(value));
     let said = |value: Value| match value {
         Value::String(text) => text,
         value => value.to_string(),

@@ -1,0 +1,134 @@
+//! `GET /schedules`: all schedules, with how they stand, when they run next and what came of the last run.
+
+use askama::Template;
+use axum::extract::State;
+use catalog::{HistoryEntry, HistoryQuery, Schedule, ScheduleQuery, ScheduleState};
+use serde::Deserialize;
+
+use crate::dress::page;
+use crate::extract::Query;
+use crate::filters;
+use crate::parts::{Errors, Link, Pager};
+use crate::problem::{Answer, Problem};
+use crate::repository_choices::{named, repository_choices};
+use crate::schedules::title;
+use crate::state::ConsoleState;
+use crate::who::{Viewer, Who};
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(crate) struct Parameters {
+    text: String,
+    repository: String,
+    state: String,
+    offset: u64,
+}
+
+#[derive(Template)]
+#[template(path = "schedules.html")]
+struct Schedules {
+    who: Who,
+    text: String,
+    repository: String,
+    state: String,
+    repositories: Vec<(String, String)>,
+    rows: Vec<Row>,
+    pager: Pager,
+    is_filtered: bool,
+    errors: Errors,
+}
+
+struct Row {
+    schedule: Schedule,
+    title: String,
+    repository: String,
+    /// How often, in words.
+    frequency: String,
+    last: Option<HistoryEntry>,
+}
+
+/// The states, to choose from.
+pub(crate) const STATES: [(&str, &str); 6] = [
+    ("", "all"),
+    ("new", "new: planned in a moment"),
+    ("recurring", "recurring"),
+    ("once", "once"),
+    ("paused", "paused"),
+    ("ended", "ended"),
+];
+
+pub(crate) async fn list(
+    Viewer(who): Viewer,
+    State(state): State<ConsoleState>,
+    Query(parameters): Query<Parameters>,
+) -> Answer {
+    let Parameters {
+        text,
+        repository,
+        state: standing,
+        offset,
+    } = parameters;
+    let text = text.trim().to_owned();
+    let query = ScheduleQuery {
+        repository: repository.parse().ok(),
+        state: ScheduleState::parse(&standing),
+        text: Some(text.clone()).filter(|text| !text.is_empty()),
+    };
+    let is_filtered = query.repository.is_some() || query.state.is_some() || query.text.is_some();
+    let schedules = state.catalog().schedules(&query).await?;
+    let total = schedules.len() as u64;
+    let shown = schedules
+        .into_iter()
+        .skip(usize::try_from(offset).unwrap_or(usize::MAX));
+    let mut rows = Vec::new();
+    for schedule in shown.take(PAGE as usize) {
+        rows.push(row(&state, schedule).await?);
+    }
+    let link = Link::to("/schedules")
+        .with("text", &text)
+        .with("repository", &repository)
+        .with("state", &standing);
+    page(&Schedules {
+        who,
+        text,
+        repository,
+        state: standing,
+        repositories: repository_choices(&state, "all").await?,
+        pager: Pager::by_offset(&link, offset, PAGE, rows.len(), total),
+        rows,
+        is_filtered,
+        errors: Errors::default(),
+    })
+}
+
+async fn row(state: &ConsoleState, schedule: Schedule) -> Result<Row, Problem> {
+    Ok(Row {
+        title: title(&schedule),
+        repository: named(schedule.repository_name.as_deref(), &schedule.base_url),
+        frequency: in_words(&schedule.settings.frequency),
+        last: last_harvest(state, &schedule).await?,
+        schedule,
+    })
+}
+
+/// How often, in words; what cannot be read stays as it is.
+pub(super) fn in_words(frequency: &str) -> String {
+    let parsed = frequency.parse::<jobs::Frequency>();
+    parsed.map_or_else(|_| frequency.to_owned(), |frequency| frequency.describe())
+}
+
+async fn last_harvest(
+    state: &ConsoleState,
+    schedule: &Schedule,
+) -> Result<Option<HistoryEntry>, Problem> {
+    let query = HistoryQuery {
+        // The history can be found by repository.
+        repository: Some(schedule.settings.repository),
+        schedule: Some(schedule.id),
+        limit: 1,
+        ..HistoryQuery::default()
+    };
+    Ok(state.catalog().history(&query).await?.pop())
+}
+
+const PAGE: u64 = 50;

@@ -1,0 +1,212 @@
+//! Jobs: seen, stopped, tried again, by people and by programs.
+
+use axum::http::{Method, StatusCode};
+use catalog::{JobEnd, JobState, LogLevel, Role};
+use serde_json::{Value, json};
+
+use crate::browser::TestConsole;
+
+fn state(test: &TestConsole, id: i64) -> JobState {
+    let job = test.holdings.wait(test.holdings.catalog().job(id));
+    job.unwrap().unwrap().state
+}
+
+#[test]
+fn a_waiting_job_is_deleted_and_can_be_wanted_again() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let job = test.waiting(&test.repository("Alpha"));
+    operator.get("/jobs").shows(StatusCode::OK, "Delete");
+
+    let fields = [("next", "/jobs"), ("was", "scheduled")];
+    let answer = operator.post(&format!("/jobs/{}/cancel", job.id), &fields);
+    answer.leads_to("/jobs");
+    operator
+        .get("/jobs")
+        .shows(StatusCode::OK, &format!("Job {} is cancelled.", job.id));
+    assert_eq!(state(&test, job.id), JobState::Cancelled);
+
+    let answer = operator.post(&format!("/jobs/{}/retry", job.id), &[]);
+    answer.leads_to(&format!("/jobs/{}", job.id));
+    assert_eq!(state(&test, job.id), JobState::Scheduled);
+    let trail = test.audit_trail();
+    assert_eq!(trail[0].entry.action, "job.retry");
+    assert_eq!(trail[1].entry.action, "job.cancel");
+    assert_eq!(trail[1].entry.account, "ann");
+}
+
+#[test]
+fn a_running_job_says_that_it_stops_until_it_has() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let claim = test.running(&test.repository("Alpha"));
+    let place = format!("/jobs/{}", claim.job.id);
+    operator.get(&place).shows(StatusCode::OK, ">Stop<");
+
+    operator
+        .post(&format!("{place}/cancel"), &[("was", "running")])
+        .leads_to(&place);
+    let live = operator.get(&format!("{place}/live"));
+    live.shows(StatusCode::OK, "stopping…");
+    assert!(!live.body.contains(">Stop<"), "{}", live.body);
+    assert!(!live.headers.contains_key("x-garner-over"));
+
+    test.end(&claim, &JobEnd::Cancelled);
+    let live = operator.get(&format!("{place}/live"));
+    live.shows(StatusCode::OK, "Try again");
+    assert!(live.headers.contains_key("x-garner-over"));
+}
+
+#[test]
+fn a_job_that_begins_or_ends_while_it_is_deleted_is_told_plainly() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let alpha = test.repository("Alpha");
+    let begun = test.running(&alpha);
+    let place = format!("/jobs/{}", begun.job.id);
+    operator.post(&format!("{place}/cancel"), &[("was", "scheduled")]);
+    operator
+        .get(&place)
+        .shows(StatusCode::OK, "had begun in the meantime");
+
+    test.end(&begun, &JobEnd::Finished);
+    operator.post(&format!("{place}/cancel"), &[("was", "running")]);
+    operator
+        .get(&place)
+        .shows(StatusCode::OK, "over before it could be stopped");
+    operator.post(&format!("{place}/retry"), &[]);
+    operator
+        .get(&place)
+        .shows(StatusCode::OK, "Nothing was done");
+
+    let answer = operator.post("/jobs/999999/cancel", &[]);
+    answer.shows(StatusCode::NOT_FOUND, "it may have been removed");
+}
+
+#[test]
+fn viewers_see_jobs_and_steer_none() {
+    let test = TestConsole::new();
+    let viewer = test.with_session("vic", Role::Viewer);
+    let job = test.waiting(&test.repository("Alpha"));
+    let page = viewer.get("/jobs");
+    page.shows(StatusCode::OK, "Alpha");
+    assert!(!page.body.contains("Delete"), "{}", page.body);
+    for action in ["cancel", "retry"] {
+        let answer = viewer.post(&format!("/jobs/{}/{action}", job.id), &[]);
+        assert_eq!(answer.status, StatusCode::FORBIDDEN);
+        let path = format!("/api/v1/jobs/{}/{action}", job.id);
+        let answer = viewer.call(Method::POST, &path, &json!({}));
+        assert_eq!(answer.code(), "forbidden");
+    }
+    assert_eq!(state(&test, job.id), JobState::Scheduled);
+}
+
+#[test]
+fn the_log_is_shown_as_it_happens_and_takes_no_markup_from_repositories() {
+    let test = TestConsole::new();
+    let viewer = test.with_session("vic", Role::Viewer);
+    let claim = test.running(&test.repository("Alpha"));
+    let id = claim.job.id;
+    viewer
+        .get(&format!("/jobs/{id}"))
+        .shows(StatusCode::OK, r#"data-live="/jobs/"#);
+    test.log(id, LogLevel::Info, "page 1: 100 records");
+    test.log(id, LogLevel::Warning, "<script>alert(1)</script>");
+
+    let live = viewer.get(&format!("/jobs/{id}/live"));
+    live.shows(StatusCode::OK, "page 1: 100 records");
+    live.shows(StatusCode::OK, "&#60;script&#62;alert(1)");
+    live.shows(StatusCode::OK, "<b>warning:</b>");
+    assert!(!live.body.contains("<script>"), "{}", live.body);
+
+    for number in 0..600 {
+        test.log(id, LogLevel::Info, &format!("line {number}."));
+    }
+    let live = viewer.get(&format!("/jobs/{id}/live"));
+    live.shows(StatusCode::OK, "line 599.");
+    live.shows(StatusCode::OK, "The last lines");
+    assert!(!live.body.contains("line 10."));
+    let path = format!("/api/v1/jobs/{id}/log?limit=2");
+    let first = viewer.call(Method::GET, &path, &Value::Null).json();
+    assert_eq!(first["items"][0]["message"], "page 1: 100 records");
+    let path = format!("/api/v1/jobs/{id}/log?limit=1&after={}", first["next"]);
+    let next = viewer.call(Method::GET, &path, &Value::Null).json();
+    assert_eq!(next["items"][0]["message"], "line 0.");
+}
+
+#[test]
+fn jobs_that_are_over_are_filtered_and_paged() {
+    let test = TestConsole::new();
+    let viewer = test.with_session("vic", Role::Viewer);
+    let (alpha, beta) = (test.repository("Alpha"), test.repository("Beta"));
+    for number in 0..51 {
+        test.failed(&alpha, &format!("reason {number}."));
+    }
+    test.end(&test.running(&beta), &JobEnd::Finished);
+
+    let page = viewer.get("/jobs/ended");
+    page.shows(StatusCode::OK, "finished");
+    page.shows(StatusCode::OK, "reason 50.");
+    assert!(!page.body.contains("reason 1."), "{}", page.body);
+    let next = page.body.split(r#"rel="next" href=""#).nth(1).unwrap();
+    let next = next.split('"').next().unwrap().replace("&#38;", "&");
+    viewer.get(&next).shows(StatusCode::OK, "reason 1.");
+
+    let path = format!("/jobs/ended?state=finished&repository={}", beta.id);
+    let page = viewer.get(&path);
+    page.shows(StatusCode::OK, "Beta");
+    assert!(!page.body.contains("reason"), "{}", page.body);
+    viewer
+        .get("/jobs/ended?state=running&kind=nonsense&repository=x")
+        .shows(StatusCode::OK, "reason 50.");
+}
+
+#[test]
+fn programs_put_harvests_into_the_queue_and_stop_them() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let alpha = test.repository("Alpha");
+    let post = |path: &str, body: &Value| operator.call(Method::POST, path, body);
+
+    let wanted = json!({ "repository": alpha.id, "set": "a:b", "parameters": { "full": true } });
+    let made = post("/api/v1/jobs", &wanted);
+    assert_eq!(made.status, StatusCode::CREATED, "{made:?}");
+    let job = made.json();
+    assert_eq!(job["metadata_prefix"], "oai_dc");
+    assert_eq!(job["parameters"]["full"], true);
+    assert_eq!(job["created_by"], "ann");
+    let path = format!(
+        "/api/v1/jobs?state=running,scheduled&repository={}",
+        alpha.id
+    );
+    let list = operator.call(Method::GET, &path, &Value::Null).json();
+    assert_eq!(list["items"][0]["id"], job["id"]);
+
+    let stopped = post(&format!("/api/v1/jobs/{}/cancel", job["id"]), &json!({}));
+    assert_eq!(stopped.json()["asked"], false);
+    assert_eq!(stopped.json()["job"]["state"], "cancelled");
+    let again = post(&format!("/api/v1/jobs/{}/cancel", job["id"]), &json!({}));
+    assert_eq!(
+        (again.status, again.code().as_str()),
+        (StatusCode::CONFLICT, "conflict")
+    );
+    let again = post(&format!("/api/v1/jobs/{}/retry", job["id"]), &json!({}));
+    assert_eq!(again.json()["state"], "scheduled");
+
+    for (wanted, status) in [
+        (json!({ "repository": 999 }), StatusCode::NOT_FOUND),
+        (
+            json!({ "repository": alpha.id, "parameters": { "from": "soon" } }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            json!({ "repository": alpha.id, "parameters": { "base_directory": "/etc" } }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+    ] {
+        assert_eq!(post("/api/v1/jobs", &wanted).status, status, "{wanted}");
+    }
+    let path = "/api/v1/jobs?state=nonsense";
+    let answer = operator.call(Method::GET, path, &Value::Null);
+    assert_eq!(answer.code(), "invalid");
+}

@@ -1,0 +1,315 @@
+//! Repositories: found, added by a base URL alone, asked, corrected, harvested, removed.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
+use axum::http::{Method, StatusCode};
+use catalog::{JobEnd, Role};
+use serde_json::{Value, json};
+use test_support::{Misbehaving, Script};
+
+use crate::browser::{Browser, TestConsole};
+
+/// A server that answers every request with the same bytes, until the test ends.
+fn place(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{address}/oai")
+}
+
+/// The value of a hidden field.
+fn hidden(body: &str, name: &str) -> String {
+    let start = format!(r#"name="{name}" value=""#);
+    let rest = body
+        .split(&start)
+        .nth(1)
+        .unwrap_or_else(|| panic!("{name}: {body}"));
+    rest.split('"').next().unwrap().to_owned()
+}
+
+fn add(browser: &Browser<'_>, base_url: &str) -> String {
+    let answer = browser.post("/repositories", &[("base_url", base_url)]);
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{answer:?}");
+    answer.location().to_owned()
+}
+
+#[test]
+fn a_repository_is_asked_shown_and_added() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let remote = Misbehaving::start(Script::new(10, 5));
+
+    let asked = operator.post("/repositories/new", &[("base_url", &remote.base_url())]);
+    asked.shows(StatusCode::OK, "It answers");
+    asked.shows(StatusCode::OK, "oai_dc");
+    let requests = remote.requests().len();
+    let fields = [
+        ("base_url", hidden(&asked.body, "base_url")),
+        ("preview", hidden(&asked.body, "preview")),
+    ];
+    let fields = fields
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_str()));
+    let added = operator.post("/repositories", &fields);
+    // What was shown is what is added; nobody is asked again.
+    assert_eq!(remote.requests().len(), requests);
+    let page = operator.get(added.location());
+    page.shows(StatusCode::OK, "is added");
+    page.shows(StatusCode::OK, "/schedules/new?repository=");
+    page.shows(StatusCode::OK, "never");
+    assert_eq!(test.audit_trail()[0].entry.action, "repository.add");
+
+    let again = operator.post("/repositories/new", &[("base_url", &remote.base_url())]);
+    again.shows(StatusCode::OK, "It is known already");
+}
+
+#[test]
+fn what_is_no_repository_is_told_in_plain_words() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let page = place(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<!DOCTYPE html><html><body>Hello</body></html>",
+    );
+    let feed = place("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n<rss version=\"2.0\"></rss>");
+    let nothing = place("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    let other = place("SSH-2.0-OpenSSH_9.6\r\n");
+    let closed = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/oai", listener.local_addr().unwrap())
+    };
+    for (base_url, words) in [
+        (page.as_str(), "There is a web page at this address"),
+        (&feed, "speaks another language than OAI-PMH"),
+        (&nothing, "There is nothing at this address"),
+        (&other, "It cannot be reached"),
+        (&closed, "It cannot be reached"),
+        ("repository.example/oai", "is not a base URL"),
+        ("ftp://repository.example/oai", "http:// or https://"),
+        ("", "Type in where the repository answers"),
+    ] {
+        let answer = operator.post("/repositories/new", &[("base_url", base_url)]);
+        answer.shows(StatusCode::UNPROCESSABLE_ENTITY, words);
+        if !base_url.is_empty() {
+            // What was typed in is still there to be corrected.
+            answer.shows(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                &format!(r#"value="{base_url}""#),
+            );
+            let body = json!({ "base_url": base_url });
+            let answer = operator.call(Method::POST, "/api/v1/repositories/identify", &body);
+            assert_eq!(answer.code(), "no_repository");
+        }
+    }
+    assert!(
+        operator
+            .get("/repositories")
+            .body
+            .contains("No repositories yet")
+    );
+}
+
+#[test]
+fn the_list_is_searched_sorted_and_filtered_by_its_address() {
+    let test = TestConsole::new();
+    let viewer = test.with_session("vic", Role::Viewer);
+    for number in 0..60 {
+        test.repository(&format!("Library {number:02}"));
+    }
+    test.repository("Ärchive & more");
+
+    let first = viewer.get("/repositories?text=library&sort=name&order=descending");
+    first.shows(StatusCode::OK, "Library 59");
+    first.shows(StatusCode::OK, "1–50 of 60");
+    assert!(!first.body.contains("Library 09"), "{}", first.body);
+    assert!(first.body.contains("&#38;offset=50") || first.body.contains("&offset=50"));
+    let second = viewer.get("/repositories?text=library&sort=name&order=descending&offset=50");
+    second.shows(StatusCode::OK, "Library 09");
+    viewer
+        .get("/repositories?text=archive")
+        .shows(StatusCode::OK, "Ärchive &#38; more");
+    let failing = viewer.get("/repositories?health=failing");
+    failing.shows(StatusCode::OK, "No such repository");
+    let page = viewer.get("/repositories?health=nonsense&sort=nonsense");
+    page.shows(StatusCode::OK, "1–50 of 61");
+    assert!(!page.body.contains("/repositories/new"));
+
+    let path = "/api/v1/repositories?text=library&limit=20&offset=40&sort=name";
+    let list = viewer.call(Method::GET, path, &Value::Null).json();
+    assert_eq!(list["items"][0]["name"], "Library 40");
+    assert_eq!(list["total"], 60);
+    assert!(list["next"].is_null());
+}
+
+#[test]
+fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
+    let test = TestConsole::new();
+    let viewer = test.with_session("vic", Role::Viewer);
+    let alpha = test.repository("Alpha");
+    let sets: Vec<_> = (0..300)
+        .map(|number| {
+            (
+                format!("top:part-{number:03}"),
+                Some(format!("Part <{number}>")),
+            )
+        })
+        .collect();
+    let catalog = test.holdings.catalog();
+    test.holdings
+        .wait(catalog.replace_sets(alpha.id, &sets))
+        .unwrap();
+    let claim = test.running(&alpha);
+    test.beat(&claim, 5, 10);
+
+    let place = format!("/repositories/{}", alpha.id);
+    let page = viewer.get(&place);
+    page.shows(StatusCode::OK, "http://alpha.example/oai");
+    page.shows(StatusCode::OK, "top:part-000");
+    page.shows(StatusCode::OK, "Part &#60;0&#62;");
+    page.shows(StatusCode::OK, "There are more; the search finds them");
+    page.shows(StatusCode::OK, &format!("/jobs/{}", claim.job.id));
+    assert!(!page.body.contains("top:part-299"));
+    assert!(
+        !page.body.contains("Harvest now"),
+        "viewers harvest nothing"
+    );
+    let found = viewer.get(&format!("{place}?sets=PART-299"));
+    found.shows(StatusCode::OK, "top:part-299");
+    assert!(!found.body.contains("top:part-000"));
+    viewer
+        .get(&format!("{place}?sets=%25"))
+        .shows(StatusCode::OK, "No such set");
+    let path = format!(
+        "/api/v1/repositories/{}/sets?text=part-29&limit=3",
+        alpha.id
+    );
+    let sets = viewer.call(Method::GET, &path, &Value::Null).json();
+    assert_eq!(sets["items"][2]["set_spec"], "top:part-292");
+    assert_eq!(sets["total"], 300);
+    assert_eq!(
+        viewer.get("/repositories/999").status,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[test]
+fn a_harvest_is_begun_from_the_page() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let alpha = test.repository("Alpha");
+    let fields = [
+        ("metadata_prefix", "oai_dc"),
+        ("set", " x "),
+        ("full", "true"),
+    ];
+    let answer = operator.post(&format!("/repositories/{}/harvest", alpha.id), &fields);
+    assert!(answer.location().starts_with("/jobs/"), "{answer:?}");
+    let job = test.claimed().job;
+    assert_eq!(job.set.as_deref(), Some("x"));
+    assert!(
+        job.parameters.contains(r#""full":true"#),
+        "{}",
+        job.parameters
+    );
+    assert!(job.max_attempts > 1);
+}
+
+#[test]
+fn a_repository_that_moved_is_corrected_and_keeps_its_number() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let (old, new) = (
+        Misbehaving::start(Script::new(3, 3)),
+        Misbehaving::start(Script::new(3, 3)),
+    );
+    let place = add(&operator, &old.base_url());
+    let edit = format!("{place}/edit");
+
+    let answer = operator.post(&edit, &[("base_url", "http://127.0.0.1:1/oai")]);
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "It cannot be reached");
+    operator.get(&place).shows(StatusCode::OK, &old.base_url());
+    operator
+        .post(&edit, &[("base_url", &new.base_url())])
+        .leads_to(&place);
+    operator.get(&place).shows(StatusCode::OK, &new.base_url());
+
+    let other = add(&operator, &old.base_url());
+    assert_ne!(other, place);
+    let answer = operator.post(&edit, &[("base_url", &old.base_url())]);
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "Another repository");
+    operator
+        .post(&format!("{place}/identify"), &[])
+        .leads_to(&place);
+    drop(new);
+    let answer = operator.post(&format!("{place}/identify"), &[]);
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "It could not be asked");
+}
+
+#[test]
+fn a_repository_is_removed_after_it_was_said_what_is_lost() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let alpha = test.repository("Alpha");
+    let claim = test.running(&alpha);
+    let place = format!("/repositories/{}/remove", alpha.id);
+    let page = operator.get(&place);
+    page.shows(StatusCode::OK, "What is lost");
+    page.shows(StatusCode::OK, "Stop that first");
+
+    let answer = operator.post(&place, &[("sure", "true")]);
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "being harvested");
+    test.end(&claim, &JobEnd::Cancelled);
+    let answer = operator.post(&place, &[]);
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "Tick this box");
+
+    let files = test.holdings.base_directory(&alpha).join("oai_dc");
+    std::fs::create_dir_all(&files).unwrap();
+    std::fs::write(files.join("mine.txt"), "kept").unwrap();
+    operator
+        .post(&place, &[("sure", "true")])
+        .leads_to("/repositories");
+    operator
+        .get("/repositories")
+        .shows(StatusCode::OK, "Alpha is removed. Its files stay");
+    assert!(files.join("mine.txt").exists());
+    // Somebody else had the page open.
+    let answer = operator.post(&place, &[("sure", "true")]);
+    answer.shows(StatusCode::NOT_FOUND, "it may have been removed");
+    assert_eq!(test.audit_trail()[0].entry.action, "repository.remove");
+}
+
+#[test]
+fn programs_add_change_and_remove_repositories() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let remote = Misbehaving::start(Script::new(3, 3));
+    let body = json!({ "base_url": remote.base_url() });
+    let post = |path: &str| operator.call(Method::POST, path, &body);
+
+    let preview = post("/api/v1/repositories/identify").json();
+    assert_eq!(preview["protocol_version"], "2.0");
+    assert!(preview["known"].is_null());
+    let made = post("/api/v1/repositories");
+    assert_eq!(made.status, StatusCode::CREATED, "{made:?}");
+    assert_eq!(made.json()["health"], "never");
+    assert_eq!(post("/api/v1/repositories").status, StatusCode::OK);
+    let place = format!("/api/v1/repositories/{}", made.json()["id"]);
+    let formats = operator.call(Method::GET, &format!("{place}/formats"), &Value::Null);
+    assert_eq!(formats.json()["items"][0]["metadata_prefix"], "oai_dc");
+    let changed = operator.call(Method::PUT, &place, &body);
+    assert_eq!(changed.status, StatusCode::OK, "{changed:?}");
+
+    let viewer = test.with_session("vic", Role::Viewer);
+    let answer = viewer.call(Method::DELETE, &place, &Value::Null);
+    assert_eq!(answer.code(), "forbidden");
+    let removed = operator.call(Method::DELETE, &format!("{place}?files=true"), &Value::Null);
+    assert_eq!(removed.json()["files"], 0);
+    let gone = operator.call(Method::GET, &place, &Value::Null);
+    assert_eq!(gone.code(), "not_found");
+}

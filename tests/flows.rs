@@ -36,6 +36,10 @@ mod hostile_files;
 mod interop;
 /// What is an item and what is not, and under which identifier.
 mod items;
+/// Jobs: shown, cancelled, tried again; quiet times.
+mod job;
+/// A data directory with schedules and jobs, and the processes that work on it.
+mod managed;
 /// Beside another web server, a real nginx.
 mod origin;
 /// Plug-ins and fixity.
@@ -47,6 +51,13 @@ mod protocol;
 mod records;
 /// Repositories added, listed, shown and removed, on both databases.
 mod repository;
+
+/// Schedules, and how they become harvests.
+mod schedule;
+/// Everything in one process: started, stopped, killed.
+mod up;
+/// Workers in several processes on one catalog: taken over, fenced, a database that goes away.
+mod worker;
 
 use test_support::Garner;
 

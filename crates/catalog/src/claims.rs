@@ -10,7 +10,7 @@ use crate::database::Transaction;
 use crate::job_log::{LogLevel, log};
 use crate::jobs::{lock_queue, read};
 use crate::rows::batch;
-use crate::running::{Running, seconds};
+use crate::running::{self, Running, seconds};
 use crate::{Catalog, Error, Job, JobKind, owner};
 
 /// How a worker asks for a job.
@@ -85,8 +85,7 @@ impl Catalog {
                 return Ok(true);
             }
         }
-        let running = Running::all(&mut transaction).await?;
-        Ok(running.iter().any(|job| job.is_stale))
+        running::is_any_stale(&mut transaction).await
     }
 }
 
@@ -105,6 +104,7 @@ async fn release_stale(transaction: &mut Transaction) -> Result<Vec<Running>, Er
 struct Due {
     id: i64,
     token: i64,
+    schedule: Option<i64>,
     /// Who had it, if that worker did not give it back.
     left_by: Option<String>,
 }
@@ -121,26 +121,24 @@ async fn due(
     let hosts: Vec<_> = full_hosts(running, options.per_host);
     let kinds: Vec<_> = options.kinds.iter().map(|kind| (kind.name(),)).collect();
 
-    // What others left first. Both conditions are those of an index, so that a long queue is not read to its end.
-    for left in ["AND job.lease_owner IS NOT NULL", ""] {
-        let sql = format!(
-            "SELECT job.id, job.lease_token, job.lease_owner
-             FROM job LEFT JOIN repository ON repository.id = job.repository_id
-             WHERE job.state = 'scheduled' {left} AND job.run_at <= {{now}} AND job.kind {{texts($1)}}
-                 AND (job.kind <> 'harvest'
-                     OR NOT (job.repository_id {{integers($2)}} OR repository.host {{texts($3)}}))
-             ORDER BY job.priority DESC, job.run_at, job.id LIMIT 1"
-        );
-        let values = [batch(&kinds), batch(&repositories), batch(&hosts)];
-        if let Some(row) = transaction.row(&sql, values).await? {
-            return Ok(Some(Due {
-                id: row.integer("id")?,
-                token: row.integer("lease_token")?,
-                left_by: row.maybe_text("lease_owner")?,
-            }));
-        }
-    }
-    Ok(None)
+    // In the order of an index, so that a long queue is not read to its end. The sum keeps the time from being looked for
+    // in another one.
+    let sql = "SELECT job.id, job.lease_token, job.lease_owner, job.schedule_id
+         FROM job LEFT JOIN repository ON repository.id = job.repository_id
+         WHERE job.state = 'scheduled' AND job.run_at + 0 <= {now} AND job.kind {texts($1)}
+             AND (job.kind <> 'harvest'
+                 OR NOT (job.repository_id {integers($2)} OR repository.host {texts($3)}))
+         ORDER BY job.lease_owner IS NULL, job.priority DESC, job.run_at, job.id LIMIT 1";
+    let values = [batch(&kinds), batch(&repositories), batch(&hosts)];
+    let Some(row) = transaction.row(sql, values).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Due {
+        id: row.integer("id")?,
+        token: row.integer("lease_token")?,
+        schedule: row.maybe_integer("schedule_id")?,
+        left_by: row.maybe_text("lease_owner")?,
+    }))
 }
 
 /// The repositories that a command harvests.
@@ -187,9 +185,10 @@ async fn take(
         seconds(options.lease).into(),
     ];
     transaction.execute(sql, values).await?;
-    let sql = "UPDATE schedule SET last_run = {now}
-         WHERE id = (SELECT schedule_id FROM job WHERE id = $1)";
-    transaction.execute(sql, [due.id.into()]).await?;
+    if let Some(schedule) = due.schedule {
+        let sql = "UPDATE schedule SET last_run = {now} WHERE id = $1";
+        transaction.execute(sql, [schedule.into()]).await?;
+    }
     let taken_over = due.left_by.as_deref().map(owner::described);
     if let Some(other) = &taken_over {
         let line = format!("{} took over from {other}", owner::described(&worker));

@@ -155,9 +155,9 @@ async fn listed(
     query: &JobQuery,
     state: JobState,
 ) -> Result<Vec<Job>, Error> {
-    let order = match state {
-        JobState::Scheduled => "job.run_at, job.id",
-        _ => "job.id DESC",
+    let (before, order) = match state {
+        JobState::Scheduled => ("$1 > 0", "job.run_at, job.id"),
+        _ => ("job.id < $1", "job.id DESC"),
     };
     let name = state.name();
     // What is not asked for is left out of the statement, so that an index can be chosen for what is.
@@ -168,7 +168,7 @@ async fn listed(
     let repository = of("repository_id", query.repository, 4);
     let schedule = of("schedule_id", query.schedule, 5);
     let sql = format!(
-        "{SELECT} WHERE job.state = '{name}' AND job.id < $1 AND ($2 = 0 OR job.kind {{texts($3)}})
+        "{SELECT} WHERE job.state = '{name}' AND {before} AND ($2 = 0 OR job.kind {{texts($3)}})
          {repository} {schedule} ORDER BY {order} LIMIT $6"
     );
     let kinds: Vec<_> = query.kinds.iter().map(|kind| (kind.name(),)).collect();

@@ -92,6 +92,19 @@ impl Catalog {
         Ok(changed > 0)
     }
 
+    /// Makes jobs without a schedule due that were put into the queue, or last begun, at a time that is yet to come: the
+    /// clock was ahead then. Tells how many there were. [`Catalog::replan`] is for those of schedules.
+    pub async fn replan_others(&self) -> Result<u64, Error> {
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        let sql = "UPDATE job SET run_at = {now}
+             WHERE state = 'scheduled' AND schedule_id IS NULL AND run_at > {now}
+                 AND (run_at = created OR (attempt > 0 AND started > {now}))";
+        let changed = transaction.execute(sql, []).await?;
+        transaction.commit().await?;
+        Ok(changed)
+    }
+
     /// Lets a schedule run now: its waiting job is due at once, or one is made, also if the schedule is paused or has
     /// ended. A job that runs is given as it is.
     pub async fn run_schedule_now(

@@ -149,6 +149,23 @@ impl Running {
     }
 }
 
+/// Whether there is a job whose worker is gone, or was not heard of for too long. Asked often, so by worker.
+pub(crate) async fn is_any_stale(transaction: &mut Transaction) -> Result<bool, Error> {
+    let sql =
+        "SELECT lease_owner, min(lease_until) - {now} AS least, max(lease_until) - {now} AS most
+         FROM job WHERE state = 'running' GROUP BY lease_owner";
+    let mut present = Present::default();
+    for row in transaction.rows(sql, []).await? {
+        let least = row.maybe_integer("least")?.unwrap_or(-1);
+        let most = row.maybe_integer("most")?.unwrap_or(-1);
+        let owner = row.maybe_text("lease_owner")?.unwrap_or_default();
+        if least < 0 || most > LONGEST_LEASE || present.is_gone(&owner) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Ends the harvest of a job that its worker did not end. What it has so far can be gone on with.
 pub(crate) async fn interrupt_history(
     transaction: &mut Transaction,

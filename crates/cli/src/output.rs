@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use crate::text::is_suspicious;
+use crate::text::{is_suspicious, plain};
 
 /// Where data goes.
 pub(crate) type Out = BufWriter<StdoutLock<'static>>;
@@ -36,6 +36,14 @@ pub(crate) fn log() {
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .init();
+}
+
+/// Writes a line about one thing, for people; nothing if there is nothing to say.
+pub(crate) fn field(out: &mut impl Write, name: &str, value: &str) -> io::Result<()> {
+    match value.is_empty() {
+        true => Ok(()),
+        false => writeln!(out, "{name:<12}  {}", plain(value)),
+    }
 }
 
 /// Writes a value as one line of JSON.

@@ -33,7 +33,7 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console for what is held, which asks repositories as clients do by default.
+    /// A console for what is held, which asks for people only what is public.
     pub fn new(holdings: Arc<Holdings>, config: ConsoleConfig) -> anyhow::Result<Self> {
         Self::with_outside(holdings, config, Outside::default())
     }

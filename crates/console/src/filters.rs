@@ -91,7 +91,7 @@ pub(crate) fn grouped(digits: &str) -> String {
     }
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position) % 3 == 0 {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
             // Narrow and not to be broken.
             text.push('\u{202f}');
         }

@@ -2,15 +2,31 @@
 
 use std::time::Duration;
 
-use harvester::{ClientOptions, Stop};
+use harvester::{AddressPolicy, ClientOptions, Stop};
 
 /// How repositories are asked that somebody types in, and where known ones are listed.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Outside {
-    /// How a repository is asked. People type in addresses, so `allow` should be kept to what is public.
+    /// How a repository is asked. People type in addresses, so `allow` is best kept to what is public.
     pub client: ClientOptions,
     /// A list of known repositories: a file or a URL.
     pub friends: Option<String>,
+}
+
+impl Default for Outside {
+    /// Only what is public is asked.
+    fn default() -> Self {
+        let allow = AddressPolicy::Public {
+            allowed: Vec::new(),
+        };
+        Self {
+            client: ClientOptions {
+                allow,
+                ..ClientOptions::default()
+            },
+            friends: None,
+        }
+    }
 }
 
 impl Outside {

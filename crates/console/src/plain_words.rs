@@ -24,9 +24,13 @@ pub(crate) fn plain_words(error: &anyhow::Error) -> String {
 
 fn misbehaved(misbehaviour: &Misbehaviour) -> String {
     match misbehaviour {
-        Misbehaviour::WebPage => format!("There is a web page at this address, not a repository. {ASK}"),
+        Misbehaviour::WebPage => {
+            format!("There is a web page at this address, not a repository. {ASK}")
+        }
         Misbehaviour::NotXml(_) | Misbehaviour::DocumentType => {
-            format!("Something answers at this address, but it is not a repository: {misbehaviour}. {ASK}")
+            format!(
+                "Something answers at this address, but it is not a repository: {misbehaviour}. {ASK}"
+            )
         }
         Misbehaviour::NotOaiPmh(root) => format!(
             "Something answers with XML at this address, but it speaks another language than OAI-PMH: its document is `{root}`. {ASK}"
@@ -60,7 +64,9 @@ fn incompatible(incompatibility: &Incompatibility) -> String {
 
 fn sentence(text: &str) -> String {
     let mut characters = text.chars();
-    let first = characters.next().map(|first| first.to_uppercase().to_string());
+    let first = characters
+        .next()
+        .map(|first| first.to_uppercase().to_string());
     let text = first.unwrap_or_default() + characters.as_str();
     match text.ends_with(['.', '!', '?']) {
         true => text,

@@ -19,10 +19,7 @@ pub(crate) async fn repository(state: &ConsoleState, id: i64) -> Result<Reposito
 }
 
 /// The same with how it fares.
-pub(crate) async fn overview(
-    state: &ConsoleState,
-    id: i64,
-) -> Result<RepositoryOverview, Problem> {
+pub(crate) async fn overview(state: &ConsoleState, id: i64) -> Result<RepositoryOverview, Problem> {
     let repository = repository(state, id).await?;
     let query = RepositoryListQuery {
         text: Some(repository.base_url),
@@ -106,8 +103,7 @@ pub(crate) async fn remove(
 ) -> Result<(Repository, Removed), Problem> {
     let repository = repository(state, id).await?;
     let gone = repository.clone();
-    let removed =
-        state.blocking(move |holdings| jobs::remove_repository(holdings, &gone, files));
+    let removed = state.blocking(move |holdings| jobs::remove_repository(holdings, &gone, files));
     let removed = match removed.await? {
         Ok(removed) => removed,
         Err(error) if error.is::<catalog::Error>() => return Err(error.into()),

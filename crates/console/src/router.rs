@@ -30,12 +30,24 @@ pub(crate) fn routes() -> Routes {
     r.post("/repositories/new", pages::repositories::add::preview);
     r.get("/repositories/{id}", pages::repositories::show::show);
     r.get("/repositories/{id}/live", pages::repositories::show::live);
-    r.post("/repositories/{id}/identify", pages::repositories::actions::identify);
-    r.post("/repositories/{id}/harvest", pages::repositories::actions::harvest);
+    r.post(
+        "/repositories/{id}/identify",
+        pages::repositories::actions::identify,
+    );
+    r.post(
+        "/repositories/{id}/harvest",
+        pages::repositories::actions::harvest,
+    );
     r.get("/repositories/{id}/edit", pages::repositories::edit::form);
     r.post("/repositories/{id}/edit", pages::repositories::edit::save);
-    r.get("/repositories/{id}/remove", pages::repositories::remove::confirm);
-    r.post("/repositories/{id}/remove", pages::repositories::remove::remove);
+    r.get(
+        "/repositories/{id}/remove",
+        pages::repositories::remove::confirm,
+    );
+    r.post(
+        "/repositories/{id}/remove",
+        pages::repositories::remove::remove,
+    );
     operation!(r, api::repositories::list);
     operation!(r, api::repositories::show);
     operation!(r, api::repositories::change::identify);

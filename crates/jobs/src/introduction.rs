@@ -31,10 +31,7 @@ pub fn introduce_briefly(repository: &harvester::Repository) -> anyhow::Result<S
     ask(repository, true)
 }
 
-fn ask(
-    repository: &harvester::Repository,
-    without_sets: bool,
-) -> anyhow::Result<SelfDescription> {
+fn ask(repository: &harvester::Repository, without_sets: bool) -> anyhow::Result<SelfDescription> {
     let identity = repository.identify();
     let formats = repository.list_metadata_formats(None);
     if formats.is_err() {

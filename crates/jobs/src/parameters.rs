@@ -6,12 +6,14 @@
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
+use catalog::RulesKind;
 use harvester::Method;
 use harvester::validation::Level;
 use oai::Datestamp;
 use serde::{Deserialize, Serialize};
 use store::{Durability, Layout};
 
+use crate::rules::RuleSource;
 use crate::{Deleted, HarvestRepository, Holdings};
 
 /// All that can be set for a harvest beside the repository, the format and the set. The default is an incremental
@@ -136,6 +138,8 @@ impl HarvestParameters {
         set: Option<&str>,
     ) -> anyhow::Result<HarvestRepository> {
         Ok(HarvestRepository {
+            filter: rules(holdings, RulesKind::Filter, self.filter)?,
+            normalise: rules(holdings, RulesKind::Mapping, self.normalise)?,
             ..self.order(base_url, metadata_prefix, set, holdings.directory())?
         })
     }
@@ -172,6 +176,27 @@ impl HarvestParameters {
             ..HarvestRepository::new(base_url, metadata_prefix)
         })
     }
+}
+
+/// The rules with a number, as the catalog has them now.
+fn rules(
+    holdings: &Holdings,
+    kind: RulesKind,
+    number: Option<i64>,
+) -> anyhow::Result<Option<RuleSource>> {
+    let Some(number) = number else {
+        return Ok(None);
+    };
+    let found = holdings.wait(holdings.catalog().rules_of(number))?;
+    let found = found.filter(|rules| rules.kind == kind);
+    let what = kind.name();
+    let rules = found.with_context(|| {
+        format!("the {what} with the number {number} was removed; give the schedule another")
+    })?;
+    Ok(Some(RuleSource::Text {
+        name: rules.name,
+        content: rules.content,
+    }))
 }
 
 /// A place below a directory, named by somebody who may not name others.

@@ -46,11 +46,9 @@ CREATE UNIQUE INDEX job_of_schedule ON job (schedule_id)
     WHERE schedule_id IS NOT NULL AND state IN ('scheduled', 'running');
 CREATE UNIQUE INDEX job_of_repository ON job (repository_id)
     WHERE state = 'running' AND kind IN ('harvest', 'quiet');
-CREATE INDEX job_due ON job (run_at) WHERE state = 'scheduled';
--- The order in which jobs are claimed, and those whose worker was not heard of any more.
-CREATE INDEX job_in_order ON job (priority DESC, run_at, id) WHERE state = 'scheduled';
-CREATE INDEX job_left ON job (id) WHERE state = 'scheduled' AND lease_owner IS NOT NULL;
-CREATE INDEX job_running ON job (lease_until) WHERE state = 'running';
+CREATE INDEX job_due ON job (state, run_at, id);
+-- The order in which jobs are claimed: those first that a worker left without a word.
+CREATE INDEX job_in_order ON job (state, (lease_owner IS NULL), priority DESC, run_at, id);
 CREATE INDEX job_by_state ON job (state, id);
 CREATE INDEX job_by_repository ON job (repository_id, id);
 CREATE INDEX job_by_schedule ON job (schedule_id, id) WHERE schedule_id IS NOT NULL;

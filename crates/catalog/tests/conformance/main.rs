@@ -6,6 +6,7 @@
 //! - `schedules`: schedules, planned and changed
 //! - `queue`: jobs claimed, kept, cancelled, ended
 //! - `fences`: workers that are not heard of any more
+//! - `clocks`: a clock that jumps
 //! - `races`: many workers at once
 //! - `migrations`: catalogs of earlier versions
 //! - `lists`: records and history, looked up and listed
@@ -21,6 +22,7 @@
     reason = "a test that cannot go on should fail at once"
 )]
 
+mod clocks;
 mod fences;
 mod figures;
 mod holding;

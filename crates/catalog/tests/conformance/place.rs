@@ -52,6 +52,16 @@ impl Place {
         (catalog, run)
     }
 
+    /// Runs SQL behind the catalog's back.
+    pub(crate) fn sql(&self, sql: &str) {
+        if self.is_sqlite() {
+            let database = rusqlite::Connection::open(&self.location).unwrap();
+            database.execute_batch(sql).unwrap();
+        } else {
+            Postgres::shared().run(&self.location, sql);
+        }
+    }
+
     pub(crate) fn is_sqlite(&self) -> bool {
         self._directory.is_some()
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use harvester::ClientOptions;
+use harvester::{AddressPolicy, ClientOptions};
 use serde::Deserialize;
 
 /// How repositories are asked, and which addresses may be.
@@ -60,7 +60,17 @@ impl NetworkConfig {
             attempts: self.attempts.unwrap_or(usual.attempts),
             interval: interval.unwrap_or(usual.interval),
             connections: self.connections.map_or(usual.connections, usize::from),
+            allow: self.policy()?,
             ..usual
+        })
+    }
+
+    /// Base URLs come from people who may not be allowed to see all that this machine sees.
+    fn policy(&self) -> anyhow::Result<AddressPolicy> {
+        let allowed = self.allow.iter().map(|network| network.parse());
+        let allowed = allowed.collect::<Result<_, _>>();
+        Ok(AddressPolicy::Public {
+            allowed: allowed.context("network.allow")?,
         })
     }
 }

@@ -10,7 +10,8 @@ use axum::extract::ConnectInfo;
 use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use catalog::{AuditQuery, AuditRow, Role};
-use console::{Console, ConsoleConfig};
+use console::{Console, ConsoleConfig, Outside};
+use harvester::AddressPolicy;
 use jobs::Holdings;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -48,7 +49,10 @@ impl TestConsole {
     pub(crate) fn with(config: ConsoleConfig) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let holdings = Arc::new(Holdings::create(directory.path(), None).unwrap());
-        let console = Console::new(Arc::clone(&holdings), config).unwrap();
+        let mut outside = Outside::default();
+        // Repositories of tests are on this machine.
+        outside.client.allow = AddressPolicy::Anything;
+        let console = Console::with_outside(Arc::clone(&holdings), config, outside).unwrap();
         Self {
             console,
             holdings,

@@ -5,11 +5,14 @@
 //! - `api`: tokens, errors, and the description
 //! - `connections`: real connections, and the end of them
 //! - `dashboard`: what one sees first, and the figures
+//! - `history`: harvests looked through, compared, taken away, removed
 //! - `jobs`: seen, stopped, tried again
 //! - `login`: in and out, and passwords that are tried
 //! - `protection`: what other sites cannot do
 //! - `quiet`: no harvest while somebody reads
+//! - `records`: records found, read, taken away
 //! - `repositories`: found, added, corrected, removed
+//! - `schedules`: schedules added, changed, steered
 //! - `setup`: the first account
 #![expect(
     clippy::unwrap_used,
@@ -22,10 +25,14 @@ mod api;
 mod browser;
 mod connections;
 mod dashboard;
+mod history;
+mod holdings;
 mod jobs;
 mod login;
 mod protection;
 mod queue;
 mod quiet;
+mod records;
 mod repositories;
+mod schedules;
 mod setup;

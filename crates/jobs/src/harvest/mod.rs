@@ -164,7 +164,7 @@ pub(crate) fn is_away(error: &anyhow::Error) -> bool {
     let mut causes = error.chain();
     causes.any(|cause| {
         let error = cause.downcast_ref::<catalog::Error>();
-        matches!(error, Some(catalog::Error::Database { .. }))
+        error.is_some_and(catalog::Error::is_transient)
     })
 }
 

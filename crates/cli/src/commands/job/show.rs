@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Chosen, job};
-use crate::output::{Out, to_stdout, write_json};
+use crate::output::{Out, field, to_stdout, write_json};
 use crate::text::{date, plain};
 
 /// Show all of a job, with its log
@@ -103,38 +103,32 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
         job.kind.name(),
         job.state.name()
     )?;
-    let line = |out: &mut _, name: &str, value: &str| -> io::Result<()> {
-        match value.is_empty() {
-            true => Ok(()),
-            false => writeln!(out, "{name:<12}  {}", plain(value)),
-        }
-    };
-    line(
+    field(
         out,
         "repository",
         job.base_url.as_deref().unwrap_or_default(),
     )?;
-    line(out, "format", &job.metadata_prefix)?;
-    line(out, "set", job.set.as_deref().unwrap_or_default())?;
+    field(out, "format", &job.metadata_prefix)?;
+    field(out, "set", job.set.as_deref().unwrap_or_default())?;
     let schedule = job.schedule.map(|schedule| schedule.to_string());
-    line(out, "schedule", schedule.as_deref().unwrap_or_default())?;
-    line(
+    field(out, "schedule", schedule.as_deref().unwrap_or_default())?;
+    field(
         out,
         "wanted by",
         job.created_by.as_deref().unwrap_or_default(),
     )?;
-    line(out, "due", &date(job.run_at))?;
-    line(out, "started", &job.started.map(date).unwrap_or_default())?;
-    line(out, "ended", &job.finished.map(date).unwrap_or_default())?;
+    field(out, "due", &date(job.run_at))?;
+    field(out, "started", &job.started.map(date).unwrap_or_default())?;
+    field(out, "ended", &job.finished.map(date).unwrap_or_default())?;
     if job.attempt > 0 {
         let attempt = format!("{} of {}", job.attempt, job.max_attempts);
-        line(out, "attempt", &attempt)?;
+        field(out, "attempt", &attempt)?;
     }
-    line(out, "worker", job.worker.as_deref().unwrap_or_default())?;
-    line(out, "progress", &progress(job).unwrap_or_default())?;
-    line(out, "reason", job.error.as_deref().unwrap_or_default())?;
+    field(out, "worker", job.worker.as_deref().unwrap_or_default())?;
+    field(out, "progress", &progress(job).unwrap_or_default())?;
+    field(out, "reason", job.error.as_deref().unwrap_or_default())?;
     let harvest = job.harvest.map(|id| format!("{id} (garner history {id})"));
-    line(out, "harvest", harvest.as_deref().unwrap_or_default())?;
+    field(out, "harvest", harvest.as_deref().unwrap_or_default())?;
     if !lines.is_empty() {
         writeln!(out)?;
     }

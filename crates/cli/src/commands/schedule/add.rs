@@ -67,7 +67,8 @@ impl Add {
         }
         let client = Client::new(self.network.client_options()?)?;
         let remote = client.repository(&self.repository)?;
-        let known = holdings.catalog().repository_at(&remote.base_url());
+        let base_url = remote.base_url();
+        let known = holdings.catalog().repository_at(&base_url);
         if let Some(known) = holdings.wait(known)? {
             return Ok(known.id);
         }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{Chosen, schedule};
-use crate::output::{to_stdout, write_json};
+use crate::output::{field, to_stdout, write_json};
 use crate::text::{date, plain};
 
 /// Show all of a schedule
@@ -54,30 +54,24 @@ pub(super) fn frequency(schedule: &Schedule) -> String {
 fn describe(out: &mut impl Write, schedule: &Schedule, now: i64) -> io::Result<()> {
     let settings = &schedule.settings;
     writeln!(out, "schedule {}: {}", schedule.id, plain(&settings.name))?;
-    let line = |out: &mut _, name: &str, value: &str| -> io::Result<()> {
-        match value.is_empty() {
-            true => Ok(()),
-            false => writeln!(out, "{name:<12}  {}", plain(value)),
-        }
-    };
-    line(out, "repository", &schedule.base_url)?;
-    line(out, "format", &settings.metadata_prefix)?;
-    line(out, "set", settings.set.as_deref().unwrap_or_default())?;
-    line(out, "how often", &frequency(schedule))?;
-    line(
+    field(out, "repository", &schedule.base_url)?;
+    field(out, "format", &settings.metadata_prefix)?;
+    field(out, "set", settings.set.as_deref().unwrap_or_default())?;
+    field(out, "how often", &frequency(schedule))?;
+    field(
         out,
         "starts",
         &settings.starts.map(date).unwrap_or_default(),
     )?;
-    line(out, "ends", &settings.ends.map(date).unwrap_or_default())?;
-    line(out, "state", &standing(schedule, now))?;
-    line(
+    field(out, "ends", &settings.ends.map(date).unwrap_or_default())?;
+    field(out, "state", &standing(schedule, now))?;
+    field(
         out,
         "last run",
         &schedule.last_run.map(date).unwrap_or_default(),
     )?;
     for (name, value) in parameters(settings) {
-        line(out, &name, &value)?;
+        field(out, &name, &value)?;
     }
     Ok(())
 }

@@ -88,7 +88,10 @@ pub(crate) async fn add(
     Json(address): Json<Address>,
 ) -> Result<(StatusCode, axum::Json<RepositoryJson>), Problem> {
     let description = ask(&state, &address.base_url).await?;
-    let known = state.catalog().repository_at(description.base_url()).await?;
+    let known = state
+        .catalog()
+        .repository_at(description.base_url())
+        .await?;
     let repository = keep(&state, &who, description).await?;
     let status = match known {
         Some(_) => StatusCode::OK,

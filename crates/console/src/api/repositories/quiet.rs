@@ -181,11 +181,7 @@ async fn find(
     Ok(JobLease { job, token })
 }
 
-async fn told(
-    state: &ConsoleState,
-    held: JobLease,
-    lease: Duration,
-) -> Result<QuietJson, Problem> {
+async fn told(state: &ConsoleState, held: JobLease, lease: Duration) -> Result<QuietJson, Problem> {
     let seconds = i64::try_from(lease.as_secs()).unwrap_or(LONGEST);
     Ok(QuietJson {
         job: held.job,

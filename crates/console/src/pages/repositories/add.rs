@@ -113,7 +113,9 @@ pub(crate) async fn preview(
 ) -> Answer {
     let mut answer = Add::new(&state, who, &parameters.base_url);
     if answer.base_url.is_empty() {
-        answer.errors.add("base_url", "Type in where the repository answers.");
+        answer
+            .errors
+            .add("base_url", "Type in where the repository answers.");
         return form_again(&answer);
     }
     match ask(&state, &answer.base_url).await {
@@ -150,6 +152,9 @@ pub(crate) async fn create(
     };
     let repository = keep(&state, &who, description).await?;
     let place = format!("/repositories/{}", repository.id);
-    let message = format!("{} is added. Schedule its harvests next.", called(&repository));
+    let message = format!(
+        "{} is added. Schedule its harvests next.",
+        called(&repository)
+    );
     Ok(done(&place, message))
 }

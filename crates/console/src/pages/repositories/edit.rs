@@ -60,7 +60,11 @@ pub(crate) async fn save(
     };
     match changed {
         Ok(repository) => {
-            let message = format!("{} answers at {}.", called(&repository), repository.base_url);
+            let message = format!(
+                "{} answers at {}.",
+                called(&repository),
+                repository.base_url
+            );
             Ok(done(&format!("/repositories/{id}"), message))
         }
         Err(problem) if matches!(problem.code, NO_REPOSITORY | "busy") => {

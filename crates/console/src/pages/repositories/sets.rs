@@ -29,7 +29,11 @@ impl SetTree {
         let mut top = Node::default();
         for set in sets {
             // What is nested deeper than anybody could read stays together.
-            let parts: Vec<_> = set.set_spec.splitn(DEEPEST, ':').map(str::to_owned).collect();
+            let parts: Vec<_> = set
+                .set_spec
+                .splitn(DEEPEST, ':')
+                .map(str::to_owned)
+                .collect();
             let mut node = &mut top;
             for part in parts {
                 node = node.below.entry(part).or_default();

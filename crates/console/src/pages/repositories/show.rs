@@ -4,8 +4,8 @@ use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
 use catalog::{
-    FormatCounts, HistoryEntry, HistoryQuery, JobQuery, JobState, MetadataFormat,
-    RepositoryCounts, RepositoryOverview, Schedule, ScheduleQuery,
+    FormatCounts, HistoryEntry, HistoryQuery, JobQuery, JobState, MetadataFormat, RepositoryCounts,
+    RepositoryOverview, Schedule, ScheduleQuery,
 };
 use serde::Deserialize;
 
@@ -116,10 +116,7 @@ impl RepositoryPage {
         let directory = state.holdings().base_directory(&live.overview.repository);
         Ok(Self {
             counts: catalog.repository_counts(id).await?,
-            formats: Format::all(
-                catalog.formats(id).await?,
-                catalog.format_counts(id).await?,
-            ),
+            formats: Format::all(catalog.formats(id).await?, catalog.format_counts(id).await?),
             sets: SetTree::new(id, sets),
             sought: sought.to_owned(),
             is_cut,
@@ -145,7 +142,9 @@ impl RepositoryPage {
             ("Identifier", identity.repository_identifier.as_deref()),
         ];
         let known = facts.into_iter();
-        known.filter_map(|(name, fact)| Some((name, fact?))).collect()
+        known
+            .filter_map(|(name, fact)| Some((name, fact?)))
+            .collect()
     }
 
     fn state_name(&self, entry: &HistoryEntry) -> &'static str {
@@ -174,7 +173,9 @@ impl RepositoryPage {
     fn usual_prefix(&self) -> &str {
         let prefixes = self.prefixes();
         let usual = prefixes.iter().find(|(prefix, _)| *prefix == "oai_dc");
-        usual.or(prefixes.first()).map_or("oai_dc", |(prefix, _)| *prefix)
+        usual
+            .or(prefixes.first())
+            .map_or("oai_dc", |(prefix, _)| *prefix)
     }
 }
 

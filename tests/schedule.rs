@@ -1,0 +1,221 @@
+//! Schedules: added, listed, edited, paused and removed; and how they become harvests.
+
+use serde_json::Value;
+use test_support::{Misbehaving, Script};
+
+use crate::command_line::stderr;
+use crate::managed::Managed;
+
+const FILTERS: &str = "<filters match='any'>\
+    <selectionNamespaces>xmlns:dc='http://purl.org/dc/elements/1.1/'</selectionNamespaces>\
+    <filter invert='false' xpath='//dc:title' regexp='Record [0-9]*[02468]:' ignoreCase='true'/></filters>";
+
+fn repository() -> Misbehaving {
+    Misbehaving::start(Script::new(30, 10))
+}
+
+fn is_over(job: &Value) -> bool {
+    ["finished", "failed", "cancelled"].contains(&job["state"].as_str().unwrap())
+}
+
+#[test]
+fn a_schedule_is_added_listed_edited_paused_and_removed() {
+    let (managed, repository) = (Managed::new(), repository());
+
+    let number = managed.schedule(
+        &repository,
+        &["--cron", "0 3 * * *", "--set", "even", "--name", "nightly"],
+    );
+
+    let added = managed.json(&["schedule", "show", &number]);
+    assert_eq!(added["state"], "new");
+    assert_eq!(added["described"], "every day at 03:00 UTC");
+    assert_eq!(added["set"], "even");
+    assert_eq!(added["metadata_prefix"], "oai_dc");
+    assert_eq!(managed.lines(&["repository", "list"]).len(), 1);
+    let edited = managed.json(&[
+        "schedule",
+        "edit",
+        &number,
+        "--every",
+        "2 weeks",
+        "--set",
+        "",
+        "--full",
+        "--ends",
+        "2099-01-01",
+    ]);
+    assert_eq!(edited["frequency"], "every 2 weeks");
+    assert_eq!(edited["set"], Value::Null);
+    assert_eq!(edited["parameters"]["full"], true);
+    assert_eq!(edited["ends"], "2099-01-01T00:00:00Z");
+    assert_eq!(edited["name"], "nightly");
+    let paused = managed.json(&["schedule", "pause", &number]);
+    assert_eq!(paused["state"], "paused");
+    let listed = managed.lines(&["schedule", "list", "--state", "paused"]);
+    assert_eq!(listed.len(), 1);
+    let resumed = managed.json(&["schedule", "resume", &number]);
+    assert_eq!(resumed["state"], "new");
+    let text = managed.garner(&["schedule", "list"]);
+    assert!(
+        text.contains("every 2 weeks") && text.contains("nightly"),
+        "{text}"
+    );
+    managed.garner(&["schedule", "remove", &number]);
+    assert!(managed.lines(&["schedule", "list"]).is_empty());
+}
+
+#[test]
+fn what_could_never_run_is_refused_before_anybody_is_asked() {
+    let managed = Managed::new();
+    for (options, said) in [
+        (&["--cron", "0 0 30 2 *"][..], "never comes true"),
+        (&["--cron", "every day"], "is not a cron expression"),
+        (&["--every", "0 minutes"], "from 1 to"),
+        (&["--every", "fortnight"], "is not an interval"),
+        (&["--every", "day", "--from", "monday"], "is not a date"),
+        (&["--every", "day", "--starts", "soon"], "is not a date"),
+        (
+            &["--every", "day", "--unpack", "/etc"],
+            "below the data directory",
+        ),
+        (
+            &[
+                "--every",
+                "day",
+                "--starts",
+                "2030-01-01",
+                "--ends",
+                "2029-01-01",
+            ],
+            "end before it starts",
+        ),
+        (&[], "how often?"),
+    ] {
+        // Nobody answers there, and nobody has to.
+        let arguments = [&["schedule", "add", "http://127.0.0.1:9/oai"], options].concat();
+        let output = managed.output(&arguments);
+        assert_eq!(output.status.code(), Some(1), "{options:?}");
+        assert!(
+            stderr(&output).contains(said),
+            "{options:?}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn a_schedule_runs_by_itself_and_again() {
+    let (managed, repository) = (Managed::new(), repository());
+    let number = managed.schedule(&repository, &["--every", "1 hour"]);
+    let up = managed.up(&[]);
+
+    let jobs = managed.wait_for_jobs("the first is over and the next waits", |jobs| {
+        jobs.len() == 2 && jobs.iter().filter(|job| is_over(job)).count() == 1
+    });
+
+    assert_eq!(managed.live().len(), 27);
+    let first = jobs.iter().find(|job| is_over(job)).unwrap();
+    assert_eq!(first["state"], "finished");
+    let schedule = managed.json(&["schedule", "show", &number]);
+    assert_eq!(schedule["state"], "recurring");
+    assert!(schedule["next_run"].is_string());
+    let history = managed.history();
+    assert_eq!(history.len(), 1);
+    assert_eq!(history[0]["state"], "ok");
+
+    managed.garner(&["schedule", "run", &number]);
+    managed.wait_for_jobs("it ran once more", |jobs| {
+        jobs.iter().filter(|job| job["state"] == "finished").count() == 2
+    });
+    assert_eq!(managed.history().len(), 2);
+    up.stop();
+}
+
+#[test]
+fn once_is_once_and_at_its_time() {
+    let (managed, repository) = (Managed::new(), repository());
+    let now = managed.schedule(&repository, &["--once"]);
+    let later = managed.schedule(&repository, &["--once", "--at", "2099-01-01"]);
+    let _up = managed.up(&[]);
+
+    managed.wait_for_jobs("one is over and one waits", |jobs| {
+        jobs.len() == 2
+            && jobs.iter().any(|job| job["state"] == "finished")
+            && jobs
+                .iter()
+                .any(|job| job["run_at"] == "2099-01-01T00:00:00Z")
+    });
+
+    assert_eq!(managed.json(&["schedule", "show", &now])["state"], "ended");
+    assert_eq!(managed.json(&["schedule", "show", &later])["state"], "once");
+    let renamed = managed.json(&["schedule", "edit", &now, "--name", "done"]);
+    assert_eq!(renamed["state"], "new");
+    managed.wait_for_jobs("it ended again without a run", |_| {
+        managed.json(&["schedule", "show", &now])["state"] == "ended"
+    });
+    assert_eq!(managed.history().len(), 1);
+}
+
+#[test]
+fn what_was_missed_runs_once() {
+    let (managed, repository) = (Managed::new(), repository());
+    let number = managed.schedule(&repository, &["--every", "1 minute"]);
+    let up = managed.up(&[]);
+    managed.wait_for_jobs("the next waits", |jobs| {
+        jobs.iter().any(is_over) && jobs.iter().any(|job| job["state"] == "scheduled")
+    });
+    up.stop();
+    // As if all machines had been off for an hour.
+    managed.set_due(&number, -3600);
+
+    let _up = managed.up(&[]);
+    let jobs = managed.wait_for_jobs("it ran and the next waits", |jobs| {
+        jobs.iter().filter(|job| is_over(job)).count() == 2
+            && jobs.iter().any(|job| job["state"] == "scheduled")
+    });
+
+    assert_eq!(jobs.len(), 3, "{jobs:#?}");
+    assert_eq!(managed.history().len(), 2);
+    assert_eq!(
+        managed.json(&["schedule", "show", &number])["state"],
+        "recurring"
+    );
+}
+
+#[test]
+fn a_filter_file_is_kept_in_the_catalog_and_obeyed() {
+    let (managed, repository) = (Managed::new(), repository());
+    let file = managed.write("no-threes.xml", FILTERS);
+    let file = file.to_str().unwrap();
+    let number = managed.schedule(&repository, &["--once", "--filter", file]);
+    let again = managed.schedule(&repository, &["--once", "--filter", file, "--paused"]);
+    // It is read when the schedule is made.
+    std::fs::remove_file(file).unwrap();
+    let _up = managed.up(&[]);
+
+    managed.wait_for_jobs("it ran", |jobs| {
+        jobs.iter().any(|job| job["state"] == "finished")
+    });
+
+    assert!(managed.live().len() < 27, "{:?}", managed.live());
+    assert!(managed.history()[0]["counts"]["filtered"].as_u64() > Some(0));
+    let rules =
+        |number: &str| managed.json(&["schedule", "show", number])["parameters"]["filter"].clone();
+    assert_eq!(rules(&number), rules(&again));
+    let output = managed.output(&["schedule", "edit", &number, "--filter", "7"]);
+    assert!(stderr(&output).contains("no filter"), "{}", stderr(&output));
+    let broken = managed.write("broken.xml", "<filters");
+    let output = managed.output(&[
+        "schedule",
+        "edit",
+        &number,
+        "--filter",
+        broken.to_str().unwrap(),
+    ]);
+    assert!(
+        stderr(&output).contains("broken.xml"),
+        "{}",
+        stderr(&output)
+    );
+}

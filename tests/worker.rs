@@ -1,0 +1,106 @@
+//! Workers in several processes on one catalog: taken over, fenced, a database that goes away.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use test_support::{Fault, Misbehaving, Postgres, Script};
+
+use crate::managed::Managed;
+
+/// A repository whose pages take their time.
+fn slow(records: usize, pause: u64) -> Misbehaving {
+    let pages = records / 10;
+    let script = (0..pages).fold(Script::new(records, 10), |script, page| {
+        script.with(Fault::Slow { page, pause })
+    });
+    Misbehaving::start(script)
+}
+
+#[test]
+fn a_worker_that_is_stopped_past_its_lease_loses_its_job_and_is_fenced() {
+    let managed = Managed::on(Postgres::shared().database());
+    let repository = slow(100, 300);
+    managed.schedule(&repository, &["--once"]);
+    let manager = managed.up(&["--workers", "1", "--lease", "3"]);
+    let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
+        jobs.iter()
+            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+    });
+
+    manager.signal(Signal::STOP);
+    let _other = managed.worker(&["--name", "other", "--lease", "3"]);
+    let job = managed.wait_for(&jobs[0], "finished");
+
+    assert!(
+        job["worker"].as_str().unwrap().starts_with("other"),
+        "{job:#}"
+    );
+    assert_eq!(managed.live().len(), 90);
+    manager.signal(Signal::CONT);
+    managed.wait_for_jobs("the first says that it was fenced", |_| {
+        managed.log_of(&job).contains("was fenced")
+    });
+    let log = managed.log_of(&job);
+    assert!(log.contains("took over from"), "{log}");
+    let history = managed.history();
+    assert_eq!(history.len(), 1, "{history:#?}");
+    assert_eq!(history[0]["state"], "ok");
+    assert_eq!(history[0]["counts"]["new"], 90);
+    // It goes on with other jobs.
+    managed.schedule(&repository, &["--once"]);
+    managed.wait_for_jobs("another ran", |jobs| {
+        jobs.len() == 2 && jobs.iter().all(|job| job["state"] == "finished")
+    });
+    manager.stop();
+}
+
+#[test]
+fn jobs_are_shared_by_processes_and_each_runs_once() {
+    let managed = Managed::on(Postgres::shared().database());
+    let repositories: Vec<_> = (0..6).map(|_| slow(20, 200)).collect();
+    for repository in &repositories {
+        managed.schedule(repository, &["--once"]);
+    }
+    let _manager = managed.up(&["--workers", "1"]);
+    let _first = managed.worker(&["--workers", "2", "--name", "first"]);
+    let _second = managed.worker(&["--workers", "2", "--name", "second"]);
+
+    let jobs = managed.wait_for_jobs("all are finished", |jobs| {
+        jobs.len() == 6 && jobs.iter().all(|job| job["state"] == "finished")
+    });
+
+    let mut workers: Vec<_> = jobs.iter().map(|job| job["worker"].to_string()).collect();
+    workers.sort();
+    workers.dedup();
+    assert!(workers.len() > 1, "{workers:?}");
+    assert_eq!(managed.live().len(), 6 * 18);
+    assert_eq!(managed.history().len(), 6);
+    for repository in &repositories {
+        let lists = repository.requests().into_iter();
+        let lists = lists.filter(|request| request.contains("ListRecords"));
+        assert_eq!(lists.count(), 2);
+    }
+}
+
+#[test]
+fn a_database_that_is_away_for_a_while_costs_no_attempt() {
+    let postgres = Postgres::start();
+    let managed = Managed::on(postgres.database());
+    let repository = slow(100, 200);
+    managed.schedule(&repository, &["--once"]);
+    let up = managed.up(&["--workers", "1"]);
+    let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
+        jobs.iter()
+            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+    });
+
+    postgres.restart(Duration::from_secs(5));
+
+    let job = managed.wait_for(&jobs[0], "finished");
+    assert_eq!(job["attempt"], 1);
+    assert_eq!(managed.live().len(), 90);
+    let history = managed.history();
+    assert_eq!(history.len(), 1, "{history:#?}");
+    assert_eq!(history[0]["counts"]["new"], 90);
+    up.stop();
+}

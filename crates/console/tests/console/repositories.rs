@@ -107,9 +107,9 @@ fn the_list_is_searched_sorted_and_filtered_by_its_address() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
     for number in 0..60 {
-        test.repository(&format!("Library {number:02}"));
+        test.repository_called(&format!("Library {number:02}"));
     }
-    test.repository("Ärchive & more");
+    test.repository_called("Ärchive & more");
 
     let first = viewer.get("/repositories?text=library&sort=name&order=descending");
     first.shows(StatusCode::OK, "Library 59");
@@ -138,7 +138,7 @@ fn the_list_is_searched_sorted_and_filtered_by_its_address() {
 fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let sets: Vec<_> = (0..300)
         .map(|number| (format!("top:part-{number:03}"), Some(format!("Part <{number}>"))))
         .collect();
@@ -173,7 +173,7 @@ fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
 fn a_harvest_is_begun_from_the_page() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let fields = [("metadata_prefix", "oai_dc"), ("set", " x "), ("full", "true")];
     let answer = operator.post(&format!("/repositories/{}/harvest", alpha.id), &fields);
     assert!(answer.location().starts_with("/jobs/"), "{answer:?}");
@@ -218,7 +218,7 @@ fn a_repository_that_moved_is_corrected_and_keeps_its_number() {
 fn a_repository_is_removed_after_it_was_said_what_is_lost() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let claim = test.running(&alpha);
     let place = format!("/repositories/{}/remove", alpha.id);
     let page = operator.get(&place);

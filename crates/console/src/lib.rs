@@ -29,6 +29,7 @@ mod repositories;
 mod repository_choices;
 mod router;
 mod routes;
+mod rules;
 mod schedules;
 mod secret;
 mod session;

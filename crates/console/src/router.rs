@@ -103,6 +103,21 @@ pub(crate) fn routes() -> Routes {
     operation!(r, api::schedules::resume);
     operation!(r, api::schedules::run);
 
+    // Filters and mappings.
+    r.get("/rules", pages::rules::list::list);
+    r.post("/rules", pages::rules::add::create);
+    r.get("/rules/new", pages::rules::add::form);
+    r.get("/rules/{id}", pages::rules::edit::show);
+    r.post("/rules/{id}", pages::rules::edit::save);
+    r.get("/rules/{id}/remove", pages::rules::remove::confirm);
+    r.post("/rules/{id}/remove", pages::rules::remove::remove);
+    operation!(r, api::rules::list);
+    operation!(r, api::rules::add);
+    operation!(r, api::rules::try_out);
+    operation!(r, api::rules::show);
+    operation!(r, api::rules::change);
+    operation!(r, api::rules::remove);
+
     // History.
     r.get("/history", pages::history::list::list);
     r.get("/history.csv", pages::history::csv::download);

@@ -15,7 +15,7 @@ pub mod xml;
 
 pub use client::{
     AddressPolicy, Client, ClientOptions, Credentials, Download, Headers, Network, NotANetwork,
-    Pace, RealPace, Records, Repository, Stop, Traffic, canonical_base_url,
+    Pace, Posted, RealPace, Records, Repository, Stop, Traffic, canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};

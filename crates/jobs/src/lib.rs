@@ -3,8 +3,11 @@
 
 mod base_directory;
 mod frequency;
+pub mod friends;
 mod harvest;
 mod holdings;
+pub mod hook;
+mod index;
 mod introduction;
 mod manager;
 mod message;
@@ -12,11 +15,13 @@ mod parameters;
 mod pulse;
 mod removal;
 pub mod rules;
+pub mod text;
 mod workers;
 
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::Holdings;
+pub use index::index;
 pub use introduction::{SelfDescription, introduce, introduce_briefly};
 pub use manager::{ATTEMPTS, Manager, ManagerOptions, Retention};
 pub use message::message;

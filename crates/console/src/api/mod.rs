@@ -18,6 +18,7 @@ pub(crate) mod jobs;
 pub(crate) mod me;
 pub(crate) mod records;
 pub(crate) mod repositories;
+pub(crate) mod rules;
 pub(crate) mod schedules;
 pub(crate) mod statistics;
 mod time;

@@ -51,9 +51,32 @@ pub(crate) struct Wanted {
 }
 
 /// What somebody says of a schedule.
-#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct SettingsJson {
+    /// The number of the repository.
+    repository: i64,
+    /// What it is called.
+    name: String,
+    /// The format.
+    metadata_prefix: String,
+    /// The set, or all.
+    set: Option<String>,
+    /// `once`, `every 6 hours`, or `cron 0 3 * * *`; in UTC.
+    #[schema(example = "every 1 day")]
+    frequency: String,
+    /// Nothing runs before, and intervals are counted from it.
+    starts: Option<Time>,
+    /// Nothing runs after.
+    ends: Option<Time>,
+    /// Everything else that a harvest is told.
+    #[schema(value_type = ParametersSchema)]
+    parameters: HarvestParameters,
+}
+
+/// A schedule as it is to be. What is not said is as usual, also where it was otherwise before.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ScheduleOrder {
     /// The number of the repository.
     repository: i64,
     /// What it is called.
@@ -62,40 +85,23 @@ pub(crate) struct SettingsJson {
     /// The format.
     metadata_prefix: String,
     /// The set, or all.
-    #[serde(default)]
     set: Option<String>,
     /// `once`, `every 6 hours`, or `cron 0 3 * * *`; in UTC.
     #[schema(example = "every 1 day")]
     frequency: String,
     /// Nothing runs before, and intervals are counted from it.
-    #[serde(default)]
     starts: Option<Time>,
     /// Nothing runs after.
-    #[serde(default)]
     ends: Option<Time>,
     /// Everything else that a harvest is told.
     #[serde(default)]
     #[schema(value_type = ParametersSchema)]
     parameters: HarvestParameters,
-}
-
-/// A schedule to be added.
-#[derive(Debug, Deserialize, ToSchema)]
-pub(crate) struct NewSchedule {
-    #[serde(flatten)]
-    settings: SettingsJson,
-    /// Whether it waits until somebody resumes it.
+    /// For one that is added: whether it waits until somebody resumes it.
     #[serde(default)]
     paused: bool,
-}
-
-/// A schedule as it is to be.
-#[derive(Debug, Deserialize, ToSchema)]
-pub(crate) struct ChangedSchedule {
-    #[serde(flatten)]
-    settings: SettingsJson,
-    /// The version that was seen; refused with `changed` if there is another by now.
-    version: i64,
+    /// For one that is changed: the version that was seen. Refused with `changed` if there is another by now.
+    version: Option<i64>,
 }
 
 /// A schedule.
@@ -193,29 +199,32 @@ pub(crate) async fn show(
 
 /// Adds a schedule
 #[utoipa::path(post, path = "/api/v1/schedules", tag = "schedules", operation_id = "add_schedule",
-    request_body = NewSchedule, responses((status = 201, body = ScheduleJson)))]
+    request_body = ScheduleOrder, responses((status = 201, body = ScheduleJson)))]
 pub(crate) async fn add(
     Operator(who): Operator,
     State(state): State<ConsoleState>,
-    Json(wanted): Json<NewSchedule>,
+    Json(order): Json<ScheduleOrder>,
 ) -> Result<(StatusCode, axum::Json<ScheduleJson>), Problem> {
-    let settings = checked(&state, wanted.settings, None).await?;
-    let schedule = schedules::add(&state, &who, &settings, wanted.paused).await?;
+    let paused = order.paused;
+    let settings = checked(&state, order, None).await?;
+    let schedule = schedules::add(&state, &who, &settings, paused).await?;
     Ok((StatusCode::CREATED, axum::Json(schedule.into())))
 }
 
 /// Changes a schedule; its waiting job is planned anew
 #[utoipa::path(put, path = "/api/v1/schedules/{id}", tag = "schedules", operation_id = "change_schedule",
-    params(("id" = i64, Path)), request_body = ChangedSchedule, responses((status = 200, body = ScheduleJson)))]
+    params(("id" = i64, Path)), request_body = ScheduleOrder, responses((status = 200, body = ScheduleJson)))]
 pub(crate) async fn change(
     Operator(who): Operator,
     State(state): State<ConsoleState>,
     Path(id): Path<i64>,
-    Json(wanted): Json<ChangedSchedule>,
+    Json(order): Json<ScheduleOrder>,
 ) -> Reply<ScheduleJson> {
     let before = schedules::schedule(&state, id).await?;
-    let settings = checked(&state, wanted.settings, Some(&before)).await?;
-    let schedule = schedules::change(&state, &who, id, wanted.version, &settings).await?;
+    let version = order.version;
+    let version = version.ok_or_else(|| Problem::invalid("version: give the one that was seen"))?;
+    let settings = checked(&state, order, Some(&before)).await?;
+    let schedule = schedules::change(&state, &who, id, version, &settings).await?;
     Ok(axum::Json(schedule.into()))
 }
 
@@ -294,7 +303,7 @@ pub(crate) async fn runs(
 /// The settings, if nothing is wrong with them.
 async fn checked(
     state: &ConsoleState,
-    wanted: SettingsJson,
+    wanted: ScheduleOrder,
     before: Option<&Schedule>,
 ) -> Result<ScheduleSettings, Problem> {
     let frequency = frequency(&wanted.frequency)?;

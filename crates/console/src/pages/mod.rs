@@ -13,6 +13,7 @@ pub(crate) mod me;
 pub(crate) mod missing;
 pub(crate) mod records;
 pub(crate) mod repositories;
+pub(crate) mod rules;
 pub(crate) mod schedules;
 pub(crate) mod setup;
 pub(crate) mod theme;

@@ -59,11 +59,13 @@ impl RulesForm {
         let mut form = Self::default();
         loop {
             let part = parts.next_field().await;
-            let part = part.map_err(|error| Problem::new(error.status(), "unreadable", error.body_text()))?;
+            let part = part
+                .map_err(|error| Problem::new(error.status(), "unreadable", error.body_text()))?;
             let Some(part) = part else { return Ok(form) };
             let name = part.name().unwrap_or_default().to_owned();
             let bytes = part.bytes().await;
-            let bytes = bytes.map_err(|error| Problem::new(error.status(), "too_large", error.body_text()))?;
+            let bytes = bytes
+                .map_err(|error| Problem::new(error.status(), "too_large", error.body_text()))?;
             form.take(&name, &bytes);
         }
     }
@@ -74,7 +76,9 @@ impl RulesForm {
             // Without a file its part is empty; with one it counts, and not what was there before.
             match text {
                 Ok("") => {}
-                Ok(text) => text.trim_start_matches('\u{feff}').clone_into(&mut self.content),
+                Ok(text) => text
+                    .trim_start_matches('\u{feff}')
+                    .clone_into(&mut self.content),
                 Err(_) => self.is_no_text = true,
             }
             return;

@@ -25,8 +25,12 @@ pub(crate) async fn rules(state: &ConsoleState, id: i64) -> Result<Rules, Proble
 
 /// Notes what is wrong with rules.
 pub(crate) fn check(kind: RulesKind, name: &str, content: &str, errors: &mut Errors) {
-    if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control) {
-        errors.add("name", format!("a name has 1 to {LONGEST_NAME} characters, all in one line"));
+    if name.is_empty() || name.chars().count() > LONGEST_NAME || name.chars().any(char::is_control)
+    {
+        errors.add(
+            "name",
+            format!("a name has 1 to {LONGEST_NAME} characters, all in one line"),
+        );
     }
     if let Err(message) = check_content(kind, content) {
         errors.add("content", message);
@@ -103,7 +107,9 @@ pub(crate) async fn users(state: &ConsoleState) -> Result<Vec<(i64, i64, String)
 
 fn rules_of(schedule: &Schedule) -> [Option<i64>; 2] {
     let parameters = jobs::HarvestParameters::parse(&schedule.settings.parameters);
-    parameters.map_or([None, None], |parameters| [parameters.filter, parameters.normalise])
+    parameters.map_or([None, None], |parameters| {
+        [parameters.filter, parameters.normalise]
+    })
 }
 
 fn subject(rules: &Rules) -> String {
@@ -152,8 +158,14 @@ mod tests {
         for (content, said) in [
             ("", "nothing in it"),
             ("no XML", "line 1"),
-            ("<filters match=\"any\">\n<filter xpath=\"//[\" regexp=\"\"/></filters>", "line 2"),
-            ("<filters match=\"any\">\n\n<filter xpath=\"//a\" regexp=\"(\"/></filters>", "line 3"),
+            (
+                "<filters match=\"any\">\n<filter xpath=\"//[\" regexp=\"\"/></filters>",
+                "line 2",
+            ),
+            (
+                "<filters match=\"any\">\n\n<filter xpath=\"//a\" regexp=\"(\"/></filters>",
+                "line 3",
+            ),
             ("<normalize/>", "must be <filters>"),
         ] {
             let error = check_content(RulesKind::Filter, content).unwrap_err();

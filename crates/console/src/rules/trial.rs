@@ -49,7 +49,9 @@ pub(crate) async fn try_on(
         Err(wrong) => return Ok(Err(wrong)),
     };
     let content = content.to_owned();
-    state.blocking(move |_| tried(kind, &content, what, &xml)).await
+    state
+        .blocking(move |_| tried(kind, &content, what, &xml))
+        .await
 }
 
 fn tried(
@@ -73,7 +75,12 @@ fn tried(
         Some(mapped) => marked(&before, tree(mapped.record.as_bytes()).map_err(unusable)?),
         None => Vec::new(),
     };
-    Ok(Tried { what, trial, before, after })
+    Ok(Tried {
+        what,
+        trial,
+        before,
+        after,
+    })
 }
 
 /// The lines of the one that are not in the other: mappings only ever add.
@@ -97,9 +104,11 @@ async fn found(
         }
         Sample::Pasted(xml) => Ok(Ok(("The pasted record".to_owned(), xml.into_bytes()))),
         Sample::Held(id) => held(state, id).await,
-        Sample::Live { repository, metadata_prefix, identifier } => {
-            live(state, repository, metadata_prefix, identifier).await
-        }
+        Sample::Live {
+            repository,
+            metadata_prefix,
+            identifier,
+        } => live(state, repository, metadata_prefix, identifier).await,
     }
 }
 
@@ -113,13 +122,21 @@ async fn held(
         Err(problem) => return Err(problem),
     };
     let Some(file) = RecordFile::of(state.holdings(), &repository, &record) else {
-        return Ok(Err(("record", format!("record {id} has no file; choose one that is held"))));
+        return Ok(Err((
+            "record",
+            format!("record {id} has no file; choose one that is held"),
+        )));
     };
     let text = state.blocking(move |_| file.read()).await?;
     Ok(match text {
         RecordText::Whole(xml) => Ok((format!("Record {id}, {}", record.identifier), xml)),
-        RecordText::TooLong(_) => Err(("record", "it is too long to be tried here; choose another one".to_owned())),
-        RecordText::Unreadable(error) => Err(("record", format!("its file cannot be read: {error}"))),
+        RecordText::TooLong(_) => Err((
+            "record",
+            "it is too long to be tried here; choose another one".to_owned(),
+        )),
+        RecordText::Unreadable(error) => {
+            Err(("record", format!("its file cannot be read: {error}")))
+        }
     })
 }
 
@@ -136,7 +153,13 @@ async fn live(
     let given = state
         .blocking(move |_| {
             let client = Client::new(options)?;
-            live_record(&client, &known.base_url, &metadata_prefix, None, identifier.as_deref())
+            live_record(
+                &client,
+                &known.base_url,
+                &metadata_prefix,
+                None,
+                identifier.as_deref(),
+            )
         })
         .await?;
     Ok(match given {
@@ -153,7 +176,13 @@ mod tests {
 
     #[test]
     fn what_a_mapping_adds_is_marked() {
-        let tried = tried(RulesKind::Mapping, MAPPING, String::new(), b"<r><a>coast</a><c/></r>").unwrap();
+        let tried = tried(
+            RulesKind::Mapping,
+            MAPPING,
+            String::new(),
+            b"<r><a>coast</a><c/></r>",
+        )
+        .unwrap();
         let added: Vec<String> = tried
             .after
             .iter()
@@ -166,7 +195,8 @@ mod tests {
 
     #[test]
     fn what_is_no_record_is_told_as_such() {
-        let (field, message) = tried(RulesKind::Mapping, MAPPING, String::new(), b"<r>").unwrap_err();
+        let (field, message) =
+            tried(RulesKind::Mapping, MAPPING, String::new(), b"<r>").unwrap_err();
         assert_eq!(field, "sample");
         assert!(message.contains("the record cannot be used"), "{message}");
     }

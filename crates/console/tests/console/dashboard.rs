@@ -12,7 +12,11 @@ fn somebody_who_begins_is_led_to_the_first_repository_and_the_first_schedule() {
     let operator = test.with_session("ann", Role::Operator);
     let page = operator.get("/");
     page.shows(StatusCode::OK, r#"href="/repositories/new""#);
-    assert!(!page.body.contains(r#"href="/schedules/new""#), "{}", page.body);
+    assert!(
+        !page.body.contains(r#"href="/schedules/new""#),
+        "{}",
+        page.body
+    );
 
     test.repository_called("Alpha");
     operator
@@ -29,7 +33,10 @@ fn somebody_who_begins_is_led_to_the_first_repository_and_the_first_schedule() {
 fn what_runs_failed_and_waits_is_shown_without_reloading() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let (alpha, beta) = (test.repository_called("Alpha"), test.repository_called("Beta <b>"));
+    let (alpha, beta) = (
+        test.repository_called("Alpha"),
+        test.repository_called("Beta <b>"),
+    );
     let failed = test.failed(&beta, "it answers with a web page instead of XML");
     let claim = test.running(&alpha);
     test.beat(&claim, 1200, 4800);

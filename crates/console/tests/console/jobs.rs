@@ -138,7 +138,10 @@ fn the_log_is_shown_as_it_happens_and_takes_no_markup_from_repositories() {
 fn jobs_that_are_over_are_filtered_and_paged() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
-    let (alpha, beta) = (test.repository_called("Alpha"), test.repository_called("Beta"));
+    let (alpha, beta) = (
+        test.repository_called("Alpha"),
+        test.repository_called("Beta"),
+    );
     for number in 0..51 {
         test.failed(&alpha, &format!("reason {number}."));
     }
@@ -175,7 +178,10 @@ fn programs_put_harvests_into_the_queue_and_stop_them() {
     assert_eq!(job["metadata_prefix"], "oai_dc");
     assert_eq!(job["parameters"]["full"], true);
     assert_eq!(job["created_by"], "ann");
-    let path = format!("/api/v1/jobs?state=running,scheduled&repository={}", alpha.id);
+    let path = format!(
+        "/api/v1/jobs?state=running,scheduled&repository={}",
+        alpha.id
+    );
     let list = operator.call(Method::GET, &path, &Value::Null).json();
     assert_eq!(list["items"][0]["id"], job["id"]);
 
@@ -183,7 +189,10 @@ fn programs_put_harvests_into_the_queue_and_stop_them() {
     assert_eq!(stopped.json()["asked"], false);
     assert_eq!(stopped.json()["job"]["state"], "cancelled");
     let again = post(&format!("/api/v1/jobs/{}/cancel", job["id"]), &json!({}));
-    assert_eq!((again.status, again.code().as_str()), (StatusCode::CONFLICT, "conflict"));
+    assert_eq!(
+        (again.status, again.code().as_str()),
+        (StatusCode::CONFLICT, "conflict")
+    );
     let again = post(&format!("/api/v1/jobs/{}/retry", job["id"]), &json!({}));
     assert_eq!(again.json()["state"], "scheduled");
 

@@ -12,6 +12,7 @@
 //! - `quiet`: no harvest while somebody reads
 //! - `records`: records found, read, taken away
 //! - `repositories`: found, added, corrected, removed
+//! - `rules`: filters and mappings tried, saved, removed
 //! - `schedules`: schedules added, changed, steered
 //! - `setup`: the first account
 #![expect(
@@ -34,5 +35,6 @@ mod queue;
 mod quiet;
 mod records;
 mod repositories;
+mod rules;
 mod schedules;
 mod setup;

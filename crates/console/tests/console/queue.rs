@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use catalog::{
-    Beat, Claim, ClaimOptions, Job, JobEnd, JobKind, JobProgress, LogLevel, NewJob,
-    Repository,
+    Beat, Claim, ClaimOptions, Job, JobEnd, JobKind, JobProgress, LogLevel, NewJob, Repository,
 };
 
 use crate::browser::TestConsole;

@@ -14,12 +14,18 @@ fn a_quiet_time_is_taken_made_longer_and_given_back() {
     let path = format!("/api/v1/repositories/{}/quiet", alpha.id);
     let send = |method, body: &Value| operator.call(method, &path, body);
 
-    let taken = send(Method::POST, &json!({ "seconds": 60, "why": "index build" }));
+    let taken = send(
+        Method::POST,
+        &json!({ "seconds": 60, "why": "index build" }),
+    );
     assert_eq!(taken.status, StatusCode::CREATED, "{taken:?}");
     let (job, token) = (taken.json()["job"].clone(), taken.json()["token"].clone());
     assert_eq!(send(Method::GET, &Value::Null).json()["quiet"], true);
     let again = send(Method::POST, &json!({ "seconds": 60 }));
-    assert_eq!((again.status, again.code().as_str()), (StatusCode::CONFLICT, "busy"));
+    assert_eq!(
+        (again.status, again.code().as_str()),
+        (StatusCode::CONFLICT, "busy")
+    );
     operator
         .get("/jobs")
         .shows(StatusCode::OK, "kept quiet: index build");
@@ -40,7 +46,10 @@ fn a_quiet_time_is_taken_made_longer_and_given_back() {
 fn nobody_is_quiet_while_a_harvest_runs_and_no_job_is_taken_for_another() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let (alpha, beta) = (test.repository_called("Alpha"), test.repository_called("Beta"));
+    let (alpha, beta) = (
+        test.repository_called("Alpha"),
+        test.repository_called("Beta"),
+    );
     let claim = test.running(&alpha);
     let path = |id: i64| format!("/api/v1/repositories/{id}/quiet");
     let wanted = json!({ "seconds": 60 });

@@ -5,10 +5,41 @@ use std::net::TcpListener;
 
 use axum::http::{Method, StatusCode};
 use catalog::{JobEnd, Role};
+use console::Outside;
 use serde_json::{Value, json};
 use test_support::{Misbehaving, Script};
 
 use crate::browser::{Browser, TestConsole};
+
+#[test]
+fn known_repositories_are_there_to_choose_from_and_a_list_that_is_away_does_no_harm() {
+    let directory = tempfile::tempdir().unwrap();
+    let list = directory.path().join("friends.txt");
+    std::fs::write(&list, "http://a.example/oai Library <A>\n").unwrap();
+    for (source, is_read) in [(list.as_path(), true), (directory.path(), false)] {
+        let test = TestConsole::with_outside(Outside {
+            friends: Some(source.to_string_lossy().into_owned()),
+            ..Outside::default()
+        });
+        let operator = test.with_session("ann", Role::Operator);
+        let has_it = || {
+            let page = operator.get("/repositories/new");
+            assert_eq!(page.status, StatusCode::OK);
+            page.body
+                .contains(r#"<option value="http://a.example/oai">Library &#60;A&#62;"#)
+        };
+        // The page does not wait for the list; it is there soon after.
+        let is_there = (0..50).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(if is_read {
+                100
+            } else {
+                5
+            }));
+            has_it()
+        });
+        assert_eq!(is_there, is_read);
+    }
+}
 
 /// A server that answers every request with the same bytes, until the test ends.
 fn place(answer: &'static str) -> String {
@@ -27,7 +58,10 @@ fn place(answer: &'static str) -> String {
 /// The value of a hidden field.
 fn hidden(body: &str, name: &str) -> String {
     let start = format!(r#"name="{name}" value=""#);
-    let rest = body.split(&start).nth(1).unwrap_or_else(|| panic!("{name}: {body}"));
+    let rest = body
+        .split(&start)
+        .nth(1)
+        .unwrap_or_else(|| panic!("{name}: {body}"));
     rest.split('"').next().unwrap().to_owned()
 }
 
@@ -51,7 +85,9 @@ fn a_repository_is_asked_shown_and_added() {
         ("base_url", hidden(&asked.body, "base_url")),
         ("preview", hidden(&asked.body, "preview")),
     ];
-    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let fields = fields
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_str()));
     let added = operator.post("/repositories", &fields);
     // What was shown is what is added; nobody is asked again.
     assert_eq!(remote.requests().len(), requests);
@@ -93,13 +129,39 @@ fn what_is_no_repository_is_told_in_plain_words() {
         answer.shows(StatusCode::UNPROCESSABLE_ENTITY, words);
         if !base_url.is_empty() {
             // What was typed in is still there to be corrected.
-            answer.shows(StatusCode::UNPROCESSABLE_ENTITY, &format!(r#"value="{base_url}""#));
+            answer.shows(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                &format!(r#"value="{base_url}""#),
+            );
             let body = json!({ "base_url": base_url });
             let answer = operator.call(Method::POST, "/api/v1/repositories/identify", &body);
             assert_eq!(answer.code(), "no_repository");
         }
     }
-    assert!(operator.get("/repositories").body.contains("No repositories yet"));
+    assert!(
+        operator
+            .get("/repositories")
+            .body
+            .contains("No repositories yet")
+    );
+}
+
+#[test]
+fn nobody_reaches_the_own_network_by_typing_in_its_addresses() {
+    let test = TestConsole::with_outside(Outside::default());
+    let operator = test.with_session("ann", Role::Operator);
+    let inside = Misbehaving::start(Script::new(3, 3));
+    for base_url in [
+        &inside.base_url(),
+        "http://169.254.169.254/latest",
+        "http://[::1]/oai",
+    ] {
+        let answer = operator.post("/repositories/new", &[("base_url", base_url)]);
+        answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "is not public");
+        let answer = operator.post("/repositories", &[("base_url", base_url)]);
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    assert_eq!(inside.connections(), 0);
 }
 
 #[test]
@@ -140,10 +202,17 @@ fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
     let viewer = test.with_session("vic", Role::Viewer);
     let alpha = test.repository_called("Alpha");
     let sets: Vec<_> = (0..300)
-        .map(|number| (format!("top:part-{number:03}"), Some(format!("Part <{number}>"))))
+        .map(|number| {
+            (
+                format!("top:part-{number:03}"),
+                Some(format!("Part <{number}>")),
+            )
+        })
         .collect();
     let catalog = test.holdings.catalog();
-    test.holdings.wait(catalog.replace_sets(alpha.id, &sets)).unwrap();
+    test.holdings
+        .wait(catalog.replace_sets(alpha.id, &sets))
+        .unwrap();
     let claim = test.running(&alpha);
     test.beat(&claim, 5, 10);
 
@@ -155,18 +224,27 @@ fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
     page.shows(StatusCode::OK, "There are more; the search finds them");
     page.shows(StatusCode::OK, &format!("/jobs/{}", claim.job.id));
     assert!(!page.body.contains("top:part-299"));
-    assert!(!page.body.contains("Harvest now"), "viewers harvest nothing");
+    assert!(
+        !page.body.contains("Harvest now"),
+        "viewers harvest nothing"
+    );
     let found = viewer.get(&format!("{place}?sets=PART-299"));
     found.shows(StatusCode::OK, "top:part-299");
     assert!(!found.body.contains("top:part-000"));
     viewer
         .get(&format!("{place}?sets=%25"))
         .shows(StatusCode::OK, "No such set");
-    let path = format!("/api/v1/repositories/{}/sets?text=part-29&limit=3", alpha.id);
+    let path = format!(
+        "/api/v1/repositories/{}/sets?text=part-29&limit=3",
+        alpha.id
+    );
     let sets = viewer.call(Method::GET, &path, &Value::Null).json();
     assert_eq!(sets["items"][2]["set_spec"], "top:part-292");
     assert_eq!(sets["total"], 300);
-    assert_eq!(viewer.get("/repositories/999").status, StatusCode::NOT_FOUND);
+    assert_eq!(
+        viewer.get("/repositories/999").status,
+        StatusCode::NOT_FOUND
+    );
 }
 
 #[test]
@@ -174,12 +252,20 @@ fn a_harvest_is_begun_from_the_page() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
     let alpha = test.repository_called("Alpha");
-    let fields = [("metadata_prefix", "oai_dc"), ("set", " x "), ("full", "true")];
+    let fields = [
+        ("metadata_prefix", "oai_dc"),
+        ("set", " x "),
+        ("full", "true"),
+    ];
     let answer = operator.post(&format!("/repositories/{}/harvest", alpha.id), &fields);
     assert!(answer.location().starts_with("/jobs/"), "{answer:?}");
     let job = test.claimed().job;
     assert_eq!(job.set.as_deref(), Some("x"));
-    assert!(job.parameters.contains(r#""full":true"#), "{}", job.parameters);
+    assert!(
+        job.parameters.contains(r#""full":true"#),
+        "{}",
+        job.parameters
+    );
     assert!(job.max_attempts > 1);
 }
 

@@ -84,7 +84,10 @@ impl FormPage {
             "held" => match form.record.trim().parse() {
                 Ok(id) => Sample::Held(id),
                 Err(_) => {
-                    self.errors.add("record", "give the number of a record, as its address has it");
+                    self.errors.add(
+                        "record",
+                        "give the number of a record, as its address has it",
+                    );
                     return Ok(());
                 }
             },

@@ -29,8 +29,16 @@ pub(crate) async fn list(Viewer(who): Viewer, State(state): State<ConsoleState>)
     let users = users(&state).await?;
     let mut kinds = Vec::new();
     for (kind, heading, purpose) in [
-        (RulesKind::Filter, "Filters", "A filter says which records are kept."),
-        (RulesKind::Mapping, "Mappings", "A mapping says what is added to records, in your own words."),
+        (
+            RulesKind::Filter,
+            "Filters",
+            "A filter says which records are kept.",
+        ),
+        (
+            RulesKind::Mapping,
+            "Mappings",
+            "A mapping says what is added to records, in your own words.",
+        ),
     ] {
         let rules = state.catalog().rules(Some(kind)).await?;
         let rows = rules.into_iter().map(|rules| Row {

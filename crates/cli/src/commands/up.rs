@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use console::{Console, Outside};
+use console::{Console, ConsoleConfig, Outside};
 use jobs::{Holdings, Manager, ManagerOptions, Workers};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -112,7 +112,11 @@ impl Up {
             client: config.network.client_options()?,
             friends: config.friends.source.clone(),
         };
-        let console = Console::with_outside(Arc::clone(holdings), config.console.clone(), outside)?;
+        let settings = ConsoleConfig {
+            retention: config.history.retention(),
+            ..config.console.clone()
+        };
+        let console = Console::with_outside(Arc::clone(holdings), settings, outside)?;
         let address = config.console.listen;
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!(

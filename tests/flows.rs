@@ -34,10 +34,10 @@ mod hostile_clients;
 mod hostile_files;
 /// Other people's harvesters.
 mod interop;
-/// Jobs: shown, cancelled, tried again; quiet times.
-mod job;
 /// What is an item and what is not, and under which identifier.
 mod items;
+/// Jobs: shown, cancelled, tried again; quiet times.
+mod job;
 /// A data directory with schedules and jobs, and the processes that work on it.
 mod managed;
 /// Beside another web server, a real nginx.

@@ -29,12 +29,21 @@ fn a_running_harvest_is_cancelled_within_seconds_and_keeps_what_it_has() {
     let began = Instant::now();
     let cancelled = managed.json(&["job", "cancel", &jobs[0]["id"].to_string()]);
 
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
     assert_eq!(cancelled["state"], "cancelled");
     assert_eq!(managed.live().len(), 9);
     let entry = &managed.history()[0];
     assert_eq!(entry["state"], "failed");
-    assert!(entry["failure_reason"].as_str().unwrap().starts_with("cancelled"));
+    assert!(
+        entry["failure_reason"]
+            .as_str()
+            .unwrap()
+            .starts_with("cancelled")
+    );
     let log = managed.log_of(&jobs[0]);
     assert!(log.contains("asked to stop by the command line"), "{log}");
     assert!(log.ends_with("cancelled\n"), "{log}");
@@ -55,7 +64,8 @@ fn a_waiting_job_is_withdrawn_and_the_run_after_it_comes() {
 
     assert_eq!(withdrawn["state"], "cancelled");
     managed.wait_for_jobs("the next waits", |jobs| {
-        jobs.iter().any(|job| job["state"] == "scheduled" && job["run_at"].as_str() > due.as_str())
+        jobs.iter()
+            .any(|job| job["state"] == "scheduled" && job["run_at"].as_str() > due.as_str())
     });
     let schedule = managed.json(&["schedule", "show", &number]);
     assert_eq!(schedule["state"], "recurring");
@@ -68,7 +78,10 @@ fn a_job_that_fails_is_tried_again_and_then_failed_with_its_reason() {
     let repository = Misbehaving::start(Script::new(30, 10));
     managed.schedule(&repository, &["--once"]);
     repository.change(|script| {
-        script.faults = vec![Fault::WebPage { page: 0, times: 9999 }];
+        script.faults = vec![Fault::WebPage {
+            page: 0,
+            times: 9999,
+        }];
     });
     let config = "[jobs]\nattempts = 3\nretry_seconds = 1\n[network]\nattempts = 1\n";
     let config = managed.write("garner.toml", config);
@@ -79,7 +92,10 @@ fn a_job_that_fails_is_tried_again_and_then_failed_with_its_reason() {
     let job = &jobs[0];
     assert_eq!(job["attempt"], 3);
     let reason = job["error"].as_str().unwrap();
-    assert!(reason.contains("web page") || reason.contains("HTML"), "{reason}");
+    assert!(
+        reason.contains("web page") || reason.contains("HTML"),
+        "{reason}"
+    );
     let log = managed.log_of(job);
     assert!(log.contains("tried again in 1 s"), "{log}");
     assert!(log.contains("tried again in 2 s"), "{log}");
@@ -91,10 +107,18 @@ fn a_job_that_fails_is_tried_again_and_then_failed_with_its_reason() {
     assert_eq!(again["state"], "scheduled");
     let followed = managed.output(&["job", "show", &number, "--follow"]);
     assert!(followed.status.success(), "{}", stderr(&followed));
-    assert!(stdout(&followed).ends_with("finished\n"), "{}", stdout(&followed));
+    assert!(
+        stdout(&followed).ends_with("finished\n"),
+        "{}",
+        stdout(&followed)
+    );
     assert_eq!(managed.live().len(), 27);
     let refused = managed.output(&["job", "retry", &number]);
-    assert!(stderr(&refused).contains("finished"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("finished"),
+        "{}",
+        stderr(&refused)
+    );
 }
 
 #[test]
@@ -110,7 +134,10 @@ fn what_no_other_attempt_can_help_is_not_tried_again() {
 
     assert_eq!(jobs[0]["attempt"], 1);
     let reason = jobs[0]["error"].as_str().unwrap();
-    assert!(reason.contains("unknown metadata prefix `marc21`"), "{reason}");
+    assert!(
+        reason.contains("unknown metadata prefix `marc21`"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -121,7 +148,14 @@ fn while_a_repository_is_kept_quiet_its_harvests_wait() {
     let _up = managed.up(&[]);
     let url = repository.base_url();
     let mut quiet = Process::start(
-        managed.command(&["with-quiet", &url, "--", "sh", "-c", "echo begun >&2; sleep 60"]),
+        managed.command(&[
+            "with-quiet",
+            &url,
+            "--",
+            "sh",
+            "-c",
+            "echo begun >&2; sleep 60",
+        ]),
         "begun",
     );
 
@@ -129,13 +163,18 @@ fn while_a_repository_is_kept_quiet_its_harvests_wait() {
 
     // Somebody who harvests by hand is told, and the schedule waits.
     let by_hand = managed.output(&["harvest", &url]);
-    assert!(stderr(&by_hand).contains("kept quiet"), "{}", stderr(&by_hand));
+    assert!(
+        stderr(&by_hand).contains("kept quiet"),
+        "{}",
+        stderr(&by_hand)
+    );
     std::thread::sleep(Duration::from_secs(2));
     assert!(managed.history().is_empty());
     quiet.signal(Signal::TERM);
     assert_eq!(quiet.wait().code(), Some(128 + 15));
     managed.wait_for_jobs("it ran", |jobs| {
-        jobs.iter().any(|job| job["kind"] == "harvest" && job["state"] == "finished")
+        jobs.iter()
+            .any(|job| job["kind"] == "harvest" && job["state"] == "finished")
     });
 }
 
@@ -152,7 +191,11 @@ fn a_quiet_time_waits_for_a_harvest_and_passes_the_exit_code_on() {
     let refused = managed.output(&["with-quiet", &url, "--wait", "1", "--", "true"]);
 
     assert_eq!(refused.status.code(), Some(125));
-    assert!(stderr(&refused).contains("being harvested"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("being harvested"),
+        "{}",
+        stderr(&refused)
+    );
     up.stop();
     let passed_on = managed.output(&["with-quiet", &url, "--", "sh", "-c", "exit 7"]);
     assert_eq!(passed_on.status.code(), Some(7));
@@ -160,7 +203,10 @@ fn a_quiet_time_waits_for_a_harvest_and_passes_the_exit_code_on() {
     assert_eq!(missing.status.code(), Some(125));
     let jobs = managed.jobs();
     let quiet = jobs.iter().filter(|job| job["kind"] == "quiet");
-    assert!(quiet.clone().all(|job| job["state"] != "running"), "{jobs:#?}");
+    assert!(
+        quiet.clone().all(|job| job["state"] != "running"),
+        "{jobs:#?}"
+    );
     assert_eq!(quiet.count(), 2);
 }
 
@@ -169,7 +215,14 @@ fn a_quiet_time_that_is_killed_is_over() {
     let managed = Managed::new();
     let repository = Misbehaving::start(Script::new(30, 10));
     let number = managed.schedule(&repository, &["--cron", "0 3 * * *"]);
-    let command = ["with-quiet", "1", "--", "sh", "-c", "echo begun >&2; sleep 3"];
+    let command = [
+        "with-quiet",
+        "1",
+        "--",
+        "sh",
+        "-c",
+        "echo begun >&2; sleep 3",
+    ];
     let quiet = Process::start(managed.command(&command), "begun");
     quiet.kill();
     let _up = managed.up(&[]);
@@ -177,7 +230,8 @@ fn a_quiet_time_that_is_killed_is_over() {
     managed.garner(&["schedule", "run", &number]);
 
     managed.wait_for_jobs("it ran", |jobs| {
-        jobs.iter().any(|job| job["kind"] == "harvest" && job["state"] == "finished")
+        jobs.iter()
+            .any(|job| job["kind"] == "harvest" && job["state"] == "finished")
     });
 }
 
@@ -197,7 +251,8 @@ fn hooks_are_told_once_what_a_harvest_did() {
     let _up = managed.up(&["--config", config.to_str().unwrap()]);
 
     managed.wait_for_jobs("the hook ran", |jobs| {
-        jobs.iter().any(|job| job["kind"] == "hook" && job["state"] == "finished")
+        jobs.iter()
+            .any(|job| job["kind"] == "hook" && job["state"] == "finished")
     });
 
     wait_until("it was told", || told.exists());

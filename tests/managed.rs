@@ -83,7 +83,11 @@ impl Managed {
     /// Runs a command that must do what it is told.
     pub(crate) fn garner(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments);
-        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
         stdout(&output)
     }
 
@@ -113,7 +117,11 @@ impl Managed {
         let schedule = holdings.wait(catalog.schedule(schedule.parse().unwrap()));
         let schedule = schedule.unwrap().unwrap();
         let now = holdings.wait(catalog.now()).unwrap();
-        assert!(holdings.wait(catalog.replan(&schedule, now + seconds)).unwrap());
+        assert!(
+            holdings
+                .wait(catalog.replan(&schedule, now + seconds))
+                .unwrap()
+        );
     }
 
     /// All jobs, also those that are over.
@@ -129,7 +137,10 @@ impl Managed {
             if holds(&jobs) {
                 return jobs;
             }
-            assert!(began.elapsed() < LONGEST, "waited in vain: {what}: {jobs:#?}");
+            assert!(
+                began.elapsed() < LONGEST,
+                "waited in vain: {what}: {jobs:#?}"
+            );
             std::thread::sleep(Duration::from_millis(100));
         }
     }
@@ -225,7 +236,11 @@ impl Process {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(began.elapsed() < LONGEST, "it does not end:\n{}", self.log());
+            assert!(
+                began.elapsed() < LONGEST,
+                "it does not end:\n{}",
+                self.log()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }

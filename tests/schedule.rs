@@ -34,7 +34,15 @@ fn a_schedule_is_added_listed_edited_paused_and_removed() {
     assert_eq!(added["metadata_prefix"], "oai_dc");
     assert_eq!(managed.lines(&["repository", "list"]).len(), 1);
     let edited = managed.json(&[
-        "schedule", "edit", &number, "--every", "2 weeks", "--set", "", "--full", "--ends",
+        "schedule",
+        "edit",
+        &number,
+        "--every",
+        "2 weeks",
+        "--set",
+        "",
+        "--full",
+        "--ends",
         "2099-01-01",
     ]);
     assert_eq!(edited["frequency"], "every 2 weeks");
@@ -49,7 +57,10 @@ fn a_schedule_is_added_listed_edited_paused_and_removed() {
     let resumed = managed.json(&["schedule", "resume", &number]);
     assert_eq!(resumed["state"], "new");
     let text = managed.garner(&["schedule", "list"]);
-    assert!(text.contains("every 2 weeks") && text.contains("nightly"), "{text}");
+    assert!(
+        text.contains("every 2 weeks") && text.contains("nightly"),
+        "{text}"
+    );
     managed.garner(&["schedule", "remove", &number]);
     assert!(managed.lines(&["schedule", "list"]).is_empty());
 }
@@ -64,15 +75,32 @@ fn what_could_never_run_is_refused_before_anybody_is_asked() {
         (&["--every", "fortnight"], "is not an interval"),
         (&["--every", "day", "--from", "monday"], "is not a date"),
         (&["--every", "day", "--starts", "soon"], "is not a date"),
-        (&["--every", "day", "--unpack", "/etc"], "below the data directory"),
-        (&["--every", "day", "--starts", "2030-01-01", "--ends", "2029-01-01"], "end before it starts"),
+        (
+            &["--every", "day", "--unpack", "/etc"],
+            "below the data directory",
+        ),
+        (
+            &[
+                "--every",
+                "day",
+                "--starts",
+                "2030-01-01",
+                "--ends",
+                "2029-01-01",
+            ],
+            "end before it starts",
+        ),
         (&[], "how often?"),
     ] {
         // Nobody answers there, and nobody has to.
         let arguments = [&["schedule", "add", "http://127.0.0.1:9/oai"], options].concat();
         let output = managed.output(&arguments);
         assert_eq!(output.status.code(), Some(1), "{options:?}");
-        assert!(stderr(&output).contains(said), "{options:?}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(said),
+            "{options:?}: {}",
+            stderr(&output)
+        );
     }
 }
 
@@ -114,7 +142,9 @@ fn once_is_once_and_at_its_time() {
     managed.wait_for_jobs("one is over and one waits", |jobs| {
         jobs.len() == 2
             && jobs.iter().any(|job| job["state"] == "finished")
-            && jobs.iter().any(|job| job["run_at"] == "2099-01-01T00:00:00Z")
+            && jobs
+                .iter()
+                .any(|job| job["run_at"] == "2099-01-01T00:00:00Z")
     });
 
     assert_eq!(managed.json(&["schedule", "show", &now])["state"], "ended");
@@ -147,7 +177,10 @@ fn what_was_missed_runs_once() {
 
     assert_eq!(jobs.len(), 3, "{jobs:#?}");
     assert_eq!(managed.history().len(), 2);
-    assert_eq!(managed.json(&["schedule", "show", &number])["state"], "recurring");
+    assert_eq!(
+        managed.json(&["schedule", "show", &number])["state"],
+        "recurring"
+    );
 }
 
 #[test]
@@ -161,15 +194,28 @@ fn a_filter_file_is_kept_in_the_catalog_and_obeyed() {
     std::fs::remove_file(file).unwrap();
     let _up = managed.up(&[]);
 
-    managed.wait_for_jobs("it ran", |jobs| jobs.iter().any(|job| job["state"] == "finished"));
+    managed.wait_for_jobs("it ran", |jobs| {
+        jobs.iter().any(|job| job["state"] == "finished")
+    });
 
     assert!(managed.live().len() < 27, "{:?}", managed.live());
     assert!(managed.history()[0]["counts"]["filtered"].as_u64() > Some(0));
-    let rules = |number: &str| managed.json(&["schedule", "show", number])["parameters"]["filter"].clone();
+    let rules =
+        |number: &str| managed.json(&["schedule", "show", number])["parameters"]["filter"].clone();
     assert_eq!(rules(&number), rules(&again));
     let output = managed.output(&["schedule", "edit", &number, "--filter", "7"]);
     assert!(stderr(&output).contains("no filter"), "{}", stderr(&output));
     let broken = managed.write("broken.xml", "<filters");
-    let output = managed.output(&["schedule", "edit", &number, "--filter", broken.to_str().unwrap()]);
-    assert!(stderr(&output).contains("broken.xml"), "{}", stderr(&output));
+    let output = managed.output(&[
+        "schedule",
+        "edit",
+        &number,
+        "--filter",
+        broken.to_str().unwrap(),
+    ]);
+    assert!(
+        stderr(&output).contains("broken.xml"),
+        "{}",
+        stderr(&output)
+    );
 }

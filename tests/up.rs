@@ -24,14 +24,18 @@ fn a_stop_gives_harvests_back_and_the_next_start_goes_on() {
     managed.schedule(&repository, &["--once"]);
     let up = managed.up(&[]);
     managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter().any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter()
+            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
     });
 
     let took = up.stop();
 
     assert!(took < Duration::from_secs(5), "{took:?}");
     let job = &managed.jobs()[0];
-    assert_eq!((&job["state"], &job["attempt"]), (&"scheduled".into(), &0.into()));
+    assert_eq!(
+        (&job["state"], &job["attempt"]),
+        (&"scheduled".into(), &0.into())
+    );
     let held = managed.live().len();
     assert!((9..90).contains(&held), "{held}");
     let _up = managed.up(&[]);
@@ -53,7 +57,8 @@ fn a_kill_loses_nothing_and_the_history_says_so() {
     managed.schedule(&repository, &["--once"]);
     let up = managed.up(&[]);
     managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter().any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter()
+            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
     });
 
     up.kill();
@@ -146,7 +151,10 @@ fn a_site_is_exposed_and_the_console_answers() {
     let answer = Answer::ask(&format!("http://127.0.0.1:{site}/modoai"), "verb=Identify");
     assert!(answer.text("repositoryName").contains("A site"));
     let log = up.log();
-    assert!(log.contains(&format!("http://127.0.0.1:{console}/")), "{log}");
+    assert!(
+        log.contains(&format!("http://127.0.0.1:{console}/")),
+        "{log}"
+    );
     assert!(log.contains("/setup/"), "{log}");
     up.stop();
 }
@@ -161,7 +169,10 @@ fn an_address_that_is_taken_is_named_with_the_remedy() {
 
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
-    assert!(said.contains(&address) && said.contains("--listen"), "{said}");
+    assert!(
+        said.contains(&address) && said.contains("--listen"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -172,7 +183,10 @@ fn a_configuration_that_cannot_work_is_refused_with_the_key() {
         ("[jobs]\nworkers = 0\n", "jobs.workers"),
         ("[jobs]\nlease_seconds = 1\n", "jobs.lease_seconds"),
         ("[network]\nallow = ['not a network']\n", "not a network"),
-        ("[network]\ntimeout_seconds = 0\n", "network.timeout_seconds"),
+        (
+            "[network]\ntimeout_seconds = 0\n",
+            "network.timeout_seconds",
+        ),
         ("[[site]]\nroot = '/no/such/site'\n", "/no/such/site"),
         ("[[hook]]\nname = 'a'\n", "hook"),
         ("nonsense", "line 1"),
@@ -180,6 +194,10 @@ fn a_configuration_that_cannot_work_is_refused_with_the_key() {
         let config = managed.write("garner.toml", config);
         let output = managed.output(&["up", "--no-console", "--config", config.to_str().unwrap()]);
         assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(stderr(&output).contains(said), "{said}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(said),
+            "{said}: {}",
+            stderr(&output)
+        );
     }
 }

@@ -23,14 +23,18 @@ fn a_worker_that_is_stopped_past_its_lease_loses_its_job_and_is_fenced() {
     managed.schedule(&repository, &["--once"]);
     let manager = managed.up(&["--workers", "1", "--lease", "3"]);
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter().any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter()
+            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
     });
 
     manager.signal(Signal::STOP);
     let _other = managed.worker(&["--name", "other", "--lease", "3"]);
     let job = managed.wait_for(&jobs[0], "finished");
 
-    assert!(job["worker"].as_str().unwrap().starts_with("other"), "{job:#}");
+    assert!(
+        job["worker"].as_str().unwrap().starts_with("other"),
+        "{job:#}"
+    );
     assert_eq!(managed.live().len(), 90);
     manager.signal(Signal::CONT);
     managed.wait_for_jobs("the first says that it was fenced", |_| {
@@ -86,7 +90,8 @@ fn a_database_that_is_away_for_a_while_costs_no_attempt() {
     managed.schedule(&repository, &["--once"]);
     let up = managed.up(&["--workers", "1"]);
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter().any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter()
+            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
     });
 
     postgres.restart(Duration::from_secs(5));

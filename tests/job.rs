@@ -87,7 +87,9 @@ fn a_job_that_fails_is_tried_again_and_then_failed_with_its_reason() {
     let config = managed.write("garner.toml", config);
     let _up = managed.up(&["--config", config.to_str().unwrap()]);
 
-    let jobs = managed.wait_for_jobs("it failed", |jobs| jobs[0]["state"] == "failed");
+    let jobs = managed.wait_for_jobs("it failed", |jobs| {
+        jobs.first().is_some_and(|job| job["state"] == "failed")
+    });
 
     let job = &jobs[0];
     assert_eq!(job["attempt"], 3);

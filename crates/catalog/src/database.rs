@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
 use sqlx::sqlite::{
@@ -65,6 +65,8 @@ enum InnerRow {
 /// How long SQLite waits for the writer of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 const READERS: u32 = 4;
+/// After how many steps SQLite looks at the clock where time is limited; it takes about a millisecond.
+const STEPS: i32 = 20_000;
 /// As many as there may be threads that work, and somebody who looks on.
 const POSTGRES_CONNECTIONS: u32 = 10;
 /// A process that is stopped within a transaction must not keep its locks from all others. The server ends its
@@ -112,6 +114,13 @@ impl Database {
             .map_err(|source| failed(&location, source))?;
         let readers = pool()
             .max_connections(READERS)
+            // The limit of a transaction must not become that of the next one.
+            .after_release(|connection, _| {
+                Box::pin(async move {
+                    connection.lock_handle().await?.remove_progress_handler();
+                    Ok(true)
+                })
+            })
             .connect_lazy_with(readers.pragma("query_only", "ON"));
         Ok(Self {
             location,
@@ -269,6 +278,24 @@ impl Transaction {
         Ok(())
     }
 
+    /// Lets what is read take no longer than this, all together. What takes longer is [`Error::TooLong`].
+    pub(crate) async fn limit(&mut self, time: Duration) -> Result<(), Error> {
+        match &mut self.inner {
+            Inner::Sqlite(inner) => {
+                let end = Instant::now() + time;
+                let handle = inner.lock_handle().await;
+                handle
+                    .map_err(|source| failed(&self.location, source))?
+                    .set_progress_handler(STEPS, move || Instant::now() < end);
+                Ok(())
+            }
+            Inner::Postgres(_) => {
+                let sql = format!("SET LOCAL statement_timeout = {}", time.as_millis());
+                self.script(&sql).await
+            }
+        }
+    }
+
     /// Runs several statements without parameters.
     pub(crate) async fn script(&mut self, sql: &str) -> Result<(), Error> {
         let script = sqlx::raw_sql(AssertSqlSafe(self.translate(sql)));
@@ -385,6 +412,11 @@ fn postgres_location(options: &PgConnectOptions) -> String {
 }
 
 fn failed(location: &str, source: sqlx::Error) -> Error {
+    let code = source.as_database_error().and_then(|error| error.code());
+    // What SQLite says of something that was interrupted, and PostgreSQL of a query that was cancelled.
+    if matches!(code.as_deref(), Some("9" | "57014")) {
+        return Error::TooLong;
+    }
     Error::Database {
         location: location.to_owned(),
         source,
@@ -401,4 +433,58 @@ pub(crate) fn is_busy(error: &Error) -> bool {
     code.filter(|code| code.len() < 5)
         .and_then(|code| code.parse::<u32>().ok())
         .is_some_and(|code| code & 0xff == 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use test_support::Postgres;
+
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(100);
+
+    async fn is_limited(database: &Database, endless: &str) {
+        let mut transaction = database.read().await.unwrap();
+        transaction.limit(SHORT).await.unwrap();
+        let ended = transaction.rows(endless, []).await;
+        assert!(matches!(ended, Err(Error::TooLong)));
+    }
+
+    #[tokio::test]
+    async fn what_takes_too_long_in_sqlite_is_ended_and_the_next_has_its_own_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.sqlite");
+        let database = Database::open(path.to_str().unwrap()).await.unwrap();
+        let count = |end: &str| {
+            format!(
+                "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n {end}) SELECT count(*) AS number FROM n"
+            )
+        };
+        for _ in 0..READERS {
+            is_limited(&database, &count("")).await;
+        }
+        tokio::time::sleep(SHORT).await;
+
+        let mut transaction = database.read().await.unwrap();
+        let counted = transaction.row(&count("LIMIT 200000"), []).await.unwrap();
+
+        assert_eq!(counted.unwrap().integer("number").unwrap(), 200_000);
+    }
+
+    #[tokio::test]
+    async fn what_takes_too_long_in_postgres_is_ended_and_the_next_has_its_own_time() {
+        let database = Database::open(&Postgres::shared().database())
+            .await
+            .unwrap();
+        let sleep =
+            |seconds: &str| format!("SELECT CAST(1 AS BIGINT) AS one FROM pg_sleep({seconds})");
+        for _ in 0..READERS {
+            is_limited(&database, &sleep("60")).await;
+        }
+
+        let mut transaction = database.read().await.unwrap();
+        let slept = transaction.row(&sleep("0.2"), []).await.unwrap();
+
+        assert_eq!(slept.unwrap().integer("one").unwrap(), 1);
+    }
 }

@@ -89,6 +89,9 @@ pub enum Error {
         /// What it is, with its number.
         what: String,
     },
+    /// What was asked for takes too long to find.
+    #[error("this takes too long to find; ask for rarer words, or in one repository")]
+    TooLong,
     /// The name belongs to another.
     #[error("`{name}` is taken; choose another name")]
     NameTaken {

@@ -18,8 +18,8 @@ pub(crate) struct RecordStatement {
     conditions: Conditions,
 }
 
-/// Sets with up to so many records are gathered before records are looked at.
-const FEW: u64 = 20_000;
+/// Up to so many records are gathered by an index before they are looked at in their order.
+const FEW: u64 = 5_000;
 
 const COLUMNS: &str = "SELECT record.id, record.repository_id, record.metadata_prefix, \
      COALESCE(record.identifier_in_full, record.identifier) AS identifier, record.datestamp, record.deleted, \
@@ -36,7 +36,8 @@ impl Catalog {
             Some(set) => Some(sets(transaction, query.repository, set).await?),
             None => None,
         };
-        if sets.as_ref().is_some_and(Vec::is_empty) {
+        let among = Among::read(transaction, query).await?;
+        if sets.as_ref().is_some_and(Vec::is_empty) || among.held == 0 {
             return Ok(None);
         }
         let mut statement = RecordStatement::over_records();
@@ -44,6 +45,8 @@ impl Catalog {
             statement = RecordStatement::over_words(terms);
         } else if let Some([(set,)]) = sets.as_deref() {
             statement = RecordStatement::over_set(*set);
+        } else if among.is_few() {
+            statement.of_few(query);
         }
         if statement.from != OVER_SET
             && let Some(sets) = &sets
@@ -111,9 +114,29 @@ impl RecordStatement {
         let condition = if few {
             "record.id IN (SELECT record_id FROM record_set WHERE set_id {integers($n)})"
         } else {
-            "EXISTS (SELECT 1 FROM record_set WHERE record_id = record.id AND set_id {integers($n)})"
+            "EXISTS (SELECT 1 FROM record_set WHERE record_id = record.id AND set_id + 0 {integers($n)})"
         };
         self.conditions.only(condition, Some(batch(sets)));
+    }
+
+    /// Records of a format or tombstones that are few among many. On the way they would be met too seldom.
+    fn of_few(&mut self, query: &RecordQuery) {
+        let repository = query
+            .repository
+            .map(|id| format!(" AND few.repository_id = {id}"));
+        let repository = repository.unwrap_or_default();
+        let prefix = query.metadata_prefix.as_deref().map(bounded);
+        if query.deleted == Some(true) {
+            self.conditions.always(&format!(
+                "record.id IN (SELECT few.id FROM record AS few WHERE few.deleted = 1{repository})"
+            ));
+        } else if let Some(prefix) = prefix {
+            let condition = format!(
+                "record.id IN (SELECT few.id FROM record AS few WHERE few.metadata_prefix = $n{repository}
+                     AND few.repository_id IN (SELECT repository_id FROM holding WHERE metadata_prefix = $n))"
+            );
+            self.conditions.only(&condition, Some(prefix.as_ref()));
+        }
     }
 
     fn only(&mut self, query: &RecordQuery) {
@@ -155,6 +178,47 @@ impl RecordStatement {
             format!("SELECT count(*) AS number FROM ({sql}) AS found"),
             values,
         )
+    }
+}
+
+/// How many records there are of the format and kind that is asked for, among how many.
+struct Among {
+    held: u64,
+    all: u64,
+}
+
+impl Among {
+    async fn read(transaction: &mut Transaction, query: &RecordQuery) -> Result<Self, Error> {
+        let kind = match query.deleted {
+            Some(true) => "deleted",
+            Some(false) => "records",
+            None => "records + deleted",
+        };
+        let mut conditions = Conditions::default();
+        conditions.only("repository_id = $n", query.repository);
+        let prefix = query.metadata_prefix.as_deref().map(bounded);
+        let of_prefix = match prefix {
+            Some(prefix) => {
+                let prefix = conditions.parameter(prefix.as_ref());
+                format!("CASE WHEN metadata_prefix = {prefix} THEN {kind} ELSE 0 END")
+            }
+            None => kind.to_owned(),
+        };
+        let select = format!(
+            "SELECT CAST(COALESCE(sum({of_prefix}), 0) AS BIGINT) AS held,
+                 CAST(COALESCE(sum(records + deleted), 0) AS BIGINT) AS among FROM holding"
+        );
+        let (sql, values) = conditions.all(&select, "");
+        let row = transaction.row(&sql, values).await?;
+        let count = |name| row.as_ref().map_or(Ok(0), |row| row.count(name));
+        Ok(Self {
+            held: count("held")?,
+            all: count("among")?,
+        })
+    }
+
+    fn is_few(&self) -> bool {
+        self.held <= FEW && self.held < self.all / 10
     }
 }
 

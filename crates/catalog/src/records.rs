@@ -1,6 +1,7 @@
 //! Records: looked up for a page, and listed.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -194,7 +195,7 @@ impl Catalog {
 
     /// Records in the order of their numbers. The next page begins after the number of the last, or before it.
     pub async fn records(&self, query: &RecordQuery) -> Result<Vec<RecordEntry>, Error> {
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.searching(query).await?;
         let Some(statement) = self.record_statement(&mut transaction, query).await? else {
             return Ok(Vec::new());
         };
@@ -209,7 +210,7 @@ impl Catalog {
 
     /// How many records there are for a query, whatever its page. It stops to count at `at_most`.
     pub async fn count_records(&self, query: &RecordQuery, at_most: u64) -> Result<u64, Error> {
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.searching(query).await?;
         let query = RecordQuery {
             after: 0,
             before: None,
@@ -233,7 +234,19 @@ impl Catalog {
         };
         Ok(self.records(&query).await?.pop())
     }
+
+    /// A transaction for a query. Whoever types in words gets an answer soon, or none: few readers are let in at once.
+    async fn searching(&self, query: &RecordQuery) -> Result<Transaction, Error> {
+        let mut transaction = self.database.read().await?;
+        if query.text.is_some() {
+            transaction.limit(SEARCHING).await?;
+        }
+        Ok(transaction)
+    }
 }
+
+/// How long a search may take.
+const SEARCHING: Duration = Duration::from_secs(10);
 
 fn record(row: &Row) -> Result<RecordEntry, Error> {
     Ok(RecordEntry {

@@ -15,6 +15,8 @@ use unicode_normalization::char::is_combining_mark;
 const LONGEST: usize = 64;
 /// How many words of a text are kept. PostgreSQL does not tell places behind this one apart.
 const MOST: usize = 16_383;
+/// How many letters of a beginning have to be there; fewer are a word. One letter would find nearly everything, slowly.
+const SHORTEST_PREFIX: usize = 2;
 /// How many words or phrases of a query count.
 const MOST_TERMS: usize = 32;
 
@@ -202,7 +204,8 @@ fn add(terms: &mut Vec<Term>, text: &str, prefix: bool) {
         });
     }
     if let Some(last) = terms.last_mut().filter(|_| begun) {
-        last.prefix = true;
+        let letters = last.words.last().map_or(0, |word| word.chars().count());
+        last.prefix = letters >= SHORTEST_PREFIX;
     }
 }
 
@@ -244,6 +247,7 @@ mod tests {
             r#""open" AND "access" AND "grey literature" AND "harv" *"#
         );
         assert_eq!(found("ab*cd"), r#""ab" * AND "cd""#);
+        assert_eq!(found("a*"), r#""a""#);
         assert_eq!(
             Terms::parse(r#""grey literature" harv*"#).for_postgres(),
             "('grey' <-> 'literature') & ('harv':*)"

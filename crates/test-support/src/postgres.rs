@@ -2,12 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 
 use crate::wait_until;
 
@@ -18,15 +20,25 @@ pub struct Postgres {
     programs: PathBuf,
     databases: AtomicUsize,
     /// Ends the cluster and removes it when its input ends: with this process, however that ends.
-    _guardian: Child,
+    guardian: Mutex<Child>,
 }
 
 /// PostgreSQL refuses to run as root; on Debian this is `nobody` and `nogroup`.
 const UNPRIVILEGED: u32 = 65_534;
 
-const GUARDIAN: &str = "\"$1/postgres\" -D \"$2/data\" -k \"$2\" -c listen_addresses= -c fsync=off \
-     -c shared_buffers=16MB -c max_connections=50 >\"$2/log\" 2>&1 & \
-     read -r _; kill -QUIT $!; wait; cd /; rm -rf \"$2\"";
+/// Keeps the cluster running, and stops and starts it when a line says so.
+const GUARDIAN: &str = "\
+    begin() { \"$programs/postgres\" -D \"$place/data\" -k \"$place\" -c listen_addresses= -c fsync=off \
+        -c shared_buffers=16MB -c max_connections=50 >>\"$place/log\" 2>&1 & }; \
+    programs=$1 place=$2; begin; \
+    while read -r word; do \
+        case $word in \
+            stop) kill -INT $!; wait;; \
+            kill) kill -KILL $!; wait;; \
+            start) begin;; \
+        esac; \
+    done; \
+    kill -QUIT $!; wait; cd /; rm -rf \"$place\"";
 
 impl Postgres {
     /// The cluster of this process, started when it is first asked for.
@@ -52,7 +64,8 @@ impl Postgres {
         self.psql(name.unwrap().0, sql)
     }
 
-    fn start() -> Self {
+    /// A cluster for one test alone, which may stop it.
+    pub fn start() -> Self {
         let place = tempfile::Builder::new()
             .prefix("garner-postgres-")
             .tempdir();
@@ -90,13 +103,39 @@ impl Postgres {
             place,
             programs,
             databases: AtomicUsize::new(0),
-            _guardian: guardian,
+            guardian: Mutex::new(guardian),
         };
+        postgres.wait();
+        postgres
+    }
+
+    /// Stops the cluster in good order for a while, and starts it again.
+    pub fn restart(&self, away: Duration) {
+        self.interrupt("stop", away);
+    }
+
+    /// Kills the cluster, and starts it again after a while.
+    pub fn kill(&self, away: Duration) {
+        self.interrupt("kill", away);
+    }
+
+    fn interrupt(&self, how: &str, away: Duration) {
+        self.tell(how);
+        std::thread::sleep(away);
+        self.tell("start");
+        self.wait();
+    }
+
+    fn tell(&self, word: &str) {
+        let mut guardian = self.guardian.lock().unwrap();
+        writeln!(guardian.stdin.as_mut().unwrap(), "{word}").unwrap();
+    }
+
+    fn wait(&self) {
         wait_until("PostgreSQL answers", || {
-            let mut command = postgres.client("pg_isready");
+            let mut command = self.client("pg_isready");
             command.output().unwrap().status.success()
         });
-        postgres
     }
 
     fn psql(&self, database: &str, sql: &str) -> String {

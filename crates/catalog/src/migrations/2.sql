@@ -31,10 +31,14 @@ INSERT INTO holding (repository_id, metadata_prefix, records, deleted)
     SELECT repository_id, metadata_prefix, count(*) - sum(deleted), sum(deleted) FROM record
     GROUP BY repository_id, metadata_prefix;
 
--- Lists of one repository's records go along their numbers, which the unique index does not.
-CREATE INDEX record_by_repository ON record (repository_id, id);
+-- Lists of one repository's records go along their numbers, which the unique index does not. What they may be asked for
+-- is in the index too, so that the rows of others are not read.
+CREATE INDEX record_by_repository ON record (repository_id, id, datestamp, deleted, metadata_prefix);
 -- Tombstones are few among many.
 CREATE INDEX record_deleted ON record (repository_id, id) WHERE deleted = 1;
+-- Pages of what a harvest changed, and of a set, go along the numbers of records.
+DROP INDEX record_by_change;
+CREATE INDEX record_by_change ON record (changed_by, id);
 DROP INDEX record_set_by_set;
 CREATE INDEX record_set_by_set ON record_set (set_id, record_id);
 

@@ -47,11 +47,19 @@ impl TestConsole {
     }
 
     pub(crate) fn with(config: ConsoleConfig) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let holdings = Arc::new(Holdings::create(directory.path(), None).unwrap());
         let mut outside = Outside::default();
         // Repositories of tests are on this machine.
         outside.client.allow = AddressPolicy::Anything;
+        Self::made(config, outside)
+    }
+
+    pub(crate) fn with_outside(outside: Outside) -> Self {
+        Self::made(ConsoleConfig::default(), outside)
+    }
+
+    fn made(config: ConsoleConfig, outside: Outside) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let holdings = Arc::new(Holdings::create(directory.path(), None).unwrap());
         let console = Console::with_outside(Arc::clone(&holdings), config, outside).unwrap();
         Self {
             console,

@@ -18,7 +18,7 @@ fn somebody_who_begins_is_led_to_the_first_repository_and_the_first_schedule() {
         page.body
     );
 
-    test.repository("Alpha");
+    test.repository_called("Alpha");
     operator
         .get("/")
         .shows(StatusCode::OK, r#"href="/schedules/new""#);
@@ -33,7 +33,10 @@ fn somebody_who_begins_is_led_to_the_first_repository_and_the_first_schedule() {
 fn what_runs_failed_and_waits_is_shown_without_reloading() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let (alpha, beta) = (test.repository("Alpha"), test.repository("Beta <b>"));
+    let (alpha, beta) = (
+        test.repository_called("Alpha"),
+        test.repository_called("Beta <b>"),
+    );
     let failed = test.failed(&beta, "it answers with a web page instead of XML");
     let claim = test.running(&alpha);
     test.beat(&claim, 1200, 4800);
@@ -74,7 +77,7 @@ fn charts_are_drawn_for_a_day_a_month_and_a_year_and_have_tables() {
 #[test]
 fn programs_get_the_same_figures() {
     let test = TestConsole::new();
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     test.failed(&alpha, "nobody is there");
     test.waiting(&alpha);
     let viewer = test.with_session("vic", Role::Viewer);

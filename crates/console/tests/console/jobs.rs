@@ -15,7 +15,7 @@ fn state(test: &TestConsole, id: i64) -> JobState {
 fn a_waiting_job_is_deleted_and_can_be_wanted_again() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let job = test.waiting(&test.repository("Alpha"));
+    let job = test.waiting(&test.repository_called("Alpha"));
     operator.get("/jobs").shows(StatusCode::OK, "Delete");
 
     let fields = [("next", "/jobs"), ("was", "scheduled")];
@@ -39,7 +39,7 @@ fn a_waiting_job_is_deleted_and_can_be_wanted_again() {
 fn a_running_job_says_that_it_stops_until_it_has() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let claim = test.running(&test.repository("Alpha"));
+    let claim = test.running(&test.repository_called("Alpha"));
     let place = format!("/jobs/{}", claim.job.id);
     operator.get(&place).shows(StatusCode::OK, ">Stop<");
 
@@ -61,7 +61,7 @@ fn a_running_job_says_that_it_stops_until_it_has() {
 fn a_job_that_begins_or_ends_while_it_is_deleted_is_told_plainly() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let begun = test.running(&alpha);
     let place = format!("/jobs/{}", begun.job.id);
     operator.post(&format!("{place}/cancel"), &[("was", "scheduled")]);
@@ -87,7 +87,7 @@ fn a_job_that_begins_or_ends_while_it_is_deleted_is_told_plainly() {
 fn viewers_see_jobs_and_steer_none() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
-    let job = test.waiting(&test.repository("Alpha"));
+    let job = test.waiting(&test.repository_called("Alpha"));
     let page = viewer.get("/jobs");
     page.shows(StatusCode::OK, "Alpha");
     assert!(!page.body.contains("Delete"), "{}", page.body);
@@ -105,7 +105,7 @@ fn viewers_see_jobs_and_steer_none() {
 fn the_log_is_shown_as_it_happens_and_takes_no_markup_from_repositories() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
-    let claim = test.running(&test.repository("Alpha"));
+    let claim = test.running(&test.repository_called("Alpha"));
     let id = claim.job.id;
     viewer
         .get(&format!("/jobs/{id}"))
@@ -138,7 +138,10 @@ fn the_log_is_shown_as_it_happens_and_takes_no_markup_from_repositories() {
 fn jobs_that_are_over_are_filtered_and_paged() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
-    let (alpha, beta) = (test.repository("Alpha"), test.repository("Beta"));
+    let (alpha, beta) = (
+        test.repository_called("Alpha"),
+        test.repository_called("Beta"),
+    );
     for number in 0..51 {
         test.failed(&alpha, &format!("reason {number}."));
     }
@@ -165,7 +168,7 @@ fn jobs_that_are_over_are_filtered_and_paged() {
 fn programs_put_harvests_into_the_queue_and_stop_them() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let post = |path: &str, body: &Value| operator.call(Method::POST, path, body);
 
     let wanted = json!({ "repository": alpha.id, "set": "a:b", "parameters": { "full": true } });

@@ -1,10 +1,9 @@
-//! What tests put into the catalog: repositories, and jobs that wait, run and are over.
+//! Jobs for tests: they wait, run, and are over.
 
 use std::time::Duration;
 
 use catalog::{
-    Beat, Claim, ClaimOptions, Identity, Job, JobEnd, JobKind, JobProgress, LogLevel, NewJob,
-    Repository,
+    Beat, Claim, ClaimOptions, Job, JobEnd, JobKind, JobProgress, LogLevel, NewJob, Repository,
 };
 
 use crate::browser::TestConsole;
@@ -13,18 +12,9 @@ const LEASE: Duration = Duration::from_secs(60);
 
 impl TestConsole {
     /// A repository that is called so.
-    pub(crate) fn repository(&self, name: &str) -> Repository {
-        let identity = Identity {
-            name: Some(name.to_owned()),
-            protocol_version: Some("2.0".to_owned()),
-            ..Identity::default()
-        };
+    pub(crate) fn repository_called(&self, name: &str) -> Repository {
         let place = name.to_lowercase().replace(' ', "-");
-        let base_url = format!("http://{place}.example/oai");
-        let directory = format!("records/{place}");
-        let catalog = self.holdings.catalog();
-        let added = catalog.add_repository(&base_url, &directory, &identity);
-        self.holdings.wait(added).unwrap()
+        self.repository(&format!("http://{place}.example/oai"), name)
     }
 
     /// A harvest that waits.

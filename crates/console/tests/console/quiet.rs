@@ -10,7 +10,7 @@ use crate::browser::TestConsole;
 fn a_quiet_time_is_taken_made_longer_and_given_back() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let path = format!("/api/v1/repositories/{}/quiet", alpha.id);
     let send = |method, body: &Value| operator.call(method, &path, body);
 
@@ -46,7 +46,10 @@ fn a_quiet_time_is_taken_made_longer_and_given_back() {
 fn nobody_is_quiet_while_a_harvest_runs_and_no_job_is_taken_for_another() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let (alpha, beta) = (test.repository("Alpha"), test.repository("Beta"));
+    let (alpha, beta) = (
+        test.repository_called("Alpha"),
+        test.repository_called("Beta"),
+    );
     let claim = test.running(&alpha);
     let path = |id: i64| format!("/api/v1/repositories/{id}/quiet");
     let wanted = json!({ "seconds": 60 });

@@ -5,10 +5,41 @@ use std::net::TcpListener;
 
 use axum::http::{Method, StatusCode};
 use catalog::{JobEnd, Role};
+use console::Outside;
 use serde_json::{Value, json};
 use test_support::{Misbehaving, Script};
 
 use crate::browser::{Browser, TestConsole};
+
+#[test]
+fn known_repositories_are_there_to_choose_from_and_a_list_that_is_away_does_no_harm() {
+    let directory = tempfile::tempdir().unwrap();
+    let list = directory.path().join("friends.txt");
+    std::fs::write(&list, "http://a.example/oai Library <A>\n").unwrap();
+    for (source, is_read) in [(list.as_path(), true), (directory.path(), false)] {
+        let test = TestConsole::with_outside(Outside {
+            friends: Some(source.to_string_lossy().into_owned()),
+            ..Outside::default()
+        });
+        let operator = test.with_session("ann", Role::Operator);
+        let has_it = || {
+            let page = operator.get("/repositories/new");
+            assert_eq!(page.status, StatusCode::OK);
+            page.body
+                .contains(r#"<option value="http://a.example/oai">Library &#60;A&#62;"#)
+        };
+        // The page does not wait for the list; it is there soon after.
+        let is_there = (0..50).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(if is_read {
+                100
+            } else {
+                5
+            }));
+            has_it()
+        });
+        assert_eq!(is_there, is_read);
+    }
+}
 
 /// A server that answers every request with the same bytes, until the test ends.
 fn place(answer: &'static str) -> String {
@@ -116,13 +147,31 @@ fn what_is_no_repository_is_told_in_plain_words() {
 }
 
 #[test]
+fn nobody_reaches_the_own_network_by_typing_in_its_addresses() {
+    let test = TestConsole::with_outside(Outside::default());
+    let operator = test.with_session("ann", Role::Operator);
+    let inside = Misbehaving::start(Script::new(3, 3));
+    for base_url in [
+        &inside.base_url(),
+        "http://169.254.169.254/latest",
+        "http://[::1]/oai",
+    ] {
+        let answer = operator.post("/repositories/new", &[("base_url", base_url)]);
+        answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "is not public");
+        let answer = operator.post("/repositories", &[("base_url", base_url)]);
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    assert_eq!(inside.connections(), 0);
+}
+
+#[test]
 fn the_list_is_searched_sorted_and_filtered_by_its_address() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
     for number in 0..60 {
-        test.repository(&format!("Library {number:02}"));
+        test.repository_called(&format!("Library {number:02}"));
     }
-    test.repository("Ärchive & more");
+    test.repository_called("Ärchive & more");
 
     let first = viewer.get("/repositories?text=library&sort=name&order=descending");
     first.shows(StatusCode::OK, "Library 59");
@@ -151,7 +200,7 @@ fn the_list_is_searched_sorted_and_filtered_by_its_address() {
 fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let sets: Vec<_> = (0..300)
         .map(|number| {
             (
@@ -202,7 +251,7 @@ fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
 fn a_harvest_is_begun_from_the_page() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let fields = [
         ("metadata_prefix", "oai_dc"),
         ("set", " x "),
@@ -255,7 +304,7 @@ fn a_repository_that_moved_is_corrected_and_keeps_its_number() {
 fn a_repository_is_removed_after_it_was_said_what_is_lost() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
-    let alpha = test.repository("Alpha");
+    let alpha = test.repository_called("Alpha");
     let claim = test.running(&alpha);
     let place = format!("/repositories/{}/remove", alpha.id);
     let page = operator.get(&place);

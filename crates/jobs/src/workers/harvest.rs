@@ -1,15 +1,17 @@
 //! A harvest that is done for a job.
 
-use std::sync::OnceLock;
+use std::cell::RefCell;
 
 use anyhow::Context;
+use catalog::Error::Busy;
 use catalog::{Claim, HistoryEntry, JobEnd, State};
 use harvester::validation::Level;
 use harvester::{Client, Leniency};
 
+use super::Shared;
+use super::ends::{finally, is, is_lost};
 use super::log::Log;
 use super::running::{Running, Why};
-use super::{Shared, is_lost};
 use crate::harvest::{Ended, HarvestJob, Verdict, harvest_for};
 use crate::{HarvestParameters, HarvestRepository, Progress};
 
@@ -23,14 +25,14 @@ impl Shared {
         let prepared = self.insist(running, || self.prepare(claim, running));
         let (order, client) = match prepared {
             Ok(prepared) => prepared,
-            Err(error) => return self.end_job(claim, running, log, &error),
+            Err(error) => return self.end_job(claim, running, log, finally(&error), &[]),
         };
         running.expect(order.slices);
-        let decided = OnceLock::new();
+        let decided = RefCell::new(None);
         let decide = |ended: &Ended| {
             let verdict = self.decide(claim, running, ended);
-            // If the catalog is away the harvest ends once more, in the same way.
-            decided.get_or_init(|| verdict.end.clone());
+            // The last word counts: if the catalog is away, the harvest ends once more.
+            decided.replace(Some(verdict.end.clone()));
             verdict
         };
         let job = HarvestJob {
@@ -54,18 +56,26 @@ impl Shared {
         match harvested {
             Ok(entry) => {
                 self.tell(log, &entry);
-                if let Some(end) = decided.get() {
+                if let Some(end) = &*decided.borrow() {
                     log.ended(end);
                 }
                 Ok(())
             }
             Err(error) if is_lost(&error) && self.is_over(claim) => Ok(()),
             Err(error) if is_lost(&error) => Err(error),
-            Err(error) if is_busy(&error) => {
+            // Somebody harvests the repository by hand, and began between the claim and this.
+            Err(error) if is(&error, |error| matches!(error, Busy { .. })) => {
                 log.info(&format!("waiting: {error}"));
-                self.write_end(claim, running, &JobEnd::GivenBack)
+                self.end_job(claim, running, log, JobEnd::GivenBack, &[])
             }
-            Err(error) => self.end_job(claim, running, log, &error),
+            // It has not begun: rules that cannot be used stay so.
+            Err(error) => {
+                let end = match is(&error, |_| true) {
+                    true => self.failed(claim, &error),
+                    false => finally(&error),
+                };
+                self.end_job(claim, running, log, end, &[])
+            }
         }
     }
 
@@ -155,17 +165,6 @@ impl Shared {
         let worker = &claim.job.worker;
         job.is_ok_and(|job| job.is_some_and(|job| job.state.is_over() && job.worker == *worker))
     }
-}
-
-/// Whether somebody harvests the repository by hand, and began between the claim and the beginning.
-fn is_busy(error: &anyhow::Error) -> bool {
-    let mut causes = error.chain();
-    causes.any(|cause| {
-        matches!(
-            cause.downcast_ref::<catalog::Error>(),
-            Some(catalog::Error::Busy { .. })
-        )
-    })
 }
 
 const CANCELLED: &str =

@@ -3,6 +3,7 @@
 //! Several processes may have workers on one catalog. What one that is killed leaves is claimed by another.
 
 mod bell;
+mod ends;
 mod harvest;
 mod heartbeat;
 mod log;
@@ -17,14 +18,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context;
-use catalog::{Claim, ClaimOptions, JobEnd, JobKind};
+use catalog::{Claim, ClaimOptions, JobKind};
 use harvester::{Client, ClientOptions};
 
 pub use self::bell::Bell;
+use self::ends::is_lost;
 use self::log::Log;
 pub use self::retry::Backoff;
 use self::running::{Running, Why};
-use crate::harvest::{is_away, said};
+use crate::harvest::said;
 use crate::pulse::Moment;
 use crate::{Holdings, message};
 
@@ -199,8 +201,8 @@ impl Shared {
         log.begun(claim);
         let ran = catch_unwind(AssertUnwindSafe(|| self.run_harvest(claim, running, &log)));
         let ran = ran.unwrap_or_else(|panic| {
-            let failed = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
-            self.end_job(claim, running, &log, &failed)
+            let bug = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
+            self.end_job(claim, running, &log, self.failed(claim, &bug), &[])
         });
         match ran {
             Ok(()) => {}
@@ -209,67 +211,6 @@ impl Shared {
                 "the end of the job cannot be written down: {}",
                 message(&error)
             )),
-        }
-    }
-
-    /// Ends a job that failed before anything else could write down its end.
-    fn end_job(
-        &self,
-        claim: &Claim,
-        running: &Running,
-        log: &Log,
-        error: &anyhow::Error,
-    ) -> anyhow::Result<()> {
-        let end = match running.why() {
-            Some(Why::Cancelled) => JobEnd::Cancelled,
-            Some(Why::GivenBack) => JobEnd::GivenBack,
-            _ => self.failed(claim, error),
-        };
-        self.write_end(claim, running, &end)?;
-        log.ended(&end);
-        Ok(())
-    }
-
-    fn write_end(&self, claim: &Claim, running: &Running, end: &JobEnd) -> anyhow::Result<()> {
-        let (catalog, lease) = (self.holdings.catalog(), claim.lease());
-        self.insist(running, || {
-            self.holdings.wait(catalog.end_job(&lease, end, &[]))?;
-            Ok(())
-        })
-    }
-
-    /// Does something that the catalog is needed for, again as long as it is away.
-    fn insist<T>(
-        &self,
-        running: &Running,
-        mut ask: impl FnMut() -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
-        let mut told = false;
-        let mut left = GIVING_UP;
-        loop {
-            let error = match ask() {
-                Err(error) if is_away(&error) => error,
-                result => return result,
-            };
-            if !told {
-                told = true;
-                tracing::warn!(job.id = running.id(), "waiting: {}", message(&error));
-            }
-            // Who is to stop does not wait for long. The job is then found by the next who looks for work.
-            if self.is_stopping() {
-                left = left.checked_sub(POLL).ok_or(error)?;
-            }
-            if running.why() == Some(Why::Fenced) {
-                left = Duration::ZERO;
-            }
-            std::thread::sleep(POLL);
-        }
-    }
-
-    fn failed(&self, claim: &Claim, error: &anyhow::Error) -> JobEnd {
-        JobEnd::Failed {
-            reason: message(error),
-            retry_in: self.options.backoff.after(&claim.job, error),
         }
     }
 
@@ -282,16 +223,6 @@ impl Shared {
     }
 }
 
-/// Whether the job is another's now.
-fn is_lost(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        matches!(
-            cause.downcast_ref::<catalog::Error>(),
-            Some(catalog::Error::JobLost { .. } | catalog::Error::LeaseLost { .. })
-        )
-    })
-}
-
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
     thread.context("no thread can be started")
@@ -299,5 +230,3 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<Join
 
 /// So often it is looked for jobs that others put into the queue.
 const POLL: Duration = Duration::from_secs(1);
-/// So long a catalog that is away is waited for, once the workers are to stop.
-const GIVING_UP: Duration = Duration::from_secs(3);

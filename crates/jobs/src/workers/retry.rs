@@ -50,3 +50,75 @@ fn is_final(error: &anyhow::Error) -> bool {
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+    use catalog::{JobKind, JobProgress, JobState};
+    use harvester::{Error, Misbehaviour};
+
+    use super::*;
+
+    fn job(attempt: i64) -> Job {
+        Job {
+            id: 1,
+            kind: JobKind::Harvest,
+            repository: Some(1),
+            base_url: None,
+            repository_name: None,
+            schedule: None,
+            metadata_prefix: "oai_dc".to_owned(),
+            set: None,
+            parameters: "{}".to_owned(),
+            state: JobState::Running,
+            priority: 0,
+            run_at: 0,
+            attempt,
+            max_attempts: 5,
+            worker: None,
+            cancel_requested: false,
+            progress: JobProgress::default(),
+            error: None,
+            created: 0,
+            created_by: None,
+            started: None,
+            finished: None,
+            harvest: None,
+        }
+    }
+
+    #[test]
+    fn waits_double_up_to_a_limit_and_end_with_the_last_attempt() {
+        let backoff = Backoff {
+            first: Duration::from_secs(10),
+            longest: Duration::from_secs(35),
+        };
+        let waits = [1, 2, 3, 4, 5].map(|attempt| {
+            let wait = backoff.after(&job(attempt), &anyhow!("it rains"));
+            wait.map(|wait| wait.as_secs())
+        });
+        assert_eq!(waits, [Some(10), Some(20), Some(35), Some(35), None]);
+        let longest = Backoff::default().after(
+            &Job {
+                attempt: 90,
+                max_attempts: 100,
+                ..job(1)
+            },
+            &anyhow!("it rains"),
+        );
+        assert_eq!(longest, Some(Backoff::default().longest));
+    }
+
+    #[test]
+    fn what_the_repository_lacks_is_not_asked_for_again() {
+        let after = |error: Error| {
+            let error = anyhow::Error::from(error).context("a page");
+            Backoff::default().after(&job(1), &error).is_some()
+        };
+        assert!(!after(Incompatibility::NoSets.into()));
+        assert!(!after(Error::new(ErrorKind::Usage("no URL".to_owned()))));
+        assert!(after(Incompatibility::HttpStatus(404).into()));
+        assert!(after(Misbehaviour::EmptyPages(9).into()));
+        assert!(after(Error::new(ErrorKind::Transport("away".to_owned()))));
+    }
+}

@@ -1,5 +1,7 @@
 //! `/repositories/new`: a repository is asked about itself, and added if it is the right one.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::State;
 use catalog::Repository;
@@ -35,7 +37,7 @@ pub(crate) struct Wanted {
 struct Add {
     who: Who,
     base_url: String,
-    friends: Vec<Friend>,
+    friends: Arc<Vec<Friend>>,
     errors: Errors,
     preview: Option<Preview>,
 }
@@ -55,7 +57,7 @@ impl Add {
         Self {
             who,
             base_url: base_url.trim().to_owned(),
-            friends: state.friends().known(),
+            friends: state.friends().known(state.outside()),
             errors: Errors::default(),
             preview: None,
         }

@@ -1,0 +1,96 @@
+//! How jobs end, and how a catalog that is away is waited for.
+
+use std::time::Duration;
+
+use catalog::{Claim, JobEnd, NewJob};
+
+use super::log::Log;
+use super::running::{Running, Why};
+use super::{POLL, Shared};
+use crate::harvest::is_away;
+use crate::message;
+
+impl Shared {
+    /// Ends a job that no harvest has ended. If it was stopped, it ends as who stopped it wants it to.
+    pub(super) fn end_job(
+        &self,
+        claim: &Claim,
+        running: &Running,
+        log: &Log,
+        end: JobEnd,
+        follow_ups: &[NewJob],
+    ) -> anyhow::Result<()> {
+        let end = match (running.why(), end) {
+            (_, JobEnd::Finished) => JobEnd::Finished,
+            (Some(Why::Cancelled), _) => JobEnd::Cancelled,
+            (Some(Why::GivenBack), _) => JobEnd::GivenBack,
+            (_, end) => end,
+        };
+        let (catalog, lease) = (self.holdings.catalog(), claim.lease());
+        self.insist(running, || {
+            self.holdings
+                .wait(catalog.end_job(&lease, &end, follow_ups))?;
+            Ok(())
+        })?;
+        log.ended(&end);
+        Ok(())
+    }
+
+    /// The end of a job that may be tried again.
+    pub(super) fn failed(&self, claim: &Claim, error: &anyhow::Error) -> JobEnd {
+        JobEnd::Failed {
+            reason: message(error),
+            retry_in: self.options.backoff.after(&claim.job, error),
+        }
+    }
+
+    /// Does something that the catalog is needed for, again as long as it is away.
+    pub(super) fn insist<T>(
+        &self,
+        running: &Running,
+        mut ask: impl FnMut() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let mut told = false;
+        let mut left = GIVING_UP;
+        loop {
+            let error = match ask() {
+                Err(error) if is_away(&error) => error,
+                result => return result,
+            };
+            if !told {
+                told = true;
+                tracing::warn!(job.id = running.id(), "waiting: {}", message(&error));
+            }
+            // Who is to stop does not wait for long. The job is then found by the next who looks for work.
+            if self.is_stopping() || running.why() == Some(Why::Fenced) {
+                left = left.checked_sub(POLL).ok_or(error)?;
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+/// The end of a job that no other attempt can help.
+pub(super) fn finally(error: &anyhow::Error) -> JobEnd {
+    JobEnd::Failed {
+        reason: message(error),
+        retry_in: None,
+    }
+}
+
+/// Whether an error of the catalog is like this.
+pub(super) fn is(error: &anyhow::Error, kind: impl Fn(&catalog::Error) -> bool) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| cause.downcast_ref::<catalog::Error>().is_some_and(&kind))
+}
+
+/// Whether the job is another's now.
+pub(super) fn is_lost(error: &anyhow::Error) -> bool {
+    use catalog::Error::{JobLost, LeaseLost};
+    is(error, |error| {
+        matches!(error, JobLost { .. } | LeaseLost { .. })
+    })
+}
+
+/// So long a catalog that is away is waited for, once the workers are to stop.
+const GIVING_UP: Duration = Duration::from_secs(3);

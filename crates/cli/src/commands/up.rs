@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use console::Console;
+use console::{Console, ConsoleConfig};
 use jobs::{Holdings, Manager, ManagerOptions, Workers};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -108,7 +108,11 @@ impl Up {
         servers: &mut JoinSet<anyhow::Result<()>>,
         stopped: &watch::Receiver<()>,
     ) -> anyhow::Result<()> {
-        let console = Console::new(Arc::clone(holdings), config.console.clone())?;
+        let settings = ConsoleConfig {
+            retention: config.history.retention(),
+            ..config.console.clone()
+        };
+        let console = Console::new(Arc::clone(holdings), settings)?;
         let address = config.console.listen;
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!(

@@ -97,7 +97,7 @@ impl RulesForm {
             "content" => &mut self.content,
             _ => return,
         };
-        String::from_utf8_lossy(bytes).clone_into(field);
+        *field = String::from_utf8_lossy(bytes).into_owned();
     }
 }
 

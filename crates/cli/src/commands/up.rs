@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use console::{Console, Outside};
+use console::{Console, ConsoleConfig, Outside};
 use jobs::{Holdings, Manager, ManagerOptions, Workers};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -108,11 +108,15 @@ impl Up {
         servers: &mut JoinSet<anyhow::Result<()>>,
         stopped: &watch::Receiver<()>,
     ) -> anyhow::Result<()> {
+        let settings = ConsoleConfig {
+            retention: config.history.retention(),
+            ..config.console.clone()
+        };
         let outside = Outside {
             client: config.network.client_options()?,
             friends: config.friends.source.clone(),
         };
-        let console = Console::with_outside(Arc::clone(holdings), config.console.clone(), outside)?;
+        let console = Console::with_outside(Arc::clone(holdings), settings, outside)?;
         let address = config.console.listen;
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!(

@@ -74,6 +74,7 @@ impl Config {
             per_host: self.jobs.per_host,
             client: self.network.client_options()?,
             backoff: self.jobs.backoff(),
+            hooks: self.hook.clone(),
             ..WorkerOptions::default()
         })
     }

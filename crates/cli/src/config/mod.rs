@@ -9,6 +9,7 @@ mod site;
 
 use std::path::{Path, PathBuf};
 
+use ::jobs::hook::Hook;
 use anyhow::Context;
 use console::ConsoleConfig;
 use serde::Deserialize;
@@ -38,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) history: HistoryConfig,
     /// Repositories to choose from.
     pub(crate) friends: FriendsConfig,
+    /// What is done after harvests.
+    pub(crate) hook: Vec<Hook>,
     /// Sites that are exposed.
     pub(crate) site: Vec<SiteConfig>,
 }

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use catalog::{Schedule, ScheduleQuery, ScheduleState};
-use harvester::Stop;
+use harvester::{Pace, RealPace, Stop};
 
 use self::planning::{Next, next, waits_too_long};
 pub use self::retention::Retention;
 use crate::workers::Bell;
-use crate::{Frequency, Holdings};
+use crate::{Frequency, Holdings, message};
 
 /// How the manager works.
 #[derive(Debug, Clone)]
@@ -69,6 +69,7 @@ impl Manager {
                 planner.round();
             }
         })?;
+        manager.spawn("index", move || index(&holdings, &stop))?;
         Ok(manager)
     }
 
@@ -217,10 +218,27 @@ impl Planner {
     }
 }
 
+/// Makes the words of what harvests brought known to the search, as they come.
+fn index(holdings: &Holdings, stop: &Stop) {
+    let mut away = false;
+    while !stop.is_set() {
+        match crate::index(holdings, stop) {
+            Ok(_) => away = false,
+            Err(_) if away => {}
+            Err(error) => {
+                away = true;
+                tracing::warn!("records cannot be indexed: {}", message(&error));
+            }
+        }
+        RealPace.sleep(INDEX_PAUSE, stop);
+    }
+}
+
 /// How often a job is tried, unless it is told otherwise.
 pub const ATTEMPTS: i64 = 5;
 
 const A_SECOND: Duration = Duration::from_secs(1);
+const INDEX_PAUSE: Duration = Duration::from_secs(2);
 const AN_HOUR: Duration = Duration::from_secs(3600);
 /// As many are planned in a round; the others follow in the next.
 const MOST_AT_ONCE: u64 = 500;

@@ -120,7 +120,7 @@ impl Shared {
             JobEnd::Cancelled | JobEnd::GivenBack => false,
         };
         let follow_ups = match over {
-            true => Vec::new(),
+            true => self.hook_jobs(claim, ended),
             false => Vec::new(),
         };
         Verdict {

@@ -6,6 +6,7 @@ mod bell;
 mod ends;
 mod harvest;
 mod heartbeat;
+mod hook;
 mod log;
 mod retry;
 mod running;
@@ -27,6 +28,7 @@ use self::log::Log;
 pub use self::retry::Backoff;
 use self::running::{Running, Why};
 use crate::harvest::said;
+use crate::hook::Hook;
 use crate::pulse::Moment;
 use crate::{Holdings, message};
 
@@ -45,6 +47,8 @@ pub struct WorkerOptions {
     pub client: ClientOptions,
     /// How long a job that failed waits before it is tried again.
     pub backoff: Backoff,
+    /// What is to be done after harvests.
+    pub hooks: Vec<Hook>,
 }
 
 /// Workers that are at work until they are stopped.
@@ -79,6 +83,7 @@ impl Default for WorkerOptions {
             per_host: 1,
             client: ClientOptions::default(),
             backoff: Backoff::default(),
+            hooks: Vec::new(),
         }
     }
 }
@@ -88,7 +93,11 @@ impl Workers {
     pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
         // What is wrong with the options is found now, not by every job.
         Client::new(options.client.clone())?;
-        let kinds = vec![JobKind::Harvest];
+        // Who knows no hooks leaves them to others.
+        let kinds = match options.hooks.is_empty() {
+            true => vec![JobKind::Harvest],
+            false => vec![JobKind::Harvest, JobKind::Hook],
+        };
         let shared = Arc::new(Shared {
             holdings,
             kinds,
@@ -199,7 +208,10 @@ impl Shared {
     fn run(&self, claim: &Claim, running: &Running) {
         let log = Log::new(&self.holdings, claim.job.id);
         log.begun(claim);
-        let ran = catch_unwind(AssertUnwindSafe(|| self.run_harvest(claim, running, &log)));
+        let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {
+            JobKind::Hook => self.run_hook(claim, running, &log),
+            JobKind::Harvest | JobKind::Quiet => self.run_harvest(claim, running, &log),
+        }));
         let ran = ran.unwrap_or_else(|panic| {
             let bug = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
             self.end_job(claim, running, &log, self.failed(claim, &bug), &[])

@@ -29,6 +29,12 @@ Commands:
   repository   Add, list, show or remove repositories
   records      List the records that are held, or those of a repository as they come
   history      List the harvests, the newest first, or tell all of one
+  schedule     Add, list, show, edit, pause, resume, run or remove schedules
+  job          List, show, cancel or retry jobs
+  up           Start everything in one process: manager, workers, console, API and sites
+  worker       Run jobs, beside garner up and other workers on the same catalog
+  with-quiet   Run a command while no harvest of a repository may run
+  account      Add, list or remove accounts of the console, or set their passwords
   filter       Try filter files and mapping files out
   completions  Print completions for a shell
   man          Print the manual page of garner or of one of its commands
@@ -587,7 +593,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 37] = [
     &[],
     &["serve"],
     &["explain"],
@@ -600,6 +606,28 @@ const COMMANDS: [&[&str]; 15] = [
     &["repository", "remove"],
     &["records"],
     &["history"],
+    &["schedule"],
+    &["schedule", "add"],
+    &["schedule", "list"],
+    &["schedule", "show"],
+    &["schedule", "edit"],
+    &["schedule", "pause"],
+    &["schedule", "resume"],
+    &["schedule", "run"],
+    &["schedule", "remove"],
+    &["job"],
+    &["job", "list"],
+    &["job", "show"],
+    &["job", "cancel"],
+    &["job", "retry"],
+    &["up"],
+    &["worker"],
+    &["with-quiet"],
+    &["account"],
+    &["account", "add"],
+    &["account", "list"],
+    &["account", "password"],
+    &["account", "remove"],
     &["filter", "test"],
     &["completions"],
     &["man"],

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use serde_json::Value;
 use test_support::{Fault, Misbehaving, Script, wait_until};
 
 use crate::command_line::{stderr, stdout};
@@ -259,8 +260,11 @@ fn hooks_are_told_once_what_a_harvest_did() {
 
     wait_until("it was told", || told.exists());
     let told = std::fs::read_to_string(told).unwrap();
-    assert_eq!(told.lines().count(), 1, "{told}");
-    assert!(told.ends_with("finished 27\n"), "{told}");
-    assert!(told.contains(&repository.base_url()), "{told}");
+    let mut lines = told.lines();
+    let facts: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+    assert_eq!(facts["base_url"], repository.base_url());
+    assert_eq!(facts["state"], "finished");
+    assert_eq!(facts["deleted"], 3);
+    assert_eq!(lines.collect::<Vec<_>>(), [" finished 27"]);
     assert_eq!(managed.jobs().len(), 2);
 }

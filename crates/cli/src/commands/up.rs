@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::output::log;
 use crate::text::plain;
 
-/// Start everything: the manager, workers, the console with its API, and the sites that are configured
+/// Start everything in one process: manager, workers, console, API and sites
 ///
 /// Harvests run by themselves from then on, as schedules say, and are steered in a browser. The first start prints a
 /// link that makes the first account.

@@ -1,7 +1,7 @@
 .PHONY: help run apache install-apache uninstall-apache test check bench
 
 help:
-	@echo 'make run               serve the example site, harvest it and mirror it'
+	@echo 'make run               start everything on the example site: harvests, console'
 	@echo 'make apache            build the Apache module'
 	@echo 'make install-apache    install it; needs root'
 	@echo 'make uninstall-apache  remove it, and keep its indexes; needs root'

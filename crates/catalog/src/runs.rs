@@ -208,6 +208,12 @@ pub(crate) async fn keep_job(transaction: &mut Transaction, run: &Run) -> Result
 /// Ends the job of a run, and puts what follows into the queue.
 async fn follow(transaction: &mut Transaction, run: &Run, finish: &Finish) -> Result<(), Error> {
     if let (Some(lease), Some(end)) = (run.job, &finish.job) {
+        // The last beat may be a while ago, and a short harvest has none.
+        let sql = "UPDATE job SET progress_done = (SELECT new_records + updated + unchanged + deleted + filtered
+                 + skipped + failed FROM history WHERE id = $2) WHERE id = $1";
+        transaction
+            .execute(sql, [lease.job.into(), run.id.into()])
+            .await?;
         let state = settle(transaction, lease, end, &finish.follow_ups).await?;
         state.ok_or(Error::LeaseLost { run: run.id })?;
         return Ok(());

@@ -94,6 +94,11 @@ impl From<catalog::Error> for Problem {
         match error {
             Error::Busy { .. } => Self::new(StatusCode::CONFLICT, "busy", error.to_string()),
             Error::Changed { .. } => Self::new(StatusCode::CONFLICT, "changed", error.to_string()),
+            Error::TooLong => Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too_long",
+                error.to_string(),
+            ),
             Error::UnknownRepository { .. }
             | Error::UnknownSchedule { .. }
             | Error::UnknownJob { .. }

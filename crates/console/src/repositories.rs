@@ -35,6 +35,8 @@ pub(crate) async fn overview(state: &ConsoleState, id: i64) -> Result<Repository
 /// Asks a repository about itself. What is wrong with it is told in plain words.
 pub(crate) async fn ask(state: &ConsoleState, base_url: &str) -> Result<SelfDescription, Problem> {
     let mut options = state.outside().question();
+    // Whoever waits can ask again, and sooner than a second attempt would.
+    options.attempts = 1;
     options.connect_timeout = options.connect_timeout.min(CONNECTING);
     options.read.page_limit = options.read.page_limit.min(LONGEST_ANSWER);
     let stop = options.stop.clone();

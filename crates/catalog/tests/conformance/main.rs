@@ -7,6 +7,7 @@
 //! - `queue`: jobs claimed, kept, cancelled, ended
 //! - `fences`: workers that are not heard of any more
 //! - `clocks`: a clock that jumps
+//! - `away`: a database that cannot be reached
 //! - `races`: many workers at once
 //! - `migrations`: catalogs of earlier versions
 //! - `lists`: records and history, looked up and listed
@@ -22,6 +23,7 @@
     reason = "a test that cannot go on should fail at once"
 )]
 
+mod away;
 mod clocks;
 mod fences;
 mod figures;

@@ -108,13 +108,13 @@ impl Up {
         servers: &mut JoinSet<anyhow::Result<()>>,
         stopped: &watch::Receiver<()>,
     ) -> anyhow::Result<()> {
-        let outside = Outside {
-            client: config.network.client_options()?,
-            friends: config.friends.source.clone(),
-        };
         let settings = ConsoleConfig {
             retention: config.history.retention(),
             ..config.console.clone()
+        };
+        let outside = Outside {
+            client: config.network.client_options()?,
+            friends: config.friends.source.clone(),
         };
         let console = Console::with_outside(Arc::clone(holdings), settings, outside)?;
         let address = config.console.listen;

@@ -55,7 +55,7 @@ pub(crate) fn quirks(json: Option<&str>) -> Vec<(&'static str, u64)> {
 /// How long entries are kept, as it is configured.
 pub(crate) fn retention(retention: Retention) -> String {
     match retention.history_days {
-        None => "Entries are kept until somebody removes them; the configuration can set retention.history_days.".to_owned(),
+        None => "Entries are kept until somebody removes them; the configuration can set history.keep_days.".to_owned(),
         Some(days) => format!(
             "Entries that are over for more than {days} days are removed by themselves, but for those that the next harvests build upon."
         ),

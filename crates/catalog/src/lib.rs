@@ -27,6 +27,7 @@ mod owner;
 mod page;
 mod planning;
 mod quiet;
+mod rarity;
 mod record_statement;
 mod records;
 mod repositories;

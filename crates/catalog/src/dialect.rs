@@ -8,7 +8,7 @@
 //! - `{texts($1)}`, `{integers($1)}`: the operator that compares with the first columns of such a parameter
 //! - `{search}`: what holds the words of records, to be searched for
 //! - `{reword($1)}`: the statement that writes words, from pairs of a record's number and its words
-//! - `{word_of}`, `{has_words($1)}`: the record that words belong to, and the condition that they match a query
+//! - `{has_words($1)}`: the condition that words match a query
 //! - `{found}`: `FROM` and `WHERE` for the records of repository `$1` in format `$2` with the identifiers of `$3`
 //!
 //! So a batch is one parameter, and its statement is the same whatever its size.
@@ -82,7 +82,6 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
                 "INSERT OR REPLACE INTO record_search (rowid, words) SELECT {PAIR} FROM {item} WHERE true"
             )
         }
-        "word_of" => "record_search.rowid".to_owned(),
         "has_words" => format!("record_search MATCH {parameter}"),
         "each" => format!("(SELECT value FROM json_each({parameter})) AS item"),
         "found" => {
@@ -115,7 +114,6 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
                  ON CONFLICT (record_id) DO UPDATE SET words = excluded.words"
             )
         }
-        "word_of" => "record_search.record_id".to_owned(),
         "has_words" => format!("record_search.words @@ CAST({parameter} AS tsquery)"),
         "each" => format!("{rows} AS item(value)"),
         "found" => {

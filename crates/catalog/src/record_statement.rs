@@ -1,11 +1,13 @@
 //! The statement of a list of records: from which side the database goes at it.
 //!
-//! A list is a page of a million records, so it has to be read along an index. Words come from the index of words, the
-//! records of one set from that of sets, all others in the order of their numbers.
+//! A list is a page of a million records, so it has to be read along an index. What is rare is gathered by an index of
+//! its own, what is frequent is met on the way along the numbers of records. The databases cannot be left to choose:
+//! they know how frequent something is, but not how it is spread, nor how rare words are that they never counted.
 
 use crate::bounded::bounded;
 use crate::conditions::Conditions;
 use crate::database::{Transaction, Value};
+use crate::rarity::{Among, dated, hits, hold_few, is_few, sets};
 use crate::rows::batch;
 use crate::words::{Terms, of_repository};
 use crate::{Catalog, Error, Order, RecordQuery};
@@ -16,21 +18,27 @@ pub(crate) struct RecordStatement {
     /// The number of the record, in the table that is read first.
     id: &'static str,
     conditions: Conditions,
+    /// What stands at the end of a condition that is looked up for each record.
+    looked_up: &'static str,
 }
 
-/// Up to so many records are gathered by an index before they are looked at in their order.
-const FEW: u64 = 5_000;
+/// The condition for records that were gathered.
+const ONE_OF: &str = "record.id {integers($n)}";
+
+/// Keeps PostgreSQL from making a join of a condition, and from gathering everything for that.
+const ON_THE_WAY: &str = "LIMIT 1 OFFSET 0";
 
 const COLUMNS: &str = "SELECT record.id, record.repository_id, record.metadata_prefix, \
      COALESCE(record.identifier_in_full, record.identifier) AS identifier, record.datestamp, record.deleted, \
      record.file, record.sha256, record.harvested, record.validation, record.title, record.run_id, record.changed_by";
 
 impl Catalog {
-    /// The statement for a query, or `None` if nothing can be found by it.
+    /// The statement for a query, or `None` if nothing can be found by it. What is only counted needs no order.
     pub(crate) async fn record_statement(
         &self,
         transaction: &mut Transaction,
         query: &RecordQuery,
+        ordered: bool,
     ) -> Result<Option<RecordStatement>, Error> {
         let sets = match &query.set {
             Some(set) => Some(sets(transaction, query.repository, set).await?),
@@ -40,13 +48,21 @@ impl Catalog {
         if sets.as_ref().is_some_and(Vec::is_empty) || among.held == 0 {
             return Ok(None);
         }
-        let mut statement = RecordStatement::over_records();
+        let mut statement = RecordStatement::over_records(ordered);
         if let Some(terms) = self.terms(query) {
-            statement = RecordStatement::over_words(terms);
+            if self.database.is_sqlite() {
+                statement = RecordStatement::over_words(&terms);
+            } else {
+                let hits = hits(transaction, &terms).await?;
+                statement.with_words(&terms, &hits);
+            }
         } else if let Some([(set,)]) = sets.as_deref() {
             statement = RecordStatement::over_set(*set);
         } else if among.is_few() {
             statement.of_few(query);
+        } else if query.since.is_some() || query.until.is_some() {
+            let dated = dated(transaction, query).await?;
+            statement.with_dates(&dated);
         }
         if statement.from != OVER_SET
             && let Some(sets) = &sets
@@ -59,7 +75,7 @@ impl Catalog {
     }
 
     /// The words that are asked for, as this database wants them.
-    fn terms(&self, query: &RecordQuery) -> Option<Value> {
+    fn terms(&self, query: &RecordQuery) -> Option<String> {
         let mut terms = Terms::parse(query.text.as_deref()?);
         if terms.is_empty() {
             return None;
@@ -68,9 +84,9 @@ impl Catalog {
             terms.and(of_repository(repository));
         }
         Some(if self.database.is_sqlite() {
-            terms.for_sqlite().into()
+            terms.for_sqlite()
         } else {
-            terms.for_postgres().into()
+            terms.for_postgres()
         })
     }
 }
@@ -78,22 +94,25 @@ impl Catalog {
 const OVER_SET: &str = "record_set CROSS JOIN record";
 
 impl RecordStatement {
-    fn over_records() -> Self {
+    fn over_records(ordered: bool) -> Self {
         Self {
             from: "record",
             id: "record.id",
             conditions: Conditions::default(),
+            looked_up: if ordered { ON_THE_WAY } else { "" },
         }
     }
 
-    fn over_words(terms: Value) -> Self {
+    /// SQLite keeps the records of a word in their order, and leaps over those that lack another.
+    fn over_words(terms: &str) -> Self {
         let mut conditions = Conditions::default();
         conditions.only("{has_words($n)}", Some(terms));
-        conditions.always("record.id = {word_of}");
+        conditions.always("record.id = record_search.rowid");
         Self {
             from: "record_search CROSS JOIN record",
-            id: "{word_of}",
+            id: "record_search.rowid",
             conditions,
+            looked_up: "",
         }
     }
 
@@ -105,6 +124,28 @@ impl RecordStatement {
             from: OVER_SET,
             id: "record_set.record_id",
             conditions,
+            looked_up: "",
+        }
+    }
+
+    /// Records of a time, if they are few; otherwise they are met on the way.
+    fn with_dates(&mut self, dated: &[(i64,)]) {
+        if is_few(dated.len() as u64) {
+            self.conditions.only(ONE_OF, Some(batch(dated)));
+        }
+    }
+
+    /// PostgreSQL gathers all records of a word in no order. So it looks each record up, unless there are few.
+    fn with_words(&mut self, terms: &str, hits: &[(i64,)]) {
+        if is_few(hits.len() as u64) {
+            self.conditions.only(ONE_OF, Some(batch(hits)));
+        } else {
+            let condition = format!(
+                "EXISTS (SELECT 1 FROM record_search
+                     WHERE record_id = record.id AND {{has_words($n)}} {})",
+                self.looked_up
+            );
+            self.conditions.only(&condition, Some(terms));
         }
     }
 
@@ -112,11 +153,16 @@ impl RecordStatement {
     /// them on the way.
     fn in_sets(&mut self, sets: &[(i64,)], few: bool) {
         let condition = if few {
-            "record.id IN (SELECT record_id FROM record_set WHERE set_id {integers($n)})"
+            "record.id IN (SELECT record_id FROM record_set WHERE set_id {integers($n)})".to_owned()
         } else {
-            "EXISTS (SELECT 1 FROM record_set WHERE record_id = record.id AND set_id + 0 {integers($n)})"
+            // The sum keeps SQLite from looking each set up for each record.
+            format!(
+                "EXISTS (SELECT 1 FROM record_set
+                     WHERE record_id = record.id AND set_id + 0 {{integers($n)}} {})",
+                self.looked_up
+            )
         };
-        self.conditions.only(condition, Some(batch(sets)));
+        self.conditions.only(&condition, Some(batch(sets)));
     }
 
     /// Records of a format or tombstones that are few among many. On the way they would be met too seldom.
@@ -179,73 +225,4 @@ impl RecordStatement {
             values,
         )
     }
-}
-
-/// How many records there are of the format and kind that is asked for, among how many.
-struct Among {
-    held: u64,
-    all: u64,
-}
-
-impl Among {
-    async fn read(transaction: &mut Transaction, query: &RecordQuery) -> Result<Self, Error> {
-        let kind = match query.deleted {
-            Some(true) => "deleted",
-            Some(false) => "records",
-            None => "records + deleted",
-        };
-        let mut conditions = Conditions::default();
-        conditions.only("repository_id = $n", query.repository);
-        let prefix = query.metadata_prefix.as_deref().map(bounded);
-        let of_prefix = match prefix {
-            Some(prefix) => {
-                let prefix = conditions.parameter(prefix.as_ref());
-                format!("CASE WHEN metadata_prefix = {prefix} THEN {kind} ELSE 0 END")
-            }
-            None => kind.to_owned(),
-        };
-        let select = format!(
-            "SELECT CAST(COALESCE(sum({of_prefix}), 0) AS BIGINT) AS held,
-                 CAST(COALESCE(sum(records + deleted), 0) AS BIGINT) AS among FROM holding"
-        );
-        let (sql, values) = conditions.all(&select, "");
-        let row = transaction.row(&sql, values).await?;
-        let count = |name| row.as_ref().map_or(Ok(0), |row| row.count(name));
-        Ok(Self {
-            held: count("held")?,
-            all: count("among")?,
-        })
-    }
-
-    fn is_few(&self) -> bool {
-        self.held <= FEW && self.held < self.all / 10
-    }
-}
-
-/// The numbers of a set and of all below it, in one repository or in all.
-async fn sets(
-    transaction: &mut Transaction,
-    repository: Option<i64>,
-    set: &str,
-) -> Result<Vec<(i64,)>, Error> {
-    let set = bounded(set);
-    let mut conditions = Conditions::default();
-    conditions.only("repository_id = $n", repository);
-    conditions.only(
-        "(set_spec = $n OR substr(set_spec, 1, length($n) + 1) = $n || ':')",
-        Some(set.as_ref()),
-    );
-    let (sql, values) = conditions.all("SELECT id FROM oai_set", "ORDER BY id");
-    let rows = transaction.rows(&sql, values).await?;
-    rows.iter().map(|row| Ok((row.integer("id")?,))).collect()
-}
-
-async fn hold_few(transaction: &mut Transaction, sets: &[(i64,)]) -> Result<bool, Error> {
-    let sql = format!(
-        "SELECT count(*) AS number FROM
-             (SELECT 1 AS one FROM record_set WHERE set_id {{integers($1)}} LIMIT {}) AS found",
-        FEW + 1
-    );
-    let row = transaction.row(&sql, [batch(sets)]).await?;
-    Ok(row.map_or(Ok(0), |row| row.count("number"))? <= FEW)
 }

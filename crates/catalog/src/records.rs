@@ -196,7 +196,8 @@ impl Catalog {
     /// Records in the order of their numbers. The next page begins after the number of the last, or before it.
     pub async fn records(&self, query: &RecordQuery) -> Result<Vec<RecordEntry>, Error> {
         let mut transaction = self.searching(query).await?;
-        let Some(statement) = self.record_statement(&mut transaction, query).await? else {
+        let statement = self.record_statement(&mut transaction, query, true);
+        let Some(statement) = statement.await? else {
             return Ok(Vec::new());
         };
         let (sql, values) = statement.list(query);
@@ -216,7 +217,8 @@ impl Catalog {
             before: None,
             ..query.clone()
         };
-        let Some(statement) = self.record_statement(&mut transaction, &query).await? else {
+        let statement = self.record_statement(&mut transaction, &query, false);
+        let Some(statement) = statement.await? else {
             return Ok(0);
         };
         let (sql, values) = statement.count(at_most);

@@ -11,6 +11,7 @@
 //! - `races`: many workers at once
 //! - `migrations`: catalogs of earlier versions
 //! - `lists`: records and history, looked up and listed
+//! - `many`: lists of many records
 //! - `holding`: how many records are held, whatever pages bring
 //! - `search`: records found by their words
 //! - `figures`: what there is in all, over time and by repository
@@ -29,6 +30,7 @@ mod fences;
 mod figures;
 mod holding;
 mod lists;
+mod many;
 mod migrations;
 mod pages;
 mod people;

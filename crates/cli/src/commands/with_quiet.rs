@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,8 +56,9 @@ impl WithQuiet {
     fn try_run(&self) -> anyhow::Result<ExitStatus> {
         let holdings = self.holdings.open()?;
         let repository = holdings.repository(&self.repository)?;
-        let signals = Signals::listen(&holdings)?;
         let quiet = self.acquire(&holdings, repository.id)?;
+        // Not earlier: who presses Ctrl-C while it waits wants nothing more of it.
+        let signals = Signals::listen(&holdings)?;
         let lease = quiet.lease;
         let ran = self.run_command(&holdings, &quiet, signals);
         let end = match &ran {
@@ -81,8 +83,9 @@ impl WithQuiet {
         let give_up = self
             .wait
             .map(|wait| Instant::now() + Duration::from_secs(wait));
-        let why = self.command.iter().map(|word| word.to_string_lossy());
-        let why = why.collect::<Vec<_>>().join(" ");
+        // Everybody may read it, and arguments may be secrets.
+        let program = Path::new(&self.command[0]).file_name();
+        let why = program.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut told = false;
         loop {
             let quiet = holdings.catalog().quiet(repository, &why, LEASE);
@@ -172,7 +175,7 @@ impl Quiet {
     }
 }
 
-/// Signals that are meant to end the command. They are listened to before it begins, so that none is lost.
+/// Signals that are meant to end the command. They are listened to before it begins, so that none is lost to it.
 struct Signals(Vec<(tokio::signal::unix::Signal, Signal)>);
 
 impl Signals {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING};
 
-use super::query::{base_url, shown};
+use super::query::base_url;
 use super::{Client, Failed, failure};
 use crate::error::{Error, ErrorKind};
 
@@ -27,7 +27,8 @@ impl Client {
         timeout: Duration,
     ) -> Result<Posted, Error> {
         let target = base_url(url)?;
-        let place = shown(&target);
+        // The rest of the URL may be a secret.
+        let place = target.origin().ascii_serialization();
         let finally = |failed: Failed| match failed {
             Failed::Finally(error) => error,
             Failed::Inside(host) => Error::usage(self.shared.guard.reason(&host)),

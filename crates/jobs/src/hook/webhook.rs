@@ -29,17 +29,27 @@ pub(super) fn tell(
     let signature = secret.map(|secret| format!("sha256={}", sign(secret.as_bytes(), &body)));
     let mut headers = vec![("Content-Type", "application/json")];
     headers.extend(signature.as_deref().map(|value| (SIGNATURE, value)));
+    let host = host(url);
     let posted = client.post(url, &headers, body, timeout);
     let posted = posted.map_err(|error| match error.kind() {
-        ErrorKind::Transport(reason) => anyhow!("{url} cannot be told: {reason}"),
+        ErrorKind::Transport(reason) => anyhow!("{host} cannot be told: {reason}"),
         _ => error.into(),
     })?;
     let said = shortened(&posted.beginning);
     match posted.status {
         200..300 => Ok(said),
-        status if said.is_empty() => bail!("{url} answers {status}"),
-        status => bail!("{url} answers {status}: {said}"),
+        status if said.is_empty() => bail!("{host} answers {status}"),
+        status => bail!("{host} answers {status}: {said}"),
     }
+}
+
+/// The server alone: what else is in the URL may be a secret, and everybody may read how a job ended.
+fn host(url: &str) -> &str {
+    let place = url.split_once("://").map_or(url, |(_, place)| place);
+    let authority = place.split(['/', '?', '#']).next().unwrap_or_default();
+    authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host)
 }
 
 const SIGNATURE: &str = "X-Garner-Signature";
@@ -110,6 +120,15 @@ mod tests {
         );
         assert!(!head.contains("hush"), "{head}");
         assert_eq!(body, r#"{"job":7}"#);
+    }
+
+    #[test]
+    fn no_more_than_the_server_is_told_of_a_url() {
+        let urls = [
+            "https://user:secret@ci.example:8443/hook?key=secret",
+            "http://ci.example/#secret",
+        ];
+        assert_eq!(urls.map(host), ["ci.example:8443", "ci.example"]);
     }
 
     #[test]

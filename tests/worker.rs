@@ -89,13 +89,15 @@ fn a_database_that_is_away_for_a_while_costs_no_attempt() {
     let managed = Managed::on(postgres.database());
     let repository = slow(100, 200);
     managed.schedule(&repository, &["--once"]);
-    let up = managed.up(&["--workers", "1"]);
+    // Leases run out meanwhile, and there is a worker that could take the job over.
+    let up = managed.up(&["--workers", "2", "--lease", "4"]);
+    let _other = managed.worker(&["--lease", "4"]);
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
         jobs.iter()
             .any(|job| job["progress"]["done"].as_u64() >= Some(20))
     });
 
-    postgres.restart(Duration::from_secs(5));
+    postgres.restart(Duration::from_secs(8));
 
     let job = managed.wait_for(&jobs[0], "finished");
     assert_eq!(job["attempt"], 1);
@@ -111,18 +113,18 @@ fn a_file_that_is_locked_for_a_while_costs_no_attempt() {
     let managed = Managed::new();
     let repository = slow(100, 100);
     managed.schedule(&repository, &["--once"]);
-    let up = managed.up(&["--workers", "1"]);
+    let up = managed.up(&["--workers", "2", "--lease", "4"]);
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
         jobs.iter()
             .any(|job| job["progress"]["done"].as_u64() >= Some(20))
     });
 
-    // Longer than anybody who writes is patient by himself.
+    // The lease runs out meanwhile, and there is a thread that could take the job over.
     let lock = "import sqlite3, sys, time\n\
         held = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
         held.execute('PRAGMA busy_timeout = 30000')\n\
         held.execute('BEGIN IMMEDIATE')\n\
-        time.sleep(20)\n";
+        time.sleep(10)\n";
     let catalog = managed.data().join("catalog.sqlite");
     let locked = Command::new("python3")
         .args(["-c", lock])

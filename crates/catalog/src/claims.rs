@@ -67,7 +67,7 @@ impl Catalog {
         }
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
-        let running = release_stale(&mut transaction).await?;
+        let running = release_stale(&mut transaction, self.database.is_calm()).await?;
         let claim = match due(&mut transaction, options, &running).await? {
             Some(due) => Some(take(&mut transaction, options, &due).await?),
             None => None,
@@ -90,10 +90,16 @@ impl Catalog {
 }
 
 /// Puts back what workers left, and gives the jobs that still run.
-async fn release_stale(transaction: &mut Transaction) -> Result<Vec<Running>, Error> {
+///
+/// After a time in which nobody could reach the database, those who are alive get a chance to say so first.
+async fn release_stale(
+    transaction: &mut Transaction,
+    is_calm: bool,
+) -> Result<Vec<Running>, Error> {
     let mut running = Vec::new();
     for job in Running::all(transaction).await? {
-        if !job.is_stale || !job.release(transaction).await? {
+        let is_left = job.is_gone || (job.is_stale && is_calm);
+        if !is_left || !job.release(transaction).await? {
             running.push(job);
         }
     }

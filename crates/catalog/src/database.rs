@@ -4,7 +4,7 @@
 
 use std::path::Path;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
@@ -22,6 +22,8 @@ use crate::dialect::Dialect;
 pub(crate) struct Database {
     location: Arc<str>,
     pools: Pools,
+    /// When it was last away, or let this process wait.
+    trouble: Arc<Mutex<Option<Instant>>>,
 }
 
 #[derive(Debug, Clone)]
@@ -64,6 +66,9 @@ enum InnerRow {
 
 /// How long SQLite waits for the writer of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
+/// Who waits for longer than this has met trouble, and it is over when nobody has for so long.
+const LONG: Duration = Duration::from_secs(3);
+const CALM: Duration = Duration::from_secs(5);
 const READERS: u32 = 4;
 /// After how many steps SQLite looks at the clock where time is limited; it takes about a millisecond.
 const STEPS: i32 = 20_000;
@@ -125,6 +130,7 @@ impl Database {
         Ok(Self {
             location,
             pools: Pools::Sqlite { writer, readers },
+            trouble: Arc::default(),
         })
     }
 
@@ -150,6 +156,7 @@ impl Database {
         Ok(Self {
             location,
             pools: Pools::Postgres(pool),
+            trouble: Arc::default(),
         })
     }
 
@@ -163,6 +170,7 @@ impl Database {
 
     /// A transaction that reads, all of it as of one moment.
     pub(crate) async fn read(&self) -> Result<Transaction, Error> {
+        let began = Instant::now();
         let inner = match &self.pools {
             Pools::Sqlite { readers, .. } => readers.begin().await.map(Inner::Sqlite),
             Pools::Postgres(pool) => pool
@@ -170,11 +178,12 @@ impl Database {
                 .await
                 .map(Inner::Postgres),
         };
-        self.transaction(inner)
+        self.transaction(inner, began)
     }
 
     /// A transaction that writes.
     pub(crate) async fn write(&self) -> Result<Transaction, Error> {
+        let began = Instant::now();
         let inner = match &self.pools {
             // To begin as a reader and to write later can fail without being waited for.
             Pools::Sqlite { writer, .. } => writer
@@ -183,7 +192,7 @@ impl Database {
                 .map(Inner::Sqlite),
             Pools::Postgres(pool) => pool.begin().await.map(Inner::Postgres),
         };
-        self.transaction(inner)
+        self.transaction(inner, began)
     }
 
     pub(crate) async fn close(&self) {
@@ -196,7 +205,22 @@ impl Database {
         }
     }
 
-    fn transaction(&self, inner: Result<Inner, sqlx::Error>) -> Result<Transaction, Error> {
+    /// Whether this process could use it at once for the last few seconds. If not, others could not either, and whoever
+    /// was not heard of may have had no chance to be.
+    pub(crate) fn is_calm(&self) -> bool {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.is_none_or(|at| at.elapsed() >= CALM)
+    }
+
+    fn transaction(
+        &self,
+        inner: Result<Inner, sqlx::Error>,
+        began: Instant,
+    ) -> Result<Transaction, Error> {
+        if inner.is_err() || began.elapsed() >= LONG {
+            let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+            *trouble = Some(Instant::now());
+        }
         let location = self.location.clone();
         match inner {
             Ok(inner) => Ok(Transaction { location, inner }),

@@ -27,6 +27,8 @@ pub(crate) struct Running {
     owner: String,
     /// Whether its worker is gone, or was not heard of for too long.
     pub(crate) is_stale: bool,
+    /// Whether its worker is gone for certain.
+    pub(crate) is_gone: bool,
     token: i64,
     lease_until: i64,
     cancel_requested: bool,
@@ -73,13 +75,15 @@ impl Running {
     fn from_row(row: &Row, present: &mut Present) -> Result<Self, Error> {
         let owner = row.maybe_text("lease_owner")?.unwrap_or_default();
         let lease_left = row.maybe_integer("lease_left")?.unwrap_or(-1);
-        let is_heard_of = (0..=LONGEST_LEASE).contains(&lease_left) && !present.is_gone(&owner);
+        let is_gone = present.is_gone(&owner);
+        let is_heard_of = (0..=LONGEST_LEASE).contains(&lease_left) && !is_gone;
         Ok(Self {
             id: row.integer("id")?,
             kind: JobKind::parse(&row.text("kind")?).unwrap_or(JobKind::Hook),
             repository: row.maybe_integer("repository_id")?,
             host: row.maybe_text("host")?,
             is_stale: !is_heard_of,
+            is_gone,
             owner,
             token: row.integer("lease_token")?,
             lease_until: row.maybe_integer("lease_until")?.unwrap_or_default(),

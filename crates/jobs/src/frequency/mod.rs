@@ -28,7 +28,7 @@ pub struct Frequency(Kind);
 enum Kind {
     Once,
     Every(Interval),
-    Cron(CronTimes),
+    Cron(Box<CronTimes>),
 }
 
 impl Frequency {
@@ -44,7 +44,8 @@ impl Frequency {
 
     /// By a cron expression of five fields. One that never comes true is refused.
     pub fn cron(expression: &str) -> anyhow::Result<Self> {
-        Ok(Self(Kind::Cron(CronTimes::parse(expression)?)))
+        let times = CronTimes::parse(expression)?;
+        Ok(Self(Kind::Cron(Box::new(times))))
     }
 
     /// Whether there is a single time only.

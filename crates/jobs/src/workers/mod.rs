@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context;
-use catalog::{Claim, ClaimOptions, JobKind};
+use catalog::{Claim, ClaimOptions, JobKind, JobLease};
 use harvester::{Client, ClientOptions};
 
 pub use self::bell::Bell;
@@ -63,9 +63,8 @@ pub struct Workers {
 struct Shared {
     holdings: Arc<Holdings>,
     options: WorkerOptions,
-    /// What this process can do.
-    kinds: Vec<JobKind>,
-    running: Mutex<HashMap<i64, Arc<Running>>>,
+    /// By lease and not by job: a process that was asleep for long may claim a job that another thread of it still has.
+    running: Mutex<HashMap<JobLease, Arc<Running>>>,
     /// One thread looks for work at a time: the others would find the same.
     turn: Mutex<()>,
     bell: Bell,
@@ -93,14 +92,8 @@ impl Workers {
     pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
         // What is wrong with the options is found now, not by every job.
         Client::new(options.client.clone())?;
-        // Who knows no hooks leaves them to others.
-        let kinds = match options.hooks.is_empty() {
-            true => vec![JobKind::Harvest],
-            false => vec![JobKind::Harvest, JobKind::Hook],
-        };
         let shared = Arc::new(Shared {
             holdings,
-            kinds,
             running: Mutex::default(),
             turn: Mutex::default(),
             bell: Bell::default(),
@@ -166,13 +159,13 @@ impl Shared {
     fn work(&self) {
         while let Some((claim, moment)) = self.next() {
             let running = Arc::new(Running::new(&claim, moment, self.options.lease));
-            self.running().insert(claim.job.id, Arc::clone(&running));
+            self.running().insert(claim.lease(), Arc::clone(&running));
             // It may have been asked to stop between the claim and this.
             if self.is_stopping() {
                 running.stop(Why::GivenBack);
             }
             self.run(&claim, &running);
-            self.running().remove(&claim.job.id);
+            self.running().remove(&claim.lease());
             // Its host and its repository are free for another.
             self.bell.ring();
         }
@@ -184,7 +177,7 @@ impl Shared {
         let options = ClaimOptions {
             lease: self.options.lease,
             per_host: self.options.per_host,
-            kinds: &self.kinds,
+            kinds: &[JobKind::Harvest, JobKind::Hook],
             worker: &self.options.name,
         };
         let mut away = false;
@@ -214,7 +207,7 @@ impl Shared {
         }));
         let ran = ran.unwrap_or_else(|panic| {
             let bug = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
-            self.end_job(claim, running, &log, self.failed(claim, &bug), &[])
+            self.give_up(claim, running, &log, self.failed(claim, &bug))
         });
         match ran {
             Ok(()) => {}
@@ -230,7 +223,7 @@ impl Shared {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<i64, Arc<Running>>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<JobLease, Arc<Running>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

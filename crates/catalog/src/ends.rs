@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::database::Transaction;
 use crate::jobs::{insert, lock_queue, read};
-use crate::repositories::lock;
 use crate::running::{Running, interrupt_history};
 use crate::schedules::{self, withdraw};
 use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob};
@@ -56,12 +55,9 @@ impl Catalog {
         let lost = Error::JobLost { job: lease.job };
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
-        let sql = "SELECT repository_id FROM job WHERE id = $1";
-        let row = transaction.row(sql, [lease.job.into()]).await?;
-        let Some(row) = row else { return Err(lost) };
-        if let Some(repository) = row.maybe_integer("repository_id")? {
-            lock(&mut transaction, repository).await?;
-        }
+        let sql = "SELECT id FROM repository
+             WHERE id = (SELECT repository_id FROM job WHERE id = $1) {lock}";
+        transaction.row(sql, [lease.job.into()]).await?;
         let Some(state) = settle(&mut transaction, *lease, end, follow_ups).await? else {
             return Err(lost);
         };
@@ -126,7 +122,7 @@ pub(crate) async fn settle(
     end: &JobEnd,
     follow_ups: &[NewJob],
 ) -> Result<Option<JobState>, Error> {
-    let sql = "SELECT kind, attempt, max_attempts, cancel_requested FROM job
+    let sql = "SELECT kind, schedule_id, attempt, max_attempts, cancel_requested FROM job
          WHERE id = $1 AND lease_token = $2 AND state = 'running' {lock}";
     let values = [lease.job.into(), lease.token.into()];
     let Some(row) = transaction.row(sql, values).await? else {
@@ -166,7 +162,9 @@ pub(crate) async fn settle(
     ];
     transaction.execute(sql, values).await?;
     if state.is_over() {
-        over(transaction, lease.job).await?;
+        if row.maybe_integer("schedule_id")?.is_some() {
+            over(transaction, lease.job).await?;
+        }
         for job in follow_ups {
             insert(transaction, job).await?;
         }

@@ -14,6 +14,7 @@ mod dialect;
 mod ends;
 mod error;
 mod formats;
+mod health;
 mod history;
 mod holding;
 mod host;
@@ -54,13 +55,12 @@ pub use claims::{Claim, ClaimOptions, JobLease};
 pub use ends::{Cancelled, JobEnd};
 pub use error::Error;
 pub use formats::MetadataFormat;
+pub use health::{Health, HealthCounts};
 pub use history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
 pub use job::{Job, JobKind, JobProgress, JobState, NewJob};
 pub use job_log::{LogLevel, LogLine};
 pub use jobs::JobQuery;
-pub use overview::{
-    Health, HealthCounts, LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort,
-};
+pub use overview::{LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort};
 pub use page::{Outcome, PageCommit, RecordRow, Validation};
 pub use records::{FormatCounts, Known, Order, RecordEntry, RecordQuery};
 pub use repositories::{Identity, Repository, RepositoryCounts};

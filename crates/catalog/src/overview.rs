@@ -6,41 +6,11 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::database::{Row, Transaction};
+use crate::health::{HEALTH, WITH_LAST, health};
 use crate::repositories::{COLUMNS, repository};
 use crate::rows::batch;
 use crate::words::fold;
-use crate::{Catalog, Error, Repository, State};
-
-/// How a repository fares, by its last harvest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Health {
-    /// It failed, or its process ended without a word.
-    Failing,
-    /// It came to its end, but something had to be left out.
-    Incomplete,
-    /// There is none yet.
-    Never,
-    /// It is under way.
-    Running,
-    /// It brought everything.
-    Ok,
-}
-
-/// How many repositories fare so.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct HealthCounts {
-    /// [`Health::Failing`]
-    pub failing: u64,
-    /// [`Health::Incomplete`]
-    pub incomplete: u64,
-    /// [`Health::Never`]
-    pub never: u64,
-    /// [`Health::Running`]
-    pub running: u64,
-    /// [`Health::Ok`]
-    pub ok: u64,
-}
+use crate::{Catalog, Error, Health, Repository, State};
 
 /// A repository in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -142,14 +112,6 @@ struct Line {
     next_run: Option<i64>,
 }
 
-/// How a repository fares, in a statement that has its last harvest beside it.
-const HEALTH: &str = "CASE WHEN history.id IS NULL THEN 'never'
-         WHEN history.state = 'running' AND history.lease_until < {now} THEN 'failing'
-         WHEN history.state = 'failed' THEN 'failing' ELSE history.state END AS health";
-
-const WITH_LAST: &str = "FROM repository LEFT JOIN history ON history.id =
-         (SELECT max(last.id) FROM history AS last WHERE last.repository_id = repository.id)";
-
 impl Catalog {
     /// Repositories with how they fare, and how many there are for the query on all its pages.
     pub async fn repository_overview(
@@ -172,18 +134,6 @@ impl Catalog {
             .take(usize::try_from(query.limit).unwrap_or(usize::MAX))
             .collect();
         Ok((number, overviews(&mut transaction, lines).await?))
-    }
-
-    /// How many repositories fare how.
-    pub async fn health_counts(&self) -> Result<HealthCounts, Error> {
-        let sql = format!(
-            "SELECT health, count(*) AS number FROM (SELECT {HEALTH} {WITH_LAST}) AS each_one GROUP BY health"
-        );
-        let mut counts = HealthCounts::default();
-        for row in self.database.read().await?.rows(&sql, []).await? {
-            *counts.of(health(&row)?) += row.count("number")?;
-        }
-        Ok(counts)
     }
 }
 
@@ -269,16 +219,6 @@ fn last(row: &Row) -> Result<Option<LastHarvest>, Error> {
     }))
 }
 
-fn health(row: &Row) -> Result<Health, Error> {
-    Ok(match row.text("health")?.as_str() {
-        "never" => Health::Never,
-        "running" => Health::Running,
-        "ok" => Health::Ok,
-        "incomplete" => Health::Incomplete,
-        _ => Health::Failing,
-    })
-}
-
 impl Line {
     /// Whether a folded text is in what it is called.
     fn has(&self, text: &str) -> bool {
@@ -325,17 +265,5 @@ impl RepositoryListQuery {
             (None, Some(_)) => Ordering::Greater,
             (None, None) => Ordering::Equal,
         });
-    }
-}
-
-impl HealthCounts {
-    fn of(&mut self, health: Health) -> &mut u64 {
-        match health {
-            Health::Failing => &mut self.failing,
-            Health::Incomplete => &mut self.incomplete,
-            Health::Never => &mut self.never,
-            Health::Running => &mut self.running,
-            Health::Ok => &mut self.ok,
-        }
     }
 }

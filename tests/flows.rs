@@ -6,6 +6,8 @@
 
 /// Who sees what: passwords, addresses, lists and GetRecord in agreement.
 mod access;
+/// Accounts of the console, from the command line.
+mod account;
 /// Wrong requests: always a correct answer or a clear error.
 mod bad_input;
 /// What a person sees in a browser.

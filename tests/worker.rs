@@ -1,5 +1,6 @@
 //! Workers in several processes on one catalog: taken over, fenced, a database that goes away.
 
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -102,5 +103,36 @@ fn a_database_that_is_away_for_a_while_costs_no_attempt() {
     let history = managed.history();
     assert_eq!(history.len(), 1, "{history:#?}");
     assert_eq!(history[0]["counts"]["new"], 90);
+    up.stop();
+}
+
+#[test]
+fn a_file_that_is_locked_for_a_while_costs_no_attempt() {
+    let managed = Managed::new();
+    let repository = slow(100, 100);
+    managed.schedule(&repository, &["--once"]);
+    let up = managed.up(&["--workers", "1"]);
+    let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
+        jobs.iter()
+            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+    });
+
+    // Longer than anybody who writes is patient by himself.
+    let lock = "import sqlite3, sys, time\n\
+        held = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+        held.execute('PRAGMA busy_timeout = 30000')\n\
+        held.execute('BEGIN IMMEDIATE')\n\
+        time.sleep(20)\n";
+    let catalog = managed.data().join("catalog.sqlite");
+    let locked = Command::new("python3")
+        .args(["-c", lock])
+        .arg(catalog)
+        .status();
+    assert!(locked.unwrap().success());
+
+    let job = managed.wait_for(&jobs[0], "finished");
+    assert_eq!(job["attempt"], 1);
+    assert_eq!(managed.live().len(), 90);
+    assert_eq!(managed.history()[0]["counts"]["new"], 90);
     up.stop();
 }

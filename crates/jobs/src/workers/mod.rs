@@ -166,13 +166,13 @@ impl Shared {
     fn work(&self) {
         while let Some((claim, moment)) = self.next() {
             let running = Arc::new(Running::new(&claim, moment, self.options.lease));
-            self.running().insert(claim.job.id, Arc::clone(&running));
+            self.enter(&running);
             // It may have been asked to stop between the claim and this.
             if self.is_stopping() {
                 running.stop(Why::GivenBack);
             }
             self.run(&claim, &running);
-            self.running().remove(&claim.job.id);
+            self.leave(&running);
             // Its host and its repository are free for another.
             self.bell.ring();
         }
@@ -223,6 +223,24 @@ impl Shared {
                 "the end of the job cannot be written down: {}",
                 message(&error)
             )),
+        }
+    }
+
+    /// Has the heartbeat tell of a job. If this process slept for longer than its lease and now has the job from itself,
+    /// nobody else tells the thread that had it to stop.
+    fn enter(&self, running: &Arc<Running>) {
+        let before = self.running().insert(running.id(), Arc::clone(running));
+        if let Some(before) = before {
+            before.stop(Why::Fenced);
+        }
+    }
+
+    /// Has the heartbeat forget a job, unless another thread has it now.
+    fn leave(&self, running: &Arc<Running>) {
+        let mut all = self.running();
+        let now = all.get(&running.id());
+        if now.is_some_and(|now| Arc::ptr_eq(now, running)) {
+            all.remove(&running.id());
         }
     }
 

@@ -16,6 +16,8 @@ mod catalog_away;
 mod changes;
 /// The command line: help, manual, completions, robots, configuration errors.
 mod command_line;
+/// The console in a browser, and its API.
+mod console;
 /// Kill -9, restarts, full disks, damaged indexes.
 mod crashes;
 /// Why something is offered or not.

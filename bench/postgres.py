@@ -34,7 +34,7 @@ class Postgres:
         if self.user:
             os.chown(self.place, UNPRIVILEGED, UNPRIVILEGED)
             # Those who may not look into the directories above it cannot reach it.
-            for parent in self.place.parents[:2]:
+            for parent in list(self.place.parents)[:2]:
                 os.chmod(parent, os.stat(parent).st_mode | 0o011)
         made = [self.programs / "initdb", "-D", self.place / "data", "--auth=trust", "--username=garner", "--encoding=UTF8", "--no-locale"]
         with open(self.place / "log", "wb") as log:

@@ -61,7 +61,8 @@ fn a_process_that_slept_past_its_lease_and_has_its_jobs_from_itself_goes_on() {
     for repository in &repositories {
         managed.schedule(repository, &["--once"]);
     }
-    let up = managed.up(&["--workers", "6", "--lease", "2"]);
+    let config = managed.write("garner.toml", "[jobs]\nattempts = 100\nlease_seconds = 2\n");
+    let up = managed.up(&["--workers", "6", "--config", config.to_str().unwrap()]);
     managed.wait_for_jobs("all run", |jobs| {
         jobs.iter().filter(|job| job["state"] == "running").count() == 3
     });
@@ -79,10 +80,13 @@ fn a_process_that_slept_past_its_lease_and_has_its_jobs_from_itself_goes_on() {
     });
     assert_eq!(managed.live().len(), 3 * 90);
     let history = managed.history();
-    assert_eq!(history.len(), 3, "{history:#?}");
-    assert!(history.iter().all(|entry| entry["counts"]["new"] == 90));
+    let new = history.iter().map(|entry| entry["counts"]["new"].as_u64());
+    assert_eq!(new.sum::<Option<u64>>(), Some(3 * 90), "{history:#?}");
+    let whole = history.iter().filter(|entry| entry["state"] == "ok");
+    assert_eq!(whole.count(), 3, "{history:#?}");
+    // No thread waits for a word that nobody has for it any more.
     let took = up.stop();
-    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
 }
 
 #[test]

@@ -260,3 +260,53 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<Join
 
 /// So often it is looked for jobs that others put into the queue.
 const POLL: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use catalog::{Identity, NewJob};
+
+    use super::*;
+
+    #[test]
+    fn who_has_a_job_from_itself_stops_the_thread_that_had_it_and_stays_heard_of() {
+        let directory = tempfile::tempdir().unwrap();
+        let shared = Shared {
+            holdings: Arc::new(Holdings::create(directory.path(), None).unwrap()),
+            options: WorkerOptions::default(),
+            kinds: vec![JobKind::Harvest],
+            running: Mutex::default(),
+            turn: Mutex::default(),
+            bell: Bell::default(),
+            stopping: AtomicBool::new(false),
+            ended: Bell::default(),
+        };
+        let first = claimed(&shared);
+        let again = Claim {
+            token: first.token + 1,
+            ..first.clone()
+        };
+        let running = |claim| Arc::new(Running::new(claim, Moment::now(), shared.options.lease));
+        let (first, again) = (running(&first), running(&again));
+
+        shared.enter(&first);
+        shared.enter(&again);
+
+        assert_eq!(first.why(), Some(Why::Fenced));
+        assert_eq!(again.why(), None);
+        shared.leave(&first);
+        assert!(Arc::ptr_eq(&shared.running()[&again.id()], &again));
+        shared.leave(&again);
+        assert!(shared.running().is_empty());
+    }
+
+    fn claimed(shared: &Shared) -> Claim {
+        let (holdings, catalog) = (&shared.holdings, shared.holdings.catalog());
+        let identity = Identity::default();
+        let repository = catalog.add_repository("http://a.example/oai", "a", &identity);
+        let repository = holdings.wait(repository).unwrap();
+        let job = NewJob::harvest(repository.id, "oai_dc");
+        holdings.wait(catalog.add_job(&job)).unwrap();
+        let (claim, _) = shared.next().unwrap();
+        claim
+    }
+}

@@ -32,7 +32,9 @@ impl Shared {
             JobEnd::Cancelled | JobEnd::GivenBack => &[],
         };
         let (catalog, lease) = (self.holdings.catalog(), claim.lease());
-        let ended = self.insist(running, || {
+        // A disk that is full is waited for here, and not by going on with a harvest: no repository is asked meanwhile.
+        let waits = |error: &anyhow::Error| is_away(error) || is(error, catalog::Error::is_full);
+        let ended = self.insist_while(waits, running, || {
             self.holdings
                 .wait(catalog.end_job(&lease, &end, follow_ups))?;
             Ok(())
@@ -86,13 +88,22 @@ impl Shared {
     pub(super) fn insist<T>(
         &self,
         running: &Running,
+        ask: impl FnMut() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        self.insist_while(is_away, running, ask)
+    }
+
+    fn insist_while<T>(
+        &self,
+        waits: impl Fn(&anyhow::Error) -> bool,
+        running: &Running,
         mut ask: impl FnMut() -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let mut told = false;
         let mut left = GIVING_UP;
         loop {
             let error = match ask() {
-                Err(error) if is_away(&error) => error,
+                Err(error) if waits(&error) => error,
                 result => return result,
             };
             if !told {

@@ -19,7 +19,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context;
-use catalog::{Claim, ClaimOptions, JobKind, JobLease};
+use catalog::{Claim, ClaimOptions, JobKind};
 use harvester::{Client, ClientOptions};
 
 pub use self::bell::Bell;
@@ -63,8 +63,7 @@ pub struct Workers {
 struct Shared {
     holdings: Arc<Holdings>,
     options: WorkerOptions,
-    /// By lease and not by job: a process that was asleep for long may claim a job that another thread of it still has.
-    running: Mutex<HashMap<JobLease, Arc<Running>>>,
+    running: Mutex<HashMap<i64, Arc<Running>>>,
     /// One thread looks for work at a time: the others would find the same.
     turn: Mutex<()>,
     bell: Bell,
@@ -159,13 +158,13 @@ impl Shared {
     fn work(&self) {
         while let Some((claim, moment)) = self.next() {
             let running = Arc::new(Running::new(&claim, moment, self.options.lease));
-            self.running().insert(claim.lease(), Arc::clone(&running));
+            self.enter(&running);
             // It may have been asked to stop between the claim and this.
             if self.is_stopping() {
                 running.stop(Why::GivenBack);
             }
             self.run(&claim, &running);
-            self.running().remove(&claim.lease());
+            self.leave(&running);
             // Its host and its repository are free for another.
             self.bell.ring();
         }
@@ -219,11 +218,29 @@ impl Shared {
         }
     }
 
+    /// Has the heartbeat tell of a job. If this process slept for longer than its lease and now has the job from itself,
+    /// nobody else tells the thread that had it to stop.
+    fn enter(&self, running: &Arc<Running>) {
+        let before = self.running().insert(running.id(), Arc::clone(running));
+        if let Some(before) = before {
+            before.stop(Why::Fenced);
+        }
+    }
+
+    /// Has the heartbeat forget a job, unless another thread has it now.
+    fn leave(&self, running: &Arc<Running>) {
+        let mut all = self.running();
+        let now = all.get(&running.id());
+        if now.is_some_and(|now| Arc::ptr_eq(now, running)) {
+            all.remove(&running.id());
+        }
+    }
+
     fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<JobLease, Arc<Running>>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<i64, Arc<Running>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -235,3 +252,52 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<Join
 
 /// So often it is looked for jobs that others put into the queue.
 const POLL: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use catalog::{Identity, NewJob};
+
+    use super::*;
+
+    #[test]
+    fn who_has_a_job_from_itself_stops_the_thread_that_had_it_and_stays_heard_of() {
+        let directory = tempfile::tempdir().unwrap();
+        let shared = Shared {
+            holdings: Arc::new(Holdings::create(directory.path(), None).unwrap()),
+            options: WorkerOptions::default(),
+            running: Mutex::default(),
+            turn: Mutex::default(),
+            bell: Bell::default(),
+            stopping: AtomicBool::new(false),
+            ended: Bell::default(),
+        };
+        let first = claimed(&shared);
+        let again = Claim {
+            token: first.token + 1,
+            ..first.clone()
+        };
+        let running = |claim| Arc::new(Running::new(claim, Moment::now(), shared.options.lease));
+        let (first, again) = (running(&first), running(&again));
+
+        shared.enter(&first);
+        shared.enter(&again);
+
+        assert_eq!(first.why(), Some(Why::Fenced));
+        assert_eq!(again.why(), None);
+        shared.leave(&first);
+        assert!(Arc::ptr_eq(&shared.running()[&again.id()], &again));
+        shared.leave(&again);
+        assert!(shared.running().is_empty());
+    }
+
+    fn claimed(shared: &Shared) -> Claim {
+        let (holdings, catalog) = (&shared.holdings, shared.holdings.catalog());
+        let identity = Identity::default();
+        let repository = catalog.add_repository("http://a.example/oai", "a", &identity);
+        let repository = holdings.wait(repository).unwrap();
+        let job = NewJob::harvest(repository.id, "oai_dc");
+        holdings.wait(catalog.add_job(&job)).unwrap();
+        let (claim, _) = shared.next().unwrap();
+        claim
+    }
+}

@@ -56,7 +56,9 @@ impl Catalog {
         let lost = Error::JobLost { job: lease.job };
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
-        let sql = "SELECT repository_id FROM job WHERE id = $1";
+        // A hook has nothing to do with the pages that a harvest of the repository writes, and does not wait for them.
+        let sql = "SELECT CASE WHEN kind = 'hook' THEN NULL ELSE repository_id END AS repository_id
+             FROM job WHERE id = $1";
         let row = transaction.row(sql, [lease.job.into()]).await?;
         let Some(row) = row else { return Err(lost) };
         if let Some(repository) = row.maybe_integer("repository_id")? {

@@ -112,7 +112,7 @@ impl Running {
     /// Takes the job from its worker, so that another can go on with it, or nobody if it was tried often enough. Tells
     /// whether it did: not if the worker writes something at this very moment.
     pub(crate) async fn release(&self, transaction: &mut Transaction) -> Result<bool, Error> {
-        if let Some(repository) = self.repository {
+        if let Some(repository) = self.repository.filter(|_| self.is_exclusive()) {
             let sql = "SELECT id FROM repository WHERE id = $1 {lock_free}";
             if transaction.row(sql, [repository.into()]).await?.is_none() {
                 return Ok(false);

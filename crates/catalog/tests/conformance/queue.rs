@@ -30,6 +30,7 @@ crate::on_both_databases!(
     a_log_is_read_line_by_line,
     a_repository_is_not_removed_while_a_job_runs,
     hostile_texts_are_taken_by_the_queue,
+    a_hook_ends_while_a_page_of_its_repository_is_written,
 );
 
 fn harvest(repository: i64) -> NewJob {
@@ -583,4 +584,41 @@ async fn hostile_texts_are_taken_by_the_queue(place: Place) {
     assert_eq!(end(&catalog, &claim, hostile).await, JobState::Failed);
     let job = catalog.job(job.id).await.unwrap().unwrap();
     assert_eq!(job.error, Some(clean));
+}
+
+async fn a_hook_ends_while_a_page_of_its_repository_is_written(place: Place) {
+    if place.is_sqlite() {
+        // It has one writer, whatever that writes.
+        return;
+    }
+    let (catalog, repository) = place.with_repository().await;
+    let hook = NewJob::hook(Some(repository), "{}");
+    let id = catalog.add_job(&hook).await.unwrap().id;
+    let hooks = ClaimOptions {
+        kinds: &[JobKind::Hook],
+        ..options()
+    };
+    let claim = claimed_with(&catalog, hooks).await.unwrap();
+    // Somebody has the repository's row until the hook is over, or for longer than anybody wants to wait.
+    let held = format!(
+        "DO $$ BEGIN
+             PERFORM 1 FROM repository FOR NO KEY UPDATE;
+             UPDATE repository SET name = 'held';
+             FOR i IN 1..300 LOOP
+                 EXIT WHEN (SELECT state FROM job WHERE id = {id}) <> 'running';
+                 PERFORM pg_sleep(0.1);
+             END LOOP;
+         END $$"
+    );
+    let location = place.location.clone();
+    let holder = std::thread::spawn(move || {
+        test_support::Postgres::shared().run(&location, &held);
+    });
+    tokio::time::sleep(Duration::from_millis(700)).await;
+
+    let ended = catalog.end_job(&claim.lease(), &JobEnd::Finished, &[]);
+    let ended = tokio::time::timeout(Duration::from_secs(20), ended).await;
+
+    assert_eq!(ended.unwrap().unwrap(), JobState::Finished);
+    holder.join().unwrap();
 }

@@ -158,7 +158,8 @@ impl Planner {
         };
         let last_end = match schedule.state {
             ScheduleState::New => None,
-            _ => self.last_end(schedule)?,
+            // What has been due since then, while nobody planned, is made up for.
+            _ => self.holdings.wait(catalog.last_end(schedule.id))?,
         };
         let (run_at, state) = match next(schedule, &frequency, last_end, now) {
             Next::At(time) if frequency.is_once() => (Some(time), ScheduleState::Once),
@@ -173,19 +174,6 @@ impl Planner {
             bell.ring();
         }
         Ok(())
-    }
-
-    /// When the last job of a schedule was over. What has been due since then, while nobody planned, is made up for.
-    fn last_end(&self, schedule: &Schedule) -> Result<Option<i64>, catalog::Error> {
-        use catalog::{JobQuery, JobState};
-        let query = JobQuery {
-            states: vec![JobState::Finished, JobState::Failed, JobState::Cancelled],
-            schedule: Some(schedule.id),
-            limit: 1,
-            ..JobQuery::default()
-        };
-        let jobs = self.holdings.wait(self.holdings.catalog().jobs(&query))?;
-        Ok(jobs.first().and_then(|job| job.finished))
     }
 
     /// Brings forward what waits for a time that is now far ahead.

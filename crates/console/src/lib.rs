@@ -37,6 +37,7 @@ mod state;
 mod stream;
 mod throttle;
 mod who;
+mod whole;
 
 pub use config::ConsoleConfig;
 pub use console::Console;

@@ -36,6 +36,8 @@ struct Inner {
     throttle: Throttle,
     /// A check of a password takes 19 MiB and a core for a while.
     password_checks: Arc<Semaphore>,
+    /// A download takes a thread.
+    downloads: Arc<Semaphore>,
     /// The digest of what makes the first account.
     setup: Mutex<Option<String>>,
     openapi: serde_json::Value,
@@ -58,6 +60,7 @@ impl ConsoleState {
             friends: Friends::default(),
             throttle: Throttle::default(),
             password_checks: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
+            downloads: Arc::new(Semaphore::new(DOWNLOADS_AT_ONCE)),
             setup: Mutex::new(None),
             openapi: serde_json::to_value(openapi)?,
             operations: operations_of(openapi),
@@ -181,6 +184,12 @@ impl ConsoleState {
             .await
     }
 
+    /// The turn of somebody who downloads a file.
+    pub(crate) async fn turn_to_download(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let busy = "too many files are downloaded at the moment; try again";
+        turn(&self.0.downloads, busy).await
+    }
+
     /// Remembers what opens the first set-up.
     pub(crate) fn set_setup(&self, digest: Option<String>) {
         *self.0.setup.lock().unwrap_or_else(PoisonError::into_inner) = digest;
@@ -219,4 +228,5 @@ async fn turn(semaphore: &Arc<Semaphore>, busy: &str) -> Result<OwnedSemaphorePe
 }
 
 const PASSWORDS_AT_ONCE: usize = 2;
+const DOWNLOADS_AT_ONCE: usize = 16;
 const LONGEST_QUEUE: Duration = Duration::from_secs(5);

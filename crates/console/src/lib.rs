@@ -23,6 +23,7 @@ mod people;
 mod plain_words;
 mod previews;
 mod problem;
+mod question;
 mod queue;
 mod records;
 mod repositories;

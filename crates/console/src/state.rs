@@ -38,6 +38,8 @@ struct Inner {
     password_checks: Arc<Semaphore>,
     /// A download takes a thread.
     downloads: Arc<Semaphore>,
+    /// A question to a repository takes a thread too, and what it answers may be long.
+    questions: Arc<Semaphore>,
     /// The digest of what makes the first account.
     setup: Mutex<Option<String>>,
     openapi: serde_json::Value,
@@ -61,6 +63,7 @@ impl ConsoleState {
             throttle: Throttle::default(),
             password_checks: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
             downloads: Arc::new(Semaphore::new(DOWNLOADS_AT_ONCE)),
+            questions: Arc::new(Semaphore::new(QUESTIONS_AT_ONCE)),
             setup: Mutex::new(None),
             openapi: serde_json::to_value(openapi)?,
             operations: operations_of(openapi),
@@ -190,6 +193,12 @@ impl ConsoleState {
         turn(&self.0.downloads, busy).await
     }
 
+    /// The turn of somebody who asks a repository.
+    pub(crate) async fn turn_to_ask(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let busy = "too many repositories are asked at the moment; try again";
+        turn(&self.0.questions, busy).await
+    }
+
     /// Remembers what opens the first set-up.
     pub(crate) fn set_setup(&self, digest: Option<String>) {
         *self.0.setup.lock().unwrap_or_else(PoisonError::into_inner) = digest;
@@ -229,4 +238,5 @@ async fn turn(semaphore: &Arc<Semaphore>, busy: &str) -> Result<OwnedSemaphorePe
 
 const PASSWORDS_AT_ONCE: usize = 2;
 const DOWNLOADS_AT_ONCE: usize = 16;
+const QUESTIONS_AT_ONCE: usize = 8;
 const LONGEST_QUEUE: Duration = Duration::from_secs(5);

@@ -93,7 +93,7 @@ pub(crate) async fn remove(
     let removed = match removed.await? {
         Ok(removed) => removed,
         Err(error) if error.is::<catalog::Error>() => return Err(error.into()),
-        Err(error) => return Err(Problem::conflict(jobs::message(&error))),
+        Err(error) => return Err(not_removed(state, who, &repository, &error).await?),
     };
     let details = format!(
         "{} records, {} harvests, {}",
@@ -109,6 +109,26 @@ pub(crate) async fn remove(
         .audit(who, "repository.remove", subject, Some(details))
         .await;
     Ok((repository, removed))
+}
+
+/// Tells whether a removal that failed has changed nothing, or stopped halfway: the files go last.
+async fn not_removed(
+    state: &ConsoleState,
+    who: &Who,
+    repository: &Repository,
+    error: &anyhow::Error,
+) -> Result<Problem, Problem> {
+    let message = jobs::message(error);
+    if state.catalog().repository(repository.id).await?.is_some() {
+        return Ok(Problem::conflict(message));
+    }
+    tracing::error!("{message}");
+    let details = Some(message.clone());
+    state
+        .audit(who, "repository.remove", named(repository), details)
+        .await;
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Ok(Problem::new(status, "files_left", message))
 }
 
 /// What people call it.

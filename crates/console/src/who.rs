@@ -144,8 +144,12 @@ impl Asking {
         let account = match (token, cookie(Name::Session)) {
             (Some(token), _) => catalog.token(&secret::digest(token)).await?,
             (None, Some(session)) => {
-                let idle = state.config().session_idle();
-                let account = catalog.session(&secret::digest(session), idle).await?;
+                let (digest, idle) = (secret::digest(session), state.config().session_idle());
+                // A page that is left open asks by itself; nobody need be there.
+                let account = match headers.contains_key(LIVE) {
+                    true => catalog.peek_session(&digest, idle).await?,
+                    false => catalog.session(&digest, idle).await?,
+                };
                 account.map(|account| {
                     let role = account.role;
                     (account, role)
@@ -254,6 +258,9 @@ impl FromRequestParts<ConsoleState> for Visit {
             .unwrap_or_default())
     }
 }
+
+/// Marks what the script asks for to bring a page up to date.
+pub(crate) const LIVE: &str = "x-garner-live";
 
 #[cfg(test)]
 mod tests {

@@ -223,7 +223,7 @@ fn kind_of(link: &str) -> String {
     });
     let kind = parts.collect::<Vec<_>>().join("/");
     match link.split_once('?') {
-        Some((_, query)) if path.ends_with("/new") => {
+        Some((_, query)) if path.ends_with("/new") || query.ends_with("nothing") => {
             format!("{kind} {}", query.split('=').next().unwrap())
         }
         _ => kind,
@@ -259,6 +259,7 @@ const PAGES: &[&str] = &[
     "/api",
     "/audit",
     "/history",
+    "/history state",
     "/history/compare",
     "/history/remove",
     "/history/{id}",

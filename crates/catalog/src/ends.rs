@@ -30,7 +30,7 @@ pub enum JobEnd {
 /// What came of cancelling a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cancelled {
-    /// It had not begun, or nobody was at it any more: it is cancelled.
+    /// It had not begun, nobody was at it any more, or nobody has to stop something for it: it is cancelled.
     Withdrawn,
     /// It runs, and was asked to stop.
     Asked,
@@ -199,7 +199,8 @@ async fn ask_to_stop(transaction: &mut Transaction, id: i64) -> Result<Cancelled
     transaction.execute(sql, [id.into()]).await?;
     // Where nobody is left to hear of it, there is nothing to wait for.
     let running = Running::one(transaction, id).await?;
-    if let Some(running) = running.filter(|running| running.is_stale)
+    let is_free = |running: &Running| running.is_stale || running.is_of_person();
+    if let Some(running) = running.filter(is_free)
         && running.release(transaction).await?
     {
         return Ok(Cancelled::Withdrawn);

@@ -90,6 +90,11 @@ impl Running {
         })
     }
 
+    /// Whether somebody has it who cannot be asked to stop, only refused when asking for more.
+    pub(crate) fn is_of_person(&self) -> bool {
+        owner::is_person(&self.owner)
+    }
+
     /// Whether no harvest of its repository may begin.
     pub(crate) fn is_exclusive(&self) -> bool {
         matches!(self.kind, JobKind::Harvest | JobKind::Quiet)
@@ -119,7 +124,10 @@ impl Running {
             }
         }
         let worker = owner::described(&self.owner);
-        let reason = format!("{worker} was not heard of any more");
+        let reason = match self.is_stale {
+            true => format!("{worker} was not heard of any more"),
+            false => format!("taken from {worker}, because somebody cancelled it"),
+        };
         let state = match self.kind {
             _ if self.cancel_requested => JobState::Cancelled,
             JobKind::Quiet => JobState::Failed,

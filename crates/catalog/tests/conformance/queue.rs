@@ -17,6 +17,7 @@ crate::on_both_databases!(
     a_repository_that_a_command_harvests_is_passed_over,
     a_job_keeps_a_command_away,
     a_quiet_repository_is_not_harvested,
+    a_quiet_of_somebody_outlives_the_process_and_ends_when_it_is_cancelled,
     a_failed_job_is_tried_again_until_its_attempts_are_used_up,
     a_job_that_is_given_back_keeps_its_attempts,
     a_waiting_job_is_withdrawn_and_a_running_one_asked_to_stop,
@@ -186,7 +187,7 @@ async fn a_quiet_repository_is_not_harvested(place: Place) {
     let (catalog, repository) = place.with_repository().await;
     catalog.add_job(&harvest(repository)).await.unwrap();
     let lease = Duration::from_secs(60);
-    let quiet = catalog.quiet(repository, "index build", lease).await;
+    let quiet = catalog.quiet(repository, "index build", lease, None).await;
     let quiet = quiet.unwrap();
 
     assert!(claimed(&catalog).await.is_none());
@@ -196,16 +197,39 @@ async fn a_quiet_repository_is_not_harvested(place: Place) {
         command.contains("is kept quiet (index build) by process"),
         "{command}"
     );
-    let twice = catalog.quiet(repository, "", lease).await;
+    let twice = catalog.quiet(repository, "", lease, None).await;
     assert!(matches!(twice, Err(Error::Busy { .. })));
-    let unknown = catalog.quiet(999, "", lease).await;
+    let unknown = catalog.quiet(999, "", lease, None).await;
     assert!(matches!(unknown, Err(Error::UnknownRepository { .. })));
 
     let state = catalog.end_job(&quiet, &JobEnd::Finished, &[]).await;
     assert_eq!(state.unwrap(), JobState::Finished);
     assert!(claimed(&catalog).await.is_some());
-    let harvested = catalog.quiet(repository, "", lease).await;
+    let harvested = catalog.quiet(repository, "", lease, None).await;
     assert!(matches!(harvested, Err(Error::Busy { .. })));
+}
+
+async fn a_quiet_of_somebody_outlives_the_process_and_ends_when_it_is_cancelled(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    catalog.add_job(&harvest(repository)).await.unwrap();
+    let lease = Duration::from_secs(60);
+    let quiet = catalog
+        .quiet(repository, "", lease, Some("ann 1 1 x"))
+        .await;
+    let quiet = quiet.unwrap();
+
+    let command = catalog.begin(&NewRun::new(repository, "oai_dc")).await;
+    let command = command.unwrap_err().to_string();
+    assert!(command.contains("is kept quiet by ann 1 1 x"), "{command}");
+    let cancelled = catalog.cancel_job(quiet.job).await.unwrap();
+
+    assert_eq!(cancelled, Cancelled::Withdrawn);
+    let job = catalog.job(quiet.job).await.unwrap().unwrap();
+    assert_eq!(job.state, JobState::Cancelled);
+    assert_eq!(job.worker.as_deref(), Some("ann 1 1 x"));
+    assert!(claimed(&catalog).await.is_some());
+    let lost = catalog.end_job(&quiet, &JobEnd::Finished, &[]).await;
+    assert!(matches!(lost, Err(Error::JobLost { .. })));
 }
 
 async fn a_failed_job_is_tried_again_until_its_attempts_are_used_up(place: Place) {
@@ -616,7 +640,8 @@ async fn a_hook_ends_while_a_page_of_its_repository_is_written(place: Place) {
     });
     tokio::time::sleep(Duration::from_millis(700)).await;
 
-    let ended = catalog.end_job(&claim.lease(), &JobEnd::Finished, &[]);
+    let lease = claim.lease();
+    let ended = catalog.end_job(&lease, &JobEnd::Finished, &[]);
     let ended = tokio::time::timeout(Duration::from_secs(20), ended).await;
 
     assert_eq!(ended.unwrap().unwrap(), JobState::Finished);

@@ -28,6 +28,7 @@ crate::on_both_databases!(
     what_follows_is_queued_when_the_job_is_over,
     jobs_are_listed_running_first_then_by_time_then_the_newest,
     old_jobs_are_removed_with_their_logs,
+    many_old_jobs_are_removed_at_once,
     a_log_is_read_line_by_line,
     a_repository_is_not_removed_while_a_job_runs,
     hostile_texts_are_taken_by_the_queue,
@@ -534,6 +535,20 @@ async fn old_jobs_are_removed_with_their_logs(place: Place) {
     assert!(catalog.job_log(old, 0, 9).await.unwrap().is_empty());
     assert!(catalog.job(waiting).await.unwrap().is_some());
     catalog.log_job(old, LogLevel::Info, "late").await.unwrap();
+}
+
+async fn many_old_jobs_are_removed_at_once(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let waiting = catalog.add_job(&harvest(repository)).await.unwrap().id;
+    place.sql(
+        "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 1203)
+         INSERT INTO job (kind, state, run_at, created, finished) SELECT 'hook', 'finished', 1, 1, n FROM number",
+    );
+
+    assert_eq!(catalog.remove_jobs(3_600).await.unwrap(), 1_203);
+
+    let left = catalog.jobs(&JobQuery::default()).await.unwrap();
+    assert_eq!(left.iter().map(|job| job.id).collect::<Vec<_>>(), [waiting]);
 }
 
 async fn a_log_is_read_line_by_line(place: Place) {

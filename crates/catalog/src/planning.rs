@@ -92,14 +92,15 @@ impl Catalog {
         Ok(changed > 0)
     }
 
-    /// Makes jobs without a schedule due that were put into the queue, or last begun, at a time that is yet to come: the
-    /// clock was ahead then. Tells how many there were. [`Catalog::replan`] is for those of schedules.
+    /// Makes jobs due that were due when they were put into the queue, or last begun, at a time that is yet to come: the
+    /// clock was ahead then. Tells how many there were. [`Catalog::replan`] is for those of schedules that recur.
     pub async fn replan_others(&self) -> Result<u64, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
         let sql = "UPDATE job SET run_at = {now}
-             WHERE state = 'scheduled' AND schedule_id IS NULL AND run_at > {now}
-                 AND (run_at = created OR (attempt > 0 AND started > {now}))";
+             WHERE state = 'scheduled' AND run_at > {now}
+                 AND (run_at <= created OR (attempt > 0 AND started > {now}))
+                 AND (schedule_id IS NULL OR schedule_id IN (SELECT id FROM schedule WHERE state <> 'recurring'))";
         let changed = transaction.execute(sql, []).await?;
         transaction.commit().await?;
         Ok(changed)

@@ -30,6 +30,15 @@ impl Catalog {
         Ok((now, schedules))
     }
 
+    /// When the last job of a schedule was over, in seconds, as far as its jobs are kept.
+    pub async fn last_end(&self, schedule: i64) -> Result<Option<i64>, Error> {
+        let sql = "SELECT max(finished) AS finished FROM job
+             WHERE schedule_id = $1 AND state IN ('finished', 'failed', 'cancelled')";
+        let mut transaction = self.database.read().await?;
+        let row = transaction.row(sql, [schedule.into()]).await?;
+        row.map_or(Ok(None), |row| row.maybe_integer("finished"))
+    }
+
     /// Makes the next job of a schedule, as it was given by [`Catalog::to_plan`], and says how the schedule stands now.
     /// Without a time for a job, only the latter.
     ///

@@ -9,6 +9,7 @@ use crate::place::{Place, add, claimed};
 
 crate::on_both_databases!(
     a_new_schedule_is_planned_and_its_next_job_only_when_that_is_over,
+    when_the_last_job_was_over_is_told,
     two_managers_at_once_make_one_job,
     a_manager_that_was_slow_does_not_repeat_a_run,
     who_saw_an_older_version_changes_nothing,
@@ -90,6 +91,25 @@ async fn a_new_schedule_is_planned_and_its_next_job_only_when_that_is_over(place
         .await
         .unwrap();
     assert_eq!(to_plan(&catalog).await, [new.id]);
+}
+
+async fn when_the_last_job_was_over_is_told(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let schedule = due(&catalog, repository, ScheduleState::Recurring).await;
+    let last_end = async || catalog.last_end(schedule.id).await.unwrap();
+    assert_eq!(last_end().await, None);
+    let claim = claimed(&catalog).await.unwrap();
+    assert_eq!(last_end().await, None);
+
+    catalog
+        .end_job(&claim.lease(), &JobEnd::Finished, &[])
+        .await
+        .unwrap();
+
+    let job = catalog.job(claim.job.id).await.unwrap().unwrap();
+    assert!(job.finished.is_some());
+    assert_eq!(last_end().await, job.finished);
+    assert_eq!(catalog.last_end(schedule.id + 1).await.unwrap(), None);
 }
 
 async fn two_managers_at_once_make_one_job(place: Place) {

@@ -111,6 +111,7 @@ impl Catalog {
         }
         let sql =
             "UPDATE job SET state = 'scheduled', run_at = {now}, attempt = 0, finished = NULL,
+                 max_attempts = abs(max_attempts),
                  lease_owner = NULL, cancel_requested = 0,
                  priority = CASE WHEN priority < $2 THEN $2 ELSE priority END
              WHERE id = $1";
@@ -136,6 +137,7 @@ pub(crate) async fn settle(
     };
     // Nobody can be kept quiet for by somebody else, and what was cancelled is not begun again.
     let is_last = row.text("kind")? == JobKind::Quiet.name() || row.flag("cancel_requested")?;
+    // Never so if its schedule is another by now: the number is less than none then.
     let has_attempts = row.integer("attempt")? < row.integer("max_attempts")?;
     let (state, reason, again_in) = match end {
         JobEnd::Finished => (JobState::Finished, None, None),

@@ -85,7 +85,8 @@ impl Running {
             lease_until: row.maybe_integer("lease_until")?.unwrap_or_default(),
             cancel_requested: row.flag("cancel_requested")?,
             attempt: row.integer("attempt")?,
-            max_attempts: row.integer("max_attempts")?,
+            // Less than none if it is not to be tried again should it fail. A worker that is gone is no failure.
+            max_attempts: row.integer("max_attempts")?.abs(),
             parameters: row.text("parameters")?,
         })
     }

@@ -14,6 +14,7 @@ crate::on_both_databases!(
     a_manager_that_was_slow_does_not_repeat_a_run,
     who_saw_an_older_version_changes_nothing,
     a_change_withdraws_the_waiting_job_and_lets_a_running_one_go_on,
+    a_running_job_of_a_changed_schedule_is_not_tried_again_but_taken_over,
     a_paused_schedule_has_no_job_until_it_is_resumed,
     a_removed_schedule_takes_its_waiting_job_with_it,
     what_runs_once_has_ended_when_its_job_is_over,
@@ -219,6 +220,45 @@ async fn a_change_withdraws_the_waiting_job_and_lets_a_running_one_go_on(place: 
         .await
         .unwrap();
     assert_eq!(to_plan(&catalog).await, [first.id]);
+}
+
+async fn a_running_job_of_a_changed_schedule_is_not_tried_again_but_taken_over(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let failed = JobEnd::Failed {
+        reason: "503".to_owned(),
+        retry_in: Some(std::time::Duration::ZERO),
+    };
+    for what in ["change", "pause", "remove"] {
+        let schedule = due(&catalog, repository, ScheduleState::Recurring).await;
+        let id = schedule.id;
+        let left = claimed(&catalog).await.unwrap();
+        match what {
+            "change" => {
+                let new = settings(repository);
+                let changed = catalog.change_schedule(id, schedule.version, &new);
+                changed.await.map(drop).unwrap();
+            }
+            "pause" => catalog.pause_schedule(id).await.map(drop).unwrap(),
+            _ => assert!(catalog.remove_schedule(id).await.unwrap()),
+        }
+        place.sql("UPDATE job SET lease_until = 1 WHERE state = 'running'");
+
+        let claim = claimed(&catalog).await.unwrap();
+        assert!(claim.taken_over.is_some(), "{what}");
+        assert_eq!((claim.job.id, claim.job.attempt), (left.job.id, 2));
+        assert_eq!(claim.job.max_attempts, 3);
+        let state = catalog.end_job(&claim.lease(), &failed, &[]).await;
+
+        assert_eq!(state.unwrap(), JobState::Failed, "{what}");
+        // Who wants it nevertheless has all attempts.
+        let again = catalog.retry_job(claim.job.id).await.unwrap();
+        assert_eq!((again.attempt, again.max_attempts), (0, 3));
+        let claim = claimed(&catalog).await.unwrap();
+        let state = catalog.end_job(&claim.lease(), &failed, &[]).await;
+        assert_eq!(state.unwrap(), JobState::Scheduled, "{what}");
+        catalog.cancel_job(claim.job.id).await.unwrap();
+        catalog.remove_schedule(id).await.unwrap();
+    }
 }
 
 async fn a_paused_schedule_has_no_job_until_it_is_resumed(place: Place) {

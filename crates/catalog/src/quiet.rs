@@ -41,7 +41,8 @@ pub(crate) async fn insert(
     owner: String,
 ) -> Result<JobLease, Error> {
     let parameters = serde_json::json!({ "why": why }).to_string();
-    let sql = "INSERT INTO job (kind, repository_id, state, run_at, attempt, lease_owner, lease_token,
+    let sql =
+        "INSERT INTO job (kind, repository_id, state, run_at, attempt, lease_owner, lease_token,
              lease_until, parameters, created, started)
          SELECT 'quiet', id, 'running', {now}, 1, $2, 1, {now} + $3, $4, {now}, {now}
          FROM repository WHERE id = $1 RETURNING id";

@@ -214,7 +214,9 @@ async fn a_quiet_of_somebody_outlives_the_process_and_ends_when_it_is_cancelled(
     let (catalog, repository) = place.with_repository().await;
     catalog.add_job(&harvest(repository)).await.unwrap();
     let lease = Duration::from_secs(60);
-    let quiet = catalog.quiet(repository, "", lease, Some("ann 1 1 x")).await;
+    let quiet = catalog
+        .quiet(repository, "", lease, Some("ann 1 1 x"))
+        .await;
     let quiet = quiet.unwrap();
 
     let command = catalog.begin(&NewRun::new(repository, "oai_dc")).await;
@@ -653,7 +655,8 @@ async fn a_hook_ends_while_a_page_of_its_repository_is_written(place: Place) {
     });
     tokio::time::sleep(Duration::from_millis(700)).await;
 
-    let ended = catalog.end_job(&claim.lease(), &JobEnd::Finished, &[]);
+    let lease = claim.lease();
+    let ended = catalog.end_job(&lease, &JobEnd::Finished, &[]);
     let ended = tokio::time::timeout(Duration::from_secs(20), ended).await;
 
     assert_eq!(ended.unwrap().unwrap(), JobState::Finished);

@@ -234,7 +234,8 @@ async fn a_running_job_of_a_changed_schedule_is_not_tried_again_but_taken_over(p
         let left = claimed(&catalog).await.unwrap();
         match what {
             "change" => {
-                let changed = catalog.change_schedule(id, schedule.version, &settings(repository));
+                let new = settings(repository);
+                let changed = catalog.change_schedule(id, schedule.version, &new);
                 changed.await.map(drop).unwrap();
             }
             "pause" => catalog.pause_schedule(id).await.map(drop).unwrap(),

@@ -34,5 +34,6 @@ check:
 bench:
 	scripts/setup bench
 	cargo build --release
+	cargo build --release -p catalog --example claims
 	scripts/apache
 	python3 bench/run.py

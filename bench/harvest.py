@@ -1,12 +1,10 @@
 """Harvesting: our harvester against others, from our own provider and from a server of pages that were made before."""
 
-import shutil
-
 import harvest_mirror
 import plot
 from client import Client, COUNTED
 from harvest_programs import CURL, PERL, PYTHON, SICKLE, SLOW, STORE, STREAM, Programs
-from harvest_sources import NGINX, Provider, StaticPages
+from harvest_sources import NGINX, Provider, StaticPages, check_tool
 from program import BenchError, median
 from sites import FlatSite
 
@@ -31,8 +29,7 @@ def measure_section(bench):
 
 def check(parser):
     for tool, where in ((NGINX, "test"), (PERL, "bench"), ("time", "bench")):
-        if not shutil.which(tool):
-            parser.error(f"`{tool}` is needed for the section `harvest` and is not installed; `scripts/setup {where}` does it")
+        check_tool(parser, tool, "harvest", where)
     if not PYTHON.exists():
         parser.error(f"{PYTHON} is needed for the section `harvest`; `scripts/setup test` makes it")
 

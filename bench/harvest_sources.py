@@ -2,6 +2,7 @@
 
 import html
 import re
+import shutil
 import subprocess
 import time
 from urllib.parse import quote, urlencode
@@ -45,6 +46,9 @@ class Provider:
 class StaticPages:
     """The pages of a provider as files that nginx sends, found by verb and token. The tokens are made short for that."""
 
+    # Where it answers.
+    location = "location = /oai"
+
     def __init__(self, folder):
         self.folder, self.port = folder, free_port()
         self.files = folder / "pages"
@@ -79,7 +83,7 @@ class StaticPages:
             f"daemon off;\nmaster_process off;\nerror_log {place}/error.log;\npid {place}/pid;\nevents {{}}\n"
             f"http {{\naccess_log off;\nsendfile on;\ntcp_nopush on;\nkeepalive_requests 1000000;\n{temporary}default_type text/xml;\n"
             f"open_file_cache max=10000;\nserver {{\nlisten 127.0.0.1:{self.port};\nroot {self.files};\n"
-            "location = /oai { try_files /$arg_verb-$arg_resumptionToken =404; }\n}\n}\n"
+            f"{self.location} {{ try_files /$arg_verb-$arg_resumptionToken =404; }}\n}}\n}}\n"
         )
         self.process = subprocess.Popen([NGINX, "-e", str(place / "error.log"), "-c", str(config)],
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -102,6 +106,11 @@ class StaticPages:
         process, self.process = self.process, None
         process.terminate()
         process.wait()
+
+
+def check_tool(parser, tool, section, group):
+    if not shutil.which(tool):
+        parser.error(f"`{tool}` is needed for the section `{section}` and is not installed; `scripts/setup {group}` does it")
 
 
 def _token(text):

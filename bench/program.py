@@ -26,6 +26,9 @@ class BenchError(Exception):
 class Garner:
     """`garner serve` over one directory, on one port of the loopback interface."""
 
+    # What the log says when it answers.
+    ready = rb"\bready\b[^\n]*\n"
+
     def __init__(self, binary, site, data, log, port, config=None):
         self.binary, self.site, self.data, self.log, self.port, self.config = binary, site, data, log, port, config
         self.process = None
@@ -37,11 +40,15 @@ class Garner:
     def __exit__(self, kind, error, trace):
         self.stop(quiet=kind is not None)
 
-    def start(self):
+    def command(self):
         command = [str(self.binary), "serve", str(self.site), "--listen", f"127.0.0.1:{self.port}"]
         command += ["--data", str(self.data), "--admin-email", "bench@example.org"]
         if self.config:
             command += ["--config", str(self.config)]
+        return command
+
+    def start(self):
+        command = self.command()
         started = time.perf_counter()
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log)
@@ -58,14 +65,14 @@ class Garner:
             pending = b""
             while True:
                 pending += log.read()
-                if re.search(rb"\bready\b[^\n]*\n", pending, re.IGNORECASE):
+                if re.search(self.ready, pending, re.IGNORECASE):
                     self.ready_after = time.perf_counter() - started
                     return
                 pending = pending[pending.rfind(b"\n") + 1 :]
                 if self.process.poll() is not None:
                     raise BenchError(self._explain(f"`{' '.join(command)}` ended with {self.process.returncode}"))
                 if time.perf_counter() - started > READY_SECONDS:
-                    raise BenchError(self._explain(f"no line with `ready` within {READY_SECONDS} s"))
+                    raise BenchError(self._explain(f"no line that says it is ready within {READY_SECONDS} s"))
                 time.sleep(0.002)
 
     def stop(self, quiet=False):

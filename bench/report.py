@@ -7,7 +7,7 @@ import csv
 import os
 
 COLUMNS = ["section", "comparison", "garner", "against", "ratio", "target", "result"]
-ORDER = ["papers", "apache", "pages", "growth", "scan", "memory", "harvest"]
+ORDER = ["papers", "apache", "pages", "growth", "scan", "memory", "harvest", "manager"]
 ABOUT = {
     "papers": "The experiment of the mod_oai papers: a site of 5,268 files and 292 MB, harvested completely and then again after a "
               "quarter of it changed, by a crawler and over OAI-PMH. The program is restarted before every round. Today's wget asks for "
@@ -32,6 +32,11 @@ ABOUT = {
                "and curl fetches the same pages, one after the other over one connection. Processor time is that of the harvester alone. The "
                "mirror is the site of the section papers, its files by value, written to disk; each round of the update begins with what the "
                "complete harvest or crawl left, and every copy is compared byte by byte.",
+    "manager": "`garner up` with schedules for 1,000 repositories of five records each, sent by nginx, of which ten are due every second: the "
+               "processor time of the whole process, from its start to the end of the last job, for each job, against that of the command "
+               "`garner harvest` for the same repository into an empty directory. Pages of the console are asked for one after the other by somebody who "
+               "is logged in, on the catalog that the jobs left, filled with copies up to the sizes named, in SQLite. Claims are made of a queue of "
+               "3,000 jobs for 1,000 repositories at 100 hosts, with a limit for each host.",
 }
 
 
@@ -80,10 +85,10 @@ def write_page(folder, rows, quick):
         parts += [f"![{_title(figure)}]({figure.name})\n" for figure in figures]
         parts += [f"All figures: [{section}.csv]({section}.csv)", ""]
     parts += [
-        "## How to reproduce", "", "```", "cargo build --release", "make apache", "python3 bench/run.py                  # everything",
+        "## How to reproduce", "", "```", "cargo build --release", "cargo build --release -p catalog --example claims", "make apache", "python3 bench/run.py                  # everything",
         "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
         "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, for the "
-        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, and "
+        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, and "
         "room for 3 GB and a million files in `$TMPDIR`. "
         "It writes this page, the tables and the figures.", "",
     ]

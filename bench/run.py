@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures garner and compares it with what one would use without it.
 
-    python3 bench/run.py [SECTION ...] [--garner PATH] [--module PATH] [--quick] [--repeat N] [--output DIR]
+    python3 bench/run.py [SECTION ...] [--garner PATH] [--module PATH] [--claims PATH] [--quick] [--repeat N] [--output DIR]
 
 Exit code 0: everything asked for was measured, whether or not the targets were reached. 1: something could not be
 measured. 2: wrong usage.
@@ -21,6 +21,7 @@ import apache
 import growth
 import harvest
 import httpd
+import manager
 import memory
 import pages
 import papers
@@ -29,7 +30,7 @@ import scan
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
-            "harvest": harvest}
+            "harvest": harvest, "manager": manager}
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -38,7 +39,7 @@ class Bench:
 
     def __init__(self, options, work):
         self.binary, self.output, self.repeat, self.quick = options.garner, options.output, options.repeat, options.quick
-        self.module = options.module
+        self.module, self.claims = options.module, options.claims
         self.work = work
         self.shared = {}
         self.rows = []
@@ -115,13 +116,15 @@ def parse_options():
     parser.add_argument("--garner", type=Path, default=ROOT / "target/release/garner", help="the program (default: target/release/garner)")
     parser.add_argument("--module", type=Path, default=ROOT / "target/release/mod_oai.so",
                         help="the Apache module (default: target/release/mod_oai.so)")
+    parser.add_argument("--claims", type=Path, default=ROOT / "target/release/examples/claims",
+                        help="what claims jobs (default: target/release/examples/claims)")
     parser.add_argument("--quick", action="store_true", help="small sizes; results go to target/benchmarks-quick unless --output is given")
     parser.add_argument("--repeat", type=int, default=3, help="rounds, of which the median is taken (default: 3)")
     parser.add_argument("--output", type=Path, help="where results go (default: docs/benchmarks)")
     options = parser.parse_args()
     options.sections = [name for name in SECTIONS if name in options.sections] if _known(parser, options.sections) else list(SECTIONS)
     options.output = options.output or ROOT / ("target/benchmarks-quick" if options.quick else "docs/benchmarks")
-    options.garner, options.module = options.garner.resolve(), options.module.resolve()
+    options.garner, options.module, options.claims = (path.resolve() for path in (options.garner, options.module, options.claims))
     if options.repeat < 1:
         parser.error("--repeat must be at least 1")
     if not os.access(options.garner, os.X_OK):
@@ -133,6 +136,8 @@ def parse_options():
         _check_apache(parser, options)
     if "harvest" in options.sections:
         harvest.check(parser)
+    if "manager" in options.sections:
+        manager.check(parser, options.claims)
     return options
 
 

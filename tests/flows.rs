@@ -12,10 +12,14 @@ mod account;
 mod bad_input;
 /// What a person sees in a browser.
 mod browser;
+/// The catalog locked, full or gone in the middle of a harvest.
+mod catalog_away;
 /// Creations, edits, moves and deletions become visible, with the right datestamps; none is ever missed.
 mod changes;
 /// The command line: help, manual, completions, robots, configuration errors.
 mod command_line;
+/// The console in a browser, and its API.
+mod console;
 /// Kill -9, restarts, full disks, damaged indexes.
 mod crashes;
 /// Why something is offered or not.
@@ -40,6 +44,8 @@ mod interop;
 mod items;
 /// Jobs: shown, cancelled, tried again; quiet times.
 mod job;
+/// Everything that takes part is killed at random while twenty repositories are harvested.
+mod kill_campaign;
 /// A data directory with schedules and jobs, and the processes that work on it.
 mod managed;
 /// Beside another web server, a real nginx.

@@ -110,9 +110,14 @@ impl Managed {
         added["id"].to_string()
     }
 
+    /// What the directory holds, opened in this process too.
+    pub(crate) fn holdings(&self) -> Holdings {
+        Holdings::create(&self.data(), self.catalog.as_deref()).unwrap()
+    }
+
     /// Moves the time at which the waiting job of a schedule is due to so many seconds from now.
     pub(crate) fn set_due(&self, schedule: &str, seconds: i64) {
-        let holdings = Holdings::create(&self.data(), self.catalog.as_deref()).unwrap();
+        let holdings = self.holdings();
         let catalog = holdings.catalog();
         let schedule = holdings.wait(catalog.schedule(schedule.parse().unwrap()));
         let schedule = schedule.unwrap().unwrap();

@@ -1,7 +1,7 @@
 //! Schedules: added, listed, edited, paused and removed; and how they become harvests.
 
 use serde_json::Value;
-use test_support::{Misbehaving, Script};
+use test_support::{Misbehaving, Script, wait_until};
 
 use crate::command_line::stderr;
 use crate::managed::Managed;
@@ -181,6 +181,36 @@ fn what_was_missed_runs_once() {
         managed.json(&["schedule", "show", &number])["state"],
         "recurring"
     );
+}
+
+#[test]
+fn what_waits_for_a_time_far_ahead_is_brought_forward_when_the_clock_was_set_back() {
+    let (managed, repository) = (Managed::new(), repository());
+    let number = managed.schedule(&repository, &["--every", "1 hour"]);
+    let up = managed.up(&[]);
+    managed.wait_for_jobs("the next waits", |jobs| {
+        jobs.iter().any(is_over) && jobs.iter().any(|job| job["state"] == "scheduled")
+    });
+    up.stop();
+    // As if it had been planned while the clock was ten days ahead.
+    let catalog = rusqlite::Connection::open(managed.data().join("catalog.sqlite")).unwrap();
+    let ahead = "UPDATE job SET run_at = run_at + 864000 WHERE state = 'scheduled'";
+    assert_eq!(catalog.execute(ahead, []).unwrap(), 1);
+    drop(catalog);
+    let holdings = managed.holdings();
+    let waits = || {
+        let catalog = holdings.catalog();
+        let schedule = holdings.wait(catalog.schedule(number.parse().unwrap()));
+        let now = holdings.wait(catalog.now()).unwrap();
+        schedule.unwrap().unwrap().next_run.unwrap() - now
+    };
+    assert!(waits() > 9 * 86_400);
+
+    let up = managed.up(&[]);
+
+    wait_until("it is planned anew", || waits() <= 3600);
+    assert!(up.log().contains("the clock of the database was set back"));
+    assert_eq!(managed.history().len(), 1);
 }
 
 #[test]

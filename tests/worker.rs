@@ -56,6 +56,41 @@ fn a_worker_that_is_stopped_past_its_lease_loses_its_job_and_is_fenced() {
 }
 
 #[test]
+fn a_process_that_slept_past_its_lease_and_has_its_jobs_from_itself_goes_on() {
+    let managed = Managed::new();
+    let repositories: Vec<_> = (0..3).map(|_| slow(100, 200)).collect();
+    for repository in &repositories {
+        managed.schedule(repository, &["--once"]);
+    }
+    let config = managed.write("garner.toml", "[jobs]\nattempts = 100\nlease_seconds = 2\n");
+    let up = managed.up(&["--workers", "6", "--config", config.to_str().unwrap()]);
+    managed.wait_for_jobs("all run", |jobs| {
+        jobs.iter().filter(|job| job["state"] == "running").count() == 3
+    });
+
+    // Either the heartbeat is the first to wake, or a thread that looks for work.
+    for _ in 0..3 {
+        up.signal(Signal::STOP);
+        std::thread::sleep(Duration::from_millis(3500));
+        up.signal(Signal::CONT);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+
+    managed.wait_for_jobs("all are finished", |jobs| {
+        jobs.iter().all(|job| job["state"] == "finished")
+    });
+    assert_eq!(managed.live().len(), 3 * 90);
+    let history = managed.history();
+    let new = history.iter().map(|entry| entry["counts"]["new"].as_u64());
+    assert_eq!(new.sum::<Option<u64>>(), Some(3 * 90), "{history:#?}");
+    let whole = history.iter().filter(|entry| entry["state"] == "ok");
+    assert_eq!(whole.count(), 3, "{history:#?}");
+    // No thread waits for a word that nobody has for it any more.
+    let took = up.stop();
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
 fn jobs_are_shared_by_processes_and_each_runs_once() {
     let managed = Managed::on(Postgres::shared().database());
     let repositories: Vec<_> = (0..6).map(|_| slow(20, 200)).collect();

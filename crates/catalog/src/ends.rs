@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::database::Transaction;
 use crate::jobs::{insert, lock_queue, read};
-use crate::repositories::lock;
 use crate::running::{Running, interrupt_history};
 use crate::schedules::{self, withdraw};
 use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob};
@@ -30,7 +29,7 @@ pub enum JobEnd {
 /// What came of cancelling a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cancelled {
-    /// It had not begun, or nobody was at it any more: it is cancelled.
+    /// It had not begun, nobody was at it any more, or nobody has to stop something for it: it is cancelled.
     Withdrawn,
     /// It runs, and was asked to stop.
     Asked,
@@ -56,12 +55,10 @@ impl Catalog {
         let lost = Error::JobLost { job: lease.job };
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
-        let sql = "SELECT repository_id FROM job WHERE id = $1";
-        let row = transaction.row(sql, [lease.job.into()]).await?;
-        let Some(row) = row else { return Err(lost) };
-        if let Some(repository) = row.maybe_integer("repository_id")? {
-            lock(&mut transaction, repository).await?;
-        }
+        // A hook has nothing to do with the pages that a harvest of the repository writes, and does not wait for them.
+        let sql = "SELECT id FROM repository
+             WHERE id = (SELECT repository_id FROM job WHERE id = $1 AND kind <> 'hook') {lock}";
+        transaction.row(sql, [lease.job.into()]).await?;
         let Some(state) = settle(&mut transaction, *lease, end, follow_ups).await? else {
             return Err(lost);
         };
@@ -109,6 +106,7 @@ impl Catalog {
         }
         let sql =
             "UPDATE job SET state = 'scheduled', run_at = {now}, attempt = 0, finished = NULL,
+                 max_attempts = abs(max_attempts),
                  lease_owner = NULL, cancel_requested = 0,
                  priority = CASE WHEN priority < $2 THEN $2 ELSE priority END
              WHERE id = $1";
@@ -126,7 +124,7 @@ pub(crate) async fn settle(
     end: &JobEnd,
     follow_ups: &[NewJob],
 ) -> Result<Option<JobState>, Error> {
-    let sql = "SELECT kind, attempt, max_attempts, cancel_requested FROM job
+    let sql = "SELECT kind, schedule_id, attempt, max_attempts, cancel_requested FROM job
          WHERE id = $1 AND lease_token = $2 AND state = 'running' {lock}";
     let values = [lease.job.into(), lease.token.into()];
     let Some(row) = transaction.row(sql, values).await? else {
@@ -134,6 +132,7 @@ pub(crate) async fn settle(
     };
     // Nobody can be kept quiet for by somebody else, and what was cancelled is not begun again.
     let is_last = row.text("kind")? == JobKind::Quiet.name() || row.flag("cancel_requested")?;
+    // Never so if its schedule is another by now: the number is less than none then.
     let has_attempts = row.integer("attempt")? < row.integer("max_attempts")?;
     let (state, reason, again_in) = match end {
         JobEnd::Finished => (JobState::Finished, None, None),
@@ -166,7 +165,9 @@ pub(crate) async fn settle(
     ];
     transaction.execute(sql, values).await?;
     if state.is_over() {
-        over(transaction, lease.job).await?;
+        if row.maybe_integer("schedule_id")?.is_some() {
+            over(transaction, lease.job).await?;
+        }
         for job in follow_ups {
             insert(transaction, job).await?;
         }
@@ -197,7 +198,8 @@ async fn ask_to_stop(transaction: &mut Transaction, id: i64) -> Result<Cancelled
     transaction.execute(sql, [id.into()]).await?;
     // Where nobody is left to hear of it, there is nothing to wait for.
     let running = Running::one(transaction, id).await?;
-    if let Some(running) = running.filter(|running| running.is_stale)
+    let is_free = |running: &Running| running.is_stale || running.is_of_person();
+    if let Some(running) = running.filter(is_free)
         && running.release(transaction).await?
     {
         return Ok(Cancelled::Withdrawn);

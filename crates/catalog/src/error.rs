@@ -145,6 +145,23 @@ impl Error {
             _ => false,
         }
     }
+
+    /// Whether the disk of the database is full: the same goes well once somebody has made room.
+    pub fn is_full(&self) -> bool {
+        let Self::Database {
+            source: sqlx::Error::Database(error),
+            ..
+        } = self
+        else {
+            return false;
+        };
+        error.code().is_some_and(|code| is_full(&code))
+    }
+}
+
+/// By the code of the database, as below.
+fn is_full(code: &str) -> bool {
+    matches!(code, "13" | "53100")
 }
 
 /// By the code of the database: five characters from PostgreSQL, a number from SQLite.
@@ -174,6 +191,7 @@ mod tests {
         }
         for code in ["13", "1", "2067", "23505", "42P01", "53100", ""] {
             assert!(!is_transient(code), "{code}");
+            assert_eq!(is_full(code), ["13", "53100"].contains(&code), "{code}");
         }
     }
 }

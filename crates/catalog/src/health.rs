@@ -36,9 +36,11 @@ pub struct HealthCounts {
     pub ok: u64,
 }
 
-/// How a repository fares, in a statement that has its last harvest beside it.
+/// How a repository fares, in a statement that has its last harvest beside it. That of a job is as alive as the job,
+/// whose lease alone is made longer between pages; what a job leaves is ended by whoever clears it away.
 pub(crate) const HEALTH: &str = "CASE WHEN history.id IS NULL THEN 'never'
-         WHEN history.state = 'running' AND history.lease_until < {now} THEN 'failing'
+         WHEN history.state = 'running' AND history.lease_until < {now} AND history.job_id IS NULL
+             THEN 'failing'
          WHEN history.state = 'failed' THEN 'failing' ELSE history.state END AS health";
 
 /// Repositories, each with its last harvest.

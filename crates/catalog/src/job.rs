@@ -228,7 +228,8 @@ pub(crate) fn job(row: &Row) -> Result<Job, Error> {
         priority: row.integer("priority")?,
         run_at: row.integer("run_at")?,
         attempt: row.integer("attempt")?,
-        max_attempts: row.integer("max_attempts")?,
+        // Less than none if it is not to be tried again should it fail.
+        max_attempts: row.integer("max_attempts")?.abs(),
         worker: row
             .maybe_text("lease_owner")?
             .as_deref()

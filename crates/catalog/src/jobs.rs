@@ -4,7 +4,7 @@
 
 use crate::database::Transaction;
 use crate::job::{SELECT, job};
-use crate::rows::batch;
+use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error, Job, JobKind, JobState, NewJob};
 
 /// Which jobs are wanted.
@@ -85,14 +85,25 @@ impl Catalog {
 
     /// Removes jobs that have been over for longer than this, with their logs, and tells how many that were.
     pub async fn remove_jobs(&self, older_than_seconds: i64) -> Result<u64, Error> {
-        let mut transaction = self.database.write().await?;
-        let sql = "DELETE FROM job WHERE state IN ('finished', 'failed', 'cancelled')
-             AND finished < {now} - $1";
-        let removed = transaction
-            .execute(sql, [older_than_seconds.into()])
-            .await?;
-        transaction.commit().await?;
-        Ok(removed)
+        // A few at a time, so that harvests that run are not kept waiting. One of them may be tried again meanwhile.
+        let sql = format!(
+            "DELETE FROM job WHERE state IN ('finished', 'failed', 'cancelled') AND id IN (
+                 SELECT id FROM job WHERE state IN ('finished', 'failed', 'cancelled') AND finished < {{now}} - $1
+                 ORDER BY id LIMIT {BATCH})"
+        );
+        let mut removed = 0;
+        loop {
+            let mut transaction = self.database.write().await?;
+            let some = transaction
+                .execute(&sql, [older_than_seconds.into()])
+                .await?;
+            transaction.commit().await?;
+            removed += some;
+            // Fewer than looked for if one was tried again: the next time finds what is left.
+            if some < BATCH as u64 {
+                return Ok(removed);
+            }
+        }
     }
 }
 

@@ -31,6 +31,7 @@ mod quiet;
 mod rarity;
 mod record_statement;
 mod records;
+mod removal;
 mod repositories;
 mod retention;
 mod roles;

@@ -11,7 +11,8 @@ use std::sync::OnceLock;
 /// The name of this process: host, number, start and machine, separated by spaces.
 pub(crate) fn this_process() -> String {
     let host = rustix::system::uname();
-    let host = host.nodename().to_string_lossy().replace(' ', "-");
+    let host = host.nodename().to_string_lossy();
+    let host = host.replace([' ', PERSON], "-");
     let id = process::id();
     let started = started(id).unwrap_or_default();
     format!("{host} {id} {started} {}", machine().unwrap_or_default())
@@ -22,8 +23,24 @@ pub(crate) fn this_worker(name: &str) -> String {
     format!("{} {name}", this_process()).trim_end().to_owned()
 }
 
+/// What the names of those begin with who are no process.
+const PERSON: char = '@';
+
+/// Somebody who is no process of any machine, and so cannot be gone with one.
+pub(crate) fn person(name: &str) -> String {
+    format!("{PERSON}{name}")
+}
+
+/// Whether it is somebody who hears of nothing before asking.
+pub(crate) fn is_person(owner: &str) -> bool {
+    owner.starts_with(PERSON)
+}
+
 /// Whether it is certain that the process does not run any more.
 pub(crate) fn is_gone(owner: &str) -> bool {
+    if is_person(owner) {
+        return false;
+    }
     let parts: Vec<&str> = owner.splitn(5, ' ').collect();
     let [_, id, start, place, ..] = parts[..] else {
         return false;
@@ -56,8 +73,11 @@ impl Present {
     }
 }
 
-/// The process in words.
+/// The process or the person in words.
 pub(crate) fn described(owner: &str) -> String {
+    if let Some(name) = owner.strip_prefix(PERSON) {
+        return name.to_owned();
+    }
     let parts: Vec<&str> = owner.splitn(5, ' ').collect();
     match parts[..] {
         [host, id, _, _, worker] => format!("{worker} (process {id} on {host})"),
@@ -141,6 +161,15 @@ mod tests {
         let words = format!("worker 2 (process {} on ", process::id());
         assert!(described(&worker).starts_with(&words));
         assert_eq!(this_worker(""), this_process());
+    }
+
+    #[test]
+    fn somebody_who_is_no_process_is_never_gone_and_keeps_the_name() {
+        let name = format!("ann 1 1 {}", machine().unwrap());
+
+        assert!(!is_gone(&person(&name)));
+        assert!(!Present::default().is_gone(&person(&name)));
+        assert_eq!(described(&person(&name)), name);
     }
 
     #[test]

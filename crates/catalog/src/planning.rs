@@ -30,6 +30,15 @@ impl Catalog {
         Ok((now, schedules))
     }
 
+    /// When the last job of a schedule was over, in seconds, as far as its jobs are kept.
+    pub async fn last_end(&self, schedule: i64) -> Result<Option<i64>, Error> {
+        let sql = "SELECT max(finished) AS finished FROM job
+             WHERE schedule_id = $1 AND state IN ('finished', 'failed', 'cancelled')";
+        let mut transaction = self.database.read().await?;
+        let row = transaction.row(sql, [schedule.into()]).await?;
+        row.map_or(Ok(None), |row| row.maybe_integer("finished"))
+    }
+
     /// Makes the next job of a schedule, as it was given by [`Catalog::to_plan`], and says how the schedule stands now.
     /// Without a time for a job, only the latter.
     ///
@@ -92,14 +101,15 @@ impl Catalog {
         Ok(changed > 0)
     }
 
-    /// Makes jobs without a schedule due that were put into the queue, or last begun, at a time that is yet to come: the
-    /// clock was ahead then. Tells how many there were. [`Catalog::replan`] is for those of schedules.
+    /// Makes jobs due that were due when they were put into the queue, or last begun, at a time that is yet to come: the
+    /// clock was ahead then. Tells how many there were. [`Catalog::replan`] is for those of schedules that recur.
     pub async fn replan_others(&self) -> Result<u64, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
         let sql = "UPDATE job SET run_at = {now}
-             WHERE state = 'scheduled' AND schedule_id IS NULL AND run_at > {now}
-                 AND (run_at = created OR (attempt > 0 AND started > {now}))";
+             WHERE state = 'scheduled' AND run_at > {now}
+                 AND (run_at <= created OR (attempt > 0 AND started > {now}))
+                 AND (schedule_id IS NULL OR schedule_id IN (SELECT id FROM schedule WHERE state <> 'recurring'))";
         let changed = transaction.execute(sql, []).await?;
         transaction.commit().await?;
         Ok(changed)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::begin::make_way;
+use crate::database::Transaction;
 use crate::jobs::lock_queue;
 use crate::running::seconds;
 use crate::{Catalog, Error, JobLease, owner};
@@ -12,33 +13,49 @@ use crate::{Catalog, Error, JobLease, owner};
 impl Catalog {
     /// Keeps harvests of a repository away from now on; refused while one runs.
     ///
-    /// It is a job like others: [`Catalog::beat`] keeps it, and [`Catalog::end_job`] ends it.
+    /// It is a job like others: [`Catalog::beat`] keeps it, and [`Catalog::end_job`] ends it. It ends with this process,
+    /// unless somebody else is named who holds it: then it lasts until its lease is over, or somebody cancels it.
     pub async fn quiet(
         &self,
         repository: i64,
         why: &str,
         lease: Duration,
+        holder: Option<&str>,
     ) -> Result<JobLease, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
         make_way(&mut transaction, repository, None).await?;
-        let parameters = serde_json::json!({ "why": why }).to_string();
-        let sql = "INSERT INTO job (kind, repository_id, state, run_at, attempt, lease_owner, lease_token,
-                 lease_until, parameters, created, started)
-             SELECT 'quiet', id, 'running', {now}, 1, $2, 1, {now} + $3, $4, {now}, {now}
-             FROM repository WHERE id = $1 RETURNING id";
-        let values = [
-            repository.into(),
-            owner::this_process().into(),
-            seconds(lease).into(),
-            parameters.into(),
-        ];
-        let row = transaction.row(sql, values).await?;
-        let row = row.ok_or(Error::UnknownRepository { id: repository })?;
-        let job = row.integer("id")?;
+        let owner = holder.map_or_else(owner::this_process, owner::person);
+        let lease = insert(&mut transaction, repository, why, lease, owner).await?;
         transaction.commit().await?;
-        Ok(JobLease { job, token: 1 })
+        Ok(lease)
     }
+}
+
+/// Puts a job that runs already into the queue, after way was made for it.
+pub(crate) async fn insert(
+    transaction: &mut Transaction,
+    repository: i64,
+    why: &str,
+    lease: Duration,
+    owner: String,
+) -> Result<JobLease, Error> {
+    let parameters = serde_json::json!({ "why": why }).to_string();
+    let sql =
+        "INSERT INTO job (kind, repository_id, state, run_at, attempt, lease_owner, lease_token,
+             lease_until, parameters, created, started)
+         SELECT 'quiet', id, 'running', {now}, 1, $2, 1, {now} + $3, $4, {now}, {now}
+         FROM repository WHERE id = $1 RETURNING id";
+    let values = [
+        repository.into(),
+        owner.into(),
+        seconds(lease).into(),
+        parameters.into(),
+    ];
+    let row = transaction.row(sql, values).await?;
+    let row = row.ok_or(Error::UnknownRepository { id: repository })?;
+    let job = row.integer("id")?;
+    Ok(JobLease { job, token: 1 })
 }
 
 /// What is done with the repository, by the parameters of the job.

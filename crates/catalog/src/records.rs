@@ -172,6 +172,14 @@ impl Catalog {
         Ok(known)
     }
 
+    /// The formats in which records of a repository are held, or were before they were removed.
+    pub async fn formats_held(&self, repository: i64) -> Result<Vec<String>, Error> {
+        let sql = "SELECT metadata_prefix FROM holding WHERE repository_id = $1";
+        let mut transaction = self.database.read().await?;
+        let rows = transaction.rows(sql, [repository.into()]).await?;
+        rows.iter().map(|row| row.text("metadata_prefix")).collect()
+    }
+
     /// How many records of a repository are held in each format that there is one of.
     pub async fn format_counts(&self, repository: i64) -> Result<Vec<FormatCounts>, Error> {
         let sql = "SELECT metadata_prefix, records, deleted FROM holding

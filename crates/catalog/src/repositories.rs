@@ -154,24 +154,10 @@ impl Catalog {
         transaction.commit().await?;
         Ok(repository)
     }
-
-    /// Removes a repository with all that belongs to it, and tells how much that was. Files are not touched. Refused
-    /// while a job runs that is about it; those that wait are gone with it.
-    pub async fn remove_repository(&self, id: i64) -> Result<RepositoryCounts, Error> {
-        let mut transaction = self.database.write().await?;
-        lock_queue(&mut transaction).await?;
-        let base_url = lock(&mut transaction, id).await?;
-        refuse_while_busy(&mut transaction, id, &base_url).await?;
-        let counts = counts(&mut transaction, id).await?;
-        let sql = "DELETE FROM repository WHERE id = $1";
-        transaction.execute(sql, [id.into()]).await?;
-        transaction.commit().await?;
-        Ok(counts)
-    }
 }
 
 /// Refuses to touch a repository while somebody works on it.
-async fn refuse_while_busy(
+pub(crate) async fn refuse_while_busy(
     transaction: &mut Transaction,
     id: i64,
     base_url: &str,
@@ -220,7 +206,11 @@ pub(crate) async fn fill_hosts(transaction: &mut Transaction) -> Result<(), Erro
     Ok(())
 }
 
-async fn counts(transaction: &mut Transaction, id: i64) -> Result<RepositoryCounts, Error> {
+/// How much is known of a repository.
+pub(crate) async fn counts(
+    transaction: &mut Transaction,
+    id: i64,
+) -> Result<RepositoryCounts, Error> {
     let sql = "SELECT
             CAST(COALESCE((SELECT sum(records) FROM holding WHERE repository_id = $1), 0) AS BIGINT) AS records,
             CAST(COALESCE((SELECT sum(deleted) FROM holding WHERE repository_id = $1), 0) AS BIGINT) AS deleted,

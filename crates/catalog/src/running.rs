@@ -89,9 +89,15 @@ impl Running {
             lease_until: row.maybe_integer("lease_until")?.unwrap_or_default(),
             cancel_requested: row.flag("cancel_requested")?,
             attempt: row.integer("attempt")?,
-            max_attempts: row.integer("max_attempts")?,
+            // Less than none if it is not to be tried again should it fail. A worker that is gone is no failure.
+            max_attempts: row.integer("max_attempts")?.abs(),
             parameters: row.text("parameters")?,
         })
+    }
+
+    /// Whether somebody has it who cannot be asked to stop, only refused when asking for more.
+    pub(crate) fn is_of_person(&self) -> bool {
+        owner::is_person(&self.owner)
     }
 
     /// Whether no harvest of its repository may begin.
@@ -116,14 +122,17 @@ impl Running {
     /// Takes the job from its worker, so that another can go on with it, or nobody if it was tried often enough. Tells
     /// whether it did: not if the worker writes something at this very moment.
     pub(crate) async fn release(&self, transaction: &mut Transaction) -> Result<bool, Error> {
-        if let Some(repository) = self.repository {
+        if let Some(repository) = self.repository.filter(|_| self.is_exclusive()) {
             let sql = "SELECT id FROM repository WHERE id = $1 {lock_free}";
             if transaction.row(sql, [repository.into()]).await?.is_none() {
                 return Ok(false);
             }
         }
         let worker = owner::described(&self.owner);
-        let reason = format!("{worker} was not heard of any more");
+        let reason = match self.is_stale {
+            true => format!("{worker} was not heard of any more"),
+            false => format!("taken from {worker}, because somebody cancelled it"),
+        };
         let state = match self.kind {
             _ if self.cancel_requested => JobState::Cancelled,
             JobKind::Quiet => JobState::Failed,

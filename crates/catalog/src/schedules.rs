@@ -164,12 +164,16 @@ impl Schedule {
     }
 }
 
-/// Withdraws the waiting job of a schedule. One that never began leaves no trace.
+/// Withdraws the waiting job of a schedule. One that never began leaves no trace, and one that runs is not tried again
+/// if it fails: what it was told to do is not wanted any more. If its worker is gone, another goes on with it.
 pub(crate) async fn withdraw(transaction: &mut Transaction, schedule: i64) -> Result<(), Error> {
     let sql = "DELETE FROM job WHERE schedule_id = $1 AND state = 'scheduled' AND lease_token = 0";
     transaction.execute(sql, [schedule.into()]).await?;
     let sql = "UPDATE job SET state = 'cancelled', finished = {now}
          WHERE schedule_id = $1 AND state = 'scheduled'";
+    transaction.execute(sql, [schedule.into()]).await?;
+    let sql = "UPDATE job SET max_attempts = -abs(max_attempts)
+         WHERE schedule_id = $1 AND state = 'running'";
     transaction.execute(sql, [schedule.into()]).await?;
     Ok(())
 }

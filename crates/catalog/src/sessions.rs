@@ -28,6 +28,32 @@ impl Catalog {
 
     /// Whose session this is, if it was used within `idle` and is not over.
     pub async fn session(&self, digest: &str, idle: Duration) -> Result<Option<Account>, Error> {
+        let Some((account, unseen)) = self.find_session(digest, idle).await? else {
+            return Ok(None);
+        };
+        if unseen >= SEEN.min(seconds(idle) / 2) {
+            self.note("UPDATE session SET seen = {now} WHERE digest = $1", digest)
+                .await;
+        }
+        Ok(Some(account))
+    }
+
+    /// The same without using it: for what a browser asks for by itself.
+    pub async fn peek_session(
+        &self,
+        digest: &str,
+        idle: Duration,
+    ) -> Result<Option<Account>, Error> {
+        let found = self.find_session(digest, idle).await?;
+        Ok(found.map(|(account, _)| account))
+    }
+
+    /// Whose session this is, and for how many seconds it was not used.
+    async fn find_session(
+        &self,
+        digest: &str,
+        idle: Duration,
+    ) -> Result<Option<(Account, i64)>, Error> {
         let sql = format!(
             "SELECT {COLUMNS}, {{now}} - seen AS unseen
              FROM session JOIN account ON account.id = session.account_id
@@ -36,11 +62,7 @@ impl Catalog {
         let values = [digest.into(), seconds(idle).into()];
         let row = self.database.read().await?.row(&sql, values).await?;
         let Some(row) = row else { return Ok(None) };
-        if row.integer("unseen")? >= SEEN.min(seconds(idle) / 2) {
-            self.note("UPDATE session SET seen = {now} WHERE digest = $1", digest)
-                .await;
-        }
-        Ok(Some(account(&row)?))
+        Ok(Some((account(&row)?, row.integer("unseen")?)))
     }
 
     /// Ends a session.

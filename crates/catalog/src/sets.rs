@@ -62,6 +62,15 @@ impl Catalog {
         Ok(sets)
     }
 
+    /// The set of a repository with this `setSpec`.
+    pub async fn set(&self, repository: i64, set_spec: &str) -> Result<Option<Set>, Error> {
+        let sql = "SELECT set_spec, name, listed FROM oai_set
+             WHERE repository_id = $1 AND set_spec = $2";
+        let values = [repository.into(), (&*bounded(set_spec)).into()];
+        let row = self.database.read().await?.row(sql, values).await?;
+        row.as_ref().map(set).transpose()
+    }
+
     /// So many sets of a repository, those with this text in their `setSpec` or `setName` if there is one, in about the
     /// order of their `setSpec`. Some repositories have a set for every author.
     pub async fn some_sets(

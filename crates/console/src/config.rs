@@ -65,8 +65,22 @@ impl ConsoleConfig {
         Ok(())
     }
 
-    /// What is to be said of an address that others can reach too, unless a proxy takes care of it.
+    /// What is to be said of an address that others can reach too, unless a proxy takes care of it, and of a proxy that
+    /// is not known.
     pub fn warning(&self, listening: SocketAddr) -> Option<String> {
+        let warnings = [self.without_tls(listening), self.without_proxies()];
+        let warnings: Vec<_> = warnings.into_iter().flatten().collect();
+        (!warnings.is_empty()).then(|| warnings.join("; "))
+    }
+
+    fn without_proxies(&self) -> Option<String> {
+        let is_told = self.public_url.is_none() || !self.trusted_proxies.is_empty();
+        (!is_told).then(|| {
+            "console.public_url is set, but console.trusted_proxies is empty: all who come through the proxy count as one address, and wait together when one of them tries passwords; name the address of the proxy there".to_owned()
+        })
+    }
+
+    fn without_tls(&self, listening: SocketAddr) -> Option<String> {
         if listening.ip().is_loopback() || self.is_https() {
             return None;
         }
@@ -156,7 +170,11 @@ mod tests {
         let plain = ConsoleConfig::default();
         assert!(plain.warning(elsewhere).unwrap().contains("TLS"));
         assert!(plain.warning(plain.listen).is_none());
-        let behind_proxy = with_public_url("https://harvest.example.org");
+        let mut behind_proxy = with_public_url("https://harvest.example.org");
+        let warning = behind_proxy.warning(elsewhere).unwrap();
+        assert!(warning.contains("console.trusted_proxies"), "{warning}");
+        assert!(!warning.contains("TLS"), "{warning}");
+        behind_proxy.trusted_proxies = vec![Ipv4Addr::LOCALHOST.into()];
         assert!(behind_proxy.warning(elsewhere).is_none());
     }
 }

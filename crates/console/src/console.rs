@@ -23,6 +23,7 @@ use crate::router;
 use crate::routes::Route;
 use crate::secret;
 use crate::state::ConsoleState;
+use crate::whole::whole;
 
 /// The console and the API.
 #[derive(Debug)]
@@ -50,6 +51,7 @@ impl Console {
         let state = ConsoleState::new(holdings, config, outside, &openapi)?;
         // The last is the first to see a request.
         let router = router
+            .layer(from_fn(whole))
             .layer(DefaultBodyLimit::max(LONGEST_BODY))
             .layer(csrf)
             .layer(TimeoutLayer::with_status_code(

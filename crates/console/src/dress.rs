@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::cookies::{self, Name};
 use crate::problem::Problem;
 use crate::state::ConsoleState;
-use crate::who::{Asking, Visit, Who, is_api, strip_browser_headers, way_back};
+use crate::who::{Asking, LIVE, Visit, Who, is_api, strip_browser_headers, way_back};
 
 /// A message that the next page shows; in the extensions of a response.
 #[derive(Debug, Clone)]
@@ -219,6 +219,3 @@ fn misdirected() -> Response {
         "this console is not known by that name; add it to console.hosts in the configuration\n";
     (StatusCode::MISDIRECTED_REQUEST, message).into_response()
 }
-
-/// Marks what the script asks for to bring a page up to date.
-const LIVE: &str = "x-garner-live";

@@ -23,6 +23,7 @@ mod people;
 mod plain_words;
 mod previews;
 mod problem;
+mod question;
 mod queue;
 mod records;
 mod repositories;
@@ -37,6 +38,7 @@ mod state;
 mod stream;
 mod throttle;
 mod who;
+mod whole;
 
 pub use config::ConsoleConfig;
 pub use console::Console;

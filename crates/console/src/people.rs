@@ -1,5 +1,6 @@
 //! Accounts and tokens: what pages and API do alike. Every change ends up in the audit trail.
 
+use axum::http::StatusCode;
 use catalog::{Account, Role, Token};
 use jiff::Timestamp;
 
@@ -116,6 +117,7 @@ pub(crate) async fn add_token(
     role: Role,
     days: Option<u32>,
 ) -> Result<(Token, String), Problem> {
+    refuse_tokens(who)?;
     if role > who.role {
         return Err(Problem::forbidden(role, who.role));
     }
@@ -147,6 +149,7 @@ pub(crate) async fn remove_token(
     who: &Who,
     id: i64,
 ) -> Result<Token, Problem> {
+    refuse_tokens(who)?;
     let whose = match who.role {
         Role::Admin => None,
         _ => Some(who.account.id),
@@ -163,6 +166,18 @@ pub(crate) async fn remove_token(
     let details = Some(format!("of {}", token.account_name));
     state.audit(who, "token.remove", subject, details).await;
     Ok(token)
+}
+
+/// A token that leaked must not outlive its end by making others, nor take away those of its owner.
+fn refuse_tokens(who: &Who) -> Result<(), Problem> {
+    match who.by_token {
+        true => Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            "a token cannot make or remove tokens; log in to do that",
+        )),
+        false => Ok(()),
+    }
 }
 
 const LONGEST_NAME: usize = 100;

@@ -1,8 +1,9 @@
 //! Jobs: what pages and API do alike. Every change ends up in the audit trail.
 
-use catalog::{Cancelled, Job, NewJob};
+use catalog::{Cancelled, Job, NewJob, RulesKind};
 use jobs::HarvestParameters;
 
+use crate::parts::Errors;
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 use crate::who::Who;
@@ -47,11 +48,15 @@ pub(crate) async fn add_harvest(
     who: &Who,
     mut new: NewJob,
 ) -> Result<Job, Problem> {
-    if new.metadata_prefix.is_empty() {
-        new.metadata_prefix = "oai_dc".to_owned();
-    }
     let parameters = HarvestParameters::parse(&new.parameters);
     let parameters = parameters.map_err(|error| Problem::invalid(jobs::message(&error)))?;
+    if new.metadata_prefix.is_empty() {
+        new.metadata_prefix = parameters.usual_prefix().to_owned();
+    }
+    let mut errors = Errors::default();
+    check_target(&new, &mut errors);
+    check_rules(state, &parameters, &mut errors).await?;
+    errors.into_problem()?;
     let new = NewJob {
         parameters: parameters.text()?,
         created_by: Some(who.account.name.clone()),
@@ -62,6 +67,42 @@ pub(crate) async fn add_harvest(
     let job = state.catalog().add_job(&new).await?;
     state.audit(who, "job.add", named(&job), None).await;
     Ok(job)
+}
+
+/// Notes what no repository could be asked for.
+fn check_target(new: &NewJob, errors: &mut Errors) {
+    let prefix = &new.metadata_prefix;
+    if oai::MetadataPrefix::parse(prefix).is_none() {
+        let message = format!("`{prefix}` cannot be a format; write something like oai_dc");
+        errors.add("metadata_prefix", message);
+    }
+    if let Some(set) = &new.set
+        && oai::SetSpec::parse(set).is_none()
+    {
+        let message = format!("`{set}` cannot be a set; write its setSpec, without spaces");
+        errors.add("set", message);
+    }
+}
+
+/// Notes rules that are not there.
+async fn check_rules(
+    state: &ConsoleState,
+    parameters: &HarvestParameters,
+    errors: &mut Errors,
+) -> Result<(), Problem> {
+    for (field, kind, number) in [
+        ("filter", RulesKind::Filter, parameters.filter),
+        ("normalise", RulesKind::Mapping, parameters.normalise),
+    ] {
+        let Some(number) = number else { continue };
+        let found = state.catalog().rules_of(number).await?;
+        if found.is_none_or(|rules| rules.kind != kind) {
+            let what = kind.name();
+            let message = format!("there is no {what} with the number {number}; choose another");
+            errors.add(field, message);
+        }
+    }
+    Ok(())
 }
 
 /// What the audit trail calls a job.

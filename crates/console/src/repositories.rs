@@ -1,14 +1,12 @@
 //! Repositories: what pages and API do alike. Every change ends up in the audit trail.
 
-use std::time::Duration;
-
 use axum::http::StatusCode;
 use catalog::{Health, Repository, RepositoryListQuery, RepositoryOverview, RepositorySort};
-use harvester::Client;
 use jobs::{Removed, SelfDescription};
 
-use crate::plain_words::{TOO_SLOW, plain_words};
+use crate::plain_words::plain_words;
 use crate::problem::Problem;
+use crate::question::question;
 use crate::state::ConsoleState;
 use crate::who::Who;
 
@@ -34,27 +32,13 @@ pub(crate) async fn overview(state: &ConsoleState, id: i64) -> Result<Repository
 
 /// Asks a repository about itself. What is wrong with it is told in plain words.
 pub(crate) async fn ask(state: &ConsoleState, base_url: &str) -> Result<SelfDescription, Problem> {
-    let mut options = state.outside().question();
-    // Whoever waits can ask again, and sooner than a second attempt would.
-    options.attempts = 1;
-    options.connect_timeout = options.connect_timeout.min(CONNECTING);
-    options.read.page_limit = options.read.page_limit.min(LONGEST_ANSWER);
-    let stop = options.stop.clone();
-    let timer = tokio::spawn(async move {
-        tokio::time::sleep(PATIENCE).await;
-        stop.set();
-    });
     let base_url = base_url.trim().to_owned();
-    let asked = state.blocking(move |_| {
-        let client = Client::new(options)?;
+    let asked = question(state, move |client| {
         jobs::introduce_briefly(&client.repository(&base_url)?)
     });
-    let asked = tokio::time::timeout(PATIENCE + STOPPING, asked).await;
-    timer.abort();
-    match asked {
-        Ok(asked) => asked?.map_err(|error| no_repository(plain_words(&error))),
-        Err(_) => Err(no_repository(TOO_SLOW.to_owned())),
-    }
+    asked
+        .await?
+        .map_err(|error| no_repository(plain_words(&error)))
 }
 
 /// Adds a repository by what it said of itself, or brings up to date what is known of it.
@@ -109,7 +93,7 @@ pub(crate) async fn remove(
     let removed = match removed.await? {
         Ok(removed) => removed,
         Err(error) if error.is::<catalog::Error>() => return Err(error.into()),
-        Err(error) => return Err(Problem::conflict(jobs::message(&error))),
+        Err(error) => return Err(not_removed(state, who, &repository, &error).await?),
     };
     let details = format!(
         "{} records, {} harvests, {}",
@@ -125,6 +109,26 @@ pub(crate) async fn remove(
         .audit(who, "repository.remove", subject, Some(details))
         .await;
     Ok((repository, removed))
+}
+
+/// Tells whether a removal that failed has changed nothing, or stopped halfway: the files go last.
+async fn not_removed(
+    state: &ConsoleState,
+    who: &Who,
+    repository: &Repository,
+    error: &anyhow::Error,
+) -> Result<Problem, Problem> {
+    let message = jobs::message(error);
+    if state.catalog().repository(repository.id).await?.is_some() {
+        return Ok(Problem::conflict(message));
+    }
+    tracing::error!("{message}");
+    let details = Some(message.clone());
+    state
+        .audit(who, "repository.remove", named(repository), details)
+        .await;
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Ok(Problem::new(status, "files_left", message))
 }
 
 /// What people call it.
@@ -182,8 +186,3 @@ fn named(repository: &Repository) -> String {
 
 /// The code of the problem that a base URL leads to no repository.
 pub(crate) const NO_REPOSITORY: &str = "no_repository";
-const PATIENCE: Duration = Duration::from_secs(28);
-/// What a client takes to hear that it is to stop.
-const STOPPING: Duration = Duration::from_secs(2);
-const CONNECTING: Duration = Duration::from_secs(10);
-const LONGEST_ANSWER: u64 = 64 << 20;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use catalog::{AuditEntry, Catalog};
 use jobs::Holdings;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::openapi::OpenApi;
 
 use crate::api::{Described, operations_of};
@@ -35,7 +35,11 @@ struct Inner {
     hosts: Hosts,
     throttle: Throttle,
     /// A check of a password takes 19 MiB and a core for a while.
-    password_checks: Semaphore,
+    password_checks: Arc<Semaphore>,
+    /// A download takes a thread.
+    downloads: Arc<Semaphore>,
+    /// A question to a repository takes a thread too, and what it answers may be long.
+    questions: Arc<Semaphore>,
     /// The digest of what makes the first account.
     setup: Mutex<Option<String>>,
     openapi: serde_json::Value,
@@ -57,7 +61,9 @@ impl ConsoleState {
             previews: Previews::default(),
             friends: Friends::default(),
             throttle: Throttle::default(),
-            password_checks: Semaphore::new(PASSWORDS_AT_ONCE),
+            password_checks: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
+            downloads: Arc::new(Semaphore::new(DOWNLOADS_AT_ONCE)),
+            questions: Arc::new(Semaphore::new(QUESTIONS_AT_ONCE)),
             setup: Mutex::new(None),
             openapi: serde_json::to_value(openapi)?,
             operations: operations_of(openapi),
@@ -181,6 +187,18 @@ impl ConsoleState {
             .await
     }
 
+    /// The turn of somebody who downloads a file.
+    pub(crate) async fn turn_to_download(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let busy = "too many files are downloaded at the moment; try again";
+        turn(&self.0.downloads, busy).await
+    }
+
+    /// The turn of somebody who asks a repository.
+    pub(crate) async fn turn_to_ask(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let busy = "too many repositories are asked at the moment; try again";
+        turn(&self.0.questions, busy).await
+    }
+
     /// Remembers what opens the first set-up.
     pub(crate) fn set_setup(&self, digest: Option<String>) {
         *self.0.setup.lock().unwrap_or_else(PoisonError::into_inner) = digest;
@@ -196,19 +214,29 @@ impl ConsoleState {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Problem> {
-        let permit = self.0.password_checks.acquire();
-        let Ok(Ok(_permit)) = tokio::time::timeout(LONGEST_QUEUE, permit).await else {
-            let mut problem = Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "busy",
-                "too many people log in at the moment; try again",
-            );
-            problem.retry_after = Some(Duration::from_secs(5));
-            return Err(problem);
+        let busy = "too many people log in at the moment; try again";
+        let turn = turn(&self.0.password_checks, busy).await?;
+        let work = move || {
+            // It is held for as long as the work takes, whether or not somebody still waits for it.
+            let _turn = turn;
+            work()
         };
         Ok(tokio::task::spawn_blocking(work).await?)
     }
 }
 
+/// Waits for one's turn, but not for long.
+async fn turn(semaphore: &Arc<Semaphore>, busy: &str) -> Result<OwnedSemaphorePermit, Problem> {
+    let permit = Arc::clone(semaphore).acquire_owned();
+    if let Ok(Ok(permit)) = tokio::time::timeout(LONGEST_QUEUE, permit).await {
+        return Ok(permit);
+    }
+    let mut problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", busy);
+    problem.retry_after = Some(Duration::from_secs(5));
+    Err(problem)
+}
+
 const PASSWORDS_AT_ONCE: usize = 2;
+const DOWNLOADS_AT_ONCE: usize = 16;
+const QUESTIONS_AT_ONCE: usize = 8;
 const LONGEST_QUEUE: Duration = Duration::from_secs(5);

@@ -57,11 +57,22 @@ impl Throttle {
         Ok(())
     }
 
-    /// Forgets the failures of a name and an address.
-    pub(crate) fn succeeded(&self, name: &str, from: IpAddr) {
+    /// Forgets the failures of a name. The address gets back the try that was begun then and no more: whoever has an
+    /// account could otherwise try the passwords of others as fast as they please.
+    pub(crate) fn succeeded(&self, name: &str, from: IpAddr, begun: Instant) {
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
-        for key in keys(name, from) {
-            tries.remove(&key);
+        let [name, address] = keys(name, from);
+        tries.remove(&name);
+        let Some(entry) = tries.get_mut(&address) else {
+            return;
+        };
+        entry.failures = entry.failures.saturating_sub(1);
+        // The wait belongs to the last try, which may be another's by now.
+        if entry.last == begun {
+            entry.not_before = begun;
+        }
+        if entry.failures == 0 {
+            tries.remove(&address);
         }
     }
 }
@@ -175,10 +186,37 @@ mod tests {
     fn success_and_time_forgive() {
         let (throttle, now) = (Throttle::default(), Instant::now());
         fail(&throttle, 5, "ann", address(1), now);
-        throttle.succeeded("ann", address(1));
-        fail(&throttle, 5, "ann", address(1), now);
+        throttle.succeeded("ann", address(1), now);
+        fail(&throttle, 5, "ann", address(2), now);
         let later = now + Duration::from_secs(2 * 60 * 60);
         fail(&throttle, 5, "ann", address(1), later);
+    }
+
+    #[test]
+    fn success_with_one_name_does_not_forgive_tries_of_others() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        for name in ["a", "b", "c", "d", "e"] {
+            throttle.begin(name, address(1), now).unwrap();
+        }
+        // However often one logs in oneself, it costs nothing and brings nothing.
+        for _ in 0..3 {
+            throttle.begin("mallory", address(1), now).unwrap();
+            throttle.succeeded("mallory", address(1), now);
+        }
+        throttle.begin("f", address(1), now).unwrap();
+        assert!(throttle.begin("g", address(1), now).is_err());
+    }
+
+    #[test]
+    fn success_does_not_take_away_the_wait_for_a_later_try() {
+        let (throttle, now) = (Throttle::default(), Instant::now());
+        throttle.begin("mallory", address(1), now).unwrap();
+        let later = now + Duration::from_millis(1);
+        for name in ["a", "b", "c", "d", "e"] {
+            throttle.begin(name, address(1), later).unwrap();
+        }
+        throttle.succeeded("mallory", address(1), now);
+        assert!(throttle.begin("f", address(1), later).is_err());
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub(crate) struct Who {
     pub(crate) account: Account,
     /// What may be done: the account's role, or less for a token.
     pub(crate) role: Role,
+    /// Whether it is a program with a token, and nobody who logged in.
+    pub(crate) by_token: bool,
     pub(crate) path: String,
     pub(crate) theme: Theme,
     pub(crate) flash: Option<String>,
@@ -50,6 +52,7 @@ pub(crate) enum Theme {
 pub(crate) struct Asking {
     pub(crate) visit: Visit,
     pub(crate) account: Option<(Account, Role)>,
+    pub(crate) by_token: bool,
 }
 
 /// Somebody who may look.
@@ -137,19 +140,28 @@ impl Asking {
             flash: cookie(Name::Flash).and_then(cookies::decode),
         };
         let catalog = state.catalog();
-        let account = match (bearer(headers), cookie(Name::Session)) {
-            (Some(token), _) if is_api(uri) => catalog.token(&secret::digest(token)).await?,
-            (_, Some(session)) => {
-                let idle = state.config().session_idle();
-                let account = catalog.session(&secret::digest(session), idle).await?;
+        let token = bearer(headers).filter(|_| is_api(uri));
+        let account = match (token, cookie(Name::Session)) {
+            (Some(token), _) => catalog.token(&secret::digest(token)).await?,
+            (None, Some(session)) => {
+                let (digest, idle) = (secret::digest(session), state.config().session_idle());
+                // A page that is left open asks by itself; nobody need be there.
+                let account = match headers.contains_key(LIVE) {
+                    true => catalog.peek_session(&digest, idle).await?,
+                    false => catalog.session(&digest, idle).await?,
+                };
                 account.map(|account| {
                     let role = account.role;
                     (account, role)
                 })
             }
-            _ => None,
+            (None, None) => None,
         };
-        Ok(Self { visit, account })
+        Ok(Self {
+            visit,
+            account,
+            by_token: token.is_some(),
+        })
     }
 
     /// The one who asks, if it is known.
@@ -159,6 +171,7 @@ impl Asking {
         Some(Who {
             account,
             role,
+            by_token: self.by_token,
             path,
             theme,
             flash,
@@ -245,6 +258,9 @@ impl FromRequestParts<ConsoleState> for Visit {
             .unwrap_or_default())
     }
 }
+
+/// Marks what the script asks for to bring a page up to date.
+pub(crate) const LIVE: &str = "x-garner-live";
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use anyhow::Context;
 use catalog::{IndexedRecord, RecordEntry, RecordQuery, Repository, Unindexed};
 use harvester::Stop;
 
@@ -77,7 +76,7 @@ impl Indexing<'_> {
             return Ok(nothing);
         };
         let directory = holdings.record_directory(repository, &record.metadata_prefix);
-        let content = content(&directory.join(file))?;
+        let content = content(&directory.join(file));
         Ok(content.map_or(nothing, |content| text::of_record(&content)))
     }
 
@@ -100,22 +99,25 @@ fn row<'a>(
     }
 }
 
-/// The content of a record file; `None` if there is none.
-fn content(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
-    let unreadable = || format!("{} cannot be read", path.display());
-    // What is no file, such as a pipe, could keep us for ever.
-    match std::fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Ok(None),
-        Err(error) if is_missing(&error) => return Ok(None),
-        Err(error) => return Err(error).with_context(unreadable),
-    }
+/// The content of a record file; `None` if there is none, or none that can be read: one bad file is not to keep all
+/// others from being found.
+fn content(path: &Path) -> Option<Vec<u8>> {
     let mut content = Vec::new();
-    let opened = std::fs::File::open(path);
-    match opened.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut content)) {
-        Ok(_) => Ok(Some(content)),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(error).with_context(unreadable),
+    // What is no file, such as a pipe, could keep us for ever.
+    let read = std::fs::symlink_metadata(path).and_then(|metadata| match metadata.is_file() {
+        true => std::fs::File::open(path)?
+            .take(MOST_BYTES)
+            .read_to_end(&mut content),
+        false => Err(ErrorKind::NotFound.into()),
+    });
+    match read {
+        Ok(_) => Some(content),
+        Err(error) => {
+            if !is_missing(&error) {
+                tracing::warn!("{} cannot be searched: {error}", path.display());
+            }
+            None
+        }
     }
 }
 

@@ -88,10 +88,11 @@ fn directories(
             );
         }
     }
-    let held = holdings.wait(catalog.format_counts(repository.id))?;
+    // Also those whose records an earlier removal took from the catalog before it was killed.
+    let held = holdings.wait(catalog.formats_held(repository.id))?;
     let directories = held
         .iter()
-        .map(|held| holdings.record_directory(repository, &held.metadata_prefix));
+        .map(|prefix| holdings.record_directory(repository, prefix));
     Ok(directories.collect())
 }
 

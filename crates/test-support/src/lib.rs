@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod browser;
 mod encoding;
 mod fixture;
 mod http;
@@ -17,6 +18,7 @@ mod program;
 mod schema;
 
 pub use answer::{Answer, Header};
+pub use browser::Browser;
 pub use encoding::{base64, from_base64, percent_encoded};
 pub use fixture::{Fixture, files_below};
 pub use http::{Connection, Response, basic, fetch, get};

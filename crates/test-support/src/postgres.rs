@@ -34,7 +34,7 @@ const GUARDIAN: &str = "\
     while read -r word; do \
         case $word in \
             stop) kill -INT $!; wait;; \
-            kill) kill -KILL $!; wait;; \
+            kill) kill -KILL $! $(cat /proc/$!/task/$!/children); wait;; \
             start) begin;; \
         esac; \
     done; \
@@ -93,7 +93,7 @@ impl Postgres {
         self.interrupt("stop", away);
     }
 
-    /// Kills the cluster, and starts it again after a while.
+    /// Kills the cluster with all its processes, and starts it again after a while.
     pub fn kill(&self, away: Duration) {
         self.interrupt("kill", away);
     }

@@ -11,6 +11,7 @@ crate::on_both_databases!(
     a_lease_that_was_given_while_the_clock_was_ahead_is_taken_over,
     a_beat_brings_a_lease_back_to_its_length,
     jobs_that_wait_for_a_wrong_time_are_brought_forward,
+    what_is_to_run_once_is_brought_forward_too,
 );
 
 const DAYS: i64 = 10 * 86_400;
@@ -87,4 +88,25 @@ async fn jobs_that_wait_for_a_wrong_time_are_brought_forward(place: Place) {
     // Somebody chose this time.
     let later = catalog.job(later.id).await.unwrap().unwrap();
     assert_eq!(later.run_at, now + 500 + DAYS);
+}
+
+async fn what_is_to_run_once_is_brought_forward_too(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let at_once = due(&catalog, repository, ScheduleState::Once).await;
+    let other = add(&catalog, "http://b.example/oai").await;
+    let later = due(&catalog, other, ScheduleState::Once).await;
+    let later = later.job.unwrap();
+    place.sql(&format!(
+        "UPDATE job SET created = created + {DAYS}, run_at = run_at + {DAYS};
+         UPDATE job SET run_at = run_at + 500 WHERE id = {later}"
+    ));
+
+    assert_eq!(catalog.replan_others().await.unwrap(), 1);
+
+    assert_eq!(
+        claimed(&catalog).await.unwrap().job.schedule,
+        Some(at_once.id)
+    );
+    // Somebody chose this time.
+    assert!(claimed(&catalog).await.is_none());
 }

@@ -168,7 +168,8 @@ async fn a_quiet_that_was_left_does_not_last(place: Place) {
         .add_job(&NewJob::harvest(repository, "oai_dc"))
         .await
         .unwrap();
-    let quiet = catalog.quiet(repository, "", Duration::ZERO).await.unwrap();
+    let quiet = catalog.quiet(repository, "", Duration::ZERO, None).await;
+    let quiet = quiet.unwrap();
     tokio::time::sleep(Duration::from_millis(1_100)).await;
 
     assert!(claimed(&catalog).await.is_some());

@@ -11,6 +11,7 @@ use crate::runs::ok;
 crate::on_both_databases!(
     everything_is_counted,
     activity_has_a_bucket_for_every_step,
+    a_harvest_of_a_job_fares_as_the_job_does,
     repositories_are_listed_by_how_they_fare,
     repositories_are_searched_and_sorted,
 );
@@ -101,6 +102,30 @@ async fn activity_has_a_bucket_for_every_step(place: Place) {
         let buckets = catalog.activity(since, step).await.unwrap();
         assert!((1..=2_000).contains(&buckets.len()), "{since} {step}");
     }
+}
+
+async fn a_harvest_of_a_job_fares_as_the_job_does(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let other = named(&catalog, "http://b.example/", None).await;
+    let now = catalog.now().await.unwrap();
+    catalog
+        .add_job(&harvest_job(repository, now))
+        .await
+        .unwrap();
+    let claim = crate::place::claimed(&catalog).await.unwrap();
+    let of_job = NewRun {
+        job: Some(claim.lease()),
+        ..NewRun::new(repository, "oai_dc")
+    };
+    catalog.begin(&of_job).await.unwrap();
+    let command = NewRun::new(other, "oai_dc");
+    catalog.begin(&command).await.unwrap();
+
+    // Only the lease of the job is made longer while no page comes.
+    place.sql("UPDATE history SET lease_until = lease_until - 1000");
+
+    let counts = catalog.health_counts().await.unwrap();
+    assert_eq!((counts.running, counts.failing), (1, 1));
 }
 
 async fn repositories_are_listed_by_how_they_fare(place: Place) {

@@ -20,7 +20,7 @@ async fn harvested(catalog: &Catalog, repository: i64, prefix: &str, rows: &[Rec
 /// A record by its number: all are in `all`, every hundredth is deleted, and few are of the last days.
 fn numbered(number: usize) -> RecordRow {
     let identifier = number.to_string();
-    if number % 100 == 0 {
+    if number.is_multiple_of(100) {
         return tombstone(&identifier, 50);
     }
     let tenth = format!("all:{}", number % 10);

@@ -17,6 +17,7 @@ crate::on_both_databases!(
     a_repository_that_a_command_harvests_is_passed_over,
     a_job_keeps_a_command_away,
     a_quiet_repository_is_not_harvested,
+    a_quiet_of_somebody_outlives_the_process_and_ends_when_it_is_cancelled,
     a_failed_job_is_tried_again_until_its_attempts_are_used_up,
     a_job_that_is_given_back_keeps_its_attempts,
     a_waiting_job_is_withdrawn_and_a_running_one_asked_to_stop,
@@ -27,9 +28,11 @@ crate::on_both_databases!(
     what_follows_is_queued_when_the_job_is_over,
     jobs_are_listed_running_first_then_by_time_then_the_newest,
     old_jobs_are_removed_with_their_logs,
+    many_old_jobs_are_removed_at_once,
     a_log_is_read_line_by_line,
     a_repository_is_not_removed_while_a_job_runs,
     hostile_texts_are_taken_by_the_queue,
+    a_hook_ends_while_a_page_of_its_repository_is_written,
 );
 
 fn harvest(repository: i64) -> NewJob {
@@ -185,7 +188,7 @@ async fn a_quiet_repository_is_not_harvested(place: Place) {
     let (catalog, repository) = place.with_repository().await;
     catalog.add_job(&harvest(repository)).await.unwrap();
     let lease = Duration::from_secs(60);
-    let quiet = catalog.quiet(repository, "index build", lease).await;
+    let quiet = catalog.quiet(repository, "index build", lease, None).await;
     let quiet = quiet.unwrap();
 
     assert!(claimed(&catalog).await.is_none());
@@ -195,16 +198,39 @@ async fn a_quiet_repository_is_not_harvested(place: Place) {
         command.contains("is kept quiet (index build) by process"),
         "{command}"
     );
-    let twice = catalog.quiet(repository, "", lease).await;
+    let twice = catalog.quiet(repository, "", lease, None).await;
     assert!(matches!(twice, Err(Error::Busy { .. })));
-    let unknown = catalog.quiet(999, "", lease).await;
+    let unknown = catalog.quiet(999, "", lease, None).await;
     assert!(matches!(unknown, Err(Error::UnknownRepository { .. })));
 
     let state = catalog.end_job(&quiet, &JobEnd::Finished, &[]).await;
     assert_eq!(state.unwrap(), JobState::Finished);
     assert!(claimed(&catalog).await.is_some());
-    let harvested = catalog.quiet(repository, "", lease).await;
+    let harvested = catalog.quiet(repository, "", lease, None).await;
     assert!(matches!(harvested, Err(Error::Busy { .. })));
+}
+
+async fn a_quiet_of_somebody_outlives_the_process_and_ends_when_it_is_cancelled(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    catalog.add_job(&harvest(repository)).await.unwrap();
+    let lease = Duration::from_secs(60);
+    let quiet = catalog
+        .quiet(repository, "", lease, Some("ann 1 1 x"))
+        .await;
+    let quiet = quiet.unwrap();
+
+    let command = catalog.begin(&NewRun::new(repository, "oai_dc")).await;
+    let command = command.unwrap_err().to_string();
+    assert!(command.contains("is kept quiet by ann 1 1 x"), "{command}");
+    let cancelled = catalog.cancel_job(quiet.job).await.unwrap();
+
+    assert_eq!(cancelled, Cancelled::Withdrawn);
+    let job = catalog.job(quiet.job).await.unwrap().unwrap();
+    assert_eq!(job.state, JobState::Cancelled);
+    assert_eq!(job.worker.as_deref(), Some("ann 1 1 x"));
+    assert!(claimed(&catalog).await.is_some());
+    let lost = catalog.end_job(&quiet, &JobEnd::Finished, &[]).await;
+    assert!(matches!(lost, Err(Error::JobLost { .. })));
 }
 
 async fn a_failed_job_is_tried_again_until_its_attempts_are_used_up(place: Place) {
@@ -511,6 +537,20 @@ async fn old_jobs_are_removed_with_their_logs(place: Place) {
     catalog.log_job(old, LogLevel::Info, "late").await.unwrap();
 }
 
+async fn many_old_jobs_are_removed_at_once(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let waiting = catalog.add_job(&harvest(repository)).await.unwrap().id;
+    place.sql(
+        "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 1203)
+         INSERT INTO job (kind, state, run_at, created, finished) SELECT 'hook', 'finished', 1, 1, n FROM number",
+    );
+
+    assert_eq!(catalog.remove_jobs(3_600).await.unwrap(), 1_203);
+
+    let left = catalog.jobs(&JobQuery::default()).await.unwrap();
+    assert_eq!(left.iter().map(|job| job.id).collect::<Vec<_>>(), [waiting]);
+}
+
 async fn a_log_is_read_line_by_line(place: Place) {
     let (catalog, repository) = place.with_repository().await;
     let id = catalog.add_job(&harvest(repository)).await.unwrap().id;
@@ -583,4 +623,42 @@ async fn hostile_texts_are_taken_by_the_queue(place: Place) {
     assert_eq!(end(&catalog, &claim, hostile).await, JobState::Failed);
     let job = catalog.job(job.id).await.unwrap().unwrap();
     assert_eq!(job.error, Some(clean));
+}
+
+async fn a_hook_ends_while_a_page_of_its_repository_is_written(place: Place) {
+    if place.is_sqlite() {
+        // It has one writer, whatever that writes.
+        return;
+    }
+    let (catalog, repository) = place.with_repository().await;
+    let hook = NewJob::hook(Some(repository), "{}");
+    let id = catalog.add_job(&hook).await.unwrap().id;
+    let hooks = ClaimOptions {
+        kinds: &[JobKind::Hook],
+        ..options()
+    };
+    let claim = claimed_with(&catalog, hooks).await.unwrap();
+    // Somebody has the repository's row until the hook is over, or for longer than anybody wants to wait.
+    let held = format!(
+        "DO $$ BEGIN
+             PERFORM 1 FROM repository FOR NO KEY UPDATE;
+             UPDATE repository SET name = 'held';
+             FOR i IN 1..300 LOOP
+                 EXIT WHEN (SELECT state FROM job WHERE id = {id}) <> 'running';
+                 PERFORM pg_sleep(0.1);
+             END LOOP;
+         END $$"
+    );
+    let location = place.location.clone();
+    let holder = std::thread::spawn(move || {
+        test_support::Postgres::shared().run(&location, &held);
+    });
+    tokio::time::sleep(Duration::from_millis(700)).await;
+
+    let lease = claim.lease();
+    let ended = catalog.end_job(&lease, &JobEnd::Finished, &[]);
+    let ended = tokio::time::timeout(Duration::from_secs(20), ended).await;
+
+    assert_eq!(ended.unwrap().unwrap(), JobState::Finished);
+    holder.join().unwrap();
 }

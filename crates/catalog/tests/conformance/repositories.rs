@@ -1,6 +1,8 @@
 //! Repositories, sets, formats, and the catalog as a whole.
 
-use catalog::{Catalog, Error, Identity, MetadataFormat, NewRun, PageCommit, RepositoryCounts};
+use catalog::{
+    Catalog, Error, Identity, MetadataFormat, NewRun, PageCommit, RecordQuery, RepositoryCounts,
+};
 use test_support::Postgres;
 
 use crate::place::{Place, add, in_sets, page, tombstone};
@@ -8,6 +10,7 @@ use crate::place::{Place, add, in_sets, page, tombstone};
 crate::on_both_databases!(
     a_repository_is_added_once_and_then_brought_up_to_date,
     removing_a_repository_removes_what_belongs_to_it_and_nothing_else,
+    a_removal_that_was_interrupted_counts_what_is_left_and_is_finished_by_the_next,
     a_repository_that_is_being_harvested_is_not_removed,
     a_repository_that_moved_keeps_all_but_its_address,
     sets_are_replaced_and_those_that_hold_records_stay,
@@ -80,6 +83,65 @@ async fn removing_a_repository_removes_what_belongs_to_it_and_nothing_else(place
         catalog.remove_repository(first).await,
         Err(Error::UnknownRepository { .. })
     ));
+}
+
+async fn a_removal_that_was_interrupted_counts_what_is_left_and_is_finished_by_the_next(
+    place: Place,
+) {
+    const MANY: u64 = 7_000;
+    let (catalog, repository) = place.with_repository().await;
+    let other = add(&catalog, "http://b.example/oai").await;
+    for id in [repository, other] {
+        let mut run = catalog.begin(&NewRun::new(id, "oai_dc")).await.unwrap();
+        let rows = [in_sets("1", &["a"]), tombstone("2", 1)];
+        catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+        catalog.finish(run, &crate::runs::ok()).await.unwrap();
+    }
+    place.sql(&format!(
+        "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {MANY})
+         INSERT INTO record (repository_id, metadata_prefix, identifier, deleted, harvested, validation, run_id, changed_by)
+             SELECT {repository}, 'oai_dc', 'many ' || n, 0, 1, 'ok', 1, 1 FROM number;
+         UPDATE holding SET records = records + {MANY} WHERE repository_id = {repository}"
+    ));
+    let records = async || catalog.repository_counts(repository).await.unwrap().records;
+
+    // It goes no further than it is waited for, so that it is left after some step that is not the last.
+    let mut removal = Box::pin(catalog.remove_repository(repository));
+    loop {
+        let moment = std::time::Duration::from_millis(1);
+        let ended = tokio::time::timeout(moment, &mut removal).await;
+        assert!(ended.is_err(), "{ended:?}");
+        if records().await < MANY {
+            break;
+        }
+    }
+    drop(removal);
+
+    let busy = catalog.begin(&NewRun::new(repository, "oai_dc")).await;
+    assert!(matches!(busy, Err(Error::Busy { .. })));
+    let query = RecordQuery {
+        repository: Some(repository),
+        ..RecordQuery::default()
+    };
+    let (counts, held) = (
+        catalog.repository_counts(repository).await.unwrap(),
+        catalog.count_records(&query, MANY * 2).await.unwrap(),
+    );
+    assert!((1..MANY).contains(&held), "{held}");
+    assert_eq!(counts.records + counts.deleted, held);
+    assert_eq!(counts.harvests, 0);
+    // As if its process were gone.
+    place.sql("UPDATE job SET lease_until = 1");
+
+    let removed = catalog.remove_repository(repository).await.unwrap();
+
+    assert_eq!(removed, counts);
+    assert_eq!(catalog.repository(repository).await.unwrap(), None);
+    let totals = catalog.totals().await.unwrap();
+    assert_eq!(
+        (totals.repositories, totals.records, totals.deleted),
+        (1, 1, 1)
+    );
 }
 
 async fn a_repository_that_is_being_harvested_is_not_removed(place: Place) {

@@ -9,10 +9,12 @@ use crate::place::{Place, add, claimed};
 
 crate::on_both_databases!(
     a_new_schedule_is_planned_and_its_next_job_only_when_that_is_over,
+    when_the_last_job_was_over_is_told,
     two_managers_at_once_make_one_job,
     a_manager_that_was_slow_does_not_repeat_a_run,
     who_saw_an_older_version_changes_nothing,
     a_change_withdraws_the_waiting_job_and_lets_a_running_one_go_on,
+    a_running_job_of_a_changed_schedule_is_not_tried_again_but_taken_over,
     a_paused_schedule_has_no_job_until_it_is_resumed,
     a_removed_schedule_takes_its_waiting_job_with_it,
     what_runs_once_has_ended_when_its_job_is_over,
@@ -90,6 +92,25 @@ async fn a_new_schedule_is_planned_and_its_next_job_only_when_that_is_over(place
         .await
         .unwrap();
     assert_eq!(to_plan(&catalog).await, [new.id]);
+}
+
+async fn when_the_last_job_was_over_is_told(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let schedule = due(&catalog, repository, ScheduleState::Recurring).await;
+    let last_end = async || catalog.last_end(schedule.id).await.unwrap();
+    assert_eq!(last_end().await, None);
+    let claim = claimed(&catalog).await.unwrap();
+    assert_eq!(last_end().await, None);
+
+    catalog
+        .end_job(&claim.lease(), &JobEnd::Finished, &[])
+        .await
+        .unwrap();
+
+    let job = catalog.job(claim.job.id).await.unwrap().unwrap();
+    assert!(job.finished.is_some());
+    assert_eq!(last_end().await, job.finished);
+    assert_eq!(catalog.last_end(schedule.id + 1).await.unwrap(), None);
 }
 
 async fn two_managers_at_once_make_one_job(place: Place) {
@@ -199,6 +220,45 @@ async fn a_change_withdraws_the_waiting_job_and_lets_a_running_one_go_on(place: 
         .await
         .unwrap();
     assert_eq!(to_plan(&catalog).await, [first.id]);
+}
+
+async fn a_running_job_of_a_changed_schedule_is_not_tried_again_but_taken_over(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let failed = JobEnd::Failed {
+        reason: "503".to_owned(),
+        retry_in: Some(std::time::Duration::ZERO),
+    };
+    for what in ["change", "pause", "remove"] {
+        let schedule = due(&catalog, repository, ScheduleState::Recurring).await;
+        let id = schedule.id;
+        let left = claimed(&catalog).await.unwrap();
+        match what {
+            "change" => {
+                let new = settings(repository);
+                let changed = catalog.change_schedule(id, schedule.version, &new);
+                changed.await.map(drop).unwrap();
+            }
+            "pause" => catalog.pause_schedule(id).await.map(drop).unwrap(),
+            _ => assert!(catalog.remove_schedule(id).await.unwrap()),
+        }
+        place.sql("UPDATE job SET lease_until = 1 WHERE state = 'running'");
+
+        let claim = claimed(&catalog).await.unwrap();
+        assert!(claim.taken_over.is_some(), "{what}");
+        assert_eq!((claim.job.id, claim.job.attempt), (left.job.id, 2));
+        assert_eq!(claim.job.max_attempts, 3);
+        let state = catalog.end_job(&claim.lease(), &failed, &[]).await;
+
+        assert_eq!(state.unwrap(), JobState::Failed, "{what}");
+        // Who wants it nevertheless has all attempts.
+        let again = catalog.retry_job(claim.job.id).await.unwrap();
+        assert_eq!((again.attempt, again.max_attempts), (0, 3));
+        let claim = claimed(&catalog).await.unwrap();
+        let state = catalog.end_job(&claim.lease(), &failed, &[]).await;
+        assert_eq!(state.unwrap(), JobState::Scheduled, "{what}");
+        catalog.cancel_job(claim.job.id).await.unwrap();
+        catalog.remove_schedule(id).await.unwrap();
+    }
 }
 
 async fn a_paused_schedule_has_no_job_until_it_is_resumed(place: Place) {

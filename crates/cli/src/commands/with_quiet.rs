@@ -88,7 +88,7 @@ impl WithQuiet {
         let why = program.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let mut told = false;
         loop {
-            let quiet = holdings.catalog().quiet(repository, &why, LEASE);
+            let quiet = holdings.catalog().quiet(repository, &why, LEASE, None);
             let busy = match holdings.wait(quiet) {
                 Ok(lease) => return Ok(Quiet { lease, why }),
                 Err(error @ catalog::Error::Busy { .. }) => error,

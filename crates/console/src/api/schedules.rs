@@ -330,7 +330,8 @@ async fn checked(
         is_new: before.is_none_or(|before| before.last_run.is_none()),
         skipped: None,
     };
-    let choices = Choices::of(state, settings.repository).await?;
+    let set = settings.set.as_deref().unwrap_or_default();
+    let choices = Choices::of(state, settings.repository, set).await?;
     let mut errors = Errors::default();
     check(
         &settings,

@@ -63,7 +63,7 @@ pub(crate) async fn list(
     Ok(axum::Json(Listed::all(tokens)))
 }
 
-/// Makes a token; it is told here and never again
+/// Makes a token; it is told here and never again. A session is needed: a token cannot make others
 #[utoipa::path(post, path = "/api/v1/tokens", tag = "people", operation_id = "add_token",
     request_body = NewToken, responses((status = 201, body = MadeToken)))]
 pub(crate) async fn add(
@@ -83,7 +83,7 @@ pub(crate) async fn add(
     Ok((StatusCode::CREATED, axum::Json(MadeToken { token, known })))
 }
 
-/// Removes a token of one's own, or as an admin anybody's
+/// Removes a token of one's own, or as an admin anybody's. A session is needed here too
 #[utoipa::path(delete, path = "/api/v1/tokens/{id}", tag = "people", operation_id = "remove_token",
     params(("id" = i64, Path)), responses((status = 204)))]
 pub(crate) async fn remove(

@@ -27,9 +27,11 @@ pub(crate) fn parameters(json: &str) -> Vec<(String, String)> {
     let given = parameters.into_iter().filter(|(_, value)| {
         !value.is_null() && value.as_array().is_none_or(|values| !values.is_empty())
     });
-    given
+    let mut given: Vec<_> = given
         .map(|(name, value)| (name.replace('_', " "), in_words(&value)))
-        .collect()
+        .collect();
+    given.sort();
+    given
 }
 
 fn in_words(value: &Value) -> String {

@@ -67,7 +67,8 @@ pub(crate) async fn enter(
         next,
     } = credentials;
     let (name, next) = (name.trim(), local_path(next.as_deref()));
-    if let Err(wait) = state.throttle().begin(name, from, Instant::now()) {
+    let begun = Instant::now();
+    if let Err(wait) = state.throttle().begin(name, from, begun) {
         let seconds = wait.as_secs().max(1);
         let message = format!("too many failures; wait for {seconds} s, then try again");
         return Err(Problem::too_many(wait, message));
@@ -87,7 +88,7 @@ pub(crate) async fn enter(
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
         return Ok(response);
     };
-    state.throttle().succeeded(name, from);
+    state.throttle().succeeded(name, from, begun);
     state.catalog().logged_in(account.id).await?;
     let details = Some(format!("from {from}"));
     let subject = format!("account {}", account.name);

@@ -78,7 +78,8 @@ async fn knows_password(
     password: &str,
 ) -> Result<bool, Problem> {
     let name = &who.account.name;
-    if let Err(wait) = state.throttle().begin(name, from, Instant::now()) {
+    let begun = Instant::now();
+    if let Err(wait) = state.throttle().begin(name, from, begun) {
         let seconds = wait.as_secs().max(1);
         let message = format!("too many failures; wait for {seconds} s, then try again");
         return Err(Problem::too_many(wait, message));
@@ -87,7 +88,7 @@ async fn knows_password(
     let hash = account.map(|(_, hash)| hash);
     let fits = state.verify_password(password, hash).await?;
     if fits {
-        state.throttle().succeeded(name, from);
+        state.throttle().succeeded(name, from, begun);
     }
     Ok(fits)
 }

@@ -1,12 +1,12 @@
 //! Rules tried on a record: one that a repository gives now, one that was harvested, or one that somebody pasted.
 
 use catalog::RulesKind;
-use harvester::Client;
 use harvester::filter::Filters;
 use harvester::normalise::Mappings;
 use jobs::rules::{Trial, live_record, try_rules};
 
 use crate::problem::Problem;
+use crate::question::question;
 use crate::records::{Line, RecordFile, RecordText, record, tree};
 use crate::state::ConsoleState;
 
@@ -149,20 +149,16 @@ async fn live(
     let Some(known) = state.catalog().repository(repository).await? else {
         return Ok(Err(("repository", "choose a repository".to_owned())));
     };
-    let options = state.outside().question();
-    let given = state
-        .blocking(move |_| {
-            let client = Client::new(options)?;
-            live_record(
-                &client,
-                &known.base_url,
-                &metadata_prefix,
-                None,
-                identifier.as_deref(),
-            )
-        })
-        .await?;
-    Ok(match given {
+    let given = question(state, move |client| {
+        live_record(
+            client,
+            &known.base_url,
+            &metadata_prefix,
+            None,
+            identifier.as_deref(),
+        )
+    });
+    Ok(match given.await? {
         Ok(record) => Ok((record.header.identifier, record.xml)),
         Err(error) => Err(("repository", jobs::message(&error))),
     })

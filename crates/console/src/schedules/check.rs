@@ -14,25 +14,36 @@ pub(crate) struct Choices {
     pub(crate) repository: Repository,
     /// The prefixes of the repository's formats; none if it did not tell them.
     pub(crate) formats: Vec<String>,
+    /// The first sets of the repository, and the chosen one if there is such.
     pub(crate) sets: Vec<Set>,
     pub(crate) filters: Vec<Rules>,
     pub(crate) mappings: Vec<Rules>,
 }
 
 impl Choices {
-    pub(crate) async fn of(state: &ConsoleState, repository: i64) -> Result<Self, Problem> {
+    /// What a repository has to choose from, and the set that was chosen, which may be empty.
+    pub(crate) async fn of(
+        state: &ConsoleState,
+        repository: i64,
+        set: &str,
+    ) -> Result<Self, Problem> {
         let catalog = state.catalog();
         let id = repository;
         let repository = catalog.repository(id).await?;
         let repository = repository.ok_or(catalog::Error::UnknownRepository { id })?;
         let formats = catalog.formats(id).await?;
+        let mut sets = catalog.some_sets(id, None, MOST_SETS).await?;
+        let set = set.trim();
+        if !set.is_empty() && !sets.iter().any(|known| known.set_spec == set) {
+            sets.extend(catalog.set(id, set).await?);
+        }
         Ok(Self {
             repository,
             formats: formats
                 .into_iter()
                 .map(|format| format.metadata_prefix)
                 .collect(),
-            sets: catalog.sets(id).await?,
+            sets,
             filters: catalog.rules(Some(RulesKind::Filter)).await?,
             mappings: catalog.rules(Some(RulesKind::Mapping)).await?,
         })
@@ -138,6 +149,8 @@ fn is_near(known: &str, typed: &str) -> bool {
 }
 
 const LONGEST_NAME: usize = 200;
+/// More would make the page slow; those who know their set type it in.
+const MOST_SETS: u64 = 2000;
 
 /// The fields that the check of parameters names.
 const FIELDS: [&str; 8] = [

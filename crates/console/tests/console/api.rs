@@ -55,18 +55,18 @@ fn a_token_opens_the_api_and_nothing_else() {
 #[test]
 fn a_token_is_never_more_than_its_account() {
     let test = TestConsole::new();
-    let operator = token(&test, "ann", Role::Operator);
+    let ann = test.with_session("ann", Role::Operator);
     let path = "/api/v1/tokens";
     let more = json!({ "name": "more", "role": "admin" });
-    let answer = call(&test, &operator, Method::POST, path, &more);
+    let answer = ann.call(Method::POST, path, &more);
     assert_eq!(answer.code(), "forbidden");
 
     let less = json!({ "name": "less", "role": "viewer", "days": 1 });
-    let made = call(&test, &operator, Method::POST, path, &less).json();
+    let made = ann.call(Method::POST, path, &less).json();
     let viewer = made["token"].as_str().unwrap();
     assert!(made["expires"].as_str().unwrap().ends_with('Z'));
-    let same = json!({ "name": "same", "role": "operator" });
-    let answer = call(&test, viewer, Method::POST, path, &same);
+    let job = json!({ "repository": 1 });
+    let answer = call(&test, viewer, Method::POST, "/api/v1/jobs", &job);
     assert_eq!(answer.code(), "forbidden");
 
     let catalog = test.holdings.catalog();
@@ -74,8 +74,25 @@ fn a_token_is_never_more_than_its_account() {
     test.account("root", Role::Admin);
     let disabled = catalog.change_account(id, Role::Operator, true);
     test.holdings.wait(disabled).unwrap();
-    let answer = call(&test, &operator, Method::GET, "/api/v1/me", &Value::Null);
+    let answer = call(&test, viewer, Method::GET, "/api/v1/me", &Value::Null);
     assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+}
+
+#[test]
+fn a_token_neither_makes_nor_removes_tokens() {
+    let test = TestConsole::new();
+    let token = token(&test, "root", Role::Admin);
+    let another = json!({ "name": "another", "role": "viewer" });
+    for (method, path, body) in [
+        (Method::POST, "/api/v1/tokens", &another),
+        (Method::DELETE, "/api/v1/tokens/1", &Value::Null),
+    ] {
+        let answer = call(&test, &token, method, path, body);
+        assert_eq!(answer.status, StatusCode::FORBIDDEN);
+        assert!(answer.body.contains("log in to do that"), "{answer:?}");
+    }
+    let known = call(&test, &token, Method::GET, "/api/v1/tokens", &Value::Null);
+    assert_eq!(known.json()["items"].as_array().unwrap().len(), 1);
 }
 
 #[test]

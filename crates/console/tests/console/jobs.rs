@@ -206,9 +206,25 @@ fn programs_put_harvests_into_the_queue_and_stop_them() {
             json!({ "repository": alpha.id, "parameters": { "base_directory": "/etc" } }),
             StatusCode::UNPROCESSABLE_ENTITY,
         ),
+        (
+            json!({ "repository": alpha.id, "metadata_prefix": "a b" }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            json!({ "repository": alpha.id, "set": "a&b" }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            json!({ "repository": alpha.id, "parameters": { "filter": 77 } }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
     ] {
         assert_eq!(post("/api/v1/jobs", &wanted).status, status, "{wanted}");
     }
+    let mirror = json!({ "repository": alpha.id, "parameters": { "unpack": "mirror" } });
+    let made = post("/api/v1/jobs", &mirror).json();
+    assert_eq!(made["metadata_prefix"], "oai_didl");
+
     let path = "/api/v1/jobs?state=nonsense";
     let answer = operator.call(Method::GET, path, &Value::Null);
     assert_eq!(answer.code(), "invalid");

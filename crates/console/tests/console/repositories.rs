@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use test_support::{Misbehaving, Script};
 
 use crate::browser::{Browser, TestConsole};
+use crate::holdings::TestHarvest;
 
 #[test]
 fn known_repositories_are_there_to_choose_from_and_a_list_that_is_away_does_no_harm() {
@@ -361,4 +362,31 @@ fn programs_add_change_and_remove_repositories() {
     assert_eq!(removed.json()["files"], 0);
     let gone = operator.call(Method::GET, &place, &Value::Null);
     assert_eq!(gone.code(), "not_found");
+}
+
+#[test]
+fn a_removal_that_stops_halfway_is_told_and_written_down() {
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let alpha = test.repository_called("Alpha");
+    let harvest = TestHarvest {
+        records: vec![("oai:a:1", Some("<a/>"))],
+        ..TestHarvest::default()
+    };
+    test.harvest(&alpha, &harvest);
+    // What is no directory cannot be removed like one.
+    let directory = test.holdings.record_directory(&alpha, "oai_dc");
+    std::fs::remove_dir_all(&directory).unwrap();
+    std::fs::write(&directory, "").unwrap();
+
+    let place = format!("/repositories/{}/remove", alpha.id);
+    let answer = operator.post(&place, &[("sure", "true"), ("files", "true")]);
+    answer.shows(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "not all of its files are removed",
+    );
+    let entry = &test.audit_trail()[0].entry;
+    assert_eq!(entry.action, "repository.remove");
+    let details = entry.details.as_deref().unwrap();
+    assert!(details.contains("not all of its files"), "{details}");
 }

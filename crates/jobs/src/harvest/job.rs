@@ -16,8 +16,8 @@ pub(crate) struct HarvestJob<'a> {
 
 /// How a harvest ended.
 pub(crate) struct Ended<'a> {
-    /// The number of its history entry.
-    pub(crate) harvest: i64,
+    /// The number of its history entry, if it came to one.
+    pub(crate) harvest: Option<i64>,
     pub(crate) state: State,
     pub(crate) reason: Option<&'a str>,
     pub(crate) error: Option<&'a anyhow::Error>,

@@ -88,6 +88,8 @@ pub(crate) fn harvest_for(
     }
     let repository = match known {
         Some(repository) => repository,
+        // It was there when the job was made.
+        None if job.is_some() => bail!("the repository of this job was removed"),
         None => introduce(&remote)?.keep(holdings, order.base_directory.as_deref())?,
     };
     let Begun { run, quirks, start } = begin(holdings, order, &repository, &parameters, job, told)?;
@@ -132,7 +134,7 @@ fn finish(
     };
     let verdict = job.map(|job| {
         (job.decide)(&Ended {
-            harvest: run.id(),
+            harvest: Some(run.id()),
             state,
             reason: reason.as_deref(),
             error: error.as_ref(),

@@ -5,16 +5,18 @@
 mod planning;
 mod retention;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use catalog::{Schedule, ScheduleQuery, ScheduleState};
 use harvester::{Pace, RealPace, Stop};
 
 use self::planning::{Next, next, waits_too_long};
 pub use self::retention::Retention;
+use crate::harvest::said;
 use crate::workers::Bell;
 use crate::{Frequency, Holdings, message};
 
@@ -114,7 +116,10 @@ struct Planner {
 
 impl Planner {
     fn round(&mut self) {
-        match self.try_round() {
+        let round = catch_unwind(AssertUnwindSafe(|| self.try_round()));
+        // A bug that one schedule brings to light must not end the planning of all others; it is told on stderr.
+        let Ok(round) = round else { return };
+        match round {
             Ok(()) => self.away = false,
             // Once is enough; it is tried every second.
             Err(_) if self.away => {}
@@ -133,10 +138,12 @@ impl Planner {
         }
         // Clocks of databases are set back now and then, and once while no manager was there to see it.
         let jumped = self.latest.is_none_or(|latest| now < latest - TOLERANCE);
-        self.latest = Some(now);
         if jumped {
             self.plan_anew(now)?;
+            self.holdings.wait(catalog.replan_others())?;
         }
+        // Only now: what could not be repaired is tried again.
+        self.latest = Some(now);
         if self.cleared.is_none_or(|at| at.elapsed() >= AN_HOUR) {
             self.cleared = Some(Instant::now());
             self.options.retention.apply(&self.holdings)?;
@@ -151,7 +158,8 @@ impl Planner {
         };
         let last_end = match schedule.state {
             ScheduleState::New => None,
-            _ => self.last_end(schedule)?,
+            // What has been due since then, while nobody planned, is made up for.
+            _ => self.holdings.wait(catalog.last_end(schedule.id))?,
         };
         let (run_at, state) = match next(schedule, &frequency, last_end, now) {
             Next::At(time) if frequency.is_once() => (Some(time), ScheduleState::Once),
@@ -166,19 +174,6 @@ impl Planner {
             bell.ring();
         }
         Ok(())
-    }
-
-    /// When the last job of a schedule was over. What has been due since then, while nobody planned, is made up for.
-    fn last_end(&self, schedule: &Schedule) -> Result<Option<i64>, catalog::Error> {
-        use catalog::{JobQuery, JobState};
-        let query = JobQuery {
-            states: vec![JobState::Finished, JobState::Failed, JobState::Cancelled],
-            schedule: Some(schedule.id),
-            limit: 1,
-            ..JobQuery::default()
-        };
-        let jobs = self.holdings.wait(self.holdings.catalog().jobs(&query))?;
-        Ok(jobs.first().and_then(|job| job.finished))
     }
 
     /// Brings forward what waits for a time that is now far ahead.
@@ -222,7 +217,9 @@ impl Planner {
 fn index(holdings: &Holdings, stop: &Stop) {
     let mut away = false;
     while !stop.is_set() {
-        match crate::index(holdings, stop) {
+        let indexed = catch_unwind(AssertUnwindSafe(|| crate::index(holdings, stop)));
+        let indexed = indexed.unwrap_or_else(|panic| bail!("a bug in garner: {}", said(&*panic)));
+        match indexed {
             Ok(_) => away = false,
             Err(_) if away => {}
             Err(error) => {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use catalog::{Claim, JobEnd, NewJob};
+use catalog::{Claim, Counts, JobEnd, JobKind, NewJob, State};
 
 use super::log::Log;
 use super::running::{Running, Why};
 use super::{POLL, Shared};
-use crate::harvest::is_away;
+use crate::harvest::{Ended, is_away};
 use crate::message;
 
 impl Shared {
@@ -26,14 +26,54 @@ impl Shared {
             (Some(Why::GivenBack), _) => JobEnd::GivenBack,
             (_, end) => end,
         };
+        // What was stopped has not ended by itself, so nothing follows.
+        let follow_ups = match end {
+            JobEnd::Finished | JobEnd::Failed { .. } => follow_ups,
+            JobEnd::Cancelled | JobEnd::GivenBack => &[],
+        };
         let (catalog, lease) = (self.holdings.catalog(), claim.lease());
-        self.insist(running, || {
+        // A disk that is full is waited for here, and not by going on with a harvest: no repository is asked meanwhile.
+        let waits = |error: &anyhow::Error| is_away(error) || is(error, catalog::Error::is_full);
+        let ended = self.insist_while(waits, running, || {
             self.holdings
                 .wait(catalog.end_job(&lease, &end, follow_ups))?;
             Ok(())
-        })?;
+        });
+        match ended {
+            // It was written down, but the answer was lost.
+            Err(error) if is_lost(&error) && self.is_over(claim) => {}
+            ended => ended?,
+        }
         log.ended(&end);
         Ok(())
+    }
+
+    /// Ends a harvest that failed without an entry in the history, or beside it. Hooks hear of it if it is not tried
+    /// again.
+    pub(super) fn give_up(
+        &self,
+        claim: &Claim,
+        running: &Running,
+        log: &Log,
+        end: JobEnd,
+    ) -> anyhow::Result<()> {
+        let hooks = match &end {
+            JobEnd::Failed {
+                reason,
+                retry_in: None,
+            } if claim.job.kind == JobKind::Harvest => self.hook_jobs(
+                claim,
+                &Ended {
+                    harvest: claim.job.harvest,
+                    state: State::Failed,
+                    reason: Some(reason),
+                    error: None,
+                    counts: Counts::default(),
+                },
+            ),
+            _ => Vec::new(),
+        };
+        self.end_job(claim, running, log, end, &hooks)
     }
 
     /// The end of a job that may be tried again.
@@ -48,13 +88,22 @@ impl Shared {
     pub(super) fn insist<T>(
         &self,
         running: &Running,
+        ask: impl FnMut() -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        self.insist_while(is_away, running, ask)
+    }
+
+    fn insist_while<T>(
+        &self,
+        waits: impl Fn(&anyhow::Error) -> bool,
+        running: &Running,
         mut ask: impl FnMut() -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let mut told = false;
         let mut left = GIVING_UP;
         loop {
             let error = match ask() {
-                Err(error) if is_away(&error) => error,
+                Err(error) if waits(&error) => error,
                 result => return result,
             };
             if !told {

@@ -25,7 +25,7 @@ impl Shared {
         let prepared = self.insist(running, || self.prepare(claim, running));
         let (order, client) = match prepared {
             Ok(prepared) => prepared,
-            Err(error) => return self.end_job(claim, running, log, finally(&error), &[]),
+            Err(error) => return self.give_up(claim, running, log, finally(&error)),
         };
         running.expect(order.slices);
         let decided = RefCell::new(None);
@@ -74,7 +74,7 @@ impl Shared {
                     true => self.failed(claim, &error),
                     false => finally(&error),
                 };
-                self.end_job(claim, running, log, end, &[])
+                self.give_up(claim, running, log, end)
             }
         }
     }
@@ -158,7 +158,7 @@ impl Shared {
     }
 
     /// Whether the job is over by what this worker did, although the answer of the catalog was lost.
-    fn is_over(&self, claim: &Claim) -> bool {
+    pub(super) fn is_over(&self, claim: &Claim) -> bool {
         let job = self
             .holdings
             .wait(self.holdings.catalog().job(claim.job.id));

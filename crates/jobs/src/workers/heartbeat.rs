@@ -35,10 +35,8 @@ impl Shared {
         let beats: Vec<_> = running.iter().map(|running| running.beat()).collect();
         let moment = Moment::now();
         let heard = self.holdings.catalog().beat(&beats, self.options.lease);
-        for heard in self.holdings.wait(heard)? {
-            let Some(running) = running.iter().find(|running| running.id() == heard.job) else {
-                continue;
-            };
+        // The answers are in the order of the beats.
+        for (running, heard) in running.iter().zip(self.holdings.wait(heard)?) {
             match heard.answer {
                 Answer::GoOn => running.pulse.confirm(moment),
                 Answer::CancelRequested => {

@@ -69,7 +69,8 @@ impl Shared {
                 "the hook `{}` is not in the configuration of this worker",
                 parameters.hook
             );
-            return self.end_job(claim, running, log, finally(&error), &[]);
+            // Another worker may have it.
+            return self.end_job(claim, running, log, self.failed(claim, &error), &[]);
         };
         // Where hooks lead is said by the configuration, not by those who use the console.
         let client = ClientOptions {

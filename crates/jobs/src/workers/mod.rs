@@ -63,8 +63,6 @@ pub struct Workers {
 struct Shared {
     holdings: Arc<Holdings>,
     options: WorkerOptions,
-    /// What this process can do.
-    kinds: Vec<JobKind>,
     running: Mutex<HashMap<i64, Arc<Running>>>,
     /// One thread looks for work at a time: the others would find the same.
     turn: Mutex<()>,
@@ -93,14 +91,8 @@ impl Workers {
     pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
         // What is wrong with the options is found now, not by every job.
         Client::new(options.client.clone())?;
-        // Who knows no hooks leaves them to others.
-        let kinds = match options.hooks.is_empty() {
-            true => vec![JobKind::Harvest],
-            false => vec![JobKind::Harvest, JobKind::Hook],
-        };
         let shared = Arc::new(Shared {
             holdings,
-            kinds,
             running: Mutex::default(),
             turn: Mutex::default(),
             bell: Bell::default(),
@@ -166,13 +158,13 @@ impl Shared {
     fn work(&self) {
         while let Some((claim, moment)) = self.next() {
             let running = Arc::new(Running::new(&claim, moment, self.options.lease));
-            self.running().insert(claim.job.id, Arc::clone(&running));
+            self.enter(&running);
             // It may have been asked to stop between the claim and this.
             if self.is_stopping() {
                 running.stop(Why::GivenBack);
             }
             self.run(&claim, &running);
-            self.running().remove(&claim.job.id);
+            self.leave(&running);
             // Its host and its repository are free for another.
             self.bell.ring();
         }
@@ -184,7 +176,7 @@ impl Shared {
         let options = ClaimOptions {
             lease: self.options.lease,
             per_host: self.options.per_host,
-            kinds: &self.kinds,
+            kinds: &[JobKind::Harvest, JobKind::Hook],
             worker: &self.options.name,
         };
         let mut away = false;
@@ -214,7 +206,7 @@ impl Shared {
         }));
         let ran = ran.unwrap_or_else(|panic| {
             let bug = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
-            self.end_job(claim, running, &log, self.failed(claim, &bug), &[])
+            self.give_up(claim, running, &log, self.failed(claim, &bug))
         });
         match ran {
             Ok(()) => {}
@@ -223,6 +215,24 @@ impl Shared {
                 "the end of the job cannot be written down: {}",
                 message(&error)
             )),
+        }
+    }
+
+    /// Has the heartbeat tell of a job. If this process slept for longer than its lease and now has the job from itself,
+    /// nobody else tells the thread that had it to stop.
+    fn enter(&self, running: &Arc<Running>) {
+        let before = self.running().insert(running.id(), Arc::clone(running));
+        if let Some(before) = before {
+            before.stop(Why::Fenced);
+        }
+    }
+
+    /// Has the heartbeat forget a job, unless another thread has it now.
+    fn leave(&self, running: &Arc<Running>) {
+        let mut all = self.running();
+        let now = all.get(&running.id());
+        if now.is_some_and(|now| Arc::ptr_eq(now, running)) {
+            all.remove(&running.id());
         }
     }
 
@@ -242,3 +252,52 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<Join
 
 /// So often it is looked for jobs that others put into the queue.
 const POLL: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use catalog::{Identity, NewJob};
+
+    use super::*;
+
+    #[test]
+    fn who_has_a_job_from_itself_stops_the_thread_that_had_it_and_stays_heard_of() {
+        let directory = tempfile::tempdir().unwrap();
+        let shared = Shared {
+            holdings: Arc::new(Holdings::create(directory.path(), None).unwrap()),
+            options: WorkerOptions::default(),
+            running: Mutex::default(),
+            turn: Mutex::default(),
+            bell: Bell::default(),
+            stopping: AtomicBool::new(false),
+            ended: Bell::default(),
+        };
+        let first = claimed(&shared);
+        let again = Claim {
+            token: first.token + 1,
+            ..first.clone()
+        };
+        let running = |claim| Arc::new(Running::new(claim, Moment::now(), shared.options.lease));
+        let (first, again) = (running(&first), running(&again));
+
+        shared.enter(&first);
+        shared.enter(&again);
+
+        assert_eq!(first.why(), Some(Why::Fenced));
+        assert_eq!(again.why(), None);
+        shared.leave(&first);
+        assert!(Arc::ptr_eq(&shared.running()[&again.id()], &again));
+        shared.leave(&again);
+        assert!(shared.running().is_empty());
+    }
+
+    fn claimed(shared: &Shared) -> Claim {
+        let (holdings, catalog) = (&shared.holdings, shared.holdings.catalog());
+        let identity = Identity::default();
+        let repository = catalog.add_repository("http://a.example/oai", "a", &identity);
+        let repository = holdings.wait(repository).unwrap();
+        let job = NewJob::harvest(repository.id, "oai_dc");
+        holdings.wait(catalog.add_job(&job)).unwrap();
+        let (claim, _) = shared.next().unwrap();
+        claim
+    }
+}

@@ -115,7 +115,8 @@ pub(crate) async fn begin(
 ) -> Result<(StatusCode, axum::Json<QuietJson>), Problem> {
     let lease = time(wanted.seconds)?;
     let why: String = wanted.why.chars().take(LONGEST_WHY).collect();
-    let lease_held = state.catalog().quiet(id, &why, lease).await?;
+    let holder = Some(who.account.name.as_str());
+    let lease_held = state.catalog().quiet(id, &why, lease, holder).await?;
     let subject = format!("repository {id}");
     state.audit(&who, "quiet.begin", subject, Some(why)).await;
     let quiet = told(&state, lease_held, lease).await?;

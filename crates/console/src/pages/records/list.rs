@@ -86,12 +86,11 @@ async fn proposals(
         return Ok((vec!["oai_dc".to_owned()], Vec::new()));
     };
     let formats = state.catalog().format_counts(id).await?;
-    let mut sets = state.catalog().sets(id).await?;
-    sets.truncate(MOST_SETS);
+    let sets = state.catalog().some_sets(id, None, MOST_SETS).await?;
     let formats = formats.into_iter().map(|format| format.metadata_prefix);
     Ok((formats.collect(), sets))
 }
 
 const PAGE: u64 = 50;
 const MOST_COUNTED: u64 = 1000;
-const MOST_SETS: usize = 1000;
+const MOST_SETS: u64 = 1000;

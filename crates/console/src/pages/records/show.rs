@@ -108,17 +108,16 @@ async fn sets(
     state: &ConsoleState,
     record: &RecordEntry,
 ) -> Result<Vec<(String, Option<String>)>, Problem> {
-    if record.set_specs.is_empty() {
-        return Ok(Vec::new());
+    let mut sets = Vec::with_capacity(record.set_specs.len());
+    for (at, spec) in record.set_specs.iter().enumerate() {
+        let known = match at < MOST_NAMED {
+            true => state.catalog().set(record.repository, spec).await?,
+            false => None,
+        };
+        sets.push((spec.clone(), known.and_then(|set| set.name)));
     }
-    let known = state.catalog().sets(record.repository).await?;
-    let name = |spec: &String| {
-        let set = known.iter().find(|set| set.set_spec == *spec);
-        set.and_then(|set| set.name.clone())
-    };
-    let sets = record
-        .set_specs
-        .iter()
-        .map(|spec| (spec.clone(), name(spec)));
-    Ok(sets.collect())
+    Ok(sets)
 }
+
+/// Of so many sets the names are looked up.
+const MOST_NAMED: usize = 50;

@@ -45,7 +45,8 @@ async fn body(state: &ConsoleState, id: i64) -> Result<axum::body::Body, Problem
     let (record, repository) = record(state, id).await?;
     let file = RecordFile::of(state.holdings(), &repository, &record);
     let file = file.ok_or_else(|| Problem::not_found(format!("record {id} has no file")))?;
-    let body = state.blocking(move |_| file.body()).await?;
+    let turn = state.turn_to_download().await?;
+    let body = state.blocking(move |_| file.body(turn)).await?;
     body.map_err(|error| {
         Problem::not_found(format!(
             "the file of record {id} cannot be read: {error}; a full harvest brings it back"

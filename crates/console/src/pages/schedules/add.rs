@@ -58,7 +58,7 @@ pub(crate) async fn form(
             errors: Errors::default(),
         });
     };
-    let choices = Choices::of(&state, repository).await?;
+    let choices = Choices::of(&state, repository, &parameters.set).await?;
     let usual = choices.formats.iter().find(|format| *format == "oai_dc");
     let usual = usual.or(choices.formats.first()).cloned();
     let mut answer = form_page(who, choices, ScheduleForm::new(), false);
@@ -79,7 +79,7 @@ pub(crate) async fn create(
     State(state): State<ConsoleState>,
     Form(wanted): Form<Wanted>,
 ) -> Answer {
-    let choices = Choices::of(&state, wanted.repository).await?;
+    let choices = Choices::of(&state, wanted.repository, &wanted.form.set).await?;
     let mut answer = form_page(who, choices, wanted.form, wanted.paused);
     let settings = answer
         .read(&state, HarvestParameters::default(), (None, true))

@@ -92,7 +92,7 @@ async fn form_page(
         heading: format!("Change {}", title(known)),
         action: format!("/schedules/{}", known.id),
         back: format!("/schedules/{}", known.id),
-        choices: Choices::of(state, known.settings.repository).await?,
+        choices: Choices::of(state, known.settings.repository, &form.set).await?,
         form,
         version: Some(known.version),
         paused: false,

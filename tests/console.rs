@@ -1,0 +1,109 @@
+//! The console as people meet it: in a real Chromium, and for programs by its API, with `garner up` behind it.
+
+/// Every operation, held against the description.
+mod api;
+/// From the link in the terminal to a harvest that one watches.
+mod first_steps;
+/// What was harvested: history, comparison, download, records.
+mod holdings;
+/// A job that runs: watched, stopped, tried again.
+mod jobs;
+/// Every page: for people who cannot see well, with a phone, in the dark, with keys alone.
+mod pages;
+/// Logging in and out, roles, two who edit one thing.
+mod people;
+/// Filters tried before they are saved.
+mod rules;
+/// JSON held against a schema.
+mod schema;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use test_support::{Browser, Fault, Misbehaving, Script};
+
+use crate::managed::{Managed, Process};
+
+/// `garner up` with a console.
+struct Console {
+    managed: Managed,
+    up: Process,
+    url: String,
+}
+
+impl Console {
+    /// Starts it on what is there, with a configuration. Repositories of this machine may be asked.
+    fn start(managed: Managed, config: &str) -> Self {
+        let config = format!(
+            "[network]\nallow = ['127.0.0.1']\n[console]\nlisten = '127.0.0.1:0'\n{config}"
+        );
+        let config = managed.write("garner.toml", &config);
+        let command = managed.command(&["up", "--config", config.to_str().unwrap()]);
+        let up = Process::start(command, "garner is up");
+        let log = up.log();
+        let said = log
+            .lines()
+            .find_map(|line| line.strip_prefix("the console is at "));
+        let url = said.unwrap().trim_end_matches('/').to_owned();
+        Self { managed, up, url }
+    }
+
+    /// The link that makes the first account.
+    fn setup_link(&self) -> String {
+        let log = self.up.log();
+        let link = log.lines().find(|line| line.contains("/setup/")).unwrap();
+        link.rsplit(' ').next().unwrap().to_owned()
+    }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
+    /// A browser in which somebody is logged in.
+    fn browser(&self, name: &str) -> Browser {
+        let browser = Browser::start();
+        self.log_in(&browser, name, PASSWORD);
+        browser.wait("one is inside", || browser.path() == "/");
+        browser
+    }
+
+    fn log_in(&self, browser: &Browser, name: &str, password: &str) {
+        browser.open(&self.at("/login"));
+        browser.fill("Name", name);
+        browser.fill("Password", password);
+        browser.press("Log in");
+    }
+}
+
+/// Adds an account, whose password is [`PASSWORD`].
+fn account(managed: &Managed, name: &str, role: &str) {
+    let mut child = managed
+        .command(&["account", "add", name, "--role", role])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(PASSWORD.as_bytes()).unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+/// A repository with so many pages of ten records, each of which comes after a pause in milliseconds.
+fn slow(pages: usize, pause: u64) -> Misbehaving {
+    let script = (0..pages).fold(Script::new(pages * 10, 10), |script, page| {
+        script.with(Fault::Slow { page, pause })
+    });
+    Misbehaving::start(script)
+}
+
+/// Where pictures of pages are kept.
+fn picture(name: &str) -> PathBuf {
+    // It stands beside the built program: target/debug/garner.
+    let target = Path::new(env!("CARGO_BIN_EXE_garner")).ancestors().nth(2);
+    let place = target.unwrap().join("console-screenshots");
+    place.join(format!("{name}.png"))
+}
+
+const PASSWORD: &str = "correct horse battery";

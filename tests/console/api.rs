@@ -1,0 +1,323 @@
+//! The API keeps what its description promises: every operation is called, and nothing is there that is not described.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use test_support::{Misbehaving, Response, Script, fetch};
+
+use super::schema::Description;
+use super::{Console, PASSWORD, account};
+use crate::managed::Managed;
+
+/// A program that uses the API with a token.
+struct Program<'a> {
+    console: &'a Console,
+    token: String,
+    description: Description,
+    called: RefCell<BTreeSet<(String, String)>>,
+}
+
+impl<'a> Program<'a> {
+    fn new(console: &'a Console, name: &str) -> Self {
+        let token = token(console, name);
+        let mut this = Self {
+            console,
+            token,
+            description: Description(Value::Null),
+            called: RefCell::default(),
+        };
+        let described = this.send("GET", "/api/v1/openapi.json", &Value::Null);
+        this.description.0 = serde_json::from_slice(&described.body).unwrap();
+        this
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Response {
+        let bearer = format!("Bearer {}", self.token);
+        let mut headers = vec![("Authorization", bearer.as_str())];
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        if !body.is_empty() {
+            headers.push(("Content-Type", "application/json"));
+        }
+        fetch(method, &self.console.at(path), &headers, body.as_bytes())
+    }
+
+    /// Calls an operation; what is sent and what comes back has to be as described. `{}` stands for the number.
+    fn call(&self, method: &str, template: &str, number: &Value, body: &Value) -> Value {
+        let (place, query) = template.split_once('?').unwrap_or((template, ""));
+        let described = format!("/api/v1{}", place.replace("{}", "{id}"));
+        let operation = &self.description.0["paths"][&described][method.to_lowercase()];
+        assert!(
+            operation.is_object(),
+            "{method} {described} is not described"
+        );
+        let wanted = &operation["requestBody"]["content"]["application/json"]["schema"];
+        assert_eq!(wanted.is_null(), body.is_null(), "{method} {described}");
+        if !wanted.is_null() {
+            let wrong = self.description.wrong(wanted, body);
+            assert!(wrong.is_empty(), "sent to {method} {described}: {wrong:#?}");
+        }
+        let path = format!("/api/v1{}", place.replace("{}", &number.to_string()));
+        let path = format!("{path}{}{query}", if query.is_empty() { "" } else { "?" });
+        let response = self.send(method, &path, body);
+        let answer = &operation["responses"][response.status.to_string()];
+        assert!(
+            response.status < 300 && answer.is_object(),
+            "{method} {path}: {} is not described: {}",
+            response.status,
+            response.text()
+        );
+        self.called
+            .borrow_mut()
+            .insert((method.to_lowercase(), described.clone()));
+        let Some((kind, content)) = answer["content"]
+            .as_object()
+            .and_then(|all| all.iter().next())
+        else {
+            assert!(
+                response.body.is_empty(),
+                "{method} {path}: {}",
+                response.text()
+            );
+            return Value::Null;
+        };
+        let sent = response.header("content-type").unwrap_or_default();
+        assert!(sent.starts_with(kind), "{method} {path}: {sent}");
+        if kind != "application/json" {
+            return response.text().into();
+        }
+        let value: Value = serde_json::from_slice(&response.body).unwrap();
+        let wrong = self.description.wrong(&content["schema"], &value);
+        assert!(wrong.is_empty(), "{method} {path}: {wrong:#?}\n{value:#}");
+        value
+    }
+
+    fn get(&self, template: &str, number: &Value) -> Value {
+        self.call("GET", template, number, &Value::Null)
+    }
+
+    fn post(&self, template: &str, number: &Value, body: &Value) -> Value {
+        self.call("POST", template, number, body)
+    }
+
+    fn put(&self, template: &str, number: &Value, body: &Value) -> Value {
+        self.call("PUT", template, number, body)
+    }
+
+    fn delete(&self, template: &str, number: &Value) -> Value {
+        self.call("DELETE", template, number, &Value::Null)
+    }
+
+    /// A failure, told as described.
+    fn fails(&self, response: &Response, status: u16) {
+        assert_eq!(response.status, status, "{}", response.text());
+        let value = serde_json::from_slice(&response.body).unwrap();
+        let failure = json!({ "$ref": "#/components/schemas/Failure" });
+        let wrong = self.description.wrong(&failure, &value);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    fn operations(&self) -> BTreeSet<(String, String)> {
+        let paths = self.description.0["paths"].as_object().unwrap();
+        let operations = paths.iter().flat_map(|(path, item)| {
+            let methods = item.as_object().unwrap().keys();
+            let methods = methods.filter(|key| METHODS.contains(&key.to_uppercase().as_str()));
+            methods.map(move |method| (method.clone(), path.clone()))
+        });
+        operations.collect()
+    }
+}
+
+#[test]
+fn every_operation_is_as_it_is_described() {
+    let managed = Managed::new();
+    let (repository, other) = (
+        Misbehaving::start(Script::new(30, 10)),
+        Misbehaving::start(Script::new(30, 10)),
+    );
+    account(&managed, "root", "admin");
+    for _ in 0..2 {
+        managed.garner(&["harvest", &repository.base_url(), "--quiet"]);
+    }
+    let console = Console::start(managed, "");
+    let program = Program::new(&console, "root");
+    let none = &Value::Null;
+
+    people(&program);
+    repositories(&program, &other);
+    rules(&program);
+    schedules_and_jobs(&program);
+    program.get("/statistics", none);
+    program.get("/statistics/activity", none);
+    for list in [
+        "/history?limit=1",
+        "/history.csv",
+        "/history/compare?one=1&other=2",
+        "/records?limit=5",
+    ] {
+        program.get(list, none);
+    }
+    for detail in [
+        "/history/{}",
+        "/history/{}/warnings",
+        "/records/{}",
+        "/records/{}/xml",
+    ] {
+        program.get(detail, &json!(2));
+    }
+    program.post("/history/remove", none, &json!({ "older_than_days": 3650 }));
+    program.delete("/history/{}", &json!(1));
+
+    let missing: Vec<_> = program
+        .operations()
+        .difference(&program.called.borrow())
+        .cloned()
+        .collect();
+    assert_eq!(missing, [], "not called");
+}
+
+#[test]
+fn nothing_is_there_that_is_not_described_and_failures_are() {
+    let managed = Managed::new();
+    account(&managed, "root", "admin");
+    account(&managed, "vic", "viewer");
+    let console = Console::start(managed, "");
+    let program = Program::new(&console, "root");
+    let none = &Value::Null;
+
+    let operations = program.operations();
+    let paths: BTreeSet<_> = operations.iter().map(|(_, path)| path.clone()).collect();
+    for path in &paths {
+        for method in METHODS {
+            if operations.contains(&(method.to_lowercase(), path.clone())) {
+                continue;
+            }
+            let response = program.send(method, &path.replace("{id}", "9"), none);
+            assert!(
+                matches!(response.status, 404 | 405),
+                "{method} {path} is there: {} {}",
+                response.status,
+                response.text()
+            );
+        }
+    }
+    program.fails(&program.send("GET", "/api/v1/nothing", none), 404);
+    program.fails(&program.send("GET", "/api/v1/repositories/9", none), 404);
+    let viewer = Program::new(&console, "vic");
+    program.fails(&viewer.send("GET", "/api/v1/accounts", none), 403);
+    let nobody = Program {
+        token: "garner_nothing".to_owned(),
+        ..viewer
+    };
+    program.fails(&nobody.send("GET", "/api/v1/me", none), 401);
+}
+
+fn people(program: &Program) {
+    let none = &Value::Null;
+    program.get("/me", none);
+    let token = json!({ "name": "indexer", "role": "viewer", "days": 1 });
+    let token = program.post("/tokens", none, &token);
+    program.get("/tokens", none);
+    program.delete("/tokens/{}", &token["id"]);
+    let account = json!({ "name": "ann", "role": "viewer", "password": PASSWORD });
+    let account = &program.post("/accounts", none, &account)["id"];
+    program.get("/accounts", none);
+    program.get("/accounts/{}", account);
+    let settings = json!({ "role": "operator", "disabled": false });
+    program.put("/accounts/{}", account, &settings);
+    let password = json!({ "password": "another good password" });
+    program.put("/accounts/{}/password", account, &password);
+    program.delete("/accounts/{}", account);
+    program.get("/audit", none);
+}
+
+fn repositories(program: &Program, other: &Misbehaving) {
+    let (none, known) = (&Value::Null, &json!(1));
+    let address = json!({ "base_url": other.base_url() });
+    program.post("/repositories/identify", none, &address);
+    let added = &program.post("/repositories", none, &address)["id"];
+    program.get("/repositories", none);
+    program.get("/repositories/{}", known);
+    program.post("/repositories/{}/identify", added, none);
+    let moved = json!({ "base_url": format!("{}/moved", other.base_url()) });
+    program.put("/repositories/{}", added, &moved);
+    program.delete("/repositories/{}?files=true", added);
+    program.get("/repositories/{}/formats", known);
+    program.get("/repositories/{}/sets", known);
+    let wanted = json!({ "why": "building an index", "seconds": 60 });
+    let quiet = program.post("/repositories/{}/quiet", known, &wanted);
+    program.get("/repositories/{}/quiet", known);
+    let longer = json!({ "job": quiet["job"], "token": quiet["token"], "seconds": 90 });
+    program.put("/repositories/{}/quiet", known, &longer);
+    let held = format!("job={}&token={}", quiet["job"], quiet["token"]);
+    program.delete(&format!("/repositories/{{}}/quiet?{held}"), known);
+}
+
+fn rules(program: &Program) {
+    let none = &Value::Null;
+    let content = r#"<filters match="any"><filter xpath="//a" regexp="b"/></filters>"#;
+    let new = json!({ "kind": "filter", "name": "A", "content": content });
+    let made = program.post("/rules", none, &new);
+    program.get("/rules", none);
+    program.get("/rules/{}", &made["id"]);
+    let changed = json!({ "name": "B", "content": content, "version": made["version"] });
+    program.put("/rules/{}", &made["id"], &changed);
+    let trial = json!({ "kind": "filter", "content": content, "xml": "<r><a>b</a></r>" });
+    let tried = program.post("/rules/try", none, &trial);
+    assert_eq!(tried["accepted"], true, "{tried}");
+    program.delete("/rules/{}", &made["id"]);
+}
+
+fn schedules_and_jobs(program: &Program) {
+    let none = &Value::Null;
+    let mut order = json!({ "repository": 1, "name": "Nightly", "metadata_prefix": "oai_dc",
+        "frequency": "every 1 day", "paused": true });
+    let made = program.post("/schedules", none, &order);
+    let schedule = &made["id"];
+    program.get("/schedules", none);
+    program.get("/schedules/{}", schedule);
+    program.get("/schedules/runs?frequency=every%206%20hours", none);
+    order["version"] = made["version"].clone();
+    order["parameters"] = json!({ "full": true });
+    program.put("/schedules/{}", schedule, &order);
+    program.post("/schedules/{}/resume", schedule, none);
+    program.post("/schedules/{}/pause", schedule, none);
+    let job = &program.post("/schedules/{}/run", schedule, none)["job"];
+    let managed = &program.console.managed;
+    managed.wait_for(&json!({ "id": job }), "finished");
+    program.get("/jobs", none);
+    program.get("/jobs/{}", job);
+    program.get("/jobs/{}/log", job);
+    program.delete("/schedules/{}", schedule);
+
+    let later = json!({ "repository": 1, "run_at": "2099-01-01T00:00:00Z" });
+    let job = &program.post("/jobs", none, &later)["id"];
+    program.post("/jobs/{}/cancel", job, none);
+    program.post("/jobs/{}/retry", job, none);
+    managed.wait_for(&json!({ "id": job }), "finished");
+}
+
+/// Logs in as people do, and makes a token.
+fn token(console: &Console, name: &str) -> String {
+    let form = format!("name={name}&password={}", PASSWORD.replace(' ', "+"));
+    let kind = ("Content-Type", "application/x-www-form-urlencoded");
+    let inside = fetch("POST", &console.at("/login"), &[kind], form.as_bytes());
+    let cookie = inside.header("set-cookie").unwrap().to_owned();
+    let cookie = cookie.split(';').next().unwrap();
+    let role = if name == "root" { "admin" } else { "viewer" };
+    let wanted = json!({ "name": "test", "role": role }).to_string();
+    let headers = [("Content-Type", "application/json"), ("Cookie", cookie)];
+    let made = fetch(
+        "POST",
+        &console.at("/api/v1/tokens"),
+        &headers,
+        wanted.as_bytes(),
+    );
+    let made: Value = serde_json::from_slice(&made.body).unwrap();
+    made["token"].as_str().unwrap().to_owned()
+}
+
+const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];

@@ -1,0 +1,68 @@
+//! What was harvested: found, compared, downloaded, read.
+
+use serde_json::Value;
+use test_support::{Misbehaving, Script};
+
+use super::{Console, account, picture};
+use crate::managed::Managed;
+
+#[test]
+fn harvests_are_compared_and_downloaded_and_their_records_found() {
+    let (managed, repository) = (Managed::new(), Misbehaving::start(Script::new(30, 10)));
+    account(&managed, "vic", "viewer");
+    let base_url = repository.base_url();
+    managed.garner(&["harvest", &base_url, "--quiet"]);
+    managed.garner(&["harvest", &base_url, "--quiet", "--full"]);
+    let console = Console::start(managed, "");
+    let browser = console.browser("vic");
+
+    browser.press("History");
+    browser.wait("both are there", || browser.count("input[name=id]") == 2);
+    browser.press_at("input[name=id][value='1']");
+    browser.press_at("input[name=id][value='2']");
+    browser.press("Compare the two chosen");
+    browser.wait("they are compared", || browser.path() == "/history/compare");
+    let text = browser.text();
+    for words in ["Counts", "Parameters that differ", "–27"] {
+        assert!(
+            text.replace('-', "–").contains(words),
+            "{words} is missing:\n{text}"
+        );
+    }
+    browser.picture(&picture("compare"));
+
+    browser.press("History");
+    let download = "const [done] = [arguments[arguments.length - 1]]; \
+        const link = [...document.querySelectorAll('a')].find((one) => one.innerText === 'Download as CSV'); \
+        fetch(link.href).then(async (got) => done([got.headers.get('content-disposition'), await got.text()]))";
+    let downloaded = browser.run_on(download, &[]);
+    let csv = downloaded[1].as_str().unwrap();
+    assert!(downloaded[0].as_str().unwrap().contains(".csv"));
+    assert!(csv.starts_with("harvest,repository,base_url,"), "{csv}");
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    browser.choose("State", "failed");
+    browser.wait_for("No harvest is like that.");
+
+    // Words are found as soon as the manager has read the records.
+    let sought = console.at("/records?text=%22record+7%22");
+    browser.wait("records can be searched", || {
+        browser.open(&sought);
+        browser.count("#rows tbody tr") == 1
+    });
+    browser.press("Records");
+    browser.wait_for("30 records");
+    browser.fill("Search", "\"record 7\"");
+    browser.wait("it is found while one types", || {
+        browser.count("#rows tbody tr") == 1
+    });
+    browser.picture(&picture("search"));
+    browser.press("Record 7: café");
+    browser.wait_for("Where it comes from");
+    assert_eq!(browser.text_of("h1"), "Record 7: café");
+    assert!(browser.text_of(".xml").contains("Author, A."));
+    browser.press("harvest 1");
+    browser.wait_for("What was asked for");
+    let held: Value = browser.run("return document.querySelector('.tiles').innerText", &[]);
+    assert!(held.as_str().unwrap().contains("27"), "{held}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}

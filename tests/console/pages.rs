@@ -1,0 +1,290 @@
+//! Every page that links lead to, as people meet it who cannot see well, have a phone, sit in the dark or use no mouse.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use test_support::{Browser, Fault, Misbehaving, Script};
+
+use super::{Console, PASSWORD, account, picture, slow};
+use crate::managed::Managed;
+
+/// A console with something on every page: harvests, a job that runs, one that failed, a filter, a token.
+struct Everything {
+    console: Console,
+    _repositories: [Misbehaving; 3],
+}
+
+impl Everything {
+    fn start() -> Self {
+        let managed = Managed::new();
+        account(&managed, "root", "admin");
+        account(&managed, "vic", "viewer");
+        let harvested = Misbehaving::start(Script::new(30, 10));
+        for _ in 0..2 {
+            managed.garner(&["harvest", &harvested.base_url(), "--quiet"]);
+        }
+        managed.schedule(&harvested, &["--every", "1 day", "--paused"]);
+        let (running, failing) = (slow(200, 1000), Misbehaving::start(Script::new(30, 10)));
+        managed.schedule(&running, &["--once"]);
+        managed.schedule(&failing, &["--once"]);
+        managed.schedule(&failing, &["--once", "--at", "2099-01-01"]);
+        failing.change(|script| {
+            let times = u32::MAX;
+            script.faults.push(Fault::WebPage { page: 0, times });
+        });
+        let console = Console::start(managed, "[jobs]\nattempts = 1\n");
+        console
+            .managed
+            .wait_for_jobs("one runs, one failed", |jobs| {
+                let is = |state: &str| jobs.iter().any(|job| job["state"] == state);
+                is("running") && is("failed")
+            });
+        Self {
+            console,
+            _repositories: [harvested, running, failing],
+        }
+    }
+}
+
+#[test]
+fn every_page_is_for_everybody() {
+    let everything = Everything::start();
+    let console = &everything.console;
+    let axe = axe();
+    let browser = Browser::start();
+    let mut found = Vec::new();
+    let mut look = |browser: &Browser, name: &str| found.extend(wrong_with(browser, &axe, name));
+    browser.open(&console.at("/login"));
+    look(&browser, "login");
+    console.log_in(&browser, "root", PASSWORD);
+    browser.wait("one is inside", || browser.path() == "/");
+    make_a_token_and_a_filter(&browser, console);
+    look(&browser, "rules saved");
+
+    // What links lead to is found by following them; what is behind forms is named here.
+    let mut ways = VecDeque::from(
+        [
+            "/",
+            "/history/compare?id=1&id=2",
+            "/schedules/new",
+            "/schedules/new?repository=1",
+            "/rules/new?kind=mapping",
+            "/history?state=failed&text=nothing",
+            "/nothing-is-here",
+        ]
+        .map(str::to_owned),
+    );
+    let mut seen = BTreeSet::new();
+    while let Some(way) = ways.pop_front() {
+        let kind = kind_of(&way);
+        if !seen.insert(kind.clone()) {
+            continue;
+        }
+        browser.open(&console.at(&way));
+        look(&browser, &kind);
+        let links = "return [...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))";
+        let links = browser.run(links, &[]);
+        let links = links.as_array().unwrap().iter().filter_map(Value::as_str);
+        ways.extend(links.filter(|link| is_page(link)).map(str::to_owned));
+    }
+    // A form that comes back with what is wrong with it.
+    browser.open(&console.at("/accounts"));
+    browser.fill("Name", "eve");
+    browser.fill("Password", "short");
+    browser.fill("Password once more", "shorter");
+    browser.press("Add the account");
+    browser.wait("mistakes are marked", || {
+        browser.count("[aria-invalid=true]") > 0
+    });
+    look(&browser, "mistakes");
+
+    assert_eq!(found, Vec::<String>::new(), "{}", found.join("\n"));
+    for kind in PAGES {
+        assert!(seen.contains(*kind), "{kind} was not found: {seen:#?}");
+    }
+}
+
+#[test]
+fn keys_alone_are_enough_and_one_sees_where_one_is() {
+    let managed = Managed::new();
+    account(&managed, "root", "admin");
+    let console = Console::start(managed, "");
+    let browser = console.browser("root");
+
+    let focused = "const one = document.activeElement; const style = getComputedStyle(one); \
+        return [one.innerText.trim(), style.outlineStyle, parseFloat(style.outlineWidth), one.getBoundingClientRect().left]";
+    let mut reached = Vec::new();
+    for _ in 0..14 {
+        browser.key(TAB);
+        let state = browser.run(focused, &[]);
+        assert_eq!(state[1], "solid", "{state}");
+        assert!(state[2].as_f64().unwrap() >= 2.0, "{state}");
+        assert!(state[3].as_f64().unwrap() >= 0.0, "out of sight: {state}");
+        reached.push(state[0].as_str().unwrap().to_owned());
+    }
+    assert_eq!(reached[0], "Skip to the content");
+    assert!(reached.contains(&"Records".to_owned()), "{reached:?}");
+    browser.open(&console.at("/"));
+    browser.key(TAB);
+    browser.key(ENTER);
+    browser.wait("one is at the content", || browser.url().ends_with("#main"));
+    browser.key(TAB);
+    let inside = "return document.activeElement.closest('main') !== null";
+    assert_eq!(browser.run(inside, &[]), true);
+}
+
+#[test]
+fn colours_are_chosen_and_stay() {
+    let managed = Managed::new();
+    account(&managed, "vic", "viewer");
+    let console = Console::start(managed, "");
+    let browser = console.browser("vic");
+    let paper = || {
+        browser.run(
+            "return getComputedStyle(document.body).backgroundColor",
+            &[],
+        )
+    };
+
+    browser.set_dark(false);
+    let light = paper();
+    browser.set_dark(true);
+    let dark = paper();
+    assert_ne!(light, dark, "the wish of the system counts");
+    browser.press_at(".person summary");
+    browser.press("light");
+    browser.wait("it is light", || paper() == light);
+    browser.open(&console.at("/records"));
+    assert_eq!(paper(), light, "it stays so");
+}
+
+fn make_a_token_and_a_filter(browser: &Browser, console: &Console) {
+    browser.open(&console.at("/tokens"));
+    browser.fill("Name", "the indexer");
+    browser.press("Make the token");
+    browser.wait("it is shown once", || browser.count(".secret") == 1);
+    browser.open(&console.at("/rules/new?kind=filter"));
+    browser.fill("Name", "Titles");
+    browser.press("Save the filter");
+    browser.wait_for("The filter Titles is saved.");
+}
+
+/// What keeps somebody from using a page, in words; pictures of it are kept.
+fn wrong_with(browser: &Browser, axe: &str, name: &str) -> Vec<String> {
+    let file = name.trim_matches('/').replace(['/', ' ', '{', '}'], "-");
+    let file = format!("page-{}", if file.is_empty() { "dashboard" } else { &file });
+    browser.set_dark(false);
+    browser.run(axe, &[]);
+    let mut wrong = violations(browser, &json!({ "type": "tag", "values": TAGS }));
+    browser.picture(&picture(&file));
+    browser.set_dark(true);
+    let contrast = json!({ "type": "rule", "values": ["color-contrast"] });
+    let dark = violations(browser, &contrast).into_iter();
+    wrong.extend(dark.map(|wrong| format!("in the dark: {wrong}")));
+    browser.set_dark(false);
+    browser.set_width(PHONE);
+    let widest = browser.run(WIDEST, &[]);
+    if widest[0].as_u64().unwrap() > u64::from(PHONE) {
+        wrong.push(format!("wider than a phone: {widest}"));
+    }
+    browser.picture(&picture(&format!("{file}-phone")));
+    browser.set_width(0);
+    wrong
+        .into_iter()
+        .map(|wrong| format!("{name}: {wrong}"))
+        .collect()
+}
+
+fn violations(browser: &Browser, rules: &Value) -> Vec<String> {
+    let script = "const done = arguments[arguments.length - 1]; \
+        axe.run(document, { runOnly: arguments[0], resultTypes: ['violations'] }).then( \
+            (got) => done(got.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes.map((node) => node.html + ' ' + node.failureSummary).join(' | ').slice(0, 600)}`)), \
+            (error) => done([`axe failed: ${error}`]))";
+    let found = browser.run_on(script, std::slice::from_ref(rules));
+    let found = found.as_array().unwrap().iter();
+    found.map(|one| one.as_str().unwrap().to_owned()).collect()
+}
+
+/// The rules by which pages are checked.
+fn axe() -> String {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.axe");
+    let versions = std::fs::read_dir(place).expect("run scripts/setup test");
+    let newest = versions.map(|version| version.unwrap().path()).max();
+    std::fs::read_to_string(newest.unwrap().join("axe.min.js")).unwrap()
+}
+
+/// Pages that differ in numbers alone are of one kind.
+fn kind_of(link: &str) -> String {
+    let path = link.split(['?', '#']).next().unwrap();
+    let parts = path.split('/').map(|part| match part.parse::<u64>() {
+        Ok(_) => "{id}",
+        Err(_) => part,
+    });
+    let kind = parts.collect::<Vec<_>>().join("/");
+    match link.split_once('?') {
+        Some((_, query)) if path.ends_with("/new") || query.ends_with("nothing") => {
+            format!("{kind} {}", query.split('=').next().unwrap())
+        }
+        _ => kind,
+    }
+}
+
+fn is_page(link: &str) -> bool {
+    let path = link.split(['?', '#']).next().unwrap();
+    let is_file = path.ends_with(".csv") || path.ends_with("/xml") || path.ends_with("/source");
+    path.starts_with('/') && !path.starts_with("/api/v1") && !is_file
+}
+
+const TAB: &str = "\u{e004}";
+const ENTER: &str = "\u{e007}";
+const PHONE: u32 = 390;
+const TAGS: [&str; 6] = [
+    "wcag2a",
+    "wcag2aa",
+    "wcag21a",
+    "wcag21aa",
+    "wcag22aa",
+    "best-practice",
+];
+/// How wide the page is, and what sticks out of it.
+const WIDEST: &str = "const wide = (one) => one.getBoundingClientRect().right > innerWidth + 1; \
+    const page = document.documentElement.scrollWidth; \
+    return [page, page > innerWidth ? [...document.querySelectorAll('body *')].filter(wide).slice(0, 5).map((one) => one.outerHTML.slice(0, 150)) : []]";
+const PAGES: &[&str] = &[
+    "/",
+    "/accounts",
+    "/accounts/{id}",
+    "/accounts/{id}/remove",
+    "/api",
+    "/audit",
+    "/history",
+    "/history state",
+    "/history/compare",
+    "/history/remove",
+    "/history/{id}",
+    "/jobs",
+    "/jobs/ended",
+    "/jobs/{id}",
+    "/me",
+    "/nothing-is-here",
+    "/records",
+    "/records/{id}",
+    "/repositories",
+    "/repositories/new",
+    "/repositories/{id}",
+    "/repositories/{id}/edit",
+    "/repositories/{id}/remove",
+    "/rules",
+    "/rules/new kind",
+    "/rules/{id}",
+    "/rules/{id}/remove",
+    "/schedules",
+    "/schedules/new",
+    "/schedules/new repository",
+    "/schedules/{id}",
+    "/schedules/{id}/edit",
+    "/schedules/{id}/remove",
+    "/tokens",
+    "/tokens/{id}/remove",
+];

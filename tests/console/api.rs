@@ -14,16 +14,19 @@ use crate::managed::Managed;
 struct Program<'a> {
     console: &'a Console,
     token: String,
+    /// What its owner is logged in by: only people make and remove tokens.
+    cookie: String,
     description: Description,
     called: RefCell<BTreeSet<(String, String)>>,
 }
 
 impl<'a> Program<'a> {
     fn new(console: &'a Console, name: &str) -> Self {
-        let token = token(console, name);
+        let (cookie, token) = token(console, name);
         let mut this = Self {
             console,
             token,
+            cookie,
             description: Description(Value::Null),
             called: RefCell::default(),
         };
@@ -34,7 +37,11 @@ impl<'a> Program<'a> {
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Response {
         let bearer = format!("Bearer {}", self.token);
-        let mut headers = vec![("Authorization", bearer.as_str())];
+        let by_hand = method != "GET" && path.starts_with("/api/v1/tokens");
+        let mut headers = vec![match by_hand {
+            true => ("Cookie", self.cookie.as_str()),
+            false => ("Authorization", bearer.as_str()),
+        }];
         let body = match body {
             Value::Null => String::new(),
             body => body.to_string(),
@@ -301,7 +308,7 @@ fn schedules_and_jobs(program: &Program) {
 }
 
 /// Logs in as people do, and makes a token.
-fn token(console: &Console, name: &str) -> String {
+fn token(console: &Console, name: &str) -> (String, String) {
     let form = format!("name={name}&password={}", PASSWORD.replace(' ', "+"));
     let kind = ("Content-Type", "application/x-www-form-urlencoded");
     let inside = fetch("POST", &console.at("/login"), &[kind], form.as_bytes());
@@ -317,7 +324,8 @@ fn token(console: &Console, name: &str) -> String {
         wanted.as_bytes(),
     );
     let made: Value = serde_json::from_slice(&made.body).unwrap();
-    made["token"].as_str().unwrap().to_owned()
+    let token = made["token"].as_str().unwrap();
+    (cookie.to_owned(), token.to_owned())
 }
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];

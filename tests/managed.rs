@@ -152,12 +152,12 @@ impl Managed {
 
     /// Waits until the job with a number stands so.
     pub(crate) fn wait_for(&self, job: &Value, state: &str) -> Value {
-        let number = job["id"].to_string();
-        self.wait_for_jobs(&format!("job {number} is {state}"), |jobs| {
+        let id = &job["id"];
+        self.wait_for_jobs(&format!("job {id} is {state}"), |jobs| {
             jobs.iter()
-                .any(|job| job["id"].to_string() == number && job["state"] == state)
+                .any(|job| job["id"] == *id && job["state"] == state)
         });
-        self.json(&["job", "show", &number])
+        self.json(&["job", "show", &id.to_string()])
     }
 
     /// The lines of a job's log, one after the other.

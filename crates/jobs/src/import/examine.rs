@@ -1,0 +1,266 @@
+//! What is done with one capture on the thread that reads it: status, URL rules, media type, containers, digests.
+//!
+//! Nothing here knows the catalog, and the order of captures does not matter, so it runs on all cores.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crawl::{Body, Capture, Kind};
+use document::container::{self, Containers};
+use document::digest::Digests;
+use document::media_type::{self, MediaType};
+use document::url::{self, Normal, Rules};
+
+use super::content_filter::{ContentFilter, Verdict};
+use super::spool::{Held, Spool, Trouble};
+use crate::harvest::said;
+
+/// The rules that captures are looked at with.
+pub(super) struct Examiner<'a> {
+    pub(super) rules: Rules,
+    pub(super) types: BTreeSet<String>,
+    pub(super) open: Containers,
+    pub(super) filter: &'a dyn ContentFilter,
+    pub(super) spool: Spool<'a>,
+}
+
+/// What was found out about a capture.
+#[derive(Debug)]
+pub(super) enum Finding {
+    /// Documents of wanted types: one, or those in a container.
+    Documents {
+        url: Normal,
+        found: Vec<Found>,
+        /// What a container was, if it was one.
+        container: bool,
+        /// Members of it that were left out, and why.
+        left: Vec<Left>,
+    },
+    /// It was seen again.
+    Revisit(Normal),
+    /// It is not kept.
+    Left(Left),
+    /// Nothing can be kept any more.
+    Fatal(anyhow::Error),
+}
+
+/// A document of a wanted type.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Its path inside of a container.
+    pub(super) member: Option<String>,
+    pub(super) media_type: MediaType,
+    pub(super) digests: Digests,
+    pub(super) held: Held,
+}
+
+/// What is not kept, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Left {
+    pub(super) why: Why,
+    pub(super) reason: String,
+    pub(super) member: Option<String>,
+}
+
+/// Which counter it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    Status,
+    Url,
+    MediaType,
+    Content,
+    NoText,
+    NotFound,
+    NoneInside,
+    Unreadable,
+}
+
+impl Examiner<'_> {
+    /// Looks at a capture. A bug that one brings to light costs that one.
+    pub(super) fn examine(&self, capture: &Capture, body: &mut Body<'_>) -> Finding {
+        let examined = catch_unwind(AssertUnwindSafe(|| self.look(capture, body)));
+        match examined {
+            Ok(Ok(finding)) => finding,
+            Ok(Err(Stop::Left(left))) => Finding::Left(left),
+            Ok(Err(Stop::Fatal(error))) => Finding::Fatal(error),
+            Err(panic) => {
+                let reason = format!("a bug in garner: {}", said(&*panic));
+                Finding::Left(left(Why::Unreadable, reason))
+            }
+        }
+    }
+
+    fn look(&self, capture: &Capture, body: &mut Body<'_>) -> Result<Finding, Stop> {
+        if let Some(status) = capture.status.filter(|status| !is_success(*status)) {
+            return Err(left(Why::Status, format!("status {status}")).into());
+        }
+        let url = self.url(&capture.url)?;
+        if matches!(capture.kind, Kind::Revisit { .. }) {
+            return Ok(Finding::Revisit(url));
+        }
+        let mut head = [0; media_type::HEAD];
+        let length = fill(body, &mut head).map_err(unreadable)?;
+        let head = &head[..length];
+        let media_type = media_type::decide(capture.declared.as_deref(), head);
+        if self.types.contains(&media_type.decided) {
+            let found = self.document(&url.url, None, media_type, head, body)?;
+            return Ok(Finding::Documents {
+                url,
+                found: vec![found],
+                container: false,
+                left: Vec::new(),
+            });
+        }
+        if !container::is_one(&media_type.decided, self.open) {
+            return Err(left(Why::MediaType, media_type.decided).into());
+        }
+        self.open(url, &media_type, head, body)
+    }
+
+    /// The URL as it is kept, unless a rule refuses it.
+    fn url(&self, url: &str) -> Result<Normal, Left> {
+        let normal = url::normalise(url).map_err(|error| left(Why::Url, error.to_string()))?;
+        match self.rules.refuses(&normal) {
+            Some(refusal) => Err(left(Why::Url, refusal.to_string())),
+            None => Ok(normal),
+        }
+    }
+
+    fn document(
+        &self,
+        url: &str,
+        member: Option<&str>,
+        media_type: MediaType,
+        head: &[u8],
+        rest: &mut dyn Read,
+    ) -> Result<Found, Stop> {
+        let (held, digests) = self.spool.hold(head, rest)?;
+        match self.filter.judge(url, &media_type, &held) {
+            Verdict::Accepted => Ok(Found {
+                member: member.map(str::to_owned),
+                media_type,
+                digests,
+                held,
+            }),
+            Verdict::Refused(rule) => Err(left(Why::Content, rule).into()),
+            Verdict::NoText(reason) => Err(left(Why::NoText, reason).into()),
+        }
+    }
+
+    /// Takes the documents out of a container.
+    fn open(
+        &self,
+        url: Normal,
+        media_type: &MediaType,
+        head: &[u8],
+        body: &mut Body<'_>,
+    ) -> Result<Finding, Stop> {
+        let mut found = Vec::new();
+        let mut lefts = Vec::new();
+        let mut fatal = None;
+        let mut inside = head.chain(body);
+        let mut take = |path: &str, member: &mut dyn Read| {
+            match self.member(&url.url, path, member) {
+                Ok(document) => found.push(document),
+                Err(Stop::Left(left)) => lefts.push(Left {
+                    member: Some(path.to_owned()).filter(|path| !path.is_empty()),
+                    ..left
+                }),
+                Err(Stop::Fatal(error)) => {
+                    fatal = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        let opened = container::open(&media_type.decided, &mut inside, self.open, &mut take);
+        if let Some(error) = fatal {
+            return Err(Stop::Fatal(error));
+        }
+        // What came before the damage is good.
+        if let Err(error) = opened {
+            lefts.push(left(Why::Unreadable, error.to_string()));
+        }
+        // A member of another type is no loss.
+        lefts.retain(|left| left.why != Why::MediaType);
+        if found.is_empty() && lefts.is_empty() {
+            let reason = format!("no wanted document in {}", media_type.decided);
+            return Err(left(Why::NoneInside, reason).into());
+        }
+        Ok(Finding::Documents {
+            url,
+            found,
+            container: true,
+            left: lefts,
+        })
+    }
+
+    fn member(&self, url: &str, path: &str, member: &mut dyn Read) -> Result<Found, Stop> {
+        let mut head = [0; media_type::HEAD];
+        let length = fill(member, &mut head).map_err(unreadable)?;
+        let head = &head[..length];
+        let media_type = media_type::decide(None, head);
+        if !self.types.contains(&media_type.decided) {
+            return Err(left(Why::MediaType, media_type.decided).into());
+        }
+        let path = Some(path).filter(|path| !path.is_empty());
+        self.document(url, path, media_type, head, member)
+    }
+}
+
+/// Why a capture is not looked at any further.
+enum Stop {
+    Left(Left),
+    Fatal(anyhow::Error),
+}
+
+impl From<Left> for Stop {
+    fn from(left: Left) -> Self {
+        Self::Left(left)
+    }
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Read(error) => Self::Left(unreadable(error)),
+            Trouble::Write(error) => Self::Fatal(error),
+        }
+    }
+}
+
+pub(super) fn left(why: Why, reason: String) -> Left {
+    Left {
+        why,
+        reason,
+        member: None,
+    }
+}
+
+fn unreadable(error: io::Error) -> Left {
+    match error.kind() {
+        io::ErrorKind::NotFound => left(Why::NotFound, error.to_string()),
+        _ => left(Why::Unreadable, error.to_string()),
+    }
+}
+
+/// Whether there is a document to be had: an answer in the two hundreds that is whole, of HTTP or of FTP.
+fn is_success(status: i32) -> bool {
+    (200..300).contains(&status) && !matches!(status, 204..=206)
+}
+
+/// Reads until the buffer is full or the end is there.
+fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match from.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}

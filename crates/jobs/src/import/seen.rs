@@ -1,0 +1,100 @@
+//! What was seen in this run, for imports without a catalog: URLs and contents, in a few bytes each.
+
+use std::collections::{HashMap, HashSet};
+
+use catalog::{CaptureOutcome, CaptureRow, ContentRow};
+
+/// URLs with their newest content, and contents.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    urls: HashMap<u128, (i64, u128)>,
+    contents: HashSet<u128>,
+}
+
+impl Seen {
+    /// Notes a content that is there already.
+    pub(super) fn know(&mut self, sha1: &str) {
+        self.contents.insert(key(sha1));
+    }
+
+    /// What a capture is, after those before it; as the catalog would say.
+    pub(super) fn see(&mut self, row: &CaptureRow) -> CaptureOutcome {
+        let url = key(&row.md5);
+        let ContentRow::Bytes { sha1, .. } = &row.content else {
+            return match self.urls.contains_key(&url) {
+                true => CaptureOutcome::Revisited,
+                false => CaptureOutcome::RevisitUnknown,
+            };
+        };
+        let content = key(sha1);
+        let is_new = self.contents.insert(content);
+        let Some((crawled, known)) = self.urls.get_mut(&url) else {
+            self.urls.insert(url, (row.crawled, content));
+            return match is_new {
+                true => CaptureOutcome::New,
+                false => CaptureOutcome::NewUrl,
+            };
+        };
+        if *known == content {
+            *crawled = row.crawled.max(*crawled);
+            return CaptureOutcome::Unchanged;
+        }
+        if (row.crawled, content) < (*crawled, *known) {
+            return CaptureOutcome::Older;
+        }
+        (*crawled, *known) = (row.crawled, content);
+        CaptureOutcome::NewVersion
+    }
+}
+
+/// The first 128 bits of a digest in hexadecimal digits.
+fn key(digest: &str) -> u128 {
+    let digits = digest.get(..32).unwrap_or_default();
+    u128::from_str_radix(digits, 16).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(url: u8, content: Option<u8>, crawled: i64) -> CaptureRow {
+        let digest = |of: u8| format!("{of:02x}").repeat(20);
+        CaptureRow {
+            url: String::new(),
+            md5: digest(url),
+            host: String::new(),
+            parent: None,
+            depth: None,
+            is_seed: None,
+            crawled,
+            content: match content {
+                Some(content) => ContentRow::Bytes {
+                    sha1: digest(content),
+                    sha256: String::new(),
+                    size: 1,
+                    extension: "pdf".to_owned(),
+                },
+                None => ContentRow::Revisit { sha1: None },
+            },
+            declared_type: None,
+            sniffed_type: None,
+            media_type: String::new(),
+            member: None,
+            source: String::new(),
+        }
+    }
+
+    #[test]
+    fn captures_are_told_apart_by_url_content_and_date() {
+        let mut seen = Seen::default();
+        let mut see = |url, content, crawled| seen.see(&row(url, content, crawled));
+
+        assert_eq!(see(1, None, 1), CaptureOutcome::RevisitUnknown);
+        assert_eq!(see(1, Some(7), 2), CaptureOutcome::New);
+        assert_eq!(see(2, Some(7), 2), CaptureOutcome::NewUrl);
+        assert_eq!(see(1, Some(7), 3), CaptureOutcome::Unchanged);
+        assert_eq!(see(1, Some(8), 4), CaptureOutcome::NewVersion);
+        assert_eq!(see(1, Some(7), 3), CaptureOutcome::Older);
+        assert_eq!(see(1, None, 9), CaptureOutcome::Revisited);
+    }
+}

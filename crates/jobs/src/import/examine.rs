@@ -24,6 +24,7 @@ pub(super) struct Examiner<'a> {
     pub(super) open: Containers,
     pub(super) filter: &'a dyn ContentFilter,
     pub(super) spool: Spool<'a>,
+    pub(super) limits: container::Limits,
 }
 
 /// What was found out about a capture.
@@ -113,10 +114,10 @@ impl Examiner<'_> {
                 left: Vec::new(),
             });
         }
-        if !container::is_one(&media_type.decided, self.open) {
-            return Err(left(Why::MediaType, media_type.decided).into());
+        if self.is_container(&media_type.decided, head) {
+            return self.open(url, &media_type.decided, head, body);
         }
-        self.open(url, &media_type, head, body)
+        Err(self.unwanted(capture, media_type).into())
     }
 
     /// The URL as it is kept, unless a rule refuses it.
@@ -125,6 +126,23 @@ impl Examiner<'_> {
         match self.rules.refuses(&normal) {
             Some(refusal) => Err(left(Why::Url, refusal.to_string())),
             None => Ok(normal),
+        }
+    }
+
+    /// Whether documents are looked for inside. An office document is a zip archive, and a document all the same.
+    fn is_container(&self, decided: &str, head: &[u8]) -> bool {
+        self.open.opens(head) && (decided == ZIP || !head.starts_with(b"PK"))
+    }
+
+    /// What is said of a type that is not wanted. It may be a wanted one in a coding that cannot be undone.
+    fn unwanted(&self, capture: &Capture, media_type: MediaType) -> Left {
+        let declared = media_type.declared.as_ref();
+        match &capture.coding {
+            Some(coding) if declared.is_some_and(|declared| self.types.contains(declared)) => {
+                let reason = format!("the content coding {coding} cannot be undone here");
+                left(Why::Unreadable, reason)
+            }
+            _ => left(Why::MediaType, media_type.decided),
         }
     }
 
@@ -153,14 +171,13 @@ impl Examiner<'_> {
     fn open(
         &self,
         url: Normal,
-        media_type: &MediaType,
+        decided: &str,
         head: &[u8],
         body: &mut Body<'_>,
     ) -> Result<Finding, Stop> {
         let mut found = Vec::new();
         let mut lefts = Vec::new();
         let mut fatal = None;
-        let mut inside = head.chain(body);
         let mut take = |path: &str, member: &mut dyn Read| {
             match self.member(&url.url, path, member) {
                 Ok(document) => found.push(document),
@@ -175,18 +192,23 @@ impl Examiner<'_> {
             }
             ControlFlow::Continue(())
         };
-        let opened = container::open(&media_type.decided, &mut inside, self.open, &mut take);
+        let opened = container::open(head, body, self.open, &self.limits, &mut take);
         if let Some(error) = fatal {
             return Err(Stop::Fatal(error));
         }
-        // What came before the damage is good.
-        if let Err(error) = opened {
-            lefts.push(left(Why::Unreadable, error.to_string()));
-        }
         // A member of another type is no loss.
         lefts.retain(|left| left.why != Why::MediaType);
+        match opened {
+            // What came before the damage is good, and a member that ran into it has said so.
+            Err(error) if lefts.is_empty() => lefts.push(left(Why::Unreadable, error.to_string())),
+            Err(_) => {}
+            Ok(opened) => lefts.extend(opened.skipped.into_iter().map(|skipped| Left {
+                member: Some(skipped.path),
+                ..left(Why::Unreadable, skipped.reason)
+            })),
+        }
         if found.is_empty() && lefts.is_empty() {
-            let reason = format!("no wanted document in {}", media_type.decided);
+            let reason = format!("no wanted document in {decided}");
             return Err(left(Why::NoneInside, reason).into());
         }
         Ok(Finding::Documents {
@@ -250,6 +272,8 @@ fn unreadable(error: io::Error) -> Left {
 fn is_success(status: i32) -> bool {
     (200..300).contains(&status) && !matches!(status, 204..=206)
 }
+
+const ZIP: &str = "application/zip";
 
 /// Reads until the buffer is full or the end is there.
 fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {

@@ -74,8 +74,8 @@ impl<'a> Keeping<'a> {
         let counters = import.counters();
         drop(import);
         // Nothing speaks of these any more.
-        for (number, extension) in &outcome.superfluous {
-            self.collection.remove(*number, extension)?;
+        for content in &outcome.superfluous {
+            self.collection.remove(content.number, &content.extension)?;
         }
         Ok((fates(told, &rows, &outcome.outcomes, &placements), counters))
     }

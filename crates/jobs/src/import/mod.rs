@@ -26,6 +26,7 @@ use std::time::Instant;
 use anyhow::{Context, anyhow};
 use catalog::{Import, NewImport};
 use crawl::Limits;
+use document::container;
 use document::url::Rules;
 use harvester::Stop;
 use store::Collection;
@@ -129,6 +130,7 @@ fn examiner<'a>(
         open: order.open,
         filter: &Off,
         spool: Spool::new(collection),
+        limits: container::Limits::default(),
     })
 }
 

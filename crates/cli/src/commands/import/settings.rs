@@ -102,7 +102,11 @@ fn media_types(names: &[String]) -> anyhow::Result<Vec<String>> {
 
 /// The containers that are named; `none` is none.
 fn containers(names: &[String]) -> anyhow::Result<Containers> {
-    let mut open = Containers::NONE;
+    let mut open = Containers {
+        gzip: false,
+        tar: false,
+        zip: false,
+    };
     for name in names {
         match name.trim() {
             "gzip" => open.gzip = true,

@@ -6,7 +6,7 @@ use crate::database::Transaction;
 use crate::jobs::{insert, lock_queue, read};
 use crate::running::{Running, interrupt_history};
 use crate::schedules::{self, withdraw};
-use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob};
+use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob, imports};
 
 /// How a worker ends a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +63,7 @@ impl Catalog {
             return Err(lost);
         };
         interrupt_history(&mut transaction, lease.job, "its job ended").await?;
+        imports::interrupt(&mut transaction, lease.job, "its job ended").await?;
         transaction.commit().await?;
         Ok(state)
     }

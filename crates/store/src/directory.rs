@@ -141,6 +141,18 @@ impl Directory {
         }
     }
 
+    /// How many bytes a file has; of a link, its own. `None` if there is no such file.
+    pub(crate) fn size(&self, path: &Path) -> Result<Option<u64>, Error> {
+        let stat = self.with_parent(path, false, |parent, name| {
+            rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
+        })?;
+        match stat {
+            Ok(stat) => Ok(Some(stat.st_size.try_into().unwrap_or_default())),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => Err(self.error("looked at", path, errno)),
+        }
+    }
+
     /// Opens a file for reading.
     pub(crate) fn read(&self, path: &Path) -> Result<File, Error> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;

@@ -202,7 +202,10 @@ impl Shared {
         log.begun(claim);
         let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {
             JobKind::Hook => self.run_hook(claim, running, &log),
-            JobKind::Harvest | JobKind::Quiet => self.run_harvest(claim, running, &log),
+            // Workers do not ask for the other kinds.
+            JobKind::Harvest | JobKind::Import | JobKind::Quiet => {
+                self.run_harvest(claim, running, &log)
+            }
         }));
         let ran = ran.unwrap_or_else(|panic| {
             let bug = anyhow::anyhow!("a bug in garner: {}", said(&*panic));

@@ -1,0 +1,11 @@
+//! The collection as others see it: documents, their parents and their contents.
+
+mod contents;
+mod documents;
+mod parents;
+mod states;
+
+pub use self::contents::{ContentEntry, VersionEntry};
+pub use self::documents::{DocumentEntry, DocumentQuery};
+pub use self::parents::{ParentEntry, ParentQuery};
+pub use self::states::DocumentState;

@@ -54,8 +54,9 @@ fn look_at_all(
             scope.spawn(|| {
                 while let Some(content) = page.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let looked = look_at(collection, content);
-                    let done = done.lock();
-                    done.map_or((), |mut done| drop(done.insert(content.number, looked)));
+                    if let Ok(mut done) = done.lock() {
+                        done.insert(content.number, looked);
+                    }
                 }
             });
         }

@@ -7,9 +7,11 @@ use anyhow::Context;
 use catalog::{FinishImport, ImportCounters, ImportState};
 
 use super::flow::Read;
+use super::job::{ImportEnded, ImportJob};
 use super::keeping::Keeping;
 use super::report;
 use super::verification::Verification;
+use crate::harvest::is_away;
 use crate::message;
 
 /// How an import ended.
@@ -42,22 +44,34 @@ pub(super) struct Done {
 /// Writes down how an import ended.
 pub(super) fn finish(
     keeping: Keeping<'_>,
+    job: Option<&ImportJob<'_>>,
     worked: anyhow::Result<Done>,
     began: Instant,
 ) -> anyhow::Result<Imported> {
     let (holdings, import) = (keeping.holdings, keeping.into_import());
-    let (state, reason, verification) = match worked {
+    let (state, reason, verification, error) = match worked {
         Ok(Done { read, verification }) => {
             let (state, reason) = outcome(&import.counters(), &read, verification.as_ref());
-            (state, reason, verification)
+            (state, reason, verification, None)
         }
         // Another process goes on with it, and writes down how it ends.
         Err(error) if is_lost(&error) => return Err(error),
-        Err(error) => (ImportState::Failed, Some(message(&error)), None),
+        Err(error) if job.is_some() && is_away(&error) => return Err(error),
+        Err(error) => (ImportState::Failed, Some(message(&error)), None, Some(error)),
     };
+    let verdict = job.map(|job| {
+        (job.decide)(&ImportEnded {
+            state,
+            error: error.as_ref(),
+            counters: import.counters(),
+        })
+    });
+    let (end, said) = verdict.map_or((None, None), |verdict| (Some(verdict.end), verdict.reason));
+    let reason = said.or(reason);
     let id = import.id();
     let finish = FinishImport {
         reason: reason.clone(),
+        job: end,
         ..FinishImport::new(state)
     };
     let entry = holdings

@@ -147,7 +147,8 @@ fn file(place: &Place) -> String {
 }
 
 const ROWS: usize = 500;
-const BYTES: u64 = 64 << 20;
+/// Three groups are on their way at once, and the bodies of all are to fit into the memory of the `Spool`.
+const BYTES: u64 = 12 << 20;
 const WARNINGS: usize = 5000;
 /// So much work is lost at most when the process is killed.
 const PATIENCE: Duration = Duration::from_secs(2);

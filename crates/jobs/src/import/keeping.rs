@@ -17,12 +17,15 @@ use super::group::{Content, Group, Told};
 use super::news::{Fate, FateKind};
 use super::spool::Held;
 use crate::Holdings;
+use crate::pulse::Pulse;
 
 /// A catalog and a collection that documents go into.
 pub(super) struct Keeping<'a> {
     pub(super) holdings: &'a Holdings,
     pub(super) collection: &'a Collection,
     import: Mutex<Import>,
+    /// The pulse of the job, if it is one: who was not heard of writes no file.
+    pulse: Option<(&'a Pulse, &'a Stop)>,
     last_beat: Mutex<Instant>,
 }
 
@@ -31,11 +34,13 @@ impl<'a> Keeping<'a> {
         holdings: &'a Holdings,
         collection: &'a Collection,
         import: Import,
+        pulse: Option<(&'a Pulse, &'a Stop)>,
     ) -> Self {
         Self {
             holdings,
             collection,
             import: Mutex::new(import),
+            pulse,
             last_beat: Mutex::new(Instant::now()),
         }
     }
@@ -57,6 +62,7 @@ impl<'a> Keeping<'a> {
         let placements = self.holdings.wait(catalog.reserve(&mut import, &rows))?;
         for ((row, content), placement) in rows.iter().zip(contents).zip(&placements) {
             if let (Placement::Store { number }, Some(content)) = (placement, content) {
+                self.hold()?;
                 place(self.collection, *number, extension(row), content)?;
             }
         }
@@ -74,10 +80,20 @@ impl<'a> Keeping<'a> {
         let counters = import.counters();
         drop(import);
         // Nothing speaks of these any more.
+        if !outcome.superfluous.is_empty() {
+            self.hold()?;
+        }
         for content in &outcome.superfluous {
             self.collection.remove(content.number, &content.extension)?;
         }
         Ok((fates(told, &rows, &outcome.outcomes, &placements), counters))
+    }
+
+    fn hold(&self) -> anyhow::Result<()> {
+        match self.pulse {
+            Some((pulse, stop)) => Ok(pulse.hold(stop)?),
+            None => Ok(()),
+        }
     }
 
     /// Where each source is gone on with.
@@ -90,6 +106,10 @@ impl<'a> Keeping<'a> {
 
     /// Renews the lease now and then, where a group takes long. Who lost it stops.
     pub(super) fn beat(&self, stop: &Stop) {
+        // The lease of a job is kept by the process that has it, and that of its import follows it.
+        if self.pulse.is_some() {
+            return;
+        }
         let Ok(import) = self.import.try_lock() else {
             // A group is being committed, which renews it.
             return;

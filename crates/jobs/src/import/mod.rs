@@ -7,6 +7,7 @@ mod examine;
 mod flow;
 mod gather;
 mod group;
+mod job;
 mod keeping;
 mod member;
 mod met;
@@ -38,6 +39,7 @@ use self::ending::Done;
 pub use self::ending::Imported;
 use self::examine::Examiner;
 use self::flow::Flow;
+pub(crate) use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::keeping::Keeping;
 pub use self::news::{Fate, FateKind, ImportNews, ImportProgress};
 pub use self::order::ImportCrawl;
@@ -59,13 +61,28 @@ pub fn import(
     stop: &Stop,
     tell: &(dyn Fn(ImportNews<'_>) + Sync),
 ) -> anyhow::Result<Imported> {
+    import_for(holdings, order, stop, None, tell)
+}
+
+/// Imports for a job, which ends together with the import.
+///
+/// A catalog that is away for a while and a job that is another's now are errors, and nothing is written about them: the
+/// same call goes on from the last group that was committed.
+pub(crate) fn import_for(
+    holdings: &Holdings,
+    order: &ImportCrawl,
+    stop: &Stop,
+    job: Option<&ImportJob<'_>>,
+    tell: &(dyn Fn(ImportNews<'_>) + Sync),
+) -> anyhow::Result<Imported> {
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
     let collection = open_collection(holdings, order.collection.as_deref(), order.durability)?;
     let examiner = examiner(order, Some(&collection))?;
-    let import = begin(holdings, order, &sources, tell)?;
-    let keeping = Keeping::new(holdings, &collection, import);
+    let import = begin(holdings, order, &sources, job, tell)?;
+    let pulse = job.map(|job| (job.pulse, stop));
+    let keeping = Keeping::new(holdings, &collection, import, pulse);
     let flow = Flow {
         order,
         sources: &sources,
@@ -77,18 +94,20 @@ pub fn import(
     // A bug that one record brings to light must not leave the import without an end.
     let worked = catch_unwind(AssertUnwindSafe(|| run(&flow, &keeping)))
         .unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", said(&*panic))));
-    ending::finish(keeping, worked, began)
+    ending::finish(keeping, job, worked, began)
 }
 
 fn begin(
     holdings: &Holdings,
     order: &ImportCrawl,
     sources: &Sources,
+    job: Option<&ImportJob<'_>>,
     tell: &(dyn Fn(ImportNews<'_>) + Sync),
 ) -> anyhow::Result<Import> {
     let parameters = serde_json::to_string(&order.parameters()?)?;
     let new = NewImport {
         keep_versions: order.keep_versions,
+        job: job.map(|job| job.lease),
         ..NewImport::new(parameters, sources.names())
     };
     let import = holdings.wait(holdings.catalog().begin_import(&new))?;

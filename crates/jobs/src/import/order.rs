@@ -9,8 +9,9 @@ use store::Durability;
 
 use crate::harvest::digest;
 
-/// An import: which crawl, which of its documents, and where they go.
-#[derive(Debug, Clone)]
+/// An import: which crawl, which of its documents, and where they go. As JSON, these are the parameters of a job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ImportCrawl {
     /// Archives, directories of archives, or the directory of a mirror.
     pub paths: Vec<PathBuf>,
@@ -25,6 +26,7 @@ pub struct ImportCrawl {
     /// The media types that are taken.
     pub types: Vec<String>,
     /// Containers that are opened.
+    #[serde(with = "opened")]
     pub open: Containers,
     /// A file of hosts and URLs that are not wanted.
     pub blacklist: Option<PathBuf>,
@@ -39,6 +41,7 @@ pub struct ImportCrawl {
     /// Where documents go, if not into DIR/documents: a directory or `s3://BUCKET/PREFIX`.
     pub collection: Option<String>,
     /// When files must have reached the disk.
+    #[serde(skip)]
     pub durability: Durability,
 }
 
@@ -83,6 +86,29 @@ impl Default for ImportCrawl {
 }
 
 impl ImportCrawl {
+    /// Reads the parameters of a job.
+    pub fn parse(json: &str) -> anyhow::Result<Self> {
+        serde_json::from_str(json).context("the parameters of the import cannot be read")
+    }
+
+    /// The parameters of a job that any process can do which sees the files under the same names.
+    pub fn text(&self) -> anyhow::Result<String> {
+        let place = |path: &Path| std::path::absolute(path);
+        let mut order = self.clone();
+        for path in &mut order.paths {
+            *path = place(path)?;
+        }
+        for path in [&mut order.log, &mut order.root, &mut order.blacklist] {
+            *path = absolute(path.as_deref())?;
+        }
+        if let Some(format) = &mut order.log_format
+            && Path::new(format).is_file()
+        {
+            *format = place(Path::new(format))?.to_string_lossy().into_owned();
+        }
+        Ok(serde_json::to_string(&order)?)
+    }
+
     pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
         let log_format = match &self.log_format {
             Some(format) if Path::new(format).is_file() => Some(said(Path::new(format))?),
@@ -110,6 +136,28 @@ fn absolute(path: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     Ok(path.map(std::path::absolute).transpose()?)
 }
 
+/// Containers as a list of their names.
+mod opened {
+    use document::container::Containers;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(open: &Containers, to: S) -> Result<S::Ok, S::Error> {
+        let all = [(open.gzip, "gzip"), (open.tar, "tar"), (open.zip, "zip")];
+        let names: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+        names.serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Containers, D::Error> {
+        let names = Vec::<String>::deserialize(from)?;
+        let is = |name: &str| names.iter().any(|named| named == name);
+        Ok(Containers {
+            gzip: is("gzip"),
+            tar: is("tar"),
+            zip: is("zip"),
+        })
+    }
+}
+
 /// The digest of what a file says.
 fn said(file: &Path) -> anyhow::Result<String> {
     let bytes =
@@ -121,3 +169,26 @@ fn said(file: &Path) -> anyhow::Result<String> {
 const TYPES: [&str; 2] = ["application/pdf", "application/postscript"];
 /// Longer ones are hardly ever links to documents, and browsers do not follow them.
 const LONGEST_URL: usize = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parameters_of_a_job_say_all_that_an_order_says() {
+        let order = ImportCrawl {
+            paths: vec![PathBuf::from("/crawls/a.warc.gz")],
+            types: vec!["text/html".to_owned()],
+            open: Containers::ALL,
+            keep_versions: true,
+            max_url_length: 99,
+            crawler: Some("mine".to_owned()),
+            ..ImportCrawl::default()
+        };
+
+        let read = ImportCrawl::parse(&order.text().unwrap()).unwrap();
+
+        assert_eq!(format!("{read:?}"), format!("{order:?}"));
+        assert!(ImportCrawl::parse("{\"pathes\":[]}").is_err());
+    }
+}

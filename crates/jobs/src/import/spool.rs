@@ -140,7 +140,7 @@ fn unwritten(error: io::Error) -> Trouble {
 }
 
 /// As many bytes of bodies are in memory at most.
-const MEMORY: usize = 48 << 20;
+const MEMORY: usize = 64 << 20;
 /// A body that is longer is in a file.
 const LARGEST: usize = 8 << 20;
 const BLOCK: usize = 64 << 10;

@@ -135,9 +135,12 @@ pub(super) fn is(error: &anyhow::Error, kind: impl Fn(&catalog::Error) -> bool) 
 
 /// Whether the job is another's now.
 pub(super) fn is_lost(error: &anyhow::Error) -> bool {
-    use catalog::Error::{JobLost, LeaseLost};
+    use catalog::Error::{ImportLost, JobLost, LeaseLost};
     is(error, |error| {
-        matches!(error, JobLost { .. } | LeaseLost { .. })
+        matches!(
+            error,
+            ImportLost { .. } | JobLost { .. } | LeaseLost { .. }
+        )
     })
 }
 

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::bail;
-use catalog::ImportState;
+use anyhow::Context;
+use catalog::{ImportState, NewJob};
 use clap::{Args, ValueEnum};
 use harvester::Stop;
-use jobs::{Holdings, ImportCrawl, Imported};
+use jobs::{ImportCrawl, Imported};
 
 use self::lines::Lines;
 use super::LEFT_OUT;
@@ -133,6 +133,9 @@ impl Import {
             Ok(order) => order,
             Err(error) => return Ok(usage(&error)),
         };
+        if self.queue {
+            return self.enqueue(&order);
+        }
         let stop = Stop::default();
         let lines = Lines::new(self.quiet);
         let imported = self.import(&config, &order, &stop, &lines);
@@ -144,6 +147,24 @@ impl Import {
             ImportState::Incomplete => ExitCode::from(LEFT_OUT),
             ImportState::Failed | ImportState::Running => ExitCode::FAILURE,
         })
+    }
+
+    /// Puts the import into the queue, for whoever looks for work.
+    fn enqueue(&self, order: &ImportCrawl) -> anyhow::Result<ExitCode> {
+        for path in order.paths.iter().chain(&order.log) {
+            std::fs::metadata(path)
+                .with_context(|| format!("`{}` cannot be read", path.display()))?;
+        }
+        let holdings = self.holdings.create()?;
+        let job = NewJob {
+            max_attempts: jobs::ATTEMPTS,
+            created_by: Some(BY.to_owned()),
+            ..NewJob::import(order.text()?)
+        };
+        let job = holdings.wait(holdings.catalog().add_job(&job))?;
+        let said = self.holdings.said();
+        eprintln!("job {} waits for a worker; garner job show {}{said} --follow", job.id, job.id);
+        Ok(ExitCode::SUCCESS)
     }
 
     fn import(
@@ -198,3 +219,5 @@ fn stop_on_signal(stop: Stop) -> anyhow::Result<()> {
 
 const LONGEST_STOP: Duration = Duration::from_secs(60);
 const USAGE: u8 = 2;
+/// Who wants it, if it was said here.
+const BY: &str = "the command line";

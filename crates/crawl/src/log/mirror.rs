@@ -1,0 +1,381 @@
+//! Where Heritrix's MirrorWriter puts the file of a URL, as far as the URL tells.
+//!
+//! A path is the host, the segments of the URL's path, and a name made of the last one. Whether a name got a number, because
+//! something else had it already, only the tree itself can tell: see `root`.
+
+use std::borrow::Cow;
+
+use super::location::Location;
+
+/// A name in a path, which may have been given a number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Segment {
+    main: Vec<u8>,
+    query: Vec<u8>,
+    /// With its dot.
+    suffix: Vec<u8>,
+    longest: usize,
+    /// Whether the writer gives it a number where something else has its name.
+    pub(super) can_clash: bool,
+}
+
+/// The paths at which the file of a URL may be, the likeliest first.
+pub(super) fn paths(url: &str) -> Vec<Vec<Segment>> {
+    let Some(location) = Location::of(url.as_bytes()).filter(|_| url.starts_with("http")) else {
+        return Vec::new();
+    };
+    let host = location.host.to_ascii_lowercase();
+    let mut paths = Vec::new();
+    // Heritrix decodes the path. Other versions of the library that it uses did not.
+    for decode in [decoded, as_it_is] as [fn(&[u8]) -> Cow<'_, [u8]>; 2] {
+        let path = decode(location.path);
+        let query = location.query.map(decode).unwrap_or_default();
+        let segments = segments(&path, &query);
+        for start in starts(&host, &location) {
+            if let Some(short) = shortened(&start, &segments) {
+                paths.push(short);
+            }
+            paths.push([start, segments.clone()].concat());
+        }
+        if path == location.path && query == location.query.unwrap_or_default() {
+            break;
+        }
+    }
+    // The likeliest is the one without a directory for the port; sorting keeps the order otherwise.
+    paths.sort_by_key(|path| path.get(1) == location.port.map(Segment::directory).as_ref());
+    paths.retain(|path| path.iter().all(Segment::is_harmless));
+    paths
+}
+
+/// A path that was told and not computed: its names have no numbers.
+pub(super) fn plain(file: &[u8]) -> Option<Vec<Segment>> {
+    let names = file.split(|byte| *byte == b'/');
+    let names = names.filter(|name| !matches!(*name, b"" | b"."));
+    let path: Vec<Segment> = names.map(Segment::exact).collect();
+    let harmless = !path.is_empty() && path.iter().all(Segment::is_harmless);
+    harmless.then_some(path)
+}
+
+/// The host, and the port where the writer was told to make directories for ports.
+fn starts(host: &[u8], location: &Location<'_>) -> Vec<Vec<Segment>> {
+    let mut starts = vec![vec![Segment::exact(host)]];
+    if let Some(port) = location.port {
+        starts.push(vec![Segment::exact(host), Segment::directory(port)]);
+    }
+    starts
+}
+
+/// What the writer makes of a path that is too long: one directory for all. How long is too long depends on where the
+/// mirror was then, so that both may be right.
+fn shortened(start: &[Segment], segments: &[Segment]) -> Option<Vec<Segment>> {
+    let length: usize = segments.iter().map(|segment| segment.main.len() + 1).sum();
+    let end = segments
+        .last()
+        .filter(|_| length > LONG_FROM && segments.len() > 1)?;
+    let mut path = start.to_vec();
+    path.extend([Segment::directory(b"LONG"), end.clone()]);
+    Some(path)
+}
+
+fn segments(path: &[u8], query: &[u8]) -> Vec<Segment> {
+    let slash = path.iter().rposition(|byte| *byte == b'/');
+    let (directories, name) = match slash {
+        Some(slash) => (&path[..slash], &path[slash + 1..]),
+        None => (&b""[..], path),
+    };
+    let directories = directories.split(|byte| *byte == b'/');
+    let directories = directories.filter(|directory| !directory.is_empty());
+    let mut segments: Vec<Segment> = directories.map(Segment::directory).collect();
+    segments.push(match name {
+        b"" => Segment::end(b"index.html", query),
+        name => Segment::end(name, query),
+    });
+    segments
+}
+
+impl Segment {
+    fn exact(name: &[u8]) -> Self {
+        Self {
+            main: name.to_vec(),
+            query: Vec::new(),
+            suffix: Vec::new(),
+            longest: LONGEST,
+            can_clash: false,
+        }
+    }
+
+    fn directory(name: &[u8]) -> Self {
+        let name = without_dot(name);
+        Self {
+            can_clash: true,
+            ..Self::exact(cut(&name, LONGEST))
+        }
+    }
+
+    fn end(name: &[u8], query: &[u8]) -> Self {
+        // One less than a directory: the writer adds an "N" while it writes.
+        let longest = LONGEST - 1;
+        let dot = name.iter().rposition(|byte| *byte == b'.');
+        let dot = dot.filter(|dot| *dot > 0 && *dot < name.len() - 1);
+        let (main, suffix) = name.split_at(dot.unwrap_or(name.len()));
+        let suffix = match suffix {
+            [dot, suffix @ ..] => [&[*dot], cut(suffix, longest)].concat(),
+            [] => Vec::new(),
+        };
+        Self {
+            main: cut(&without_dot(main), longest).to_vec(),
+            query: cut(query, longest).to_vec(),
+            suffix,
+            longest,
+            can_clash: true,
+        }
+    }
+
+    /// The name, with the number that it got where something else had it. What is too long is cut off at its query, then at
+    /// its main part, then at its suffix.
+    pub(super) fn name(&self, number: Option<u32>) -> Vec<u8> {
+        let number = number.map(|number| number.to_string()).unwrap_or_default();
+        let (mut main, mut query, mut suffix) = (&self.main[..], &self.query[..], &self.suffix[..]);
+        let excess = |main: &[u8], query: &[u8], suffix: &[u8]| {
+            let length = units(main) + units(query) + units(suffix) + number.len();
+            length.saturating_sub(self.longest)
+        };
+        query = cut(
+            query,
+            units(query).saturating_sub(excess(main, query, suffix)),
+        );
+        main = cut(
+            main,
+            units(main)
+                .saturating_sub(excess(main, query, suffix))
+                .max(1),
+        );
+        suffix = cut(
+            suffix,
+            units(suffix).saturating_sub(excess(main, query, suffix)),
+        );
+        [main, number.as_bytes(), query, suffix].concat()
+    }
+
+    fn is_harmless(&self) -> bool {
+        let name = self.name(None);
+        let leads_elsewhere = matches!(&name[..], b"" | b"." | b"..");
+        !leads_elsewhere && !name.iter().any(|byte| matches!(byte, b'/' | 0))
+    }
+}
+
+fn without_dot(name: &[u8]) -> Cow<'_, [u8]> {
+    match name {
+        [b'.', rest @ ..] => Cow::Owned([b"%2E", rest].concat()),
+        name => Cow::Borrowed(name),
+    }
+}
+
+/// As much of a name as fits. An escape, as a character, is kept whole or not at all.
+fn cut(name: &[u8], longest: usize) -> &[u8] {
+    if name.len() <= longest {
+        return name;
+    }
+    let (mut at, mut length) = (0, 0);
+    while at < name.len() {
+        let lump = lump(&name[at..]);
+        length += units(&name[at..at + lump]);
+        if length > longest {
+            break;
+        }
+        at += lump;
+    }
+    &name[..at]
+}
+
+/// The number of bytes of an escape or a character.
+fn lump(bytes: &[u8]) -> usize {
+    let is_escape = matches!(bytes, [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit());
+    if is_escape {
+        return 3;
+    }
+    let longest = bytes.len().min(4);
+    let character = (1..=longest).find(|length| std::str::from_utf8(&bytes[..*length]).is_ok());
+    character.unwrap_or(1)
+}
+
+/// The length of a name as Java counts it.
+fn units(name: &[u8]) -> usize {
+    match name.is_ascii() {
+        true => name.len(),
+        false => String::from_utf8_lossy(name).encode_utf16().count(),
+    }
+}
+
+/// A text without its escapes.
+pub(super) fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.contains(&b'%') {
+        return Cow::Borrowed(text);
+    }
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
+        let escaped = if byte == b'%' {
+            digit(at + 1).zip(digit(at + 2))
+        } else {
+            None
+        };
+        match escaped {
+            Some((high, low)) => decoded.push((high << 4 | low) as u8),
+            None => decoded.push(byte),
+        }
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    Cow::Owned(decoded)
+}
+
+fn as_it_is(text: &[u8]) -> Cow<'_, [u8]> {
+    Cow::Borrowed(text)
+}
+
+const LONGEST: usize = 255;
+/// The writer's limit is 768 with the base directory, whose length nobody knows any more.
+const LONG_FROM: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(path: &[Segment]) -> String {
+        let names: Vec<String> = path
+            .iter()
+            .map(|segment| String::from_utf8_lossy(&segment.name(None)).into_owned())
+            .collect();
+        names.join("/")
+    }
+
+    fn first(url: &str) -> String {
+        paths(url)
+            .first()
+            .map(|path| joined(path))
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn paths_are_those_of_the_mirror_writer() {
+        for (url, expected) in [
+            ("http://H.example/", "h.example/index.html"),
+            ("http://h.example", "h.example/index.html"),
+            ("http://h/p/", "h/p/index.html"),
+            ("http://h/p/show.pdf", "h/p/show.pdf"),
+            ("http://h/p/show.pdf?id=3", "h/p/showid=3.pdf"),
+            ("http://h/p/show?id=3", "h/p/showid=3"),
+            ("http://h/?id=3", "h/indexid=3.html"),
+            ("http://h/p?", "h/p"),
+            ("http://h:8080/x", "h/x"),
+            ("https://u:p@h/x#y", "h/x"),
+            ("http://h/.hidden/.htaccess", "h/%2Ehidden/%2Ehtaccess"),
+            ("http://h/.a.b", "h/%2Ea.b"),
+            ("http://h/a.", "h/a."),
+            ("http://h/a.tar.gz", "h/a.tar.gz"),
+            ("http://h/a.tar.gz?v=1", "h/a.tarv=1.gz"),
+            ("http://h/a%20b.pdf", "h/a b.pdf"),
+            ("http://h/a//b", "h/a/b"),
+            ("http://h/x.d/y", "h/x.d/y"),
+        ] {
+            assert_eq!(first(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_tried_as_they_are_too() {
+        let all: Vec<String> = paths("http://h:81/a%20b?c%3D1")
+            .iter()
+            .map(|path| joined(path))
+            .collect();
+
+        assert_eq!(
+            all,
+            ["h/a bc=1", "h/a%20bc%3D1", "h/81/a bc=1", "h/81/a%20bc%3D1"]
+        );
+    }
+
+    #[test]
+    fn names_that_are_too_long_are_cut_at_the_query_first() {
+        let name = |url: &str| first(url).rsplit('/').next().unwrap_or_default().to_owned();
+
+        let with_query = name(&format!(
+            "http://h/{}.pdf?{}",
+            "m".repeat(100),
+            "q".repeat(300)
+        ));
+        assert_eq!(
+            with_query,
+            format!("{}{}.pdf", "m".repeat(100), "q".repeat(150))
+        );
+        let main = name(&format!("http://h/{}.pdf?q", "m".repeat(300)));
+        assert_eq!(main, format!("{}.pdf", "m".repeat(250)));
+        let directory = first(&format!("http://h/{}/x", "d".repeat(300)));
+        assert!(
+            directory.contains(&format!("/{}/x", "d".repeat(255))),
+            "{directory}"
+        );
+        let escape = format!("{}%41", "m".repeat(253));
+        let raw = paths(&format!("http://h/{escape}"));
+        assert_eq!(joined(&raw[1]), format!("h/{}", "m".repeat(253)));
+        let characters = "\u{e9}".repeat(300);
+        assert_eq!(
+            name(&format!("http://h/{characters}")),
+            "\u{e9}".repeat(254)
+        );
+    }
+
+    #[test]
+    fn long_paths_are_looked_for_in_one_directory() {
+        let url = format!("http://h/{}end.pdf", "directory/".repeat(90));
+
+        let all: Vec<String> = paths(&url).iter().map(|path| joined(path)).collect();
+
+        assert_eq!(all[0], "h/LONG/end.pdf");
+        assert_eq!(all.len(), 2);
+    }
+
+    #[test]
+    fn numbers_stand_behind_the_main_part() {
+        let path = &paths("http://h/p/show.pdf?id=3")[0];
+
+        assert_eq!(path[1].name(Some(2)), b"p2");
+        assert_eq!(path[2].name(Some(12)), b"show12id=3.pdf");
+        let long = &paths(&format!("http://h/{}", "x".repeat(300)))[0];
+        assert_eq!(
+            long[1].name(Some(10)),
+            format!("{}10", "x".repeat(252)).into_bytes()
+        );
+    }
+
+    #[test]
+    fn no_url_leads_out() {
+        for url in [
+            "http://../x",
+            "http://./x",
+            "http://h/a%00b",
+            "http://h/a?b/c",
+            "ftp://h/x",
+            "dns:h",
+            "",
+        ] {
+            assert!(paths(url).is_empty(), "{url}");
+        }
+        for url in [
+            "http://h/../../etc/passwd",
+            "http://h/%2e%2e/%2E%2E/etc/passwd",
+            "http://h/..%2f..%2fx",
+        ] {
+            for path in paths(url) {
+                let names: Vec<Vec<u8>> = path.iter().map(|segment| segment.name(None)).collect();
+                let harmless = |name: &Vec<u8>| name != b".." && !name.contains(&b'/');
+                assert!(names.iter().all(harmless), "{url}");
+            }
+        }
+        assert_eq!(plain(b"../x"), None);
+        assert_eq!(plain(b"a/../../x"), None);
+        assert_eq!(plain(b""), None);
+        assert_eq!(joined(&plain(b"./a//b/.c").unwrap()), "a/b/.c");
+    }
+}

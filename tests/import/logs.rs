@@ -105,7 +105,7 @@ fn a_new_crawler_needs_a_description_and_no_code() {
     crawl.write("mine.log", "0001.bin|http://a.example/1.pdf|http://a.example/|20260301080008\nnonsense\n");
     crawl.write(
         "mine.toml",
-        "pattern = '^(?<file>[^|]+)\\|(?<url>[^|]+)\\|(?<parent>[^|]+)\\|(?<date>\\d+)$'\n\
+        "line = '^(?<file>[^|]+)\\|(?<url>[^|]+)\\|(?<parent>[^|]+)\\|(?<date>\\d+)$'\n\
          date = '%Y%m%d%H%M%S'\npath = 'field'\n",
     );
 
@@ -115,4 +115,20 @@ fn a_new_crawler_needs_a_description_and_no_code() {
     assert_eq!(printed["saved_New"], 1, "{}", stderr(&output));
     assert_eq!(printed["skipped_Records"], 1, "{printed}");
     assert_eq!(shown(&crawl, "http://a.example/1.pdf")["discover_date"], "2026-03-01T08:00:08Z");
+}
+
+#[test]
+fn files_below_a_directory_have_urls_by_their_paths() {
+    let crawl = Crawl::new();
+    crawl.write("mirror/papers/a b.pdf", pdf(1));
+    crawl.write("mirror/index.html", "<!DOCTYPE html><p>papers</p>");
+
+    let printed = crawl.import(0, &["mirror", "--base-url", "http://a.example/sub"]);
+    assert_eq!((&printed["saved_New"], &printed["filtered_MTF"]), (&json!(1), &json!(1)));
+    let document = shown(&crawl, "http://a.example/sub/papers/a%20b.pdf");
+    assert_eq!(document["parent"], "http://a.example/sub/papers/");
+    assert!(document["source"].as_str().unwrap().contains("mirror"), "{document}");
+
+    let again = crawl.import(0, &["mirror", "--base-url", "http://a.example/sub"]);
+    assert_eq!((&again["saved_New"], &again["saved_Duplicate"]), (&json!(0), &json!(1)));
 }

@@ -202,10 +202,17 @@ impl Examiner<'_> {
             // What came before the damage is good, and a member that ran into it has said so.
             Err(error) if lefts.is_empty() => lefts.push(left(Why::Unreadable, error.to_string())),
             Err(_) => {}
-            Ok(opened) => lefts.extend(opened.skipped.into_iter().map(|skipped| Left {
-                member: Some(skipped.path),
-                ..left(Why::Unreadable, skipped.reason)
-            })),
+            Ok(opened) => {
+                for skipped in opened.skipped {
+                    let is_told = |left: &Left| left.member.as_ref() == Some(&skipped.path);
+                    if !lefts.iter().any(is_told) {
+                        lefts.push(Left {
+                            member: Some(skipped.path),
+                            ..left(Why::Unreadable, skipped.reason)
+                        });
+                    }
+                }
+            }
         }
         if found.is_empty() && lefts.is_empty() {
             let reason = format!("no wanted document in {decided}");

@@ -145,7 +145,7 @@ impl Flow<'_> {
         }
         Gatherer {
             rules: &self.examiner.rules,
-            log: self.sources.log.as_ref(),
+            sources: self.sources,
             crawler: self.order.crawler.as_deref(),
             undated: None,
             group,

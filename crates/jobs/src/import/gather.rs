@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
 use catalog::{CaptureRow, ContentRow, ParentRow};
-use crawl::{Capture, LogIndex, News, Place};
+use crawl::{Capture, News, Place};
 use document::{digest, media_type};
 use document::url::{self, Normal, Rules};
 
@@ -13,13 +13,12 @@ use super::examine::{Finding, Found};
 use super::group::{Content, Group};
 use super::member::md5_of_member;
 use super::met::Met;
-use super::sources;
+use super::sources::{self, Sources};
 
 /// Makes groups of one source.
 pub(super) struct Gatherer<'a> {
     pub(super) rules: &'a Rules,
-    /// A crawl.log beside the archives.
-    pub(super) log: Option<&'a LogIndex>,
+    pub(super) sources: &'a Sources,
     pub(super) crawler: Option<&'a str>,
     /// The date of captures that have none: when their file was written.
     pub(super) undated: Option<(PathBuf, i64)>,
@@ -33,7 +32,10 @@ impl Gatherer<'_> {
     pub(super) fn take(&mut self, news: News<Finding>) -> ControlFlow<()> {
         match news {
             News::Capture(mut capture, finding) => {
-                if let Some(log) = self.log {
+                if let Some(place) = self.sources.real_place(&capture.place.file) {
+                    capture.place.file = place.to_owned();
+                }
+                if let Some(log) = &self.sources.log {
                     log.complete(&mut capture);
                 }
                 self.group.counters.all += 1;

@@ -2,6 +2,7 @@
 
 mod budget;
 mod content_filter;
+mod downloads;
 mod ending;
 mod examine;
 mod flow;

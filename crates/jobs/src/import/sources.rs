@@ -5,7 +5,9 @@ use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, bail};
 use crawl::{Limits, LogFormat, LogIndex, LogSource, Source};
+use tempfile::NamedTempFile;
 
+use super::downloads;
 use super::order::ImportCrawl;
 
 /// All that is read, in order.
@@ -15,6 +17,8 @@ pub(super) struct Sources {
     pub(super) log: Option<LogIndex>,
     /// Files that are no crawl, and why.
     pub(super) refused: Vec<(PathBuf, String)>,
+    /// The list of files below a directory, as it was made for this import.
+    list: Option<(NamedTempFile, PathBuf)>,
 }
 
 impl Sources {
@@ -42,26 +46,56 @@ impl Sources {
             all,
             log: None,
             refused,
+            list: None,
         };
-        sources.add_log(order, directories, limits)?;
+        match (&order.log, &order.base_url) {
+            (Some(log), _) => sources.add_log(order, log, directories, limits)?,
+            (None, Some(base)) => sources.add_downloads(base, directories, limits)?,
+            (None, None) => sources.refuse(&directories)?,
+        }
+        if sources.all.is_empty() {
+            let reasons = sources.refused.iter().map(|(_, reason)| reason.as_str());
+            let reasons: Vec<_> = reasons.collect();
+            bail!("nothing to import: {}", reasons.join("; "));
+        }
         Ok(sources)
+    }
+
+    fn refuse(&self, directories: &[PathBuf]) -> anyhow::Result<()> {
+        match directories.first() {
+            Some(directory) => bail!(
+                "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log, and if its paths are those of URLs, name their beginning with --base-url",
+                directory.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// All files below a directory.
+    fn add_downloads(
+        &mut self,
+        base_url: &str,
+        directories: Vec<PathBuf>,
+        limits: &Limits,
+    ) -> anyhow::Result<()> {
+        let [directory] = &directories[..] else {
+            bail!("--base-url goes with one directory of files, and there are {}", directories.len());
+        };
+        let list = downloads::list(directory, &mut self.refused)?;
+        let format = downloads::format(base_url, true)?;
+        let source = LogSource::open(list.path(), directory, format, limits)?;
+        self.all.push(Source::Log(source));
+        self.list = Some((list, std::path::absolute(directory)?));
+        Ok(())
     }
 
     fn add_log(
         &mut self,
         order: &ImportCrawl,
+        log: &Path,
         mut directories: Vec<PathBuf>,
         limits: &Limits,
     ) -> anyhow::Result<()> {
-        let Some(log) = &order.log else {
-            if let Some(directory) = directories.first() {
-                bail!(
-                    "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log",
-                    directory.display()
-                );
-            }
-            return Ok(());
-        };
         let format = log_format(order)?;
         directories.extend(order.root.clone());
         match directories.as_slice() {
@@ -84,13 +118,31 @@ impl Sources {
         self.all.iter().map(Source::length).sum()
     }
 
+    /// The names of all, which are the same when the same is imported again.
     pub(super) fn names(&self) -> Vec<String> {
-        self.all.iter().map(Source::name).collect()
+        let name = |source: &Source| {
+            let name = source.name();
+            let place = self.real_place(Path::new(&name));
+            place.map_or(name, |place| place.to_string_lossy().into_owned())
+        };
+        self.all.iter().map(name).collect()
+    }
+
+    /// What is meant by the file of a place, where that is a list which was made for this import.
+    pub(super) fn real_place(&self, file: &Path) -> Option<&Path> {
+        let (list, directory) = self.list.as_ref()?;
+        (list.path() == file).then_some(directory)
     }
 }
 
 /// The format that is named, or that of Heritrix.
 fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
+    if let Some(base) = &order.base_url {
+        if order.log_format.as_deref().is_some_and(|name| name != "ftp-list") {
+            bail!("--base-url goes with lists of paths alone: --log-format ftp-list");
+        }
+        return downloads::format(base, false);
+    }
     let Some(name) = &order.log_format else {
         return Ok(LogFormat::heritrix());
     };

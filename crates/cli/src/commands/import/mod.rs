@@ -13,6 +13,7 @@ use catalog::{ImportState, NewJob};
 use clap::{Args, ValueEnum};
 use harvester::Stop;
 use jobs::{ImportCrawl, Imported};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::lines::Lines;
 use super::LEFT_OUT;
@@ -101,8 +102,8 @@ struct Facts {
     /// The directory that the files of the log lie in
     #[arg(long, value_name = "DIR", requires = "log")]
     root: Option<PathBuf>,
-    /// What the URLs begin with, where the log only has paths
-    #[arg(long, value_name = "URL", requires = "log")]
+    /// What the URLs begin with, where a log only has paths. Without a log, those of all files below PATH
+    #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// The name of the crawler, for the .met files beside the documents
     #[arg(long, value_name = "NAME")]
@@ -136,6 +137,7 @@ impl Import {
         if self.queue {
             return self.enqueue(&order);
         }
+        allow_many_files();
         let stop = Stop::default();
         let lines = Lines::new(self.quiet);
         let imported = self.import(&config, &order, &stop, &lines);
@@ -197,6 +199,17 @@ fn usage(error: &anyhow::Error) -> ExitCode {
     eprintln!("garner: {}", crate::text::plain(&message));
     eprintln!("\nFor more information, try 'garner import --help'.");
     ExitCode::from(USAGE)
+}
+
+/// Lets this process have as many files open as the system allows: bodies that are too many for memory wait in files.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // If not, the usual number has to do.
+    let _ = setrlimit(Resource::Nofile, most);
 }
 
 /// The first signal ends the import in good order, after the group that is being read. A second one ends the program, and

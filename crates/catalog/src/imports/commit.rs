@@ -39,7 +39,7 @@ pub struct GroupCommit<'a> {
 pub struct GroupOutcome {
     /// What each capture was, in their order.
     pub outcomes: Vec<CaptureOutcome>,
-    /// Contents whose files are to be removed now: nothing in the catalog speaks of them any more.
+    /// Contents whose files are to be removed now, if there are any: nothing in the catalog speaks of them any more.
     pub superfluous: Vec<Superfluous>,
 }
 
@@ -132,6 +132,7 @@ async fn write(
         group.placements,
         &needed,
         &loaded.contents,
+        &import.reserved,
     )
     .await?;
     let numbers = written.numbers;

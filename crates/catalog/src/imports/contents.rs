@@ -31,6 +31,27 @@ pub(super) struct Written<'a> {
     pub(super) superfluous: Vec<Superfluous>,
 }
 
+impl Written<'_> {
+    /// Adds files that this import may have stored before it was killed, and that turned out not to be needed.
+    fn add_left(&mut self, rows: &[CaptureRow], reserved: &HashMap<String, i64>) {
+        let mut told: HashSet<i64> = self.superfluous.iter().map(|file| file.number).collect();
+        for row in rows {
+            if let ContentRow::Bytes {
+                sha1, extension, ..
+            } = &row.content
+                && let Some(number) = reserved.get(sha1)
+                && !self.fresh.contains(number)
+                && told.insert(*number)
+            {
+                self.superfluous.push(Superfluous {
+                    number: *number,
+                    extension: extension.clone(),
+                });
+            }
+        }
+    }
+}
+
 /// Writes the contents that documents of the group need.
 pub(super) async fn write<'a>(
     transaction: &mut Transaction,
@@ -38,6 +59,7 @@ pub(super) async fn write<'a>(
     placements: &[Placement],
     needed: &HashSet<&str>,
     known: &HashMap<String, Content>,
+    reserved: &HashMap<String, i64>,
 ) -> Result<Written<'a>, Error> {
     let mut written = Written::default();
     let (mut new, mut restored) = (Vec::new(), Vec::new());
@@ -85,6 +107,7 @@ pub(super) async fn write<'a>(
             }),
         }
     }
+    written.add_left(rows, reserved);
     if !new.is_empty() {
         let sql = "INSERT INTO content (id, sha1, sha256, size, media_type, extension)
              SELECT CAST(item.value->>0 AS BIGINT), item.value->>1, item.value->>2, CAST(item.value->>3 AS BIGINT),

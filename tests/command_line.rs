@@ -593,7 +593,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 37] = [
+const COMMANDS: [&[&str]; 43] = [
     &[],
     &["serve"],
     &["explain"],
@@ -606,6 +606,12 @@ const COMMANDS: [&[&str]; 37] = [
     &["repository", "remove"],
     &["records"],
     &["history"],
+    &["import"],
+    &["documents"],
+    &["documents", "list"],
+    &["documents", "show"],
+    &["documents", "state"],
+    &["verify"],
     &["schedule"],
     &["schedule", "add"],
     &["schedule", "list"],

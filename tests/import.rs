@@ -10,6 +10,8 @@ mod damage;
 mod documents;
 /// Logs: beside archives, and as the list of what is in a mirror.
 mod logs;
+/// Imports as jobs: done by workers, stopped, taken over.
+mod queue;
 /// Other people's crawls.
 mod samples;
 /// Everything as it should be: counters, files, rows, options, exit codes.

@@ -112,6 +112,10 @@ impl Gatherer<'_> {
     }
 
     fn document(&mut self, capture: &Capture, url: &Normal, found: Found) {
+        if let Some(why) = &capture.truncated {
+            let reason = format!("{}: the crawler cut it off: {why}", capture.url);
+            self.group.warn(&capture.place, reason);
+        }
         let Found {
             member,
             media_type,

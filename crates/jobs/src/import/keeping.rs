@@ -58,8 +58,13 @@ impl<'a> Keeping<'a> {
             source_done,
             ..
         } = group;
-        let (catalog, mut import) = (self.holdings.catalog(), self.lock());
-        let placements = self.holdings.wait(catalog.reserve(&mut import, &rows))?;
+        let catalog = self.holdings.catalog();
+        let placements = match rows.is_empty() {
+            true => Vec::new(),
+            false => self
+                .holdings
+                .wait(catalog.reserve(&mut self.lock(), &rows))?,
+        };
         for ((row, content), placement) in rows.iter().zip(contents).zip(&placements) {
             if let (Placement::Store { number }, Some(content)) = (placement, content) {
                 self.hold()?;
@@ -76,7 +81,10 @@ impl<'a> Keeping<'a> {
             counters,
             warnings: &warnings,
         };
-        let outcome = self.holdings.wait(catalog.commit_group(&mut import, commit))?;
+        let mut import = self.lock();
+        let outcome = self
+            .holdings
+            .wait(catalog.commit_group(&mut import, commit))?;
         let counters = import.counters();
         drop(import);
         // Nothing speaks of these any more.

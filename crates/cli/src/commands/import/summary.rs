@@ -51,7 +51,8 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
     if let Some(reason) = &imported.reason {
         eprintln!("  {}", plain(reason));
     }
-    if let Some(verification) = &imported.verification {
+    let verified = imported.verification.as_ref();
+    if let Some(verification) = verified.filter(|verified| verified.contents > 0) {
         eprintln!("  {}", verification.said());
     }
     if let Some(report) = &imported.report {

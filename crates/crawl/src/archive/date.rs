@@ -13,7 +13,7 @@ pub(super) fn iso(text: &[u8]) -> Option<i64> {
                 digits[count] = *byte;
                 count += 1;
             }
-            b'-' | b':' | b'T' | b't' | b' ' => {}
+            b'-' | b':' | b'T' | b't' | b' ' if count >= 4 && count % 2 == 0 => {}
             // Fractions of a second, and the zone, which is always UTC.
             b'.' | b'Z' | b'z' => break,
             _ => return None,

@@ -30,7 +30,7 @@ use self::join::Join;
 use self::layout::Layout;
 use self::record::Keys;
 use self::walk::{Halt, Walk};
-use crate::{Body, Capture, Ended, Error, News, ReadOptions, Skipped};
+use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};
 
 pub(crate) use self::open::open;
 
@@ -116,6 +116,14 @@ impl Opened {
             still_written: matches!(halt, Halt::StillWritten(_)) && !stopped,
             stopped,
         })
+    }
+
+    fn place(&self, offset: u64) -> Place {
+        Place {
+            file: self.path.clone(),
+            offset,
+            member: self.member.clone(),
+        }
     }
 
     /// A file may have grown since it was opened.

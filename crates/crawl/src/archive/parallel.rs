@@ -64,7 +64,7 @@ fn put_together<T: Send>(
             }
         };
         match halt {
-            Halt::At(next) => at = next,
+            Halt::At(next) if !segments.is_stream => at = next,
             halt => return Ok(halt),
         }
     }
@@ -163,6 +163,8 @@ struct Segments<T> {
     from: u64,
     end: u64,
     size: u64,
+    /// There is one segment, and offsets count something else than its length.
+    is_stream: bool,
     ahead: usize,
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -176,21 +178,21 @@ struct State<T> {
 
 impl<T> Segments<T> {
     fn new(archive: &Opened, from: u64, options: &ReadOptions) -> Self {
-        let end = archive.extent.size();
+        let is_stream = archive.layout.whole;
         // A stream cannot be entered but at its beginning; one thread still reads it while this one hands over.
-        let size = match archive.layout.whole || archive.extent.deflated.is_some() {
+        let size = match is_stream || archive.extent.deflated.is_some() {
             true => u64::MAX,
             false => options.limits.segment.max(1),
         };
-        // Offsets of a stream count something else than the end.
-        let end = match archive.layout.whole {
+        let end = match is_stream {
             true => u64::MAX,
-            false => end,
+            false => archive.extent.size(),
         };
         Self {
             from,
             end,
             size,
+            is_stream,
             ahead: options.threads + 1,
             state: Mutex::new(State {
                 next: 0,

@@ -11,7 +11,7 @@ use super::search;
 use super::stream::{Stream, Tail};
 use super::warc::WarcHead;
 use super::{Opened, Work, arc};
-use crate::{Capture, Place, ReadOptions, Skipped};
+use crate::{Capture, ReadOptions, Skipped};
 
 /// What is found on the way.
 pub(super) enum Signal<T> {
@@ -482,7 +482,7 @@ impl<'a, T> Walk<'a, T> {
 
     fn parse(&self, end: usize, start: &Start) -> Result<Record, &'static str> {
         let head = &self.stream.window()[..end];
-        let place = || self.place(start.address);
+        let place = || self.archive.place(start.address);
         match self.archive.layout.format {
             Format::Warc => {
                 let head = WarcHead::parse(head)?;
@@ -522,7 +522,6 @@ impl<'a, T> Walk<'a, T> {
 
     /// Reads the block of a record, and says what it comes to if the record is whole.
     fn content(&mut self, record: Record, start: &Start) -> (Item<T>, Result<(), Fault>) {
-        let place = self.place(start.address);
         let can_leap = self.archive.layout.is_plain();
         let options = self.options;
         let mut block = Block::new(
@@ -530,11 +529,11 @@ impl<'a, T> Walk<'a, T> {
             record.length,
             can_leap,
             &options.stop,
-            &place,
+            (self.archive, start.address),
         );
         let refused = |reason: &str| {
             Item::Skipped(Skipped {
-                place: place.clone(),
+                place: self.archive.place(start.address),
                 length: Some(record.length),
                 reason: reason.to_owned(),
             })
@@ -629,14 +628,6 @@ impl<'a, T> Walk<'a, T> {
         }
     }
 
-    fn place(&self, offset: u64) -> Place {
-        Place {
-            file: self.archive.path.clone(),
-            offset,
-            member: self.archive.member.clone(),
-        }
-    }
-
     /// Tells what could not be read.
     fn skip(
         &self,
@@ -646,7 +637,7 @@ impl<'a, T> Walk<'a, T> {
         emit: &mut Emit<'_, T>,
     ) -> io::Result<Option<Halt>> {
         let item = Item::Skipped(Skipped {
-            place: self.place(start.address),
+            place: self.archive.place(start.address),
             length,
             reason: reason.to_owned(),
         });

@@ -575,7 +575,9 @@ impl<'a, T> Walk<'a, T> {
         };
         self.stream.consume(exact);
         // The checksum of a member is only looked at behind its last byte.
+        let before = self.stream.decoded();
         self.pass_line_ends()?;
+        let at_line = self.stream.decoded() > before;
         let fault = match self.stream.tail() {
             _ if !self.stream.window().is_empty() => None,
             Tail::Broken(reason) => Some(Fault::Broken(reason)),
@@ -594,7 +596,8 @@ impl<'a, T> Walk<'a, T> {
             wanted *= 4;
         }
         let seen = self.stream.window();
-        let is_good = exact > 0 || seen.is_empty() || format.begins(seen);
+        let begins = format.begins(seen) && (at_line || search::begins_surely(format, seen));
+        let is_good = exact > 0 || seen.is_empty() || begins;
         Ok((!is_good).then_some(Outcome::Wrong(WRONG_LENGTH)))
     }
 

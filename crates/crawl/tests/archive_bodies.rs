@@ -23,15 +23,29 @@ const GZIP: &str = "Content-Encoding: gzip\r\n";
 
 #[test]
 fn chunks_are_put_together_only_where_there_are_chunks() {
-    assert_eq!(body(CHUNKED, b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").unwrap(), b"abcde");
-    assert_eq!(body(CHUNKED, b"<html>already decoded").unwrap(), b"<html>already decoded");
-    assert_eq!(body("", b"3\r\nabc\r\n0\r\n\r\n").unwrap(), b"3\r\nabc\r\n0\r\n\r\n");
+    assert_eq!(
+        body(CHUNKED, b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").unwrap(),
+        b"abcde"
+    );
+    assert_eq!(
+        body(CHUNKED, b"<html>already decoded").unwrap(),
+        b"<html>already decoded"
+    );
+    assert_eq!(
+        body("", b"3\r\nabc\r\n0\r\n\r\n").unwrap(),
+        b"3\r\nabc\r\n0\r\n\r\n"
+    );
     assert_eq!(body(CHUNKED, b"").unwrap(), b"");
 }
 
 #[test]
 fn bad_chunks_are_told_and_cost_nothing_else() {
-    let bad = response("http://h/bad", "<urn:1>", CHUNKED, b"3\r\nabc\r\nxyz\r\nde\r\n0\r\n\r\n");
+    let bad = response(
+        "http://h/bad",
+        "<urn:1>",
+        CHUNKED,
+        b"3\r\nabc\r\nxyz\r\nde\r\n0\r\n\r\n",
+    );
     let found = read_bytes(&[bad, page("http://h/good", b"good")].concat());
 
     let error = found.captures[0].1.as_ref().unwrap_err();
@@ -52,19 +66,43 @@ fn content_codings_are_undone_only_where_they_are() {
     .concat();
 
     assert_eq!(body(GZIP, &zipped).unwrap(), text);
-    assert_eq!(body("Content-Encoding: x-gzip\r\n", &[&zipped[..], &zipped].concat()).unwrap(), text.repeat(2));
+    assert_eq!(
+        body(
+            "Content-Encoding: x-gzip\r\n",
+            &[&zipped[..], &zipped].concat()
+        )
+        .unwrap(),
+        text.repeat(2)
+    );
     assert_eq!(body(GZIP, &[&zipped[..], b"junk"].concat()).unwrap(), text);
     assert_eq!(body(GZIP, &text).unwrap(), text);
-    assert_eq!(body("Content-Encoding: deflate\r\n", &deflated).unwrap(), text);
-    assert_eq!(body("Content-Encoding: zstd\r\n", &zstd(&text)).unwrap(), text);
+    assert_eq!(
+        body("Content-Encoding: deflate\r\n", &deflated).unwrap(),
+        text
+    );
+    assert_eq!(
+        body("Content-Encoding: zstd\r\n", &zstd(&text)).unwrap(),
+        text
+    );
     assert_eq!(body(&[CHUNKED, GZIP].concat(), &chunked).unwrap(), text);
-    assert_eq!(body("Content-Encoding: gzip, gzip\r\n", &gzip(&zipped)).unwrap(), text);
-    assert_eq!(body("Content-Type: application/gzip\r\n", &zipped).unwrap(), zipped);
+    assert_eq!(
+        body("Content-Encoding: gzip, gzip\r\n", &gzip(&zipped)).unwrap(),
+        text
+    );
+    assert_eq!(
+        body("Content-Type: application/gzip\r\n", &zipped).unwrap(),
+        zipped
+    );
 }
 
 #[test]
 fn a_coding_that_cannot_be_undone_is_named() {
-    let found = read_bytes(&response("http://h/", "<urn:1>", "Content-Encoding: br\r\n", b"\x0b\x02"));
+    let found = read_bytes(&response(
+        "http://h/",
+        "<urn:1>",
+        "Content-Encoding: br\r\n",
+        b"\x0b\x02",
+    ));
 
     assert_eq!(found.captures[0].0.coding.as_deref(), Some("br"));
     assert_eq!(found.body(0), b"\x0b\x02");
@@ -78,7 +116,13 @@ fn a_body_that_expands_beyond_measure_is_refused() {
     }
     let head = "Content-Encoding: gzip, gzip\r\n";
 
-    let found = read_bytes(&[response("http://h/bomb", "<urn:1>", head, &bomb), page("http://h/", b"x")].concat());
+    let found = read_bytes(
+        &[
+            response("http://h/bomb", "<urn:1>", head, &bomb),
+            page("http://h/", b"x"),
+        ]
+        .concat(),
+    );
 
     let error = found.captures[0].1.as_ref().unwrap_err();
     assert!(error.contains("expands"), "{error}");
@@ -88,7 +132,13 @@ fn a_body_that_expands_beyond_measure_is_refused() {
 #[test]
 fn a_head_of_http_that_never_ends_is_refused() {
     let long = format!("X: {}\r\n", "x".repeat(400_000));
-    let found = read_bytes(&[response("http://h/", "<urn:1>", &long, b"x"), page("http://h/2", b"x")].concat());
+    let found = read_bytes(
+        &[
+            response("http://h/", "<urn:1>", &long, b"x"),
+            page("http://h/2", b"x"),
+        ]
+        .concat(),
+    );
 
     assert_eq!(found.urls(), ["http://h/2"]);
     assert_eq!(found.reasons(), ["its HTTP head is too long"]);
@@ -98,7 +148,9 @@ fn a_head_of_http_that_never_ends_is_refused() {
 #[test]
 fn bodies_need_not_be_read() {
     let large = Random::new(3).bytes(1_500_000);
-    let records: Vec<_> = (0..6).map(|n| page(&format!("http://h/{n}"), &large)).collect();
+    let records: Vec<_> = (0..6)
+        .map(|n| page(&format!("http://h/{n}"), &large))
+        .collect();
     let each: Vec<_> = records.iter().map(|record| gzip(record)).collect();
     let work = |capture: &Capture, body: &mut Body<'_>| {
         assert_eq!(body.length(), Some(large.len() as u64));

@@ -86,10 +86,17 @@ fn archives_come_back_exactly_on_any_number_of_threads() {
             for threads in [1, 2, 4] {
                 let segment = 1 + random.below(50_000) as u64;
                 let found = read_from(&source, 0, &options(threads, segment), usize::MAX);
-                let expected = archive.records.iter().map(|(url, body, _)| (url.as_str(), body));
+                let expected = archive
+                    .records
+                    .iter()
+                    .map(|(url, body, _)| (url.as_str(), body));
                 let captures = found.captures.iter();
-                let captures = captures.map(|(capture, body)| (capture.url.as_str(), body.as_ref().unwrap()));
-                assert!(captures.eq(expected), "{shape:?}, round {round}, {threads} threads");
+                let captures =
+                    captures.map(|(capture, body)| (capture.url.as_str(), body.as_ref().unwrap()));
+                assert!(
+                    captures.eq(expected),
+                    "{shape:?}, round {round}, {threads} threads"
+                );
                 assert!(found.skipped.is_empty(), "{shape:?} {:?}", found.skipped);
             }
         }
@@ -99,7 +106,9 @@ fn archives_come_back_exactly_on_any_number_of_threads() {
 /// Bytes are overwritten, cut out or put in, at one to three places.
 fn damage(random: &mut Random, archive: &mut Archive) -> Vec<bool> {
     let mut hurt = vec![false; archive.records.len()];
-    let mut places: Vec<_> = (0..1 + random.below(3)).map(|_| random.below(archive.bytes.len())).collect();
+    let mut places: Vec<_> = (0..1 + random.below(3))
+        .map(|_| random.below(archive.bytes.len()))
+        .collect();
     places.sort_unstable();
     // From the end, so that places before stay where they are.
     for at in places.into_iter().rev() {
@@ -154,9 +163,10 @@ fn nothing_outside_of_damage_is_lost() {
             let alone = read_from(&sources[0], 0, &options(1, segment), usize::MAX);
             let what = format!("{shape:?}, round {round}: {:?}", alone.skipped);
             for ((url, body, _), hurt) in archive.records.iter().zip(&hurt) {
-                let found = alone.captures.iter().any(|(capture, found)| {
-                    capture.url == *url && found.as_ref() == Ok(body)
-                });
+                let found = alone
+                    .captures
+                    .iter()
+                    .any(|(capture, found)| capture.url == *url && found.as_ref() == Ok(body));
                 assert!(found || *hurt, "{url} is lost; {what}");
             }
 
@@ -176,12 +186,21 @@ fn a_record_with_a_wrong_length_costs_no_other() {
         let length = head.find("Content-Length: ").unwrap() + 16;
         let end = length + head[length..].find('\r').unwrap();
         middle.splice(length..end, wrong.bytes());
-        let records = [page("http://h/1", b"a"), middle, page("http://h/3", b"c"), page("http://h/4", b"d")];
+        let records = [
+            page("http://h/1", b"a"),
+            middle,
+            page("http://h/3", b"c"),
+            page("http://h/4", b"d"),
+        ];
         let each: Vec<_> = records.iter().map(|record| gzip(record)).collect();
 
         for bytes in [records.concat(), each.concat(), gzip(&records.concat())] {
             let found = read_bytes(&bytes);
-            assert_eq!(found.urls(), ["http://h/1", "http://h/3", "http://h/4"], "{wrong}");
+            assert_eq!(
+                found.urls(),
+                ["http://h/1", "http://h/3", "http://h/4"],
+                "{wrong}"
+            );
             assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
         }
     }
@@ -192,12 +211,21 @@ fn junk_and_missing_versions_are_told_with_their_place() {
     let (one, two) = (page("http://h/1", b"a"), page("http://h/2", b"b"));
     let headless = &page("http://h/lost", b"x")[10..];
     let plain = [&one[..], b"\x00\xffjunk\x01", headless, &two].concat();
-    let members = [gzip(&one), b"\x1f\x8b\x08junk".to_vec(), gzip(headless), gzip(&two)].concat();
+    let members = [
+        gzip(&one),
+        b"\x1f\x8b\x08junk".to_vec(),
+        gzip(headless),
+        gzip(&two),
+    ]
+    .concat();
 
     let found = read_bytes(&plain);
     assert_eq!(found.urls(), ["http://h/1", "http://h/2"]);
     assert_eq!(found.skipped[0].place.offset, one.len() as u64);
-    assert_eq!(found.skipped[0].length, Some((plain.len() - one.len() - two.len()) as u64));
+    assert_eq!(
+        found.skipped[0].length,
+        Some((plain.len() - one.len() - two.len()) as u64)
+    );
     assert_eq!(found.reasons(), ["no record begins there"]);
 
     let found = read_bytes(&members);
@@ -225,7 +253,12 @@ fn an_archive_inside_of_an_archive_stays_one_body() {
                 let options = options(threads, 1500);
                 let found = read_from(&open_one(&file.path), 0, &options, usize::MAX);
                 assert_eq!(found.captures.len(), 5, "{:?}", found.urls());
-                assert!(found.captures.iter().all(|(_, body)| body.as_ref() == Ok(&inner)));
+                assert!(
+                    found
+                        .captures
+                        .iter()
+                        .all(|(_, body)| body.as_ref() == Ok(&inner))
+                );
                 assert!(found.skipped.is_empty());
             }
         }
@@ -234,9 +267,14 @@ fn an_archive_inside_of_an_archive_stays_one_body() {
 
 #[test]
 fn a_tail_that_was_cut_off_is_told() {
-    let records: Vec<_> = (0..3).map(|n| page(&format!("http://h/{n}"), b"some body")).collect();
+    let records: Vec<_> = (0..3)
+        .map(|n| page(&format!("http://h/{n}"), b"some body"))
+        .collect();
     let each: Vec<_> = records.iter().map(|record| gzip(record)).collect();
-    for (bytes, last) in [(records.concat(), records[2].len()), (each.concat(), each[2].len())] {
+    for (bytes, last) in [
+        (records.concat(), records[2].len()),
+        (each.concat(), each[2].len()),
+    ] {
         for cut in [1, 5, 20, last - 1] {
             // Line ends are no loss.
             if bytes.ends_with(b"\n") && cut < 5 {
@@ -254,7 +292,9 @@ fn a_tail_that_was_cut_off_is_told() {
 
 #[test]
 fn what_is_still_being_written_is_taken_the_next_time() {
-    let records: Vec<_> = (0..3).map(|n| page(&format!("http://h/{n}"), b"some body")).collect();
+    let records: Vec<_> = (0..3)
+        .map(|n| page(&format!("http://h/{n}"), b"some body"))
+        .collect();
     let each: Vec<_> = records.iter().map(|record| gzip(record)).collect();
     for bytes in [records.concat(), each.concat(), gzip(&records.concat())] {
         let half = bytes.len() - 30;
@@ -276,7 +316,9 @@ fn what_is_still_being_written_is_taken_the_next_time() {
 
 #[test]
 fn reading_can_be_stopped_from_outside() {
-    let records: Vec<_> = (0..500).map(|n| gzip(&page(&format!("http://h/{n}"), b"x"))).collect();
+    let records: Vec<_> = (0..500)
+        .map(|n| gzip(&page(&format!("http://h/{n}"), b"x")))
+        .collect();
     let file = crawl("x", &records.concat());
     for threads in [1, 2] {
         let options = options(threads, 1000);
@@ -350,7 +392,10 @@ fn damage_to_what_is_compressed_at_once_ends_it_and_no_more() {
             let found = read_from(&sources[0], 0, &options(2, 50), usize::MAX);
             assert!(!found.skipped.is_empty() || found.captures.len() == 30);
             for (capture, body) in &found.captures {
-                let known = archive.records.iter().any(|(url, _, _)| *url == capture.url);
+                let known = archive
+                    .records
+                    .iter()
+                    .any(|(url, _, _)| *url == capture.url);
                 assert!(!known || body.is_ok());
             }
         }

@@ -119,16 +119,27 @@ fn arc_records_are_read() {
         legend.len()
     )
     .into_bytes();
-    arc.extend(arc_record("http://h/a b?c d", b"HTTP/1.1 200 OK\r\n\r\npage"));
+    arc.extend(arc_record(
+        "http://h/a b?c d",
+        b"HTTP/1.1 200 OK\r\n\r\npage",
+    ));
     arc.extend(arc_record("http://h/bare", b"no head at all"));
-    arc.extend(arc_record("http://h/gone", b"DELETED_TIME=20000425001133_DELLEN=12"));
+    arc.extend(arc_record(
+        "http://h/gone",
+        b"DELETED_TIME=20000425001133_DELLEN=12",
+    ));
     arc.extend(arc_record("dns:h", b"20240203040506\nh 1 IN A 1.2.3.4"));
     arc.extend(arc_record("http://h/empty", b""));
     arc.extend(b"http://h/2 1.2.3.4 200101211835 text/html; charset=x 302 - - 9 x.arc.gz 2\nhi\n");
 
     for bytes in [arc.clone(), gzip(&arc)] {
         let found = read_bytes(&bytes);
-        let urls = ["http://h/a b?c d", "http://h/bare", "http://h/empty", "http://h/2"];
+        let urls = [
+            "http://h/a b?c d",
+            "http://h/bare",
+            "http://h/empty",
+            "http://h/2",
+        ];
         assert_eq!(found.urls(), urls);
         assert_eq!(found.body(0), b"page");
         assert_eq!(found.body(1), b"no head at all");
@@ -182,18 +193,25 @@ fn revisits_say_what_they_repeat() {
 
 #[test]
 fn what_is_no_document_is_not_handed_over() {
-    let of = |kind, url, block: &[u8]| {
-        record(&[("WARC-Type", kind), ("WARC-Target-URI", url)], block)
-    };
+    let of =
+        |kind, url, block: &[u8]| record(&[("WARC-Type", kind), ("WARC-Target-URI", url)], block);
     let parts = [
         of("warcinfo", "", b"software: x"),
         of("response", "dns:h", b"h. 1 IN A 1.2.3.4"),
         of("conversion", "http://h/", b"text"),
         of("unheard-of", "http://h/", b"text"),
-        of("resource", "metadata://gnu.org/software/wget/warc/wget.log", b"log"),
+        of(
+            "resource",
+            "metadata://gnu.org/software/wget/warc/wget.log",
+            b"log",
+        ),
         of("metadata", "http://h/", b"fetchTimeMs: 1"),
         of("continuation", "http://h/", b"more"),
-        of("resource", "ftp://h/a.pdf", b"HTTP/1.1 is what this text is about"),
+        of(
+            "resource",
+            "ftp://h/a.pdf",
+            b"HTTP/1.1 is what this text is about",
+        ),
     ];
 
     let found = read_bytes(&parts.concat());
@@ -221,7 +239,9 @@ fn a_record_in_parts_is_told_and_not_taken_for_a_whole() {
 #[test]
 fn zstd_dictionaries_are_used() {
     for name in ["dictionary.warc.zst", "compressed-dictionary.warc.zst"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures")
+            .join(name);
         for threads in [1, 2] {
             let found = read_from(&open_one(&path), 0, &options(threads, 200), usize::MAX);
             assert_eq!(found.captures.len(), 20, "{:?}", found.skipped);
@@ -238,7 +258,9 @@ fn zstd_dictionaries_are_used() {
 fn a_wacz_is_as_many_sources_as_it_has_archives() {
     let pages = |count: usize, name: &str| -> Vec<Vec<u8>> {
         let url = |number| format!("http://{name}/{number}");
-        (0..count).map(|number| page(&url(number), name.as_bytes())).collect()
+        (0..count)
+            .map(|number| page(&url(number), name.as_bytes()))
+            .collect()
     };
     let compressed: Vec<_> = pages(30, "a").iter().map(|record| gzip(record)).collect();
     let zip = zip(&[
@@ -255,12 +277,25 @@ fn a_wacz_is_as_many_sources_as_it_has_archives() {
 
     let names: Vec<_> = sources.iter().map(|source| source.name()).collect();
     let name = |member: &str| format!("{}!{member}", file.path.display());
-    let members = ["archive/a.warc.gz", "archive/b.warc", "archive/c.warc.gz", "archive/../../evil.warc"];
+    let members = [
+        "archive/a.warc.gz",
+        "archive/b.warc",
+        "archive/c.warc.gz",
+        "archive/../../evil.warc",
+    ];
     assert_eq!(names, members.map(name));
-    for (source, (count, host)) in sources.iter().zip([(30, "a"), (30, "b"), (30, "a"), (1, "d")]) {
+    for (source, (count, host)) in sources
+        .iter()
+        .zip([(30, "a"), (30, "b"), (30, "a"), (1, "d")])
+    {
         for threads in [1, 2] {
             let found = read_from(source, 0, &options(threads, 500), usize::MAX);
-            assert_eq!(found.captures.len(), count, "{source:?} {:?}", found.skipped);
+            assert_eq!(
+                found.captures.len(),
+                count,
+                "{source:?} {:?}",
+                found.skipped
+            );
             assert_eq!(found.body(count - 1), host.as_bytes());
             let place = &found.captures[0].0.place;
             assert!(place.to_string().contains("x.wacz!archive/"), "{place}");
@@ -275,13 +310,20 @@ fn a_wacz_is_as_many_sources_as_it_has_archives() {
 fn what_a_wacz_says_wrongly_is_told() {
     let mut zip = zip(&[("archive/a.warc", &page("http://h/", b"x"), false)]);
     // The method of compression, in the directory.
-    let directory = zip.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
+    let directory = zip
+        .windows(4)
+        .rposition(|bytes| bytes == b"PK\x01\x02")
+        .unwrap();
     zip[directory + 10] = 99;
     let file = crawl("x.wacz", &zip);
 
     let found = read(&file.path);
 
-    assert!(found.reasons()[0].contains("compressed in a way"), "{:?}", found.skipped);
+    assert!(
+        found.reasons()[0].contains("compressed in a way"),
+        "{:?}",
+        found.skipped
+    );
 }
 
 #[test]
@@ -296,7 +338,10 @@ fn a_directory_is_looked_through_by_content_and_in_order() {
 
     let sources = crawl::open(root, &Limits::default()).unwrap();
 
-    let names: Vec<_> = sources.iter().map(|source| PathBuf::from(source.name())).collect();
+    let names: Vec<_> = sources
+        .iter()
+        .map(|source| PathBuf::from(source.name()))
+        .collect();
     assert_eq!(names, [root.join("a/x.pdf"), root.join("b.txt")]);
     let error = crawl::open(&root.join("c.warc"), &Limits::default()).unwrap_err();
     assert!(error.to_string().contains("holds no WARC"), "{error}");
@@ -309,7 +354,11 @@ fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
     for (name, bytes, deflate) in members {
         let data = match deflate {
             // Gzip is deflate between a head of ten bytes and a trailer of eight.
-            true => gzip(bytes)[10..].split_last_chunk::<8>().unwrap().0.to_vec(),
+            true => gzip(bytes)[10..]
+                .split_last_chunk::<8>()
+                .unwrap()
+                .0
+                .to_vec(),
             false => bytes.to_vec(),
         };
         let offset = zip.len() as u32;

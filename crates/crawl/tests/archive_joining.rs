@@ -46,7 +46,10 @@ fn records_are_tied_together_in_any_order() {
         let found = read_bytes(&bytes);
         assert_eq!(found.captures.len(), 2);
         assert!(found.late.is_empty(), "{:?}", found.late);
-        let capture = found.captures.iter().find(|(capture, _)| capture.url == "http://h/");
+        let capture = found
+            .captures
+            .iter()
+            .find(|(capture, _)| capture.url == "http://h/");
         let capture = &capture.unwrap().0;
         assert_eq!(capture.parent.as_deref(), Some("http://h/via"));
         assert_eq!(capture.path_from_seed.as_deref(), Some("LLE"));
@@ -74,7 +77,11 @@ fn the_other_side_may_be_the_one_that_names() {
 
 #[test]
 fn the_same_url_and_second_will_do() {
-    let metadata = about("metadata", ("WARC-Target-URI", "http://h/"), "seed: \r\nvia: \r\n");
+    let metadata = about(
+        "metadata",
+        ("WARC-Target-URI", "http://h/"),
+        "seed: \r\nvia: \r\n",
+    );
     let found = read_bytes(&[page("http://h/", b"x"), metadata].concat());
 
     let capture = &found.captures[0].0;
@@ -88,7 +95,11 @@ fn what_comes_long_after_is_late() {
     for number in 0..400 {
         bytes.extend(page(&format!("http://h/{number}"), b"x"));
     }
-    bytes.extend(about("metadata", ("WARC-Target-URI", "http://h/"), METADATA));
+    bytes.extend(about(
+        "metadata",
+        ("WARC-Target-URI", "http://h/"),
+        METADATA,
+    ));
 
     let found = read_bytes(&bytes);
 
@@ -104,7 +115,11 @@ fn a_request_that_says_nothing_holds_nobody_up() {
     let mut bytes = Vec::new();
     for number in 0..3 {
         let url = format!("http://h/{number}");
-        bytes.extend(about("request", ("WARC-Target-URI", &url), "GET / HTTP/1.1\r\n\r\n"));
+        bytes.extend(about(
+            "request",
+            ("WARC-Target-URI", &url),
+            "GET / HTTP/1.1\r\n\r\n",
+        ));
         bytes.extend(page(&url, b"x"));
     }
 
@@ -123,7 +138,11 @@ fn breaking_off_and_going_on_is_as_reading_at_once() {
         let file = crawl("x", &bytes);
         let source = open_one(&file.path);
         let all = read_from(&source, 0, &options(1, 4000), usize::MAX);
-        let expected: Vec<_> = all.captures.iter().map(|(capture, _)| capture.clone()).collect();
+        let expected: Vec<_> = all
+            .captures
+            .iter()
+            .map(|(capture, _)| capture.clone())
+            .collect();
 
         let threads = 1 + random.below(3);
         let most = random.below(expected.len());
@@ -143,10 +162,16 @@ fn breaking_off_and_going_on_is_as_reading_at_once() {
                 capture.parent = late.parent.clone().or(capture.parent.take());
                 capture.depth = late.depth.or(capture.depth);
                 capture.is_seed = late.is_seed.or(capture.is_seed);
-                capture.path_from_seed = late.path_from_seed.clone().or(capture.path_from_seed.take());
+                capture.path_from_seed = late
+                    .path_from_seed
+                    .clone()
+                    .or(capture.path_from_seed.take());
             }
         }
-        assert_eq!(captures, expected, "round {round}, {most} captures, {threads} threads");
+        assert_eq!(
+            captures, expected,
+            "round {round}, {most} captures, {threads} threads"
+        );
     }
 }
 
@@ -158,7 +183,10 @@ fn some_crawl(random: &mut Random, compress: bool) -> Vec<u8> {
         let mut group = vec![page(&url, &random.bytes(300))];
         let referer = format!("GET / HTTP/1.1\r\nReferer: http://h/from/{number}\r\n\r\n");
         if random.one_in(2) {
-            group.insert(random.below(2), about("request", ("WARC-Target-URI", &url), &referer));
+            group.insert(
+                random.below(2),
+                about("request", ("WARC-Target-URI", &url), &referer),
+            );
         }
         if random.one_in(2) {
             let via = format!("via: http://h/via/{number}\r\nhopsFromSeed: L\r\n");

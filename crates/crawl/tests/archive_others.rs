@@ -27,7 +27,12 @@ fn each_sample_is_read() {
     // The name, how many captures, how many bytes, how many records that were skipped.
     for (name, captures, bytes, skipped) in [
         ("20130729-heritrix-original.warc.gz", 1, 68_639, 0),
-        ("20130729-heritrix-revisit-with-http-headers.warc.gz", 1, 0, 0),
+        (
+            "20130729-heritrix-revisit-with-http-headers.warc.gz",
+            1,
+            0,
+            0,
+        ),
         ("20141124-heritrix-server-not-modified.warc.gz", 1, 0, 0),
         ("bad.arc", 1, 1, 2),
         ("commoncrawl-2010.arc.gz", 1, 2860, 0),
@@ -54,9 +59,21 @@ fn each_sample_is_read() {
         let Some(found) = sample(name) else {
             continue;
         };
-        let bodies = found.captures.iter().map(|(_, body)| body.as_ref().unwrap().len());
-        let seen = (found.captures.len(), bodies.sum::<usize>(), found.skipped.len());
-        assert_eq!(seen, (captures, bytes, skipped), "{name}: {:?}", found.skipped);
+        let bodies = found
+            .captures
+            .iter()
+            .map(|(_, body)| body.as_ref().unwrap().len());
+        let seen = (
+            found.captures.len(),
+            bodies.sum::<usize>(),
+            found.skipped.len(),
+        );
+        assert_eq!(
+            seen,
+            (captures, bytes, skipped),
+            "{name}: {:?}",
+            found.skipped
+        );
     }
 }
 
@@ -81,20 +98,34 @@ fn heritrix_says_where_its_captures_come_from() {
     let Some(found) = sample("heritrix-metadata-records.warc") else {
         return;
     };
-    let seeds = found.captures.iter().filter(|(capture, _)| capture.is_seed == Some(true));
+    let seeds = found
+        .captures
+        .iter()
+        .filter(|(capture, _)| capture.is_seed == Some(true));
     assert_eq!(seeds.count(), 2);
     let robots = &found.captures[0].0;
     assert_eq!(robots.url, "http://netarkivet.dk/robots.txt");
     assert_eq!(robots.parent.as_deref(), Some("http://netarkivet.dk/"));
-    assert_eq!((robots.path_from_seed.as_deref(), robots.depth), (Some("P"), Some(1)));
+    assert_eq!(
+        (robots.path_from_seed.as_deref(), robots.depth),
+        (Some("P"), Some(1))
+    );
     assert!(found.late.is_empty());
-    assert!(found.captures.iter().all(|(capture, _)| capture.depth.is_some()));
+    assert!(
+        found
+            .captures
+            .iter()
+            .all(|(capture, _)| capture.depth.is_some())
+    );
 }
 
 #[test]
 fn heritrix_revisits_are_recognised() {
     for (name, digest) in [
-        ("20130729-heritrix-revisit-with-http-headers.warc.gz", Some("sha1:USUDYFY6UJJK63UC7CCM7G37JIIFIAW2")),
+        (
+            "20130729-heritrix-revisit-with-http-headers.warc.gz",
+            Some("sha1:USUDYFY6UJJK63UC7CCM7G37JIIFIAW2"),
+        ),
         ("20141124-heritrix-server-not-modified.warc.gz", None),
     ] {
         let Some(found) = sample(name) else {
@@ -121,9 +152,14 @@ fn what_warcio_writes_comes_back_exactly() {
             .args([seed, compression])
             .output()
             .unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let expected = std::fs::read(path.with_extension("warc.json")).unwrap();
-        let expected: Vec<(String, Option<String>, String)> = serde_json::from_slice(&expected).unwrap();
+        let expected: Vec<(String, Option<String>, String)> =
+            serde_json::from_slice(&expected).unwrap();
 
         for threads in [1, 2, 4] {
             let found = read_from(&open_one(&path), 0, &options(threads, 10_000), usize::MAX);

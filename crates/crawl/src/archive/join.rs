@@ -97,7 +97,11 @@ impl<'t, T> Join<'t, T> {
         if self.told_of.front().is_some_and(is_over) {
             self.told_of.pop_front();
         }
-        while self.waiting.front().is_some_and(|first| self.is_ready(first)) {
+        while self
+            .waiting
+            .front()
+            .is_some_and(|first| self.is_ready(first))
+        {
             if let Some(first) = self.waiting.pop_front() {
                 self.hand_over(first)?;
             }
@@ -150,7 +154,8 @@ impl<'t, T> Join<'t, T> {
         }) = found.and_then(|index| self.waiting.get_mut(index))
         else {
             // A request knows nothing better than what was said already.
-            let is_known = |(_, link): &(u64, Link)| fact.link.names(link) || fact.link.is_alike(link);
+            let is_known =
+                |(_, link): &(u64, Link)| fact.link.names(link) || fact.link.is_alike(link);
             if fact.is_metadata || !self.told_of.iter().any(is_known) {
                 self.wait(unit, unit, What::Fact(fact));
             }

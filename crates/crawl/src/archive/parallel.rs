@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::input::Input;
 use super::join::Join;
+use super::layout::Codec;
 use super::record::Keys;
 use super::walk::{Halt, Signal, Walk};
 use super::{Opened, Work, search};
-use super::input::Input;
-use super::layout::Codec;
 use crate::ReadOptions;
 
 /// Reads an archive from an offset to its end on several threads.
@@ -108,11 +108,12 @@ impl<T: Send> Segment<T> {
             return;
         };
         // The other side hangs up when it knows better.
-        let halt = walk.span(begin, self.until, &mut |signal| {
-            match self.sender.send(Message::Signal(signal)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
+        let halt = walk.span(begin, self.until, &mut |signal| match self
+            .sender
+            .send(Message::Signal(signal))
+        {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         });
         let _ = self.sender.send(Message::End(halt));
     }

@@ -126,7 +126,9 @@ impl<R: BufRead> Frame<R> {
             return Err(invalid("the body's zstd frame wants too much memory"));
         }
         let decoder = StreamingDecoder::new(reader);
-        decoder.map(Self).map_err(|error| invalid(&error.to_string()))
+        decoder
+            .map(Self)
+            .map_err(|error| invalid(&error.to_string()))
     }
 }
 

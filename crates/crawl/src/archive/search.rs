@@ -48,7 +48,9 @@ pub(super) fn head(format: Format, bytes: &[u8]) -> Option<Span> {
 /// Whether a record may end before these bytes. `is_end` says that nothing is behind them.
 pub(super) fn is_ending(format: Format, is_lf: bool, bytes: &[u8], is_end: bool) -> bool {
     // Two line ends are enough: what is behind them may be damaged itself.
-    if format == Format::Warc && (bytes.starts_with(b"\r\n\r\n") || is_lf && bytes.starts_with(b"\n\n")) {
+    if format == Format::Warc
+        && (bytes.starts_with(b"\r\n\r\n") || is_lf && bytes.starts_with(b"\n\n"))
+    {
         return true;
     }
     if bytes.iter().all(|byte| is_line_end(*byte)) {

@@ -23,7 +23,10 @@ pub(crate) struct Found {
 
 impl Found {
     pub(crate) fn urls(&self) -> Vec<&str> {
-        let urls = self.captures.iter().map(|(capture, _)| capture.url.as_str());
+        let urls = self
+            .captures
+            .iter()
+            .map(|(capture, _)| capture.url.as_str());
         urls.collect()
     }
 
@@ -131,7 +134,12 @@ pub(crate) fn response(url: &str, id: &str, head: &str, body: &[u8]) -> Vec<u8> 
 
 /// A response that has nothing special.
 pub(crate) fn page(url: &str, body: &[u8]) -> Vec<u8> {
-    response(url, &format!("<urn:{url}>"), "Content-Type: text/plain\r\n", body)
+    response(
+        url,
+        &format!("<urn:{url}>"),
+        "Content-Type: text/plain\r\n",
+        body,
+    )
 }
 
 pub(crate) fn arc_record(url: &str, block: &[u8]) -> Vec<u8> {

@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::input::Input;
 use super::join::Join;
+use super::layout::Codec;
 use super::record::Keys;
 use super::walk::{Halt, Signal, Walk};
 use super::{Opened, Work, search};
-use super::input::Input;
-use super::layout::Codec;
 use crate::ReadOptions;
 
 /// Reads an archive from an offset to its end on several threads.
@@ -64,7 +64,7 @@ fn put_together<T: Send>(
             }
         };
         match halt {
-            Halt::At(next) => at = next,
+            Halt::At(next) if !segments.is_stream => at = next,
             halt => return Ok(halt),
         }
     }
@@ -108,11 +108,12 @@ impl<T: Send> Segment<T> {
             return;
         };
         // The other side hangs up when it knows better.
-        let halt = walk.span(begin, self.until, &mut |signal| {
-            match self.sender.send(Message::Signal(signal)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            }
+        let halt = walk.span(begin, self.until, &mut |signal| match self
+            .sender
+            .send(Message::Signal(signal))
+        {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         });
         let _ = self.sender.send(Message::End(halt));
     }
@@ -163,6 +164,8 @@ struct Segments<T> {
     from: u64,
     end: u64,
     size: u64,
+    /// There is one segment, and offsets count something else than its length.
+    is_stream: bool,
     ahead: usize,
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -176,21 +179,21 @@ struct State<T> {
 
 impl<T> Segments<T> {
     fn new(archive: &Opened, from: u64, options: &ReadOptions) -> Self {
-        let end = archive.extent.size();
+        let is_stream = archive.layout.whole;
         // A stream cannot be entered but at its beginning; one thread still reads it while this one hands over.
-        let size = match archive.layout.whole || archive.extent.deflated.is_some() {
+        let size = match is_stream || archive.extent.deflated.is_some() {
             true => u64::MAX,
             false => options.limits.segment.max(1),
         };
-        // Offsets of a stream count something else than the end.
-        let end = match archive.layout.whole {
+        let end = match is_stream {
             true => u64::MAX,
-            false => end,
+            false => archive.extent.size(),
         };
         Self {
             from,
             end,
             size,
+            is_stream,
             ahead: options.threads + 1,
             state: Mutex::new(State {
                 next: 0,

@@ -25,7 +25,7 @@ use crate::{Body, Capture, Ended, Error, Kind, Limits, News, Place, ReadOptions,
 pub struct LogSource {
     path: PathBuf,
     root: Root,
-    format: LogFormat,
+    format: Box<LogFormat>,
     length: u64,
 }
 
@@ -45,7 +45,7 @@ impl LogSource {
         Ok(Self {
             path: log.to_owned(),
             root: Root::open(root)?,
-            format,
+            format: Box::new(format),
             length,
         })
     }

@@ -13,6 +13,8 @@ use crate::{Capture, News};
 pub(super) struct Join<'t, T> {
     take: &'t mut dyn FnMut(News<T>) -> ControlFlow<()>,
     waiting: VecDeque<Waiting<T>>,
+    /// Captures of which the crawler itself had said all, for some time after they were handed over.
+    told_of: VecDeque<(u64, Link)>,
     /// How many records have come.
     count: u64,
     /// The unit of what was handed over last.
@@ -51,6 +53,7 @@ impl<'t, T> Join<'t, T> {
         Self {
             take,
             waiting: VecDeque::new(),
+            told_of: VecDeque::new(),
             count: 0,
             last: None,
             position: from,
@@ -89,6 +92,10 @@ impl<'t, T> Join<'t, T> {
             Item::Fact(fact) => self.fact(unit, fact),
             Item::Skipped(skipped) => self.wait(unit, unit, What::Skipped(skipped)),
             Item::Other => {}
+        }
+        let is_over = |(number, _): &(u64, Link)| self.count - number >= PATIENCE;
+        if self.told_of.front().is_some_and(is_over) {
+            self.told_of.pop_front();
         }
         while self
             .waiting
@@ -146,7 +153,13 @@ impl<'t, T> Join<'t, T> {
             ..
         }) = found.and_then(|index| self.waiting.get_mut(index))
         else {
-            return self.wait(unit, unit, What::Fact(fact));
+            // A request knows nothing better than what was said already.
+            let is_known =
+                |(_, link): &(u64, Link)| fact.link.names(link) || fact.link.is_alike(link);
+            if fact.is_metadata || !self.told_of.iter().any(is_known) {
+                self.wait(unit, unit, What::Fact(fact));
+            }
+            return;
         };
         *is_complete |= fact.is_metadata;
         fact.tell(capture);
@@ -176,7 +189,17 @@ impl<'t, T> Join<'t, T> {
 
     fn hand_over(&mut self, waiting: Waiting<T>) -> ControlFlow<()> {
         let news = match waiting.what {
-            What::Capture { capture, made, .. } => News::Capture(capture, made),
+            What::Capture {
+                capture,
+                made,
+                link,
+                is_complete,
+            } => {
+                if is_complete {
+                    self.told_of.push_back((self.count, link));
+                }
+                News::Capture(capture, made)
+            }
             What::Fact(fact) => News::Late(Box::new(fact.capture)),
             What::Skipped(skipped) => News::Skipped(skipped),
             What::Gone => return ControlFlow::Continue(()),

@@ -1,6 +1,7 @@
 //! WARC and ARC files, compressed or not, alone or in a WACZ.
 
 mod arc;
+mod around;
 mod block;
 mod chunked;
 mod date;
@@ -13,12 +14,14 @@ mod layout;
 mod open;
 mod parallel;
 mod payload;
+mod reading;
 mod record;
 mod search;
 mod stream;
 mod wacz;
 mod walk;
 mod warc;
+mod whole;
 mod zstd;
 
 use std::io;

@@ -200,7 +200,8 @@ fn compressed(
     let start = start.unwrap_or(seen.len());
     if let Some(span) = search::head(layout.format, &seen[start..]) {
         let behind = (start + span.head) as u64;
-        let has_more = has_more(&mut stream, behind.saturating_add(span.length))?;
+        let record = behind.saturating_add(span.length);
+        let has_more = has_more(&mut stream, layout.format, record)?;
         return Ok(Some(has_more.then(|| stream.expected())));
     }
     if layout.format.begins(seen) {
@@ -213,7 +214,7 @@ fn compressed(
 }
 
 /// Whether a member has more than its first record.
-fn has_more(stream: &mut Stream, mut record: u64) -> io::Result<bool> {
+fn has_more(stream: &mut Stream, format: Format, mut record: u64) -> io::Result<bool> {
     if record > LARGE {
         return Ok(false);
     }
@@ -226,8 +227,7 @@ fn has_more(stream: &mut Stream, mut record: u64) -> io::Result<bool> {
         stream.consume(count as usize);
         record -= count;
     }
-    let rest = stream.fill(64)?;
-    Ok(!rest.iter().all(|byte| is_line_end(*byte)))
+    Ok(format.begins(stream.fill(LOOK)?))
 }
 
 /// How far a file is looked into.

@@ -53,10 +53,18 @@ pub(super) fn is_ending(format: Format, is_lf: bool, bytes: &[u8], is_end: bool)
     {
         return true;
     }
-    match bytes.iter().all(|byte| is_line_end(*byte)) {
-        true => is_end,
-        false => format.begins(bytes),
+    if bytes.iter().all(|byte| is_line_end(*byte)) {
+        return is_end;
     }
+    let at_line = bytes.first().is_some_and(|byte| is_line_end(*byte));
+    format.begins(bytes) && (at_line || begins_surely(format, bytes))
+}
+
+/// Whether a record begins here even if nothing is known of what is before. Half of a line of an ARC file looks like a
+/// whole one: `p://host/`.
+pub(super) fn begins_surely(format: Format, bytes: &[u8]) -> bool {
+    let schemes: [&[u8]; 5] = [b"http:", b"https:", b"ftp:", b"dns:", b"filedesc:"];
+    format == Format::Warc || schemes.iter().any(|scheme| bytes.starts_with(scheme))
 }
 
 /// Where a record may begin in bytes, at the beginning of a line.

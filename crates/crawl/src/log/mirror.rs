@@ -19,32 +19,62 @@ pub(super) struct Segment {
     pub(super) can_clash: bool,
 }
 
-/// The paths at which the file of a URL may be, the likeliest first.
-pub(super) fn paths(url: &str) -> Vec<Vec<Segment>> {
-    let Some(location) = Location::of(url.as_bytes()).filter(|_| url.starts_with("http")) else {
-        return Vec::new();
+/// The paths at which the file of a URL may be, the likeliest first. Each is made when it is asked for: mostly the first is
+/// the right one.
+pub(super) fn paths(url: &str) -> impl Iterator<Item = Vec<Segment>> + '_ {
+    let location = Location::of(url.as_bytes()).filter(|_| url.starts_with("http"));
+    location.into_iter().flat_map(|location| {
+        let is_escaped = location.path.contains(&b'%')
+            || location.query.is_some_and(|query| query.contains(&b'%'));
+        // Most writers were not told to make directories for ports. Heritrix decodes the path, but other versions of the
+        // library that it uses did not.
+        let starts = [false, true]
+            .into_iter()
+            .filter(move |port| !port || location.port.is_some());
+        let forms = starts.flat_map(move |port| {
+            let raw = [false, true]
+                .into_iter()
+                .filter(move |raw| !raw || is_escaped);
+            raw.map(move |raw| (port, raw))
+        });
+        forms.flat_map(move |(port, raw)| forms_of(&location, port, raw))
+    })
+}
+
+/// The path as it is, and what the writer makes of it if it is too long: one directory for all. How long that is depends
+/// on where the mirror was then, so that both may be right.
+fn forms_of(
+    location: &Location<'_>,
+    port: bool,
+    raw: bool,
+) -> impl Iterator<Item = Vec<Segment>> + use<> {
+    let form = |text| {
+        if raw {
+            Cow::Borrowed(text)
+        } else {
+            decoded(text)
+        }
     };
-    let host = location.host.to_ascii_lowercase();
-    let mut paths = Vec::new();
-    // Heritrix decodes the path. Other versions of the library that it uses did not.
-    for decode in [decoded, as_it_is] as [fn(&[u8]) -> Cow<'_, [u8]>; 2] {
-        let path = decode(location.path);
-        let query = location.query.map(decode).unwrap_or_default();
-        let segments = segments(&path, &query);
-        for start in starts(&host, &location) {
-            if let Some(short) = shortened(&start, &segments) {
-                paths.push(short);
-            }
-            paths.push([start, segments.clone()].concat());
-        }
-        if path == location.path && query == location.query.unwrap_or_default() {
-            break;
-        }
-    }
-    // The likeliest is the one without a directory for the port; sorting keeps the order otherwise.
-    paths.sort_by_key(|path| path.get(1) == location.port.map(Segment::directory).as_ref());
-    paths.retain(|path| path.iter().all(Segment::is_harmless));
-    paths
+    let query = location.query.map(form).unwrap_or_default();
+    let mut path = vec![Segment::exact(&location.host.to_ascii_lowercase())];
+    path.extend(location.port.filter(|_| port).map(Segment::directory));
+    let start = path.len();
+    add_segments(&form(location.path), &query, &mut path);
+
+    let length: usize = path.iter().map(|segment| segment.main.len() + 1).sum();
+    let is_long = length > LONG_MAYBE && path.len() > start + 1;
+    let short = is_long.then(|| {
+        let mut short = path[..start].to_vec();
+        short.push(Segment::directory(b"LONG"));
+        short.extend(path.last().cloned());
+        short
+    });
+    let (first, second) = match length > LONG_SURELY {
+        true => (short, Some(path)),
+        false => (Some(path), short),
+    };
+    let paths = first.into_iter().chain(second);
+    paths.filter(|path| path.iter().all(Segment::is_harmless))
 }
 
 /// A path that was told and not computed: its names have no numbers.
@@ -56,28 +86,7 @@ pub(super) fn plain(file: &[u8]) -> Option<Vec<Segment>> {
     harmless.then_some(path)
 }
 
-/// The host, and the port where the writer was told to make directories for ports.
-fn starts(host: &[u8], location: &Location<'_>) -> Vec<Vec<Segment>> {
-    let mut starts = vec![vec![Segment::exact(host)]];
-    if let Some(port) = location.port {
-        starts.push(vec![Segment::exact(host), Segment::directory(port)]);
-    }
-    starts
-}
-
-/// What the writer makes of a path that is too long: one directory for all. How long is too long depends on where the
-/// mirror was then, so that both may be right.
-fn shortened(start: &[Segment], segments: &[Segment]) -> Option<Vec<Segment>> {
-    let length: usize = segments.iter().map(|segment| segment.main.len() + 1).sum();
-    let end = segments
-        .last()
-        .filter(|_| length > LONG_FROM && segments.len() > 1)?;
-    let mut path = start.to_vec();
-    path.extend([Segment::directory(b"LONG"), end.clone()]);
-    Some(path)
-}
-
-fn segments(path: &[u8], query: &[u8]) -> Vec<Segment> {
+fn add_segments(path: &[u8], query: &[u8], segments: &mut Vec<Segment>) {
     let slash = path.iter().rposition(|byte| *byte == b'/');
     let (directories, name) = match slash {
         Some(slash) => (&path[..slash], &path[slash + 1..]),
@@ -85,12 +94,11 @@ fn segments(path: &[u8], query: &[u8]) -> Vec<Segment> {
     };
     let directories = directories.split(|byte| *byte == b'/');
     let directories = directories.filter(|directory| !directory.is_empty());
-    let mut segments: Vec<Segment> = directories.map(Segment::directory).collect();
+    segments.extend(directories.map(Segment::directory));
     segments.push(match name {
         b"" => Segment::end(b"index.html", query),
         name => Segment::end(name, query),
     });
-    segments
 }
 
 impl Segment {
@@ -135,6 +143,9 @@ impl Segment {
     /// its main part, then at its suffix.
     pub(super) fn name(&self, number: Option<u32>) -> Vec<u8> {
         let number = number.map(|number| number.to_string()).unwrap_or_default();
+        if self.main.len() + self.query.len() + self.suffix.len() + number.len() <= self.longest {
+            return [&self.main, number.as_bytes(), &self.query, &self.suffix].concat();
+        }
         let (mut main, mut query, mut suffix) = (&self.main[..], &self.query[..], &self.suffix[..]);
         let excess = |main: &[u8], query: &[u8], suffix: &[u8]| {
             let length = units(main) + units(query) + units(suffix) + number.len();
@@ -158,9 +169,10 @@ impl Segment {
     }
 
     fn is_harmless(&self) -> bool {
-        let name = self.name(None);
-        let leads_elsewhere = matches!(&name[..], b"" | b"." | b"..");
-        !leads_elsewhere && !name.iter().any(|byte| matches!(byte, b'/' | 0))
+        let parts = [&self.main[..], &self.query, &self.suffix];
+        let leads_elsewhere = matches!(parts, [b"" | b"." | b"..", b"", b""]);
+        let is_broken = |part: &[u8]| part.iter().any(|byte| matches!(byte, b'/' | 0));
+        !leads_elsewhere && !parts.into_iter().any(is_broken)
     }
 }
 
@@ -230,13 +242,10 @@ pub(super) fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded)
 }
 
-fn as_it_is(text: &[u8]) -> Cow<'_, [u8]> {
-    Cow::Borrowed(text)
-}
-
 const LONGEST: usize = 255;
-/// The writer's limit is 768 with the base directory, whose length nobody knows any more.
-const LONG_FROM: usize = 256;
+/// From here on the writer shortens paths, counted with the base directory, whose length nobody knows any more.
+const LONG_SURELY: usize = 768;
+const LONG_MAYBE: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -252,8 +261,8 @@ mod tests {
 
     fn first(url: &str) -> String {
         paths(url)
-            .first()
-            .map(|path| joined(path))
+            .next()
+            .map(|path| joined(&path))
             .unwrap_or_default()
     }
 
@@ -286,8 +295,7 @@ mod tests {
     #[test]
     fn escapes_are_tried_as_they_are_too() {
         let all: Vec<String> = paths("http://h:81/a%20b?c%3D1")
-            .iter()
-            .map(|path| joined(path))
+            .map(|path| joined(&path))
             .collect();
 
         assert_eq!(
@@ -317,8 +325,9 @@ mod tests {
             "{directory}"
         );
         let escape = format!("{}%41", "m".repeat(253));
-        let raw = paths(&format!("http://h/{escape}"));
-        assert_eq!(joined(&raw[1]), format!("h/{}", "m".repeat(253)));
+        let url = format!("http://h/{escape}");
+        let raw = paths(&url).nth(1).unwrap();
+        assert_eq!(joined(&raw), format!("h/{}", "m".repeat(253)));
         let characters = "\u{e9}".repeat(300);
         assert_eq!(
             name(&format!("http://h/{characters}")),
@@ -330,7 +339,7 @@ mod tests {
     fn long_paths_are_looked_for_in_one_directory() {
         let url = format!("http://h/{}end.pdf", "directory/".repeat(90));
 
-        let all: Vec<String> = paths(&url).iter().map(|path| joined(path)).collect();
+        let all: Vec<String> = paths(&url).map(|path| joined(&path)).collect();
 
         assert_eq!(all[0], "h/LONG/end.pdf");
         assert_eq!(all.len(), 2);
@@ -338,11 +347,12 @@ mod tests {
 
     #[test]
     fn numbers_stand_behind_the_main_part() {
-        let path = &paths("http://h/p/show.pdf?id=3")[0];
+        let path = paths("http://h/p/show.pdf?id=3").next().unwrap();
 
         assert_eq!(path[1].name(Some(2)), b"p2");
         assert_eq!(path[2].name(Some(12)), b"show12id=3.pdf");
-        let long = &paths(&format!("http://h/{}", "x".repeat(300)))[0];
+        let url = format!("http://h/{}", "x".repeat(300));
+        let long = paths(&url).next().unwrap();
         assert_eq!(
             long[1].name(Some(10)),
             format!("{}10", "x".repeat(252)).into_bytes()
@@ -354,13 +364,12 @@ mod tests {
         for url in [
             "http://../x",
             "http://./x",
-            "http://h/a%00b",
             "http://h/a?b/c",
             "ftp://h/x",
             "dns:h",
             "",
         ] {
-            assert!(paths(url).is_empty(), "{url}");
+            assert_eq!(paths(url).count(), 0, "{url}");
         }
         for url in [
             "http://h/../../etc/passwd",

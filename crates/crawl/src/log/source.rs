@@ -25,7 +25,7 @@ use crate::{Body, Capture, Ended, Error, Kind, Limits, News, Place, ReadOptions,
 pub struct LogSource {
     path: PathBuf,
     root: Root,
-    format: LogFormat,
+    format: Box<LogFormat>,
     length: u64,
 }
 
@@ -45,7 +45,7 @@ impl LogSource {
         Ok(Self {
             path: log.to_owned(),
             root: Root::open(root)?,
-            format,
+            format: Box::new(format),
             length,
         })
     }
@@ -169,8 +169,9 @@ impl LogSource {
             Fate::Kept if capture.kind != Kind::Document => Body::empty(),
             Fate::Kept => {
                 let file = LazyFile {
-                    root: &self.root,
-                    paths: self.paths(&capture.url, entry.file.as_deref()),
+                    source: self,
+                    url: capture.url.clone(),
+                    named: entry.file,
                     expected: Expected {
                         digest: capture.digest.clone(),
                         size: entry.size,
@@ -188,7 +189,7 @@ impl LogSource {
     fn paths(&self, url: &str, file: Option<&[u8]>) -> Vec<Vec<Segment>> {
         let Some(file) = file else {
             return match self.format.path {
-                PathRule::Mirror => mirror::paths(url),
+                PathRule::Mirror => mirror::paths(url).collect(),
                 _ => Vec::new(),
             };
         };
@@ -212,8 +213,10 @@ impl LogSource {
 
 /// A file that is looked for when somebody reads it: many captures are not wanted.
 struct LazyFile<'s> {
-    root: &'s Root,
-    paths: Vec<Vec<Segment>>,
+    source: &'s LogSource,
+    url: String,
+    /// What the line says of its path.
+    named: Option<Vec<u8>>,
     expected: Expected,
     file: Option<File>,
 }
@@ -224,7 +227,7 @@ impl<'s> LazyFile<'s> {
         if capture.crawled.is_some() {
             return Body::new(self, None);
         }
-        let file = match self.root.find(&self.paths, &self.expected) {
+        let file = match self.find() {
             Ok(file) => file,
             Err(error) => return Body::failing(error),
         };
@@ -236,17 +239,22 @@ impl<'s> LazyFile<'s> {
         capture.crawled = since.and_then(|since| i64::try_from(since.as_secs()).ok());
         Body::new(file, metadata.map(|metadata| metadata.len()))
     }
+
+    fn find(&self) -> io::Result<File> {
+        let paths = self.source.paths(&self.url, self.named.as_deref());
+        self.source.root.find(&paths, &self.expected)
+    }
 }
 
 impl Read for LazyFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self
-                .file
-                .insert(self.root.find(&self.paths, &self.expected)?),
-        };
-        file.read(buffer)
+        if self.file.is_none() {
+            self.file = Some(self.find()?);
+        }
+        match &mut self.file {
+            Some(file) => file.read(buffer),
+            None => Ok(0),
+        }
     }
 }
 
@@ -266,6 +274,8 @@ struct Blocks<'f> {
     lines: Lines<BufReader<&'f File>>,
     number: u64,
     end: u64,
+    /// How long the log was when reading began.
+    length: u64,
     stop: &'f ReadOptions,
     /// Somebody is writing the last line.
     still_written: bool,
@@ -281,6 +291,7 @@ impl<'f> Blocks<'f> {
             lines: Lines::new(reader, from, options.limits.line),
             number,
             end: from,
+            length: file.metadata()?.len(),
             stop: options,
             still_written: false,
         })
@@ -298,11 +309,12 @@ impl<'f> Blocks<'f> {
             let Some(line) = self.lines.next(&mut block.bytes)? else {
                 break;
             };
-            if !line.ended && self.file.metadata()?.len() > line.offset + line.length {
+            let end = line.offset + line.length;
+            if !line.ended && (end > self.length || self.file.metadata()?.len() > end) {
                 self.still_written = true;
                 break;
             }
-            block.end = line.offset + line.length;
+            block.end = end;
             let is_marked = line.offset == 0 && block.bytes.starts_with(BYTE_ORDER_MARK);
             let start = if is_marked {
                 BYTE_ORDER_MARK.len()

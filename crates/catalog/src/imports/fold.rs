@@ -149,7 +149,7 @@ impl<'a> Folded<'a> {
 
 impl<'a> Changing<'a> {
     fn new(row: &'a CaptureRow, before: Option<&'a Document>) -> Self {
-        let now = before.cloned().unwrap_or_else(|| Document {
+        let now = before.cloned().unwrap_or(Document {
             id: 0,
             discover_date: row.crawled,
             update_date: row.crawled,

@@ -163,9 +163,10 @@ async fn begun(
 ) -> Result<Import, Error> {
     let lost = || Error::ImportLost { import: id };
     let entry = find(transaction, id).await?.ok_or_else(lost)?;
-    let sql = "SELECT reserved FROM import WHERE id = $1";
+    let sql = "SELECT reserved, groups FROM import WHERE id = $1";
     let row = transaction.row(sql, [id.into()]).await?;
-    let reserved = row.ok_or_else(lost)?.maybe_text("reserved")?;
+    let row = row.ok_or_else(lost)?;
+    let reserved = row.maybe_text("reserved")?;
     Ok(Import {
         id,
         token: entry.attempts,
@@ -174,6 +175,7 @@ async fn begun(
         keep_versions: new.keep_versions,
         is_resumed,
         counters: entry.counters,
+        groups: row.integer("groups")?,
         positions: entry.sources,
         reserved: serde_json::from_str(&reserved.unwrap_or_default()).unwrap_or_default(),
         loaded: None,

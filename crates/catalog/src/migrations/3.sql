@@ -92,7 +92,8 @@ CREATE TABLE revisit (
 CREATE INDEX revisit_by_content ON revisit (sha1);
 
 -- An import, also while it runs. `target` is the digest of what is imported. `reserved` are the numbers that were given
--- to new contents and not committed yet, `pinned` those of contents that its next commit counts on.
+-- to new contents and not committed yet, `pinned` those of contents that its next commit counts on. `groups` counts the
+-- commits, so that none is made twice.
 CREATE TABLE import (
     id {id},
     target TEXT NOT NULL,
@@ -107,6 +108,7 @@ CREATE TABLE import (
     lease_token BIGINT NOT NULL,
     lease_until BIGINT NOT NULL,
     counters TEXT NOT NULL DEFAULT '{}',
+    groups BIGINT NOT NULL DEFAULT 0,
     reserved TEXT,
     pinned TEXT,
     reason TEXT

@@ -15,6 +15,10 @@ pub(super) struct Join<'t, T> {
     waiting: VecDeque<Waiting<T>>,
     /// Captures of which the crawler itself had said all, for some time after they were handed over.
     told_of: VecDeque<(u64, Link)>,
+    /// How many facts wait, and how many captures of which something was said before they came. Mostly none, and then
+    /// nothing needs to be searched.
+    facts: usize,
+    preceded: usize,
     /// How many records have come.
     count: u64,
     /// The unit of what was handed over last.
@@ -54,6 +58,8 @@ impl<'t, T> Join<'t, T> {
             take,
             waiting: VecDeque::new(),
             told_of: VecDeque::new(),
+            facts: 0,
+            preceded: 0,
             count: 0,
             last: None,
             position: from,
@@ -111,7 +117,11 @@ impl<'t, T> Join<'t, T> {
 
     fn capture(&mut self, unit: u64, mut capture: Box<Capture>, made: T, link: Link) {
         let (mut begin, mut is_complete) = (unit, false);
-        for waiting in &mut self.waiting {
+        let some = match self.facts {
+            0 => 0,
+            _ => self.waiting.len(),
+        };
+        for waiting in self.waiting.iter_mut().take(some) {
             let What::Fact(fact) = &waiting.what else {
                 continue;
             };
@@ -120,6 +130,7 @@ impl<'t, T> Join<'t, T> {
             }
             begin = begin.min(waiting.begin);
             is_complete |= fact.is_metadata;
+            self.facts -= 1;
             if let What::Fact(fact) = std::mem::replace(&mut waiting.what, What::Gone) {
                 fact.tell(&mut capture);
             }
@@ -166,6 +177,8 @@ impl<'t, T> Join<'t, T> {
     }
 
     fn wait(&mut self, unit: u64, begin: u64, what: What<T>) {
+        self.facts += usize::from(matches!(what, What::Fact(_)));
+        self.preceded += usize::from(begin < unit);
         self.waiting.push_back(Waiting {
             number: self.count,
             unit,
@@ -188,6 +201,8 @@ impl<'t, T> Join<'t, T> {
     }
 
     fn hand_over(&mut self, waiting: Waiting<T>) -> ControlFlow<()> {
+        self.facts -= usize::from(matches!(waiting.what, What::Fact(_)));
+        self.preceded -= usize::from(waiting.begin < waiting.unit);
         let news = match waiting.what {
             What::Capture {
                 capture,
@@ -210,8 +225,12 @@ impl<'t, T> Join<'t, T> {
 
     /// Reading can begin before all that waits, unless something behind that place was handed over already.
     fn tell_position(&mut self) -> ControlFlow<()> {
-        let begins = self.waiting.iter().map(|waiting| waiting.begin);
-        let position = begins.min().unwrap_or(self.next).min(self.next);
+        let mut begins = self.waiting.iter().map(|waiting| waiting.begin);
+        let begin = match self.preceded {
+            0 => begins.next(),
+            _ => begins.min(),
+        };
+        let position = begin.unwrap_or(self.next).min(self.next);
         if position <= self.told || self.last.is_some_and(|last| last >= position) {
             return ControlFlow::Continue(());
         }

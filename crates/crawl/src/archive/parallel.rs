@@ -75,7 +75,8 @@ fn put_together<T: Send>(
 enum Message<T> {
     /// The first record that was found.
     Begin(Option<u64>),
-    Signal(Signal<T>),
+    /// Some of what was found: to send each alone would cost more than to read it.
+    Signals(Vec<Signal<T>>),
     End(io::Result<Halt>),
 }
 
@@ -107,15 +108,29 @@ impl<T: Send> Segment<T> {
         let Some(begin) = begin else {
             return;
         };
-        // The other side hangs up when it knows better.
-        let halt = walk.span(begin, self.until, &mut |signal| match self
-            .sender
-            .send(Message::Signal(signal))
-        {
+        let mut batch = Vec::with_capacity(BATCH);
+        let halt = walk.span(begin, self.until, &mut |signal| {
+            batch.push(signal);
+            match batch.len() < BATCH {
+                true => ControlFlow::Continue(()),
+                false => self.send(&mut batch),
+            }
+        });
+        if self.send(&mut batch).is_break() {
+            return;
+        }
+        let _ = self.sender.send(Message::End(halt));
+    }
+}
+
+impl<T> Segment<T> {
+    /// The other side hangs up when it knows better.
+    fn send(&self, batch: &mut Vec<Signal<T>>) -> ControlFlow<()> {
+        let full = std::mem::replace(batch, Vec::with_capacity(BATCH));
+        match self.sender.send(Message::Signals(full)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
-        });
-        let _ = self.sender.send(Message::End(halt));
+        }
     }
 }
 
@@ -146,9 +161,11 @@ impl<T> Pending<T> {
     fn drain(self, join: &mut Join<'_, T>) -> io::Result<Halt> {
         loop {
             match self.receiver.recv() {
-                Ok(Message::Signal(signal)) => {
-                    if join.signal(signal).is_break() {
-                        return Ok(Halt::Stopped);
+                Ok(Message::Signals(signals)) => {
+                    for signal in signals {
+                        if join.signal(signal).is_break() {
+                            return Ok(Halt::Stopped);
+                        }
                     }
                 }
                 Ok(Message::End(halt)) => return halt,
@@ -284,5 +301,6 @@ impl<T> Drop for Ending<'_, T> {
     }
 }
 
-/// How much of a segment can wait to be handed over.
-const CAPACITY: usize = 4096;
+/// How much of a segment can wait to be handed over: so many batches of so many records.
+const CAPACITY: usize = 64;
+const BATCH: usize = 64;

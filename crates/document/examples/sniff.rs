@@ -9,7 +9,9 @@ use document::media_type::{HEAD, decide};
 fn main() -> Result<(), Box<dyn Error>> {
     for path in std::env::args().skip(1) {
         let mut head = Vec::new();
-        File::open(&path)?.take(HEAD as u64).read_to_end(&mut head)?;
+        File::open(&path)?
+            .take(HEAD as u64)
+            .read_to_end(&mut head)?;
         let found = decide(None, &head);
         writeln!(io::stdout(), "{}\t{path}", found.decided)?;
     }

@@ -16,6 +16,9 @@ fn real_pdfs_are_pdfs() {
     let mut count = 0;
     for entry in entries {
         let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "pdf") {
+            continue;
+        }
         let mut head = Vec::new();
         File::open(&path)
             .unwrap()

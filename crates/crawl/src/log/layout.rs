@@ -145,15 +145,6 @@ fn heritrix(line: &[u8]) -> Result<Fields<'_>, String> {
             fields.set(field, value);
         }
     }
-    // "-" is said of seeds alone: every other URI was found somewhere.
-    fields.set(
-        Field::Seed,
-        if parts[4] == b"-" {
-            &b"true"[..]
-        } else {
-            b"false"
-        },
-    );
     let mut annotations = parts[11].split(|byte| matches!(byte, b',' | b' '));
     fields.is_duplicate = annotations
         .any(|note| note.starts_with(b"duplicate:") || note.starts_with(b"warcRevisit:"));

@@ -90,7 +90,7 @@ async fn contents<'a>(
 ) -> Result<HashMap<String, Content>, Error> {
     let keys: Vec<_> = sha1s.into_iter().map(|sha1| (sha1,)).collect();
     let sql = "SELECT content.id, content.sha1, content.stored,
-             (SELECT count(*) FROM (SELECT 1 FROM document WHERE content_id = content.id LIMIT $2) AS some)
+             (SELECT count(*) FROM (SELECT 1 FROM document WHERE content_id = content.id LIMIT $2) AS few)
              + (SELECT count(*) FROM (SELECT 1 FROM version WHERE content_id = content.id LIMIT 1) AS kept) AS uses
          FROM {looked_up(content.sha1)}";
     let values = [batch(&keys), (rows as u64 + 1).into()];

@@ -122,7 +122,11 @@ fn a_stop_keeps_what_came_so_far_and_says_how_to_go_on() {
         let said = stderr(&stopped);
         assert_eq!(stopped.status.code(), Some(1), "{said}");
         assert!(said.contains("the same command goes on"), "{said}");
-        assert!(stderr(&next).contains("going on with import 1"), "{}", stderr(&next));
+        assert!(
+            stderr(&next).contains("going on with import 1"),
+            "{}",
+            stderr(&next)
+        );
         let printed: Value = serde_json::from_str(&stdout(&next)).unwrap();
         assert_eq!(counters(&printed), counters(&counted));
     }
@@ -152,7 +156,10 @@ fn the_second_of_two_says_who_is_at_it() {
     assert!(first.status.success(), "{}", stderr(&first));
     let said = stderr(&second);
     assert_eq!(second.status.code(), Some(1), "{said}");
-    assert!(said.contains("is being imported by") && said.contains(&pid.to_string()), "{said}");
+    assert!(
+        said.contains("is being imported by") && said.contains(&pid.to_string()),
+        "{said}"
+    );
     assert_eq!(plain(&crawl), undisturbed(&bytes).1);
 }
 
@@ -188,7 +195,12 @@ fn an_archive_that_is_still_written_is_taken_as_far_as_it_is() {
     crawl.write("a.warc.gz.open", &warc.bytes[..half]);
 
     let printed = crawl.import(0, &["a.warc.gz.open"]);
-    assert!(printed["reason"].as_str().unwrap().contains("still being written"));
+    assert!(
+        printed["reason"]
+            .as_str()
+            .unwrap()
+            .contains("still being written")
+    );
     assert_eq!(printed["skipped_Records"], 0);
     let before = crawl.documents().len();
     assert!(before > 10);

@@ -82,7 +82,9 @@ impl Crawl {
         let output = self.garner(&["documents", "list", "--json"]).output();
         assert!(output.status.success(), "{}", stderr(&output));
         let lines = stdout(&output);
-        let documents = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+        let documents = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
         documents.collect()
     }
 
@@ -109,26 +111,42 @@ impl Warc {
         self.answer(url, date, "200 OK", media_type, body);
     }
 
-    pub(crate) fn answer(&mut self, url: &str, date: &str, status: &str, media_type: &str, body: &[u8]) {
+    pub(crate) fn answer(
+        &mut self,
+        url: &str,
+        date: &str,
+        status: &str,
+        media_type: &str,
+        body: &[u8],
+    ) {
         let length = body.len();
         let head = format!(
             "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
         );
         let block = [head.as_bytes(), body].concat();
         let id = format!("<urn:test:{}>", self.offsets.len());
-        let headers = format!("Content-Type: application/http; msgtype=response\r\nWARC-Record-ID: {id}\r\n");
+        let headers =
+            format!("Content-Type: application/http; msgtype=response\r\nWARC-Record-ID: {id}\r\n");
         self.record("response", url, date, &headers, &block);
     }
 
     /// What a crawler says of the record before: who linked to it, and how it was found.
     pub(crate) fn metadata(&mut self, url: &str, date: &str, via: &str, path: &str) {
         let about = format!("<urn:test:{}>", self.offsets.len() - 1);
-        let headers = format!("Content-Type: application/warc-fields\r\nWARC-Concurrent-To: {about}\r\n");
+        let headers =
+            format!("Content-Type: application/warc-fields\r\nWARC-Concurrent-To: {about}\r\n");
         let block = format!("via: {via}\r\nhopsFromSeed: {path}\r\n");
         self.record("metadata", url, date, &headers, block.as_bytes());
     }
 
-    pub(crate) fn record(&mut self, kind: &str, url: &str, date: &str, headers: &str, block: &[u8]) {
+    pub(crate) fn record(
+        &mut self,
+        kind: &str,
+        url: &str,
+        date: &str,
+        headers: &str,
+        block: &[u8],
+    ) {
         let length = block.len();
         let head = format!(
             "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n{headers}Content-Length: {length}\r\n\r\n"
@@ -175,10 +193,20 @@ pub(crate) fn many(papers: usize) -> Warc {
     let mut warc = Warc::default();
     for number in 0..papers {
         let page = format!("http://host-{}.example/", number % 7);
-        warc.response(&page, &date(number), "text/html", b"<!DOCTYPE html><p>papers</p>");
+        warc.response(
+            &page,
+            &date(number),
+            "text/html",
+            b"<!DOCTYPE html><p>papers</p>",
+        );
         let url = format!("{page}papers/{number}.pdf");
         // Some have the same bytes as another, and some are seen twice.
-        warc.response(&url, &date(number), "application/pdf", &pdf(number - number % 3));
+        warc.response(
+            &url,
+            &date(number),
+            "application/pdf",
+            &pdf(number - number % 3),
+        );
         warc.metadata(&url, &date(number), &page, "L");
         if number % 5 == 0 {
             let later = date(number + 40_000);

@@ -116,6 +116,10 @@ impl Placement {
 }
 
 impl ContentRow {
+    pub(crate) fn has_bytes(&self) -> bool {
+        matches!(self, Self::Bytes { .. })
+    }
+
     pub(crate) fn sha1(&self) -> Option<&str> {
         match self {
             Self::Bytes { sha1, .. } => Some(sha1),

@@ -85,11 +85,9 @@ impl Catalog {
         let mut total = import.counters;
         total += counters;
         let mut reserved = import.reserved.clone();
-        let committed: HashSet<_> = group
-            .rows
-            .iter()
-            .filter_map(|row| row.content.sha1())
-            .collect();
+        // A revisit names bytes that may come only now, under the number that is kept for them.
+        let with_bytes = group.rows.iter().filter(|row| row.content.has_bytes());
+        let committed: HashSet<_> = with_bytes.filter_map(|row| row.content.sha1()).collect();
         reserved.retain(|sha1, _| !committed.contains(sha1.as_str()));
         let sql =
             "UPDATE import SET counters = $2, reserved = $3, pinned = NULL, groups = groups + 1

@@ -28,6 +28,8 @@ mod worker_options;
 
 use std::io::Write;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 /// Writes data to stdout; a reader that has gone away, such as `head`, is no error.
 fn print(text: &[u8]) -> anyhow::Result<()> {
     match std::io::stdout().write_all(text) {
@@ -49,6 +51,17 @@ async fn stop_signal() {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
+}
+
+/// Lets this process have as many files open as the system allows: bodies that are too many for memory wait in files.
+pub(crate) fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // If not, the usual number has to do.
+    let _ = setrlimit(Resource::Nofile, most);
 }
 
 /// The exit code if all was done, but records had to be left out.

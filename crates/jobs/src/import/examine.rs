@@ -94,13 +94,13 @@ impl Examiner<'_> {
     }
 
     fn look(&self, capture: &Capture, body: &mut Body<'_>) -> Result<Finding, Stop> {
+        if matches!(capture.kind, Kind::Revisit { .. }) {
+            return self.revisit(capture);
+        }
         if let Some(status) = capture.status.filter(|status| !is_success(*status)) {
             return Err(left(Why::Status, format!("status {status}")).into());
         }
         let url = self.url(&capture.url)?;
-        if matches!(capture.kind, Kind::Revisit { .. }) {
-            return Ok(Finding::Revisit(url));
-        }
         let mut head = [0; media_type::HEAD];
         let length = fill(body, &mut head).map_err(unreadable)?;
         let head = &head[..length];
@@ -118,6 +118,22 @@ impl Examiner<'_> {
             return self.open(url, &media_type.decided, head, body);
         }
         Err(self.unwanted(capture, media_type).into())
+    }
+
+    /// What was seen again has no bytes to look at, so that the server's word counts: a page or a picture is never kept.
+    fn revisit(&self, capture: &Capture) -> Result<Finding, Stop> {
+        let was_there = |status: i32| is_success(status) || status == NOT_MODIFIED;
+        if let Some(status) = capture.status.filter(|status| !was_there(*status)) {
+            return Err(left(Why::Status, format!("status {status}")).into());
+        }
+        let url = self.url(&capture.url)?;
+        let declared = capture.declared.as_deref().unwrap_or_default();
+        let is_other =
+            PAGES.contains(&declared) || PICTURES.iter().any(|kind| declared.starts_with(kind));
+        if is_other && !self.types.contains(declared) {
+            return Err(left(Why::MediaType, declared.to_owned()).into());
+        }
+        Ok(Finding::Revisit(url))
     }
 
     /// The URL as it is kept, unless a rule refuses it.
@@ -281,6 +297,16 @@ fn is_success(status: i32) -> bool {
 }
 
 const ZIP: &str = "application/zip";
+const NOT_MODIFIED: i32 = 304;
+/// What servers do not call a document by mistake.
+const PAGES: [&str; 5] = [
+    "text/html",
+    "application/xhtml+xml",
+    "text/css",
+    "text/javascript",
+    "application/javascript",
+];
+const PICTURES: [&str; 4] = ["image/", "video/", "audio/", "font/"];
 
 /// Reads until the buffer is full or the end is there.
 fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {

@@ -179,14 +179,19 @@ impl Flow<'_> {
             Err(error) => {
                 gatherer.cannot_read(&name, &error.to_string());
                 let position = gatherer.group.position;
-                return Ok(gatherer.end(position, false).is_continue());
+                return Ok(gatherer.end(position).is_continue());
             }
         };
         if ended.still_written {
             read.still_written.push(name);
         }
-        let whole = !ended.stopped && !stop.load(Ordering::Relaxed);
-        Ok(gatherer.end(ended.position, whole).is_continue() && whole)
+        match ended.stopped || stop.load(Ordering::Relaxed) {
+            true => {
+                let _ = gatherer.stop();
+                Ok(false)
+            }
+            false => Ok(gatherer.end(ended.position).is_continue()),
+        }
     }
 }
 

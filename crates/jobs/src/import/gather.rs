@@ -6,8 +6,8 @@ use std::sync::mpsc::SyncSender;
 
 use catalog::{CaptureRow, ContentRow, ParentRow};
 use crawl::{Capture, News, Place};
-use document::{digest, media_type};
 use document::url::{self, Normal, Rules};
+use document::{digest, media_type};
 
 use super::examine::{Finding, Found};
 use super::group::{Content, Group};
@@ -44,7 +44,7 @@ impl Gatherer<'_> {
             News::Late(capture) => self.late(&capture),
             News::Skipped(skipped) => self.group.skip(&skipped.place, &skipped.reason),
             News::Position(position) => {
-                self.advance(position);
+                self.group.advance(position);
                 if self.group.is_due() {
                     return self.send();
                 }
@@ -64,16 +64,16 @@ impl Gatherer<'_> {
     }
 
     /// Sends the last group of the source.
-    pub(super) fn end(&mut self, position: u64, done: bool) -> ControlFlow<()> {
-        self.advance(position);
-        self.group.source_done = done;
+    pub(super) fn end(&mut self, position: u64) -> ControlFlow<()> {
+        self.group.advance(position);
+        self.group.source_done = true;
         self.send()
     }
 
-    fn advance(&mut self, position: u64) {
-        let read = position.saturating_sub(self.group.position);
-        self.group.counters.bytes_read += read;
-        self.group.position = position;
+    /// Sends what came before the position from which the source is gone on with.
+    pub(super) fn stop(&mut self) -> ControlFlow<()> {
+        self.group.cut_back();
+        self.send()
     }
 
     fn send(&mut self) -> ControlFlow<()> {
@@ -166,6 +166,9 @@ impl Gatherer<'_> {
         let Ok(url) = url::normalise(&capture.url) else {
             return;
         };
+        if self.rules.refuses(&url).is_some() {
+            return;
+        }
         let row = self.row(capture, url, ContentRow::EdgeOnly);
         self.group.push(row, None);
     }
@@ -178,7 +181,9 @@ impl Gatherer<'_> {
             host: url.host,
             depth: capture.depth,
             is_seed: capture.is_seed,
-            crawled: capture.crawled.unwrap_or_else(|| self.undated(&capture.place.file)),
+            crawled: capture
+                .crawled
+                .unwrap_or_else(|| self.undated(&capture.place.file)),
             content,
             declared_type: None,
             sniffed_type: None,
@@ -212,7 +217,10 @@ impl Gatherer<'_> {
             }
         };
         if normal.url.len() > self.rules.max_length {
-            let reason = format!("{}: its parent is left out: the URL is too long", capture.url);
+            let reason = format!(
+                "{}: its parent is left out: the URL is too long",
+                capture.url
+            );
             self.group.warn(&capture.place, reason);
             return None;
         }

@@ -29,6 +29,17 @@ pub(super) struct Group {
     /// How many bytes its documents have.
     bytes: u64,
     began: Instant,
+    /// What was in it when the position was last moved.
+    whole: Whole,
+}
+
+/// How much of a group lies before its position.
+#[derive(Debug, Clone, Copy, Default)]
+struct Whole {
+    rows: usize,
+    warnings: usize,
+    told: usize,
+    counters: ImportCounters,
 }
 
 /// What belongs to a row that has bytes.
@@ -61,7 +72,29 @@ impl Group {
             source_done: false,
             bytes: 0,
             began: Instant::now(),
+            whole: Whole::default(),
         }
+    }
+
+    /// Moves the position: all that is in the group lies before it.
+    pub(super) fn advance(&mut self, position: u64) {
+        self.counters.bytes_read += position.saturating_sub(self.position);
+        self.position = position;
+        self.whole = Whole {
+            rows: self.rows.len(),
+            warnings: self.warnings.len(),
+            told: self.told.len(),
+            counters: self.counters,
+        };
+    }
+
+    /// Forgets what lies behind the position: who goes on from there meets it again.
+    pub(super) fn cut_back(&mut self) {
+        self.rows.truncate(self.whole.rows);
+        self.contents.truncate(self.whole.rows);
+        self.warnings.truncate(self.whole.warnings);
+        self.told.truncate(self.whole.told);
+        self.counters = self.whole.counters;
     }
 
     /// Whether it is time to commit it.
@@ -69,6 +102,7 @@ impl Group {
         self.rows.len() >= ROWS
             || self.bytes >= BYTES
             || self.warnings.len() >= WARNINGS
+            || self.told.len() >= TOLD
             || self.began.elapsed() >= PATIENCE
     }
 
@@ -150,5 +184,6 @@ const ROWS: usize = 500;
 /// Three groups are on their way at once, and the bodies of all are to fit into the memory of the `Spool`.
 const BYTES: u64 = 12 << 20;
 const WARNINGS: usize = 5000;
+const TOLD: usize = 10_000;
 /// So much work is lost at most when the process is killed.
 const PATIENCE: Duration = Duration::from_secs(2);

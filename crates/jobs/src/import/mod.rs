@@ -49,8 +49,8 @@ use self::sources::Sources;
 use self::spool::Spool;
 pub use self::trial::try_import;
 pub use self::verification::{Finding, Verification, VerifyOptions, verify};
-use crate::harvest::said;
 use crate::Holdings;
+use crate::harvest::said;
 
 /// Imports a crawl into the holdings. One that was interrupted goes on where it was.
 ///
@@ -105,7 +105,8 @@ fn begin(
     job: Option<&ImportJob<'_>>,
     tell: &(dyn Fn(ImportNews<'_>) + Sync),
 ) -> anyhow::Result<Import> {
-    let parameters = serde_json::to_string(&order.parameters()?)?;
+    let parameters = order.parameters(sources.beginnings()?)?;
+    let parameters = serde_json::to_string(&parameters)?;
     let new = NewImport {
         keep_versions: order.keep_versions,
         job: job.map(|job| job.lease),

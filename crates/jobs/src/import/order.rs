@@ -62,6 +62,8 @@ pub(super) struct Parameters {
     keep_versions: bool,
     crawler: Option<String>,
     collection: Option<String>,
+    /// The digest of how the sources begin: another file under an old name is not gone on with.
+    beginnings: String,
 }
 
 impl Default for ImportCrawl {
@@ -109,7 +111,7 @@ impl ImportCrawl {
         Ok(serde_json::to_string(&order)?)
     }
 
-    pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
+    pub(super) fn parameters(&self, beginnings: String) -> anyhow::Result<Parameters> {
         let log_format = match &self.log_format {
             Some(format) if Path::new(format).is_file() => Some(said(Path::new(format))?),
             format => format.clone(),
@@ -128,6 +130,7 @@ impl ImportCrawl {
             keep_versions: self.keep_versions,
             crawler: self.crawler.clone(),
             collection: self.collection.clone(),
+            beginnings,
         })
     }
 }
@@ -143,7 +146,11 @@ mod opened {
 
     pub(super) fn serialize<S: Serializer>(open: &Containers, to: S) -> Result<S::Ok, S::Error> {
         let all = [(open.gzip, "gzip"), (open.tar, "tar"), (open.zip, "zip")];
-        let names: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+        let names: Vec<_> = all
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, name)| *name)
+            .collect();
         names.serialize(to)
     }
 

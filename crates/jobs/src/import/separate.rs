@@ -1,13 +1,16 @@
 //! An import without the database: documents go to a folder of their own, laid out as a collection is, and the same bytes
 //! are kept once.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
+use anyhow::bail;
 use catalog::{CaptureOutcome, CaptureRow, ImportCounters, Placement};
 use crawl::Limits;
 use harvester::Stop;
+use rustix::fs::{FlockOperation, flock};
 use store::{Collection, FileKind};
 
 use super::flow::{Flow, Kept};
@@ -32,6 +35,7 @@ pub fn import_separately(
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
     let collection = Collection::open(directory, order.durability)?;
+    let _alone = alone(directory)?;
     let mut separate = Separate::open(&collection)?;
     let examiner = examiner(order, Some(&collection))?;
     let flow = Flow {
@@ -58,6 +62,18 @@ pub fn import_separately(
         report: report.transpose()?,
         ..Imported::without_catalog(separate.counters, &read, began)
     })
+}
+
+/// Numbers are given without a catalog, so one import at a time writes into a folder. Ends with what is returned.
+fn alone(directory: &Path) -> anyhow::Result<File> {
+    let folder = File::open(directory)?;
+    if flock(&folder, FlockOperation::NonBlockingLockExclusive).is_err() {
+        bail!(
+            "another import writes into `{}`; wait for its end, or name another folder",
+            directory.display()
+        );
+    }
+    Ok(folder)
 }
 
 /// A folder of documents.

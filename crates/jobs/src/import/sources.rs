@@ -1,5 +1,7 @@
 //! What is read: the archives, or the log and the files that it names.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -9,6 +11,7 @@ use tempfile::NamedTempFile;
 
 use super::downloads;
 use super::order::ImportCrawl;
+use crate::harvest::digest;
 
 /// All that is read, in order.
 pub(super) struct Sources {
@@ -79,7 +82,10 @@ impl Sources {
         limits: &Limits,
     ) -> anyhow::Result<()> {
         let [directory] = &directories[..] else {
-            bail!("--base-url goes with one directory of files, and there are {}", directories.len());
+            bail!(
+                "--base-url goes with one directory of files, and there are {}",
+                directories.len()
+            );
         };
         let list = downloads::list(directory, &mut self.refused)?;
         let format = downloads::format(base_url, true)?;
@@ -122,10 +128,32 @@ impl Sources {
     pub(super) fn names(&self) -> Vec<String> {
         let name = |source: &Source| {
             let name = source.name();
-            let place = self.real_place(Path::new(&name));
+            let place = self.real_place(Path::new(&name)).map(Path::to_owned);
+            let place = place.map_or_else(|| std::path::absolute(&name), Ok);
             place.map_or(name, |place| place.to_string_lossy().into_owned())
         };
         self.all.iter().map(name).collect()
+    }
+
+    /// A digest of how the sources begin, and of all that a list says which was made for this import.
+    pub(super) fn beginnings(&self) -> anyhow::Result<String> {
+        let mut beginnings = Vec::new();
+        for source in &self.all {
+            let name = source.name();
+            // A member of a WACZ is as old as its file.
+            let file = name.split_once('!').map_or(name.as_str(), |(file, _)| file);
+            let most = match self.real_place(Path::new(file)) {
+                Some(_) => u64::MAX,
+                None => BEGINNING,
+            };
+            let file = [name.as_str(), file]
+                .into_iter()
+                .find_map(|path| File::open(path).ok());
+            if let Some(file) = file {
+                file.take(most).read_to_end(&mut beginnings)?;
+            }
+        }
+        Ok(digest::of_bytes(&beginnings))
     }
 
     /// What is meant by the file of a place, where that is a list which was made for this import.
@@ -138,7 +166,11 @@ impl Sources {
 /// The format that is named, or that of Heritrix.
 fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
     if let Some(base) = &order.base_url {
-        if order.log_format.as_deref().is_some_and(|name| name != "ftp-list") {
+        if order
+            .log_format
+            .as_deref()
+            .is_some_and(|name| name != "ftp-list")
+        {
             bail!("--base-url goes with lists of paths alone: --log-format ftp-list");
         }
         return downloads::format(base, false);
@@ -158,9 +190,14 @@ fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
     Ok(format)
 }
 
+/// So much of a source tells it from others; records have dates and numbers of their own.
+const BEGINNING: u64 = 512;
+
 /// When a source was written, in seconds since 1970: the date of captures that have none.
 pub(super) fn written(path: &Path) -> i64 {
     let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified());
-    let since = modified.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let since = modified
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(0))
 }

@@ -1,6 +1,7 @@
 //! An import that is done for a job.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use catalog::Error::Busy;
 use catalog::{Claim, ImportState, JobEnd};
@@ -58,7 +59,8 @@ impl Shared {
             // Somebody imports the same by hand, and began between the claim and this.
             Err(error) if is(&error, |error| matches!(error, Busy { .. })) => {
                 log.info(&format!("waiting: {error}"));
-                self.end_job(claim, running, log, JobEnd::GivenBack, &[])
+                let end = JobEnd::PutOff { wait: A_WHILE };
+                self.end_job(claim, running, log, end, &[])
             }
             // It has not begun. Files that are not there may be there later.
             Err(error) => self.end_job(claim, running, log, self.failed(claim, &error), &[]),
@@ -102,5 +104,8 @@ fn tell_end(log: &Log, imported: &Imported) {
     }
 }
 
-const CANCELLED: &str = "cancelled; what came so far is kept, and the same import goes on from there";
+/// An import by somebody else may take hours, and to open all sources just to ask again costs something.
+const A_WHILE: Duration = Duration::from_secs(60);
+const CANCELLED: &str =
+    "cancelled; what came so far is kept, and the same import goes on from there";
 const STOPPED: &str = "its worker was told to stop; it goes on from there";

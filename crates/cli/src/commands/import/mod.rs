@@ -13,7 +13,6 @@ use catalog::{ImportState, NewJob};
 use clap::{Args, ValueEnum};
 use harvester::Stop;
 use jobs::{ImportCrawl, Imported};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use self::lines::Lines;
 use super::LEFT_OUT;
@@ -137,7 +136,7 @@ impl Import {
         if self.queue {
             return self.enqueue(&order);
         }
-        allow_many_files();
+        super::allow_many_files();
         let stop = Stop::default();
         let lines = Lines::new(self.quiet);
         let imported = self.import(&config, &order, &stop, &lines);
@@ -165,7 +164,10 @@ impl Import {
         };
         let job = holdings.wait(holdings.catalog().add_job(&job))?;
         let said = self.holdings.said();
-        eprintln!("job {} waits for a worker; garner job show {}{said} --follow", job.id, job.id);
+        eprintln!(
+            "job {} waits for a worker; garner job show {}{said} --follow",
+            job.id, job.id
+        );
         Ok(ExitCode::SUCCESS)
     }
 
@@ -199,17 +201,6 @@ fn usage(error: &anyhow::Error) -> ExitCode {
     eprintln!("garner: {}", crate::text::plain(&message));
     eprintln!("\nFor more information, try 'garner import --help'.");
     ExitCode::from(USAGE)
-}
-
-/// Lets this process have as many files open as the system allows: bodies that are too many for memory wait in files.
-fn allow_many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let most = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    // If not, the usual number has to do.
-    let _ = setrlimit(Resource::Nofile, most);
 }
 
 /// The first signal ends the import in good order, after the group that is being read. A second one ends the program, and

@@ -27,7 +27,11 @@ fn what_was_imported_is_in_order() {
 
     assert_eq!(found["digested"], true);
     assert_eq!(found["findings"], json!([]));
-    let documents = crawl.files().keys().filter(|path| path.ends_with(b".pdf")).count();
+    let documents = crawl
+        .files()
+        .keys()
+        .filter(|path| path.ends_with(b".pdf"))
+        .count();
     assert_eq!(found["contents"], json!(documents));
     assert_eq!(found["files"], json!(documents * 2));
 }
@@ -46,12 +50,15 @@ fn lost_and_damaged_files_come_back_with_the_next_import() {
     std::fs::write(file(3), "short").unwrap();
 
     let found = verify(&crawl, 3, &[]);
-    assert_eq!((&found["missing"], &found["damaged"]), (&json!(1), &json!(2)));
+    assert_eq!(
+        (&found["missing"], &found["damaged"]),
+        (&json!(1), &json!(2))
+    );
     verify(&crawl, 3, &["--repair"]);
     crawl.import(0, &["a.warc.gz"]);
 
     verify(&crawl, 0, &[]);
-    assert_eq!(crawl.left(), before);
+    crawl.left().assert_is(&before);
 }
 
 #[test]
@@ -88,7 +95,10 @@ fn files_that_belong_to_nothing_are_taken_in_or_removed() {
         );
         std::fs::copy(from, to).unwrap();
     }
-    crawl.write("data/documents/000/000/902/000.000.902.pdf", "nobody knows what this is");
+    crawl.write(
+        "data/documents/000/000/902/000.000.902.pdf",
+        "nobody knows what this is",
+    );
 
     let found = verify(&crawl, 3, &[]);
     assert_eq!(found["orphans"], 3, "{found}");
@@ -98,7 +108,10 @@ fn files_that_belong_to_nothing_are_taken_in_or_removed() {
     verify(&crawl, 0, &[]);
     let shown = prints(crawl.garner(&["documents", "show", url, "--json"]).output());
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(std::fs::read(shown["file"].as_str().unwrap()).unwrap(), pdf(500));
+    assert_eq!(
+        std::fs::read(shown["file"].as_str().unwrap()).unwrap(),
+        pdf(500)
+    );
     assert!(!to.exists() && !crawl.path("data/documents/000/000/902").exists());
 }
 

@@ -6,8 +6,8 @@ use std::sync::mpsc::SyncSender;
 
 use catalog::{CaptureRow, ContentRow, ParentRow};
 use crawl::{Capture, News, Place};
-use document::{digest, media_type};
 use document::url::{self, Normal, Rules};
+use document::{digest, media_type};
 
 use super::examine::{Finding, Found};
 use super::group::{Content, Group};
@@ -178,7 +178,9 @@ impl Gatherer<'_> {
             host: url.host,
             depth: capture.depth,
             is_seed: capture.is_seed,
-            crawled: capture.crawled.unwrap_or_else(|| self.undated(&capture.place.file)),
+            crawled: capture
+                .crawled
+                .unwrap_or_else(|| self.undated(&capture.place.file)),
             content,
             declared_type: None,
             sniffed_type: None,
@@ -212,7 +214,10 @@ impl Gatherer<'_> {
             }
         };
         if normal.url.len() > self.rules.max_length {
-            let reason = format!("{}: its parent is left out: the URL is too long", capture.url);
+            let reason = format!(
+                "{}: its parent is left out: the URL is too long",
+                capture.url
+            );
             self.group.warn(&capture.place, reason);
             return None;
         }

@@ -7,6 +7,7 @@ use document::container::Containers;
 use serde::{Deserialize, Serialize};
 use store::Durability;
 
+use super::sources::is_file;
 use crate::harvest::digest;
 
 /// An import: which crawl, which of its documents, and where they go. As JSON, these are the parameters of a job.
@@ -102,7 +103,7 @@ impl ImportCrawl {
             *path = absolute(path.as_deref())?;
         }
         if let Some(format) = &mut order.log_format
-            && Path::new(format).is_file()
+            && is_file(format)
         {
             *format = place(Path::new(format))?.to_string_lossy().into_owned();
         }
@@ -111,7 +112,7 @@ impl ImportCrawl {
 
     pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
         let log_format = match &self.log_format {
-            Some(format) if Path::new(format).is_file() => Some(said(Path::new(format))?),
+            Some(format) if is_file(format) => Some(said(Path::new(format))?),
             format => format.clone(),
         };
         let mut types = self.types.clone();
@@ -143,7 +144,11 @@ mod opened {
 
     pub(super) fn serialize<S: Serializer>(open: &Containers, to: S) -> Result<S::Ok, S::Error> {
         let all = [(open.gzip, "gzip"), (open.tar, "tar"), (open.zip, "zip")];
-        let names: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+        let names: Vec<_> = all
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, name)| *name)
+            .collect();
         names.serialize(to)
     }
 

@@ -35,7 +35,11 @@ pub fn try_import(
     };
     let mut seen = Seen::default();
     let mut counters = ImportCounters::default();
-    let read = flow.run(&[], &mut |group| count(group, &mut seen, &mut counters), &|| {})?;
+    let read = flow.run(
+        &[],
+        &mut |group| count(group, &mut seen, &mut counters),
+        &|| {},
+    )?;
     Ok(Imported::without_catalog(counters, &read, began))
 }
 

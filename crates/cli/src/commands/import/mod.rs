@@ -165,7 +165,10 @@ impl Import {
         };
         let job = holdings.wait(holdings.catalog().add_job(&job))?;
         let said = self.holdings.said();
-        eprintln!("job {} waits for a worker; garner job show {}{said} --follow", job.id, job.id);
+        eprintln!(
+            "job {} waits for a worker; garner job show {}{said} --follow",
+            job.id, job.id
+        );
         Ok(ExitCode::SUCCESS)
     }
 

@@ -144,7 +144,10 @@ fn judge(
         let page = holdings.wait(holdings.catalog().contents_from(after, PAGE))?;
         let Some(end) = page.last() else { break };
         after = end.number;
-        known.extend(page.into_iter().map(|content| (content.number, content.extension)));
+        known.extend(
+            page.into_iter()
+                .map(|content| (content.number, content.extension)),
+        );
     }
     for file in batch {
         let extension = number(&file.kind).and_then(|number| known.get(&number));

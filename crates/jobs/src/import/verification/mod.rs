@@ -156,7 +156,9 @@ pub fn verify(
 ) -> anyhow::Result<Verification> {
     let collection = super::open_collection(holdings, collection, Durability::Page)?;
     let running = running(holdings)?;
-    if options.repair && let Some(import) = running {
+    if options.repair
+        && let Some(import) = running
+    {
         bail!("import {import} is running; repair the collection when it is over");
     }
     let mut verifying = Verifying {
@@ -168,11 +170,16 @@ pub fn verify(
             ..Verification::default()
         },
     };
-    comparing::contents(holdings, &collection, options.threads, &mut |content, looked| {
-        verifying.content(content, looked)?;
-        told(verifying.result.contents);
-        Ok(())
-    })?;
+    comparing::contents(
+        holdings,
+        &collection,
+        options.threads,
+        &mut |content, looked| {
+            verifying.content(content, looked)?;
+            told(verifying.result.contents);
+            Ok(())
+        },
+    )?;
     verifying.unused()?;
     let mut orphans = Vec::new();
     comparing::orphans(holdings, &collection, &mut |orphan| {

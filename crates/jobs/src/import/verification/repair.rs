@@ -84,7 +84,9 @@ impl Verifying<'_> {
             limit: 1,
             ..DocumentQuery::default()
         };
-        let documents = self.holdings.wait(self.holdings.catalog().documents(&query))?;
+        let documents = self
+            .holdings
+            .wait(self.holdings.catalog().documents(&query))?;
         let Some(document) = documents.into_iter().next() else {
             return Ok(None);
         };
@@ -135,7 +137,8 @@ impl Verifying<'_> {
                 Some(number) => by_number.entry(number).or_default().push(orphan),
                 None => {
                     self.result.orphans += 1;
-                    self.result.note(orphan.path, "this is not a file of the collection", None);
+                    self.result
+                        .note(orphan.path, "this is not a file of the collection", None);
                 }
             }
         }
@@ -158,7 +161,8 @@ impl Verifying<'_> {
                 self.collection.remove_file(&file.path)?;
             }
             self.result.orphans += 1;
-            self.result.note(file.path, ORPHAN, repair.map(str::to_owned));
+            self.result
+                .note(file.path, ORPHAN, repair.map(str::to_owned));
         }
         Ok(())
     }

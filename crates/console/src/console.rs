@@ -97,6 +97,8 @@ impl Console {
 
     /// Serves until `stop` is ready, then lets open requests end.
     pub async fn serve(&self, listener: TcpListener, stop: impl Future<Output = ()>) {
+        // Read now, so that the first who adds a repository can choose from it.
+        self.state.friends().known(self.state.outside());
         let connections = self.state.config().connections;
         connection::serve(listener, self.router.clone(), connections, stop).await;
     }

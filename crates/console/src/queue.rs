@@ -1,6 +1,6 @@
 //! Jobs: what pages and API do alike. Every change ends up in the audit trail.
 
-use catalog::{Cancelled, Job, NewJob, RulesKind};
+use catalog::{Cancelled, Job, LogLevel, NewJob, RulesKind};
 use jobs::HarvestParameters;
 
 use crate::parts::Errors;
@@ -29,6 +29,8 @@ pub(crate) async fn cancel(state: &ConsoleState, who: &Who, id: i64) -> Result<C
         }
         Cancelled::Unknown => return Err(catalog::Error::UnknownJob { id }.into()),
     };
+    let line = format!("cancelled by {} {details}", who.account.name);
+    state.catalog().log_job(id, LogLevel::Info, &line).await?;
     state
         .audit(who, "job.cancel", named(&job), Some(details.to_owned()))
         .await;

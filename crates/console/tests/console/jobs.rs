@@ -50,6 +50,9 @@ fn a_running_job_says_that_it_stops_until_it_has() {
     live.shows(StatusCode::OK, "stopping…");
     assert!(!live.body.contains(">Stop<"), "{}", live.body);
     assert!(!live.headers.contains_key("x-garner-over"));
+    operator
+        .get(&place)
+        .shows(StatusCode::OK, "cancelled by ann while it ran");
 
     test.end(&claim, &JobEnd::Cancelled);
     let live = operator.get(&format!("{place}/live"));

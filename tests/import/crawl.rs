@@ -1,6 +1,6 @@
 //! A crawl that a test makes up, and a data directory that it is imported into.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -29,11 +29,14 @@ pub(crate) struct Warc {
     pub(crate) offsets: Vec<usize>,
 }
 
-/// What an import left: each row of the catalog as JSON without what depends on the run, and each file.
+/// What an import left, without what depends on the run: which number something has depends on how captures are grouped,
+/// and that on time.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Left {
-    pub(crate) documents: Vec<Value>,
-    pub(crate) files: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// By URL and member, each row of the catalog as JSON.
+    pub(crate) documents: BTreeMap<String, Value>,
+    /// The contents.
+    pub(crate) contents: BTreeSet<Vec<u8>>,
 }
 
 impl Crawl {
@@ -89,19 +92,42 @@ impl Crawl {
     }
 
     pub(crate) fn left(&self) -> Left {
-        let mut documents = self.documents();
-        for document in &mut documents {
-            document.as_object_mut().unwrap().remove("import");
-        }
+        let here = self.path("").to_str().unwrap().to_owned();
+        let documents = self.documents().into_iter().map(|mut document| {
+            let names = document.as_object_mut().unwrap();
+            for name in ["id", "import", "content", "file"] {
+                names.remove(name);
+            }
+            let source = document["source"].as_str().unwrap().replace(&here, "");
+            document["source"] = source.into();
+            (
+                format!("{} {}", document["url"], document["member"]),
+                document,
+            )
+        });
+        let files = self.files().into_iter();
+        let contents = files.filter(|(path, _)| !path.ends_with(b".met"));
         Left {
-            documents,
-            files: self.files(),
+            documents: documents.collect(),
+            contents: contents.map(|(_, bytes)| bytes).collect(),
         }
     }
 
     /// The files of the collection by their paths.
     pub(crate) fn files(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
         files_in(&self.data().join("documents"))
+    }
+}
+
+impl Left {
+    /// Compares, and tells the first difference only.
+    pub(crate) fn assert_is(&self, other: &Self) {
+        for (url, document) in &self.documents {
+            assert_eq!(Some(document), other.documents.get(url), "{url}");
+        }
+        assert_eq!(self.documents.len(), other.documents.len());
+        assert_eq!(self.contents.len(), other.contents.len());
+        assert!(self.contents == other.contents, "the contents differ");
     }
 }
 

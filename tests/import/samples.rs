@@ -48,13 +48,16 @@ fn the_same_crawl_as_arc_and_as_warc_makes_the_same_catalog() {
 #[test]
 fn papers_come_out_whole() {
     let Some(samples) = samples() else { return };
-    for name in ["pdf.warc.gz", "docs.warc.gz"] {
+    let office = "application/vnd.openxmlformats-officedocument";
+    let office = format!("{office}.wordprocessingml.document,{office}.presentationml.presentation");
+    for (name, types) in [
+        ("pdf.warc.gz", "application/pdf"),
+        ("docs.warc.gz", &office),
+    ] {
         let crawl = Crawl::new();
-        let printed = crawl.import(0, &[samples.join(name).to_str().unwrap()]);
-        assert!(
-            printed["saved_New"].as_u64().unwrap() >= 1,
-            "{name}: {printed}"
-        );
+        let path = samples.join(name);
+        let printed = crawl.import(0, &[path.to_str().unwrap(), "--types", types]);
+        assert_eq!(printed["saved_New"], 2, "{name}: {printed}");
         let verified = crawl.garner(&["verify"]).output();
         assert!(verified.status.success(), "{}", stderr(&verified));
     }

@@ -58,7 +58,7 @@ fn lost_and_damaged_files_come_back_with_the_next_import() {
     crawl.import(0, &["a.warc.gz"]);
 
     verify(&crawl, 0, &[]);
-    assert_eq!(crawl.left(), before);
+    crawl.left().assert_is(&before);
 }
 
 #[test]

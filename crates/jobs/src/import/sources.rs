@@ -179,15 +179,17 @@ fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
         return Ok(LogFormat::heritrix());
     };
     let path = Path::new(name);
-    let format = match path.is_file() {
-        true => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("`{}` cannot be read", path.display()))?;
-            LogFormat::parse(&text).with_context(|| format!("in `{}`", path.display()))?
-        }
-        false => LogFormat::named(name)?,
-    };
-    Ok(format)
+    if !is_file(name) {
+        return Ok(LogFormat::named(name)?);
+    }
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("`{}` cannot be read", path.display()))?;
+    LogFormat::parse(&text).with_context(|| format!("in `{}`", path.display()))
+}
+
+/// Whether a log format is described in a file. A file that is called as one that is built in is not meant.
+pub(super) fn is_file(log_format: &str) -> bool {
+    !LogFormat::NAMES.contains(&log_format) && Path::new(log_format).is_file()
 }
 
 /// So much of a source tells it from others; records have dates and numbers of their own.

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use catalog::{Catalog, Repository};
+use catalog::{Catalog, DocumentEntry, Repository};
+use store::Collection;
 use tokio::runtime::Runtime;
 
 /// A data directory and its catalog, for code that blocks.
@@ -81,6 +82,16 @@ impl Holdings {
         base.join(plain_name(metadata_prefix))
     }
 
+    /// Where the documents of the collection lie.
+    pub fn document_directory(&self) -> PathBuf {
+        self.directory.join("documents")
+    }
+
+    /// Where the file of a document lies.
+    pub fn document_path(&self, document: &DocumentEntry) -> PathBuf {
+        self.document_directory().join(document_file(document))
+    }
+
     /// The repository that somebody names by its base URL or by its number in the catalog.
     pub fn repository(&self, name: &str) -> anyhow::Result<Repository> {
         let found = match name.parse() {
@@ -93,6 +104,11 @@ impl Holdings {
             )
         })
     }
+}
+
+/// The file of a document, as the collection names it.
+pub fn document_file(document: &DocumentEntry) -> String {
+    Collection::relative_path(document.content, &document.extension)
 }
 
 /// A base URL as the catalog has it, if it is one.

@@ -136,6 +136,6 @@ fn examiner<'a>(
 
 /// Where documents go: DIR/documents, or the place that is named.
 fn open_collection(holdings: &Holdings, order: &ImportCrawl) -> anyhow::Result<Collection> {
-    let directory = holdings.directory().join("documents");
+    let directory = holdings.document_directory();
     Ok(Collection::open(&directory, order.durability)?)
 }

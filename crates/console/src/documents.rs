@@ -92,7 +92,7 @@ pub(crate) fn file(document: &DocumentEntry) -> String {
 
 /// Where its file is on this machine.
 pub(crate) fn path(state: &ConsoleState, document: &DocumentEntry) -> PathBuf {
-    state.holdings().document_path(document)
+    jobs::documents_directory(state.holdings()).join(file(document))
 }
 
 /// Says what became of documents, and tells how many of the numbers are known.

@@ -82,16 +82,6 @@ impl Holdings {
         base.join(plain_name(metadata_prefix))
     }
 
-    /// Where the documents of the collection lie.
-    pub fn document_directory(&self) -> PathBuf {
-        self.directory.join("documents")
-    }
-
-    /// Where the file of a document lies.
-    pub fn document_path(&self, document: &DocumentEntry) -> PathBuf {
-        self.document_directory().join(document_file(document))
-    }
-
     /// The repository that somebody names by its base URL or by its number in the catalog.
     pub fn repository(&self, name: &str) -> anyhow::Result<Repository> {
         let found = match name.parse() {

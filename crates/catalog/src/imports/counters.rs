@@ -70,7 +70,7 @@ pub struct ImportCounters {
 
 impl ImportCounters {
     /// Counts what a capture was.
-    pub(crate) fn count(&mut self, row: &CaptureRow, outcome: CaptureOutcome) {
+    pub fn count(&mut self, row: &CaptureRow, outcome: CaptureOutcome) {
         match outcome {
             _ if row.content == ContentRow::EdgeOnly => {}
             CaptureOutcome::New => self.saved_new += 1,

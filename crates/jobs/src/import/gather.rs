@@ -7,11 +7,11 @@ use std::sync::mpsc::SyncSender;
 use catalog::{CaptureRow, ContentRow, ParentRow};
 use crawl::{Capture, LogIndex, News, Place};
 use document::{digest, media_type};
-use md5::{Digest, Md5};
 use document::url::{self, Normal, Rules};
 
 use super::examine::{Finding, Found};
 use super::group::{Content, Group};
+use super::member::md5_of_member;
 use super::met::Met;
 use super::sources;
 
@@ -216,12 +216,4 @@ impl Gatherer<'_> {
             host: normal.host,
         })
     }
-}
-
-/// What tells a document inside of a container from others: the MD5 of the URL and of its path.
-fn md5_of_member(url: &str, member: &str) -> String {
-    let mut md5 = Md5::new_with_prefix(url);
-    md5.update(b"#");
-    md5.update(member);
-    digest::hex(&md5.finalize())
 }

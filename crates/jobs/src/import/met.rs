@@ -99,7 +99,7 @@ impl Met {
         };
         Some(Self {
             crawler: text("crawler"),
-            crawl_date: Datestamp::parse(&text("crawlDate")?)?.seconds(),
+            crawl_date: Datestamp::parse(&text("crawlDate")?)?.0.seconds(),
             last_modified: text("lastModified"),
             url: text("url")?,
             parent_url: text("parentUrl"),

@@ -8,6 +8,7 @@ mod flow;
 mod gather;
 mod group;
 mod keeping;
+mod member;
 mod met;
 mod news;
 mod order;
@@ -21,6 +22,7 @@ mod verification;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
@@ -29,7 +31,7 @@ use crawl::Limits;
 use document::container;
 use document::url::Rules;
 use harvester::Stop;
-use store::Collection;
+use store::{Collection, Durability};
 
 use self::content_filter::Off;
 use self::ending::Done;
@@ -43,7 +45,7 @@ pub use self::separate::import_separately;
 use self::sources::Sources;
 use self::spool::Spool;
 pub use self::trial::try_import;
-pub use self::verification::{Verification, verify};
+pub use self::verification::{Finding, Verification, VerifyOptions, verify};
 use crate::harvest::said;
 use crate::Holdings;
 
@@ -60,7 +62,7 @@ pub fn import(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
-    let collection = open_collection(holdings, order)?;
+    let collection = open_collection(holdings, order.collection.as_deref(), order.durability)?;
     let examiner = examiner(order, Some(&collection))?;
     let import = begin(holdings, order, &sources, tell)?;
     let keeping = Keeping::new(holdings, &collection, import);
@@ -135,7 +137,19 @@ fn examiner<'a>(
 }
 
 /// Where documents go: DIR/documents, or the place that is named.
-fn open_collection(holdings: &Holdings, order: &ImportCrawl) -> anyhow::Result<Collection> {
-    let directory = holdings.document_directory();
-    Ok(Collection::open(&directory, order.durability)?)
+fn open_collection(
+    holdings: &Holdings,
+    place: Option<&str>,
+    durability: Durability,
+) -> anyhow::Result<Collection> {
+    let directory = match place {
+        Some(place) => PathBuf::from(place),
+        None => documents_directory(holdings),
+    };
+    Ok(Collection::open(&directory, durability)?)
+}
+
+/// Where documents go if nothing else is said.
+pub fn documents_directory(holdings: &Holdings) -> PathBuf {
+    holdings.directory().join("documents")
 }

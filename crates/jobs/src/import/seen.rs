@@ -17,6 +17,14 @@ impl Seen {
         self.contents.insert(key(sha1));
     }
 
+    /// Whether a capture brings bytes that were not seen before.
+    pub(super) fn is_new(&self, row: &CaptureRow) -> bool {
+        match &row.content {
+            ContentRow::Bytes { sha1, .. } => !self.contents.contains(&key(sha1)),
+            ContentRow::Revisit { .. } | ContentRow::EdgeOnly => false,
+        }
+    }
+
     /// What a capture is, after those before it; as the catalog would say.
     pub(super) fn see(&mut self, row: &CaptureRow) -> CaptureOutcome {
         let url = key(&row.md5);

@@ -1,17 +1,18 @@
 //! An import without the database: documents go to a folder of their own, laid out as a collection is, and the same bytes
 //! are kept once.
 
+use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
-use catalog::{CaptureOutcome, ContentRow, ImportCounters, Placement};
+use catalog::{CaptureOutcome, CaptureRow, ImportCounters, Placement};
 use crawl::Limits;
 use harvester::Stop;
-use store::Collection;
+use store::{Collection, FileKind};
 
 use super::flow::{Flow, Kept};
-use super::group::Group;
-use super::keeping::place;
+use super::group::{Content, Group};
+use super::keeping::{extension, fates, place};
 use super::met::Met;
 use super::news::ImportNews;
 use super::order::ImportCrawl;
@@ -78,10 +79,69 @@ impl<'a> Separate<'a> {
             saved: 0,
             counters: ImportCounters::default(),
         };
-        todo!()
+        for file in collection.files() {
+            let file = file?;
+            let number = match file.kind {
+                FileKind::Metadata { number, .. } => {
+                    separate.know(&file.path)?;
+                    number
+                }
+                FileKind::Document { number, .. } | FileKind::Text { number } => number,
+                FileKind::Other => continue,
+            };
+            separate.next = separate.next.max(number + 1);
+        }
+        Ok(separate)
+    }
+
+    fn know(&mut self, path: &str) -> anyhow::Result<()> {
+        let mut xml = Vec::new();
+        let file = self.collection.read(path)?;
+        file.take(LONGEST_MET).read_to_end(&mut xml)?;
+        if let Some(met) = Met::parse(&xml) {
+            self.seen.know(&met.sha1);
+        }
+        Ok(())
     }
 
     fn keep(&mut self, group: Group) -> anyhow::Result<Kept> {
-        todo!()
+        self.counters += group.counters;
+        let mut outcomes = Vec::new();
+        let mut placements = Vec::new();
+        for (row, content) in group.rows.iter().zip(group.contents) {
+            let is_new = self.seen.is_new(row);
+            let outcome = self.seen.see(row);
+            let placement = match content {
+                Some(content) if is_new => self.save(row, content)?,
+                Some(_) => {
+                    self.counters.saved_known_content += 1;
+                    Placement::Nothing
+                }
+                None => {
+                    self.counters.count(row, outcome);
+                    Placement::Nothing
+                }
+            };
+            outcomes.push(match (is_new, outcome) {
+                (true, _) => CaptureOutcome::New,
+                (false, CaptureOutcome::New | CaptureOutcome::NewVersion) => CaptureOutcome::NewUrl,
+                (false, outcome) => outcome,
+            });
+            placements.push(placement);
+        }
+        self.collection.sync()?;
+        let fates = fates(group.told, &group.rows, &outcomes, &placements);
+        Ok((fates, self.counters))
+    }
+
+    fn save(&mut self, row: &CaptureRow, content: Content) -> anyhow::Result<Placement> {
+        let number = self.next;
+        self.counters.bytes_saved += content.met.size;
+        place(self.collection, number, extension(row), content)?;
+        self.next += 1;
+        self.saved += 1;
+        Ok(Placement::Store { number })
     }
 }
+
+const LONGEST_MET: u64 = 16 << 20;

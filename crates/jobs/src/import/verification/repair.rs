@@ -1,18 +1,17 @@
 //! What is done about what is not in order. A document that is lost cannot be made again; the next import that meets its
 //! bytes brings it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
 use catalog::{
     CaptureRow, ContentEntry, ContentRow, DocumentQuery, FinishImport, GroupCommit, ImportCounters,
     ImportState, NewImport, ParentRow, Placement,
 };
-use document::digest::hex;
 use document::url::{self, Normal};
-use md5::{Digest, Md5};
 use store::{Collection, CollectionFile, FileKind};
 
+use super::super::member::md5_of_member;
 use super::super::met::Met;
 use super::comparing::{Looked, digests, number};
 use super::{MISSING, NO_METADATA, ORPHAN, UNUSED, Verification};

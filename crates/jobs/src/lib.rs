@@ -21,7 +21,7 @@ mod workers;
 
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
-pub use holdings::Holdings;
+pub use holdings::{Holdings, document_file};
 pub use import::{
     Fate, FateKind, Finding, ImportCrawl, ImportNews, ImportProgress, Imported, Verification,
     VerifyOptions, documents_directory, import, import_separately, try_import, verify,

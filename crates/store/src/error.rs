@@ -28,6 +28,15 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// Another document lies where a new one is due.
+    #[error(
+        "`{}` is another document already: the catalog is older than the collection; garner verify --repair takes what is there into it",
+        path.display()
+    )]
+    Occupied {
+        /// Where it lies.
+        path: PathBuf,
+    },
     /// A mirror was given something that no path can be made of.
     #[error("`{url}` is not an http or https URL, so it has no place in a mirror")]
     NotAUrl {
@@ -42,6 +51,16 @@ impl Error {
             action,
             path: path.to_owned(),
             source: source.into(),
+        }
+    }
+
+    /// Whether there is no such file.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            // Below a file or a link there is nothing of ours.
+            Self::InTheWay { .. } => true,
+            _ => false,
         }
     }
 

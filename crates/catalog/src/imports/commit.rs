@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::documents::{self, Loaded};
 use super::finish::written;
@@ -44,7 +44,7 @@ pub struct GroupOutcome {
 }
 
 /// A content that is not needed any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Superfluous {
     /// Its number.
     pub number: i64,
@@ -88,13 +88,22 @@ impl Catalog {
             .filter_map(|row| row.content.sha1())
             .collect();
         reserved.retain(|sha1, _| !committed.contains(sha1.as_str()));
-        let sql = "UPDATE import SET counters = $2, reserved = $3, pinned = NULL WHERE id = $1";
+        // By the next commit these are gone.
+        let sql = "UPDATE import SET counters = $2, reserved = $3, pinned = NULL, superfluous = $4 WHERE id = $1";
+        let superfluous = match outcome.superfluous.is_empty() {
+            true => None,
+            false => Some(
+                serde_json::to_string(&outcome.superfluous)
+                    .expect("texts and numbers can be written"),
+            ),
+        };
         let values = [
             import.id.into(),
             written(&total).into(),
             serde_json::to_string(&reserved)
                 .expect("texts and numbers can be written")
                 .into(),
+            superfluous.as_deref().into(),
         ];
         transaction.execute(sql, values).await?;
         let sql = "UPDATE import_source SET position = $3, done = $4 WHERE import_id = $1 AND number = $2";
@@ -108,6 +117,7 @@ impl Catalog {
         transaction.commit().await?;
         import.counters = total;
         import.reserved = reserved;
+        import.superfluous.clear();
         if let Some(source) = import.positions.get_mut(group.source) {
             source.position = group.position;
             source.done = group.source_done;

@@ -2,9 +2,11 @@
 
 -- Documents and contents have their numbers from one sequence, so that a document is found under its own number.
 -- `generation` counts up whenever something of the collection is written: what was read before still holds if it did not.
+-- `place` is where the files lie, as the first import had it: a directory, or nothing for that of the holdings.
 CREATE TABLE collection_state (
     next_number BIGINT NOT NULL,
-    generation BIGINT NOT NULL
+    generation BIGINT NOT NULL,
+    place TEXT
 );
 INSERT INTO collection_state (next_number, generation) VALUES (1, 1);
 
@@ -70,6 +72,7 @@ CREATE INDEX document_by_update ON document (update_date, id);
 CREATE INDEX document_by_state ON document (state, id);
 CREATE INDEX document_by_content ON document (content_id);
 CREATE INDEX document_by_parent ON document (parent_id, id);
+CREATE INDEX document_by_import ON document (import_id, id);
 
 -- Older contents of a document that are kept.
 CREATE TABLE version (
@@ -92,7 +95,8 @@ CREATE TABLE revisit (
 CREATE INDEX revisit_by_content ON revisit (sha1);
 
 -- An import, also while it runs. `target` is the digest of what is imported. `reserved` are the numbers that were given
--- to new contents and not committed yet, `pinned` those of contents that its next commit counts on.
+-- to new contents and not committed yet, `pinned` those of contents that its next commit counts on. `superfluous` are the
+-- files that are to be removed since its last commit. No other runs beside one that is `exclusive`.
 CREATE TABLE import (
     id {id},
     target TEXT NOT NULL,
@@ -109,11 +113,14 @@ CREATE TABLE import (
     counters TEXT NOT NULL DEFAULT '{}',
     reserved TEXT,
     pinned TEXT,
+    superfluous TEXT,
+    exclusive BIGINT NOT NULL DEFAULT 0,
     reason TEXT
 );
 
 CREATE UNIQUE INDEX import_running ON import (target) WHERE state = 'running';
 CREATE INDEX import_by_target ON import (target, id);
+CREATE INDEX import_unfinished ON import (id) WHERE state = 'failed';
 CREATE INDEX import_by_start ON import (started);
 CREATE INDEX import_by_job ON import (job_id) WHERE job_id IS NOT NULL;
 

@@ -17,8 +17,9 @@ use crate::text::plain;
 /// Each document must have its file with the right digest and its .met file, and each file must belong to a document.
 ///
 /// With --repair, .met files are written anew from the catalog, files that belong to nothing are taken in if their .met
-/// file tells what they are and removed if not, and documents whose bytes are lost are marked, so that an import which
-/// meets these bytes again brings them back.
+/// file tells what they are, and documents whose bytes are lost are marked, so that an import which meets these bytes
+/// again brings them back. Files that cannot be taken in, and those with other bytes, are moved to set-aside in the
+/// collection; what cannot be read is left as it is. No import runs meanwhile.
 ///
 /// Exits with 0 if all is in order, or is by now, and with 3 if not.
 #[derive(Debug, Args)]
@@ -48,7 +49,7 @@ impl Verify {
             threads: self.jobs.map_or_else(cores, usize::from),
         };
         let bar = bar(self.quiet);
-        let verified = jobs::verify(&holdings, None, options, &|done| bar.set_position(done));
+        let verified = jobs::verify(&holdings, options, &|done| bar.set_position(done));
         bar.finish_and_clear();
         let verified = verified?;
         if self.json {

@@ -42,7 +42,12 @@ pub(crate) struct Verify {
 
 impl Verify {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
+        // A catalog that is lost is made again from the files.
+        let is_there = self.holdings.data().join("documents").is_dir();
+        let holdings = match self.repair && is_there {
+            true => self.holdings.create()?,
+            false => self.holdings.open()?,
+        };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let options = VerifyOptions {
             repair: self.repair,

@@ -1,7 +1,9 @@
 //! A crawl that a test makes up, and a data directory that it is imported into.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -97,11 +99,7 @@ impl Crawl {
 
     /// The files of the collection by their paths.
     pub(crate) fn files(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
-        let documents = self.data().join("documents");
-        match documents.exists() {
-            true => files_below(&documents),
-            false => BTreeMap::new(),
-        }
+        files_in(&self.data().join("documents"))
     }
 }
 
@@ -145,6 +143,19 @@ impl Warc {
         gzip.write_all(bytes).unwrap();
         gzip.finish().unwrap();
     }
+}
+
+/// The files below a directory by their paths; of one that is not there, none.
+pub(crate) fn files_in(directory: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    if !directory.exists() {
+        return BTreeMap::new();
+    }
+    let paths = files_below(directory).into_iter();
+    let files = paths.map(|path| {
+        let file = directory.join(OsStr::from_bytes(&path));
+        (path, std::fs::read(file).unwrap_or_default())
+    });
+    files.collect()
 }
 
 /// A PDF that no other number makes.

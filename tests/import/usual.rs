@@ -5,7 +5,7 @@ use std::path::Path;
 use roxmltree::Document;
 use serde_json::{Value, json};
 
-use super::crawl::{Crawl, Warc, date, many, pdf};
+use super::crawl::{Crawl, Warc, date, files_in, many, pdf};
 use crate::command_line::{fails, stderr, stdout};
 
 const URL: &str = "http://www.example.edu/tom/pub/paper1.pdf";
@@ -198,7 +198,7 @@ fn without_the_database_documents_go_to_a_folder_once() {
     crawl.write("a.warc.gz", many(30).bytes);
 
     let first = crawl.import(0, &["a.warc.gz", "--no-database", "folder"]);
-    let folder = test_support::files_below(&crawl.path("folder"));
+    let folder = files_in(&crawl.path("folder"));
     let second = crawl.import(0, &["a.warc.gz", "--no-database", "folder"]);
 
     assert!(!crawl.data().exists());
@@ -208,7 +208,7 @@ fn without_the_database_documents_go_to_a_folder_once() {
     assert_eq!(first["saved_Separate"], 16);
     assert_eq!((&first["saved_New"], &first["saved_Duplicate"]), (&json!(0), &json!(0)));
     assert_eq!(second["saved_Separate"], 0);
-    assert_eq!(test_support::files_below(&crawl.path("folder")), folder);
+    assert_eq!(files_in(&crawl.path("folder")), folder);
 }
 
 #[test]

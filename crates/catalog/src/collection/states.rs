@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::imports::lock_collection;
 use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error};
 
@@ -22,6 +23,8 @@ impl Catalog {
     /// Says what became of documents, and tells how many of them there are.
     pub async fn set_state(&self, documents: &[i64], state: DocumentState) -> Result<u64, Error> {
         let mut transaction = self.database.write().await?;
+        // Imports write the same rows, in an order of their own.
+        lock_collection(&mut transaction).await?;
         let mut known = 0;
         for part in documents.chunks(BATCH) {
             let ids: Vec<_> = part.iter().map(|id| (id,)).collect();

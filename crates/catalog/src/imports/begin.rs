@@ -166,7 +166,7 @@ async fn begun(
 ) -> Result<Import, Error> {
     let lost = || Error::ImportLost { import: id };
     let entry = find(transaction, id).await?.ok_or_else(lost)?;
-    let sql = "SELECT reserved, superfluous FROM import WHERE id = $1";
+    let sql = "SELECT reserved, superfluous, groups FROM import WHERE id = $1";
     let row = transaction.row(sql, [id.into()]).await?;
     let row = row.ok_or_else(lost)?;
     let reserved = row.maybe_text("reserved")?.unwrap_or_default();
@@ -179,6 +179,7 @@ async fn begun(
         keep_versions: new.keep_versions,
         is_resumed,
         counters: entry.counters,
+        groups: row.integer("groups")?,
         positions: entry.sources,
         reserved: serde_json::from_str(&reserved).unwrap_or_default(),
         superfluous: serde_json::from_str(&superfluous).unwrap_or_default(),

@@ -54,6 +54,9 @@ pub struct Superfluous {
 
 impl Catalog {
     /// Commits a group: all of it or nothing.
+    ///
+    /// If the connection broke at that moment, whoever tries again is told that the import is lost, and goes on with it
+    /// from where it is.
     pub async fn commit_group(
         &self,
         import: &mut Import,
@@ -88,8 +91,10 @@ impl Catalog {
             .filter_map(|row| row.content.sha1())
             .collect();
         reserved.retain(|sha1, _| !committed.contains(sha1.as_str()));
-        // By the next commit these are gone.
-        let sql = "UPDATE import SET counters = $2, reserved = $3, pinned = NULL, superfluous = $4 WHERE id = $1";
+        // By the next commit the files are gone.
+        let sql = "UPDATE import SET counters = $2, reserved = $3, pinned = NULL, superfluous = $4,
+                 groups = groups + 1
+             WHERE id = $1 AND groups = $5";
         let superfluous = match outcome.superfluous.is_empty() {
             true => None,
             false => Some(
@@ -104,8 +109,12 @@ impl Catalog {
                 .expect("texts and numbers can be written")
                 .into(),
             superfluous.as_deref().into(),
+            import.groups.into(),
         ];
-        transaction.execute(sql, values).await?;
+        // A commit that seemed to fail may have been made all the same.
+        if transaction.execute(sql, values).await? == 0 {
+            return Err(Error::ImportLost { import: import.id });
+        }
         let sql = "UPDATE import_source SET position = $3, done = $4 WHERE import_id = $1 AND number = $2";
         let values = [
             import.id.into(),
@@ -116,6 +125,7 @@ impl Catalog {
         transaction.execute(sql, values).await?;
         transaction.commit().await?;
         import.counters = total;
+        import.groups += 1;
         import.reserved = reserved;
         import.superfluous.clear();
         if let Some(source) = import.positions.get_mut(group.source) {
@@ -134,7 +144,7 @@ async fn write(
     loaded: &Loaded,
     outcome: &mut GroupOutcome,
 ) -> Result<u64, Error> {
-    let folded = Folded::new(group.rows, loaded);
+    let folded = Folded::new(group.rows, loaded, import.keep_versions);
     let needed = folded.needed(import.keep_versions);
     let written = contents::write(
         transaction,

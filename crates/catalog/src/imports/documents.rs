@@ -27,6 +27,8 @@ pub(super) struct Loaded {
 pub(super) struct Content {
     pub(super) id: i64,
     pub(super) is_stored: bool,
+    /// How many documents have it, as far as that matters: one more than a group may take away is enough.
+    pub(super) uses: i64,
 }
 
 impl Loaded {
@@ -45,7 +47,7 @@ impl Loaded {
             generation: generation(transaction).await?,
             asked_for,
             documents,
-            contents: contents(transaction, sha1s).await?,
+            contents: contents(transaction, sha1s, rows.len()).await?,
         })
     }
 
@@ -81,17 +83,23 @@ pub(super) async fn numbers(transaction: &mut Transaction, count: usize) -> Resu
     row.map_or(Ok(0), |row| row.integer("first"))
 }
 
-pub(super) async fn contents<'a>(
+async fn contents<'a>(
     transaction: &mut Transaction,
     sha1s: impl IntoIterator<Item = &'a str>,
+    rows: usize,
 ) -> Result<HashMap<String, Content>, Error> {
     let keys: Vec<_> = sha1s.into_iter().map(|sha1| (sha1,)).collect();
-    let sql = "SELECT content.id, content.sha1, content.stored FROM {looked_up(content.sha1)}";
+    let sql = "SELECT content.id, content.sha1, content.stored,
+             (SELECT count(*) FROM (SELECT 1 FROM document WHERE content_id = content.id LIMIT $2) AS few)
+             + (SELECT count(*) FROM (SELECT 1 FROM version WHERE content_id = content.id LIMIT 1) AS kept) AS uses
+         FROM {looked_up(content.sha1)}";
+    let values = [batch(&keys), (rows as u64 + 1).into()];
     let mut contents = HashMap::new();
-    for row in transaction.rows(sql, [batch(&keys)]).await? {
+    for row in transaction.rows(sql, values).await? {
         let content = Content {
             id: row.integer("id")?,
             is_stored: row.flag("stored")?,
+            uses: row.integer("uses")?,
         };
         contents.insert(row.text("sha1")?, content);
     }

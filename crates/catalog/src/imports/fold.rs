@@ -62,6 +62,49 @@ pub(super) struct Changing<'a> {
     pub(super) revisits: BTreeMap<&'a str, i64>,
 }
 
+/// How many documents have a content while a group is gone through. So it is the same whether a content is known, be
+/// the captures committed at once or one by one.
+struct Uses {
+    counts: HashMap<String, i64>,
+    keep_versions: bool,
+}
+
+impl Uses {
+    fn new(loaded: &Loaded, keep_versions: bool) -> Self {
+        let counts = loaded.contents.iter();
+        Self {
+            counts: counts
+                .map(|(sha1, content)| (sha1.clone(), content.uses))
+                .collect(),
+            keep_versions,
+        }
+    }
+
+    fn has(&self, sha1: &str) -> bool {
+        self.counts.get(sha1).is_some_and(|count| *count > 0)
+    }
+
+    fn note(&mut self, row: &CaptureRow, outcome: CaptureOutcome, replaced: Option<&str>) {
+        let Some(sha1) = row.content.sha1() else {
+            return;
+        };
+        match outcome {
+            CaptureOutcome::New | CaptureOutcome::NewUrl | CaptureOutcome::NewVersion => {
+                *self.counts.entry(sha1.to_owned()).or_default() += 1;
+            }
+            CaptureOutcome::Older if self.keep_versions => {
+                *self.counts.entry(sha1.to_owned()).or_default() += 1;
+            }
+            _ => {}
+        }
+        if let Some(count) = replaced.and_then(|sha1| self.counts.get_mut(sha1))
+            && !self.keep_versions
+        {
+            *count -= 1;
+        }
+    }
+}
+
 /// A group, added up.
 pub(super) struct Folded<'a> {
     pub(super) outcomes: Vec<CaptureOutcome>,
@@ -70,9 +113,9 @@ pub(super) struct Folded<'a> {
 }
 
 impl<'a> Folded<'a> {
-    pub(super) fn new(rows: &'a [CaptureRow], loaded: &'a Loaded) -> Self {
+    pub(super) fn new(rows: &'a [CaptureRow], loaded: &'a Loaded, keep_versions: bool) -> Self {
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(rows.len());
-        let mut brought: HashSet<&str> = HashSet::new();
+        let mut uses = Uses::new(loaded, keep_versions);
         let mut outcomes = Vec::with_capacity(rows.len());
         let mut documents: Vec<Changing<'a>> = Vec::with_capacity(rows.len());
         for row in rows {
@@ -80,13 +123,10 @@ impl<'a> Folded<'a> {
                 documents.push(Changing::new(row, loaded.documents.get(&row.md5)));
                 documents.len() - 1
             });
-            let is_known =
-                |sha1: &str| loaded.contents.contains_key(sha1) || brought.contains(sha1);
-            let is_known = row.content.sha1().is_some_and(is_known);
-            outcomes.push(documents[at].take(row, is_known));
-            if let ContentRow::Bytes { sha1, .. } = &row.content {
-                brought.insert(sha1);
-            }
+            let is_known = row.content.sha1().is_some_and(|sha1| uses.has(sha1));
+            let (outcome, replaced) = documents[at].take(row, is_known);
+            uses.note(row, outcome, replaced.as_deref());
+            outcomes.push(outcome);
         }
         Self {
             outcomes,
@@ -109,7 +149,7 @@ impl<'a> Folded<'a> {
 
 impl<'a> Changing<'a> {
     fn new(row: &'a CaptureRow, before: Option<&'a Document>) -> Self {
-        let now = before.cloned().unwrap_or_else(|| Document {
+        let now = before.cloned().unwrap_or(Document {
             id: 0,
             discover_date: row.crawled,
             update_date: row.crawled,
@@ -142,8 +182,12 @@ impl<'a> Changing<'a> {
         before.content
     }
 
-    /// Adds a capture.
-    fn take(&mut self, row: &'a CaptureRow, is_content_known: bool) -> CaptureOutcome {
+    /// Adds a capture. Gives what it was, and the SHA-1 of the content that it took the place of.
+    fn take(
+        &mut self,
+        row: &'a CaptureRow,
+        is_content_known: bool,
+    ) -> (CaptureOutcome, Option<String>) {
         let now = &mut self.now;
         now.discover_date = now.discover_date.min(row.crawled);
         now.update_date = now.update_date.max(row.crawled);
@@ -162,30 +206,34 @@ impl<'a> Changing<'a> {
         let sha1 = match &row.content {
             ContentRow::Bytes { sha1, .. } => sha1,
             content => {
-                if let Some(sha1) = content.sha1() {
+                if let Some(sha1) = content.sha1().filter(|sha1| is_sha1(sha1)) {
                     let last = self.revisits.entry(sha1).or_insert(row.crawled);
                     *last = row.crawled.max(*last);
                 }
                 return match self.now.is_held() || is_content_known {
-                    true => CaptureOutcome::Revisited,
-                    false => CaptureOutcome::RevisitUnknown,
+                    true => (CaptureOutcome::Revisited, None),
+                    false => (CaptureOutcome::RevisitUnknown, None),
                 };
             }
         };
         self.claim(Claim::new(row, sha1), is_content_known)
     }
 
-    fn claim(&mut self, claim: Claim, is_content_known: bool) -> CaptureOutcome {
-        let is_held = self.now.is_held();
+    fn claim(&mut self, claim: Claim, is_content_known: bool) -> (CaptureOutcome, Option<String>) {
         let Some(held) = &self.now.claim else {
             let revisited = self.now.revisited.take();
-            let is_same = revisited.is_some_and(|revisited| revisited.sha1 == claim.sha1);
+            let is_same = revisited
+                .as_ref()
+                .map(|revisited| revisited.sha1 == claim.sha1);
             self.now.claim = Some(claim);
-            return match (is_held, is_same, is_content_known) {
-                (true, true, _) => CaptureOutcome::Unchanged,
-                (true, false, _) => CaptureOutcome::NewVersion,
-                (false, _, true) => CaptureOutcome::NewUrl,
-                (false, _, false) => CaptureOutcome::New,
+            return match (is_same, is_content_known) {
+                (Some(true), _) => (CaptureOutcome::Unchanged, None),
+                (Some(false), _) => {
+                    let replaced = revisited.map(|revisited| revisited.sha1);
+                    (CaptureOutcome::NewVersion, replaced)
+                }
+                (None, true) => (CaptureOutcome::NewUrl, None),
+                (None, false) => (CaptureOutcome::New, None),
             };
         };
         let is_same = held.sha1 == claim.sha1;
@@ -194,16 +242,24 @@ impl<'a> Changing<'a> {
             true => self.now.claim.replace(claim),
             false => Some(claim),
         };
-        if let Some(older) = older.filter(|_| !is_same) {
-            let last = self.older.entry(older.sha1).or_insert(older.crawled);
-            *last = older.crawled.max(*last);
-        }
-        match (is_same, is_later) {
-            (true, _) => CaptureOutcome::Unchanged,
-            (false, true) => CaptureOutcome::NewVersion,
-            (false, false) => CaptureOutcome::Older,
+        let Some(older) = older.filter(|_| !is_same) else {
+            return (CaptureOutcome::Unchanged, None);
+        };
+        let last = self
+            .older
+            .entry(older.sha1.clone())
+            .or_insert(older.crawled);
+        *last = older.crawled.max(*last);
+        match is_later {
+            true => (CaptureOutcome::NewVersion, Some(older.sha1)),
+            false => (CaptureOutcome::Older, None),
         }
     }
+}
+
+/// Crawlers say what they like, and it is looked for by an index.
+fn is_sha1(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 impl Document {

@@ -62,6 +62,8 @@ pub struct Import {
     pub(crate) keep_versions: bool,
     pub(crate) is_resumed: bool,
     pub(crate) counters: ImportCounters,
+    /// How many groups were committed.
+    pub(crate) groups: i64,
     pub(crate) positions: Vec<SourcePosition>,
     /// The numbers that were given to contents and not committed yet, by their SHA-1.
     pub(crate) reserved: HashMap<String, i64>,

@@ -23,7 +23,7 @@ impl Catalog {
         lock_collection(&mut transaction).await?;
         check(&mut transaction, import).await?;
         let loaded = Loaded::read(&mut transaction, rows).await?;
-        let folded = Folded::new(rows, &loaded);
+        let folded = Folded::new(rows, &loaded, import.keep_versions);
         let needed = folded.needed(import.keep_versions);
 
         let is_new = |sha1: &&str| {

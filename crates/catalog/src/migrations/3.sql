@@ -95,8 +95,9 @@ CREATE TABLE revisit (
 CREATE INDEX revisit_by_content ON revisit (sha1);
 
 -- An import, also while it runs. `target` is the digest of what is imported. `reserved` are the numbers that were given
--- to new contents and not committed yet, `pinned` those of contents that its next commit counts on. `superfluous` are the
--- files that are to be removed since its last commit. No other runs beside one that is `exclusive`.
+-- to new contents and not committed yet, `pinned` those of contents that its next commit counts on. `groups` counts the
+-- commits, so that none is made twice. `superfluous` are the files that are to be removed since the last of them. No other
+-- runs beside one that is `exclusive`.
 CREATE TABLE import (
     id {id},
     target TEXT NOT NULL,
@@ -111,6 +112,7 @@ CREATE TABLE import (
     lease_token BIGINT NOT NULL,
     lease_until BIGINT NOT NULL,
     counters TEXT NOT NULL DEFAULT '{}',
+    groups BIGINT NOT NULL DEFAULT 0,
     reserved TEXT,
     pinned TEXT,
     superfluous TEXT,

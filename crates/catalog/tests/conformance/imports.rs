@@ -22,6 +22,7 @@ crate::on_both_databases!(
     the_import_of_a_lost_job_writes_nothing_and_is_gone_on_with_by_the_next,
     a_job_that_is_cancelled_hears_of_it,
     counters_have_the_names_of_the_paper,
+    a_group_whose_commit_was_only_said_to_fail_is_not_counted_twice,
 );
 
 const URL: &str = "http://a.example/1.pdf";
@@ -389,4 +390,17 @@ async fn counters_have_the_names_of_the_paper(place: Place) {
     assert_eq!(json["failed_PDFFilenotFound"], 7);
     let read = catalog.import(entry.id).await.unwrap().unwrap();
     assert_eq!(read.counters, entry.counters);
+}
+
+async fn a_group_whose_commit_was_only_said_to_fail_is_not_counted_twice(place: Place) {
+    let catalog = place.open().await;
+    let mut import = catalog.begin_import(&of("a")).await.unwrap();
+    // As if this process had not heard of its own commit.
+    place.sql("UPDATE import SET groups = 1");
+
+    let again = catalog.commit_group(&mut import, group(&[], &[], 9)).await;
+
+    assert!(matches!(again, Err(Error::ImportLost { .. })), "{again:?}");
+    let entry = catalog.import(import.id()).await.unwrap().unwrap();
+    assert_eq!((entry.sources[0].position, entry.counters.all), (0, 0));
 }

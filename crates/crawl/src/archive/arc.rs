@@ -49,7 +49,7 @@ impl<'a> ArcLine<'a> {
         let length = std::str::from_utf8(length).ok();
         let length = length.filter(|length| length.bytes().all(|byte| byte.is_ascii_digit()));
         let length = length.and_then(|length| length.parse().ok());
-        let length = length.ok_or("its length is no number")?;
+        let length = length.ok_or(NO_LENGTH)?;
         let between = between.trim_ascii();
         let words = between.split(|byte| *byte == b' ');
         let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -79,13 +79,14 @@ impl<'a> ArcLine<'a> {
     }
 }
 
-/// Whether a record begins here. The line has to be complete.
+/// Whether a record begins here, even if its length is none. The line has to be complete.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     let Some(end) = memchr::memchr(b'\n', bytes) else {
         return false;
     };
+    let parsed = || ArcLine::parse(fields::first_line(&bytes[..=end]).0);
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && ArcLine::parse(fields::first_line(&bytes[..=end]).0).is_ok()
+        && parsed().map_or_else(|reason| reason == NO_LENGTH, |_| true)
 }
 
 /// The last word, and what is before it.
@@ -115,6 +116,8 @@ fn has_scheme(url: &[u8]) -> bool {
 fn is_number(word: &[u8]) -> bool {
     word.iter().all(u8::is_ascii_digit) || word == b"-"
 }
+
+const NO_LENGTH: &str = "its length is no number";
 
 /// The most words that are looked at behind the date.
 const WORDS: usize = 16;

@@ -3,8 +3,8 @@
 use std::io::{self, BufRead, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Opened;
 use super::stream::{Stream, Tail};
-use crate::Place;
 
 /// Why the rest of a block cannot be read.
 #[derive(Debug)]
@@ -40,7 +40,8 @@ pub(super) struct Block<'s> {
     can_leap: bool,
     fault: Option<Fault>,
     stop: &'s AtomicBool,
-    place: &'s Place,
+    /// The file and where the record begins in it, for errors.
+    origin: (&'s Opened, u64),
 }
 
 impl<'s> Block<'s> {
@@ -49,7 +50,7 @@ impl<'s> Block<'s> {
         length: u64,
         can_leap: bool,
         stop: &'s AtomicBool,
-        place: &'s Place,
+        origin: (&'s Opened, u64),
     ) -> Self {
         Self {
             stream,
@@ -57,7 +58,7 @@ impl<'s> Block<'s> {
             can_leap,
             fault: None,
             stop,
-            place,
+            origin,
         }
     }
 
@@ -117,7 +118,8 @@ impl<'s> Block<'s> {
 
     fn error(&self) -> io::Error {
         let reason = self.fault.as_ref().map_or("it ended", Fault::reason);
-        let text = format!("{}: {reason}", self.place);
+        let (opened, address) = self.origin;
+        let text = format!("{}: {reason}", opened.place(address));
         io::Error::new(io::ErrorKind::InvalidData, text)
     }
 }

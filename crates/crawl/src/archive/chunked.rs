@@ -84,7 +84,9 @@ impl<R: BufRead> Read for Chunked<R> {
         if self.ended {
             return Ok(0);
         }
-        let most = out.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let most = out
+            .len()
+            .min(usize::try_from(self.left).unwrap_or(usize::MAX));
         let count = self.reader.read(&mut out[..most])?;
         if count == 0 {
             return Err(io::Error::new(

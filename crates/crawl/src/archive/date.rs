@@ -13,7 +13,7 @@ pub(super) fn iso(text: &[u8]) -> Option<i64> {
                 digits[count] = *byte;
                 count += 1;
             }
-            b'-' | b':' | b'T' | b't' | b' ' => {}
+            b'-' | b':' | b'T' | b't' | b' ' if count >= 4 && count.is_multiple_of(2) => {}
             // Fractions of a second, and the zone, which is always UTC.
             b'.' | b'Z' | b'z' => break,
             _ => return None,
@@ -31,7 +31,7 @@ pub(super) fn digits(text: &[u8]) -> Option<i64> {
 }
 
 fn seconds(digits: &[u8]) -> Option<i64> {
-    if digits.len() < 4 || digits.len() % 2 != 0 {
+    if digits.len() < 4 || !digits.len().is_multiple_of(2) {
         return None;
     }
     let number = |from: usize, missing: i16| match digits.get(from..from + 2) {

@@ -47,11 +47,9 @@ impl Gzip {
         if self.part == Part::Data {
             let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
             // `Finish` saves the copy of the last 32 KiB, which nothing will refer to.
-            let status = self.inflate.decompress(
-                &input[step.consumed..],
-                output,
-                FlushDecompress::Finish,
-            );
+            let status =
+                self.inflate
+                    .decompress(&input[step.consumed..], output, FlushDecompress::Finish);
             step.consumed += (self.inflate.total_in() - before_in) as usize;
             step.produced = (self.inflate.total_out() - before_out) as usize;
             self.crc.update(&output[..step.produced]);

@@ -91,7 +91,12 @@ mod tests {
 
     #[test]
     fn a_status_that_is_none_is_none() {
-        for line in ["HTTP/1.1", "HTTP/1.1 OK", "HTTP/1.1 99999999999", "HTTP/1.1 7"] {
+        for line in [
+            "HTTP/1.1",
+            "HTTP/1.1 OK",
+            "HTTP/1.1 99999999999",
+            "HTTP/1.1 7",
+        ] {
             assert_eq!(HttpHead::parse(line.as_bytes()).status, None, "{line}");
         }
     }

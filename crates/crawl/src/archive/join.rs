@@ -13,6 +13,12 @@ use crate::{Capture, News};
 pub(super) struct Join<'t, T> {
     take: &'t mut dyn FnMut(News<T>) -> ControlFlow<()>,
     waiting: VecDeque<Waiting<T>>,
+    /// Captures of which the crawler itself had said all, for some time after they were handed over.
+    told_of: VecDeque<(u64, Link)>,
+    /// How many facts wait, and how many captures of which something was said before they came. Mostly none, and then
+    /// nothing needs to be searched.
+    facts: usize,
+    preceded: usize,
     /// How many records have come.
     count: u64,
     /// The unit of what was handed over last.
@@ -51,6 +57,9 @@ impl<'t, T> Join<'t, T> {
         Self {
             take,
             waiting: VecDeque::new(),
+            told_of: VecDeque::new(),
+            facts: 0,
+            preceded: 0,
             count: 0,
             last: None,
             position: from,
@@ -90,7 +99,15 @@ impl<'t, T> Join<'t, T> {
             Item::Skipped(skipped) => self.wait(unit, unit, What::Skipped(skipped)),
             Item::Other => {}
         }
-        while self.waiting.front().is_some_and(|first| self.is_ready(first)) {
+        let is_over = |(number, _): &(u64, Link)| self.count - number >= PATIENCE;
+        if self.told_of.front().is_some_and(is_over) {
+            self.told_of.pop_front();
+        }
+        while self
+            .waiting
+            .front()
+            .is_some_and(|first| self.is_ready(first))
+        {
             if let Some(first) = self.waiting.pop_front() {
                 self.hand_over(first)?;
             }
@@ -100,7 +117,11 @@ impl<'t, T> Join<'t, T> {
 
     fn capture(&mut self, unit: u64, mut capture: Box<Capture>, made: T, link: Link) {
         let (mut begin, mut is_complete) = (unit, false);
-        for waiting in &mut self.waiting {
+        let some = match self.facts {
+            0 => 0,
+            _ => self.waiting.len(),
+        };
+        for waiting in self.waiting.iter_mut().take(some) {
             let What::Fact(fact) = &waiting.what else {
                 continue;
             };
@@ -109,6 +130,7 @@ impl<'t, T> Join<'t, T> {
             }
             begin = begin.min(waiting.begin);
             is_complete |= fact.is_metadata;
+            self.facts -= 1;
             if let What::Fact(fact) = std::mem::replace(&mut waiting.what, What::Gone) {
                 fact.tell(&mut capture);
             }
@@ -142,13 +164,21 @@ impl<'t, T> Join<'t, T> {
             ..
         }) = found.and_then(|index| self.waiting.get_mut(index))
         else {
-            return self.wait(unit, unit, What::Fact(fact));
+            // A request knows nothing better than what was said already.
+            let is_known =
+                |(_, link): &(u64, Link)| fact.link.names(link) || fact.link.is_alike(link);
+            if fact.is_metadata || !self.told_of.iter().any(is_known) {
+                self.wait(unit, unit, What::Fact(fact));
+            }
+            return;
         };
         *is_complete |= fact.is_metadata;
         fact.tell(capture);
     }
 
     fn wait(&mut self, unit: u64, begin: u64, what: What<T>) {
+        self.facts += usize::from(matches!(what, What::Fact(_)));
+        self.preceded += usize::from(begin < unit);
         self.waiting.push_back(Waiting {
             number: self.count,
             unit,
@@ -171,8 +201,20 @@ impl<'t, T> Join<'t, T> {
     }
 
     fn hand_over(&mut self, waiting: Waiting<T>) -> ControlFlow<()> {
+        self.facts -= usize::from(matches!(waiting.what, What::Fact(_)));
+        self.preceded -= usize::from(waiting.begin < waiting.unit);
         let news = match waiting.what {
-            What::Capture { capture, made, .. } => News::Capture(capture, made),
+            What::Capture {
+                capture,
+                made,
+                link,
+                is_complete,
+            } => {
+                if is_complete {
+                    self.told_of.push_back((self.count, link));
+                }
+                News::Capture(capture, made)
+            }
             What::Fact(fact) => News::Late(Box::new(fact.capture)),
             What::Skipped(skipped) => News::Skipped(skipped),
             What::Gone => return ControlFlow::Continue(()),
@@ -183,8 +225,12 @@ impl<'t, T> Join<'t, T> {
 
     /// Reading can begin before all that waits, unless something behind that place was handed over already.
     fn tell_position(&mut self) -> ControlFlow<()> {
-        let begins = self.waiting.iter().map(|waiting| waiting.begin);
-        let position = begins.min().unwrap_or(self.next).min(self.next);
+        let mut begins = self.waiting.iter().map(|waiting| waiting.begin);
+        let begin = match self.preceded {
+            0 => begins.next(),
+            _ => begins.min(),
+        };
+        let position = begin.unwrap_or(self.next).min(self.next);
         if position <= self.told || self.last.is_some_and(|last| last >= position) {
             return ControlFlow::Continue(());
         }

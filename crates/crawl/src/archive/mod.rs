@@ -1,6 +1,7 @@
 //! WARC and ARC files, compressed or not, alone or in a WACZ.
 
 mod arc;
+mod around;
 mod block;
 mod chunked;
 mod date;
@@ -13,12 +14,14 @@ mod layout;
 mod open;
 mod parallel;
 mod payload;
+mod reading;
 mod record;
 mod search;
 mod stream;
 mod wacz;
 mod walk;
 mod warc;
+mod whole;
 mod zstd;
 
 use std::io;
@@ -30,7 +33,7 @@ use self::join::Join;
 use self::layout::Layout;
 use self::record::Keys;
 use self::walk::{Halt, Walk};
-use crate::{Body, Capture, Ended, Error, News, ReadOptions, Skipped};
+use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};
 
 pub(crate) use self::open::open;
 
@@ -116,6 +119,14 @@ impl Opened {
             still_written: matches!(halt, Halt::StillWritten(_)) && !stopped,
             stopped,
         })
+    }
+
+    fn place(&self, offset: u64) -> Place {
+        Place {
+            file: self.path.clone(),
+            offset,
+            member: self.member.clone(),
+        }
     }
 
     /// A file may have grown since it was opened.

@@ -13,10 +13,15 @@ use crate::{Error, Limits, Place, Skipped, Source};
 /// See `crate::open`.
 pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let failed = |error| Error::file(path, error);
-    if fs::metadata(path).map_err(failed)?.is_dir() {
+    let kind = fs::metadata(path).map_err(failed)?.file_type();
+    if kind.is_dir() {
         return directory(path, limits);
     }
-    let sources = file(path, limits).map_err(failed)?;
+    // A pipe would have to be waited for, and cannot be gone back in.
+    let sources = match kind.is_file() {
+        true => file(path, limits).map_err(failed)?,
+        false => None,
+    };
     sources.ok_or_else(|| Error::NotAnArchive {
         path: path.to_owned(),
     })
@@ -200,7 +205,8 @@ fn compressed(
     let start = start.unwrap_or(seen.len());
     if let Some(span) = search::head(layout.format, &seen[start..]) {
         let behind = (start + span.head) as u64;
-        let has_more = has_more(&mut stream, behind.saturating_add(span.length))?;
+        let record = behind.saturating_add(span.length);
+        let has_more = has_more(&mut stream, layout.format, record)?;
         return Ok(Some(has_more.then(|| stream.expected())));
     }
     if layout.format.begins(seen) {
@@ -213,7 +219,7 @@ fn compressed(
 }
 
 /// Whether a member has more than its first record.
-fn has_more(stream: &mut Stream, mut record: u64) -> io::Result<bool> {
+fn has_more(stream: &mut Stream, format: Format, mut record: u64) -> io::Result<bool> {
     if record > LARGE {
         return Ok(false);
     }
@@ -226,8 +232,7 @@ fn has_more(stream: &mut Stream, mut record: u64) -> io::Result<bool> {
         stream.consume(count as usize);
         record -= count;
     }
-    let rest = stream.fill(64)?;
-    Ok(!rest.iter().all(|byte| is_line_end(*byte)))
+    Ok(format.begins(stream.fill(LOOK)?))
 }
 
 /// How far a file is looked into.

@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::input::Input;
 use super::join::Join;
+use super::layout::Codec;
 use super::record::Keys;
 use super::walk::{Halt, Signal, Walk};
 use super::{Opened, Work, search};
-use super::input::Input;
-use super::layout::Codec;
 use crate::ReadOptions;
 
 /// Reads an archive from an offset to its end on several threads.
@@ -64,7 +64,7 @@ fn put_together<T: Send>(
             }
         };
         match halt {
-            Halt::At(next) => at = next,
+            Halt::At(next) if !segments.is_stream => at = next,
             halt => return Ok(halt),
         }
     }
@@ -75,7 +75,8 @@ fn put_together<T: Send>(
 enum Message<T> {
     /// The first record that was found.
     Begin(Option<u64>),
-    Signal(Signal<T>),
+    /// Some of what was found: to send each alone would cost more than to read it.
+    Signals(Vec<Signal<T>>),
     End(io::Result<Halt>),
 }
 
@@ -107,14 +108,29 @@ impl<T: Send> Segment<T> {
         let Some(begin) = begin else {
             return;
         };
-        // The other side hangs up when it knows better.
+        let mut batch = Vec::with_capacity(BATCH);
         let halt = walk.span(begin, self.until, &mut |signal| {
-            match self.sender.send(Message::Signal(signal)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
+            batch.push(signal);
+            match batch.len() < BATCH {
+                true => ControlFlow::Continue(()),
+                false => self.send(&mut batch),
             }
         });
+        if self.send(&mut batch).is_break() {
+            return;
+        }
         let _ = self.sender.send(Message::End(halt));
+    }
+}
+
+impl<T> Segment<T> {
+    /// The other side hangs up when it knows better.
+    fn send(&self, batch: &mut Vec<Signal<T>>) -> ControlFlow<()> {
+        let full = std::mem::replace(batch, Vec::with_capacity(BATCH));
+        match self.sender.send(Message::Signals(full)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
     }
 }
 
@@ -145,9 +161,11 @@ impl<T> Pending<T> {
     fn drain(self, join: &mut Join<'_, T>) -> io::Result<Halt> {
         loop {
             match self.receiver.recv() {
-                Ok(Message::Signal(signal)) => {
-                    if join.signal(signal).is_break() {
-                        return Ok(Halt::Stopped);
+                Ok(Message::Signals(signals)) => {
+                    for signal in signals {
+                        if join.signal(signal).is_break() {
+                            return Ok(Halt::Stopped);
+                        }
                     }
                 }
                 Ok(Message::End(halt)) => return halt,
@@ -163,6 +181,8 @@ struct Segments<T> {
     from: u64,
     end: u64,
     size: u64,
+    /// There is one segment, and offsets count something else than its length.
+    is_stream: bool,
     ahead: usize,
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -176,21 +196,21 @@ struct State<T> {
 
 impl<T> Segments<T> {
     fn new(archive: &Opened, from: u64, options: &ReadOptions) -> Self {
-        let end = archive.extent.size();
+        let is_stream = archive.layout.whole;
         // A stream cannot be entered but at its beginning; one thread still reads it while this one hands over.
-        let size = match archive.layout.whole || archive.extent.deflated.is_some() {
+        let size = match is_stream || archive.extent.deflated.is_some() {
             true => u64::MAX,
             false => options.limits.segment.max(1),
         };
-        // Offsets of a stream count something else than the end.
-        let end = match archive.layout.whole {
+        let end = match is_stream {
             true => u64::MAX,
-            false => end,
+            false => archive.extent.size(),
         };
         Self {
             from,
             end,
             size,
+            is_stream,
             ahead: options.threads + 1,
             state: Mutex::new(State {
                 next: 0,
@@ -281,5 +301,6 @@ impl<T> Drop for Ending<'_, T> {
     }
 }
 
-/// How much of a segment can wait to be handed over.
-const CAPACITY: usize = 4096;
+/// How much of a segment can wait to be handed over: so many batches of so many records.
+const CAPACITY: usize = 64;
+const BATCH: usize = 64;

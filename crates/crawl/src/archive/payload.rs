@@ -50,12 +50,12 @@ fn undo<'b>(
     coding: &str,
     limits: &Limits,
 ) -> io::Result<Box<dyn BufRead + 'b>> {
-    let mut beginning = [0; 4];
+    let mut beginning = [0; BEGINNING];
     let length = fill(&mut reader, &mut beginning)?;
     let is_zlib = is_zlib(&beginning[..length]);
     let seen = &beginning[..length];
     let fits = match coding {
-        "zstd" => seen == super::zstd::MAGIC,
+        "zstd" => seen.starts_with(&super::zstd::MAGIC),
         "deflate" => length > 1,
         _ => seen.starts_with(&super::gzip::MAGIC),
     };
@@ -126,7 +126,9 @@ impl<R: BufRead> Frame<R> {
             return Err(invalid("the body's zstd frame wants too much memory"));
         }
         let decoder = StreamingDecoder::new(reader);
-        decoder.map(Self).map_err(|error| invalid(&error.to_string()))
+        decoder
+            .map(Self)
+            .map_err(|error| invalid(&error.to_string()))
     }
 }
 
@@ -185,6 +187,9 @@ fn fill(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 fn invalid(text: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
+
+/// The longest head of a zstd frame.
+const BEGINNING: usize = 18;
 
 const BUFFER: usize = 32 * 1024;
 

@@ -341,7 +341,14 @@ mod tests {
 
     #[test]
     fn notes_of_crawlers_are_no_documents() {
-        for url in ["dns:h", "filedesc://x.arc", "metadata://gnu.org/x", "urn:x", "", "x"] {
+        for url in [
+            "dns:h",
+            "filedesc://x.arc",
+            "metadata://gnu.org/x",
+            "urn:x",
+            "",
+            "x",
+        ] {
             assert!(!is_document(url), "{url}");
         }
         for url in ["http://h/", "ftp://h/x.pdf", "HTTPS://h/"] {

@@ -48,13 +48,23 @@ pub(super) fn head(format: Format, bytes: &[u8]) -> Option<Span> {
 /// Whether a record may end before these bytes. `is_end` says that nothing is behind them.
 pub(super) fn is_ending(format: Format, is_lf: bool, bytes: &[u8], is_end: bool) -> bool {
     // Two line ends are enough: what is behind them may be damaged itself.
-    if format == Format::Warc && (bytes.starts_with(b"\r\n\r\n") || is_lf && bytes.starts_with(b"\n\n")) {
+    if format == Format::Warc
+        && (bytes.starts_with(b"\r\n\r\n") || is_lf && bytes.starts_with(b"\n\n"))
+    {
         return true;
     }
-    match bytes.iter().all(|byte| is_line_end(*byte)) {
-        true => is_end,
-        false => format.begins(bytes),
+    if bytes.iter().all(|byte| is_line_end(*byte)) {
+        return is_end;
     }
+    let at_line = bytes.first().is_some_and(|byte| is_line_end(*byte));
+    format.begins(bytes) && (at_line || begins_surely(format, bytes))
+}
+
+/// Whether a record begins here even if nothing is known of what is before. Half of a line of an ARC file looks like a
+/// whole one: `p://host/`.
+pub(super) fn begins_surely(format: Format, bytes: &[u8]) -> bool {
+    let schemes: [&[u8]; 5] = [b"http:", b"https:", b"ftp:", b"dns:", b"filedesc:"];
+    format == Format::Warc || schemes.iter().any(|scheme| bytes.starts_with(scheme))
 }
 
 /// Where a record may begin in bytes, at the beginning of a line.

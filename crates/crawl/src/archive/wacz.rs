@@ -21,7 +21,11 @@ pub(super) fn members(extent: &Extent) -> io::Result<Option<Vec<Member>>> {
     let Some((offset, length)) = directory(extent)? else {
         return Ok(None);
     };
-    if length > DIRECTORY || offset.checked_add(length).is_none_or(|end| end > extent.length) {
+    if length > DIRECTORY
+        || offset
+            .checked_add(length)
+            .is_none_or(|end| end > extent.length)
+    {
         return Ok(None);
     }
     let mut bytes = vec![0; length as usize];
@@ -135,7 +139,10 @@ impl Entry {
             return Ok(Err("it is not where the directory of the ZIP file says"));
         };
         let start = self.offset + 30 + u64::from(name) + u64::from(extra);
-        if start.checked_add(self.compressed).is_none_or(|end| end > extent.length) {
+        if start
+            .checked_add(self.compressed)
+            .is_none_or(|end| end > extent.length)
+        {
             return Ok(Err("it reaches behind the end of the ZIP file"));
         }
         if self.is_encrypted {

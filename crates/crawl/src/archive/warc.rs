@@ -156,13 +156,19 @@ mod tests {
     #[test]
     fn a_head_without_a_length_is_none() {
         for (head, reason) in [
-            ("WARC/1.0\r\nWARC-Type: response\r\n\r\n", "no Content-Length"),
+            (
+                "WARC/1.0\r\nWARC-Type: response\r\n\r\n",
+                "no Content-Length",
+            ),
             (
                 "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: -1\r\n\r\n",
                 "no number",
             ),
             ("WARC/1.0\r\nContent-Length: 1\r\n\r\n", "no WARC-Type"),
-            ("WARC-Type: response\r\nContent-Length: 1\r\n\r\n", "no record"),
+            (
+                "WARC-Type: response\r\nContent-Length: 1\r\n\r\n",
+                "no record",
+            ),
         ] {
             let error = WarcHead::parse(head.as_bytes()).unwrap_err();
             assert!(error.contains(reason), "{error}");

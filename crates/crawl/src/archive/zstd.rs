@@ -12,6 +12,7 @@ pub(super) struct Zstd {
     decoder: FrameDecoder,
     dictionary: Option<u32>,
     window: u64,
+    has_checksum: bool,
     part: Part,
 }
 
@@ -37,6 +38,7 @@ impl Zstd {
             decoder,
             dictionary: id,
             window,
+            has_checksum: false,
             part: Part::Head,
         }
     }
@@ -69,16 +71,21 @@ impl Zstd {
                 false => none.with(Progress::Broken("no zstd frame begins there")),
             };
         };
-        let head = match head {
+        let names_dictionary = match head {
             FrameHead::Skippable(length) => {
                 self.part = Part::Skip(length);
                 return Step::consumed(8).with(Progress::Going);
             }
-            FrameHead::Frame { window, dictionary } => {
+            FrameHead::Frame {
+                window,
+                names_dictionary,
+                has_checksum,
+            } => {
                 if window > self.window {
                     return none.with(Progress::Broken("its zstd frame wants too much memory"));
                 }
-                dictionary
+                self.has_checksum = has_checksum;
+                names_dictionary
             }
         };
         let mut rest = input;
@@ -87,7 +94,7 @@ impl Zstd {
                 "its zstd frame cannot be read, or needs a dictionary that is not there",
             ));
         }
-        if let (false, Some(id)) = (head, self.dictionary) {
+        if let (false, Some(id)) = (names_dictionary, self.dictionary) {
             // Quirk: frames need not name their dictionary. It does no harm to those that need none.
             let _ = self.decoder.force_dict(id);
         }
@@ -111,10 +118,10 @@ impl Zstd {
         if content > BLOCK {
             return step.with(Progress::Broken("its zstd frame is damaged"));
         }
-        // The checksum of the last block; at the end of a file its absence shows by itself.
-        let whole = 3 + content + if head & 1 == 1 { 4 } else { 0 };
-        let ends_without = head & 1 == 1 && input.len() >= whole - 4;
-        if input.len() < whole && !ends_without {
+        // The decoder takes nothing back, so it only gets what is whole.
+        let is_last = head & 1 == 1;
+        let checksum = if is_last && self.has_checksum { 4 } else { 0 };
+        if input.len() < 3 + content + checksum {
             return step.with(Progress::Starved);
         }
         let mut rest = input;
@@ -122,7 +129,6 @@ impl Zstd {
         match self.decoder.decode_blocks(&mut rest, one) {
             Ok(true) => self.part = Part::Rest,
             Ok(false) => {}
-            Err(_) if input.len() < whole => return step.with(Progress::Starved),
             Err(_) => return step.with(Progress::Broken("its zstd frame is damaged")),
         }
         step.consumed = input.len() - rest.len();
@@ -153,7 +159,11 @@ impl Zstd {
 
 enum FrameHead {
     Skippable(u64),
-    Frame { window: u64, dictionary: bool },
+    Frame {
+        window: u64,
+        names_dictionary: bool,
+        has_checksum: bool,
+    },
 }
 
 impl FrameHead {
@@ -178,7 +188,10 @@ impl FrameHead {
         let window = match single {
             true => {
                 let field = &fields[identifier..];
-                let size = field.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+                let size = field
+                    .iter()
+                    .rev()
+                    .fold(0, |sum, byte| sum << 8 | u64::from(*byte));
                 size + if field.len() == 2 { 256 } else { 0 }
             }
             false => {
@@ -188,7 +201,8 @@ impl FrameHead {
         };
         Some(Self::Frame {
             window,
-            dictionary: identifier > 0,
+            names_dictionary: identifier > 0,
+            has_checksum: descriptor & 4 != 0,
         })
     }
 }

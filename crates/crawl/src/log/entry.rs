@@ -73,6 +73,9 @@ fn capture(url: String, status: Option<i32>, fields: &Fields<'_>, format: &LogFo
     let text = |field| fields.text(field).map(String::from);
     let path_from_seed = text(Field::PathFromSeed);
     let is_seed = fields.text(Field::Seed).and_then(|seed| flag(&seed));
+    // Every URL but a seed was found on some path.
+    let has_paths = format.layout.has(Field::PathFromSeed);
+    let is_seed = is_seed.or(has_paths.then_some(path_from_seed.is_none()));
     let depth = fields
         .text(Field::Depth)
         .and_then(|depth| depth.parse().ok());

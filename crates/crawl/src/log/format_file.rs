@@ -116,8 +116,8 @@ impl FormatFile {
         if let Some(none) = self.none {
             format.none = none;
         }
-        if let Some(comment) = self.comment.filter(|comment| !comment.is_empty()) {
-            format.comment = Some(comment);
+        if let Some(comment) = self.comment {
+            format.comment = Some(comment).filter(|comment| !comment.is_empty());
         }
         if let Some(lines) = self.header_lines {
             format.header_lines = lines;

@@ -61,7 +61,7 @@ impl Layout {
             Self::Columns { separator, columns } => {
                 let values = separator.split(line);
                 let named = columns.iter().zip(values);
-                let values = named.filter_map(|(field, value)| Some(((*field)?, value)));
+                let values = named.filter_map(|(field, value)| Some(((*field)?, trimmed(value))));
                 Ok(gathered(values, none))
             }
         }
@@ -86,15 +86,19 @@ impl Separator {
 fn gathered<'l>(values: impl Iterator<Item = (Field, Cow<'l, [u8]>)>, none: &[u8]) -> Fields<'l> {
     let mut fields = Fields::default();
     for (field, value) in values {
-        let value = match value {
-            Cow::Borrowed(value) => Cow::Borrowed(value.trim_ascii()),
-            Cow::Owned(value) => Cow::Owned(value.trim_ascii().to_vec()),
-        };
         if !value.is_empty() && *value != *none {
             fields.set(field, value);
         }
     }
     fields
+}
+
+/// A value of a column without the blanks around it, which people put there. What a pattern finds is what it says.
+fn trimmed(value: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    match value {
+        Cow::Borrowed(value) => Cow::Borrowed(value.trim_ascii()),
+        Cow::Owned(value) => Cow::Owned(value.trim_ascii().to_vec()),
+    }
 }
 
 /// Time, status, size, URI, discovery path, via, media type, thread, begin of the fetch, digest, source tag, and
@@ -141,15 +145,6 @@ fn heritrix(line: &[u8]) -> Result<Fields<'_>, String> {
             fields.set(field, value);
         }
     }
-    // "-" is said of seeds alone: every other URI was found somewhere.
-    fields.set(
-        Field::Seed,
-        if parts[4] == b"-" {
-            &b"true"[..]
-        } else {
-            b"false"
-        },
-    );
     let mut annotations = parts[11].split(|byte| matches!(byte, b',' | b' '));
     fields.is_duplicate = annotations
         .any(|note| note.starts_with(b"duplicate:") || note.starts_with(b"warcRevisit:"));

@@ -6,45 +6,61 @@
 use std::borrow::Cow;
 
 use super::location::Location;
+use super::segment::Segment;
 
-/// A name in a path, which may have been given a number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Segment {
-    main: Vec<u8>,
-    query: Vec<u8>,
-    /// With its dot.
-    suffix: Vec<u8>,
-    longest: usize,
-    /// Whether the writer gives it a number where something else has its name.
-    pub(super) can_clash: bool,
+/// The paths at which the file of a URL may be, the likeliest first. Each is made when it is asked for: mostly the first is
+/// the right one.
+pub(super) fn paths(url: &str) -> impl Iterator<Item = Vec<Segment>> + '_ {
+    let location = Location::of(url.as_bytes()).filter(|_| url.starts_with("http"));
+    location.into_iter().flat_map(|location| {
+        let is_escaped = location.path.contains(&b'%')
+            || location.query.is_some_and(|query| query.contains(&b'%'));
+        // Most writers were not told to make directories for ports. Heritrix decodes the path, but other versions of the
+        // library that it uses did not.
+        let starts = [false, true]
+            .into_iter()
+            .filter(move |port| !port || location.port.is_some());
+        let forms = starts.flat_map(move |port| {
+            let raw = [false, true]
+                .into_iter()
+                .filter(move |raw| !raw || is_escaped);
+            raw.map(move |raw| (port, raw))
+        });
+        forms.flat_map(move |(port, raw)| forms_of(&location, port, raw))
+    })
 }
 
-/// The paths at which the file of a URL may be, the likeliest first.
-pub(super) fn paths(url: &str) -> Vec<Vec<Segment>> {
-    let Some(location) = Location::of(url.as_bytes()).filter(|_| url.starts_with("http")) else {
-        return Vec::new();
+/// The path as it is, and what the writer makes of it if it is too long: one directory for all. How long that is depends
+/// on where the mirror was then, so that both may be right.
+fn forms_of(
+    location: &Location<'_>,
+    port: bool,
+    raw: bool,
+) -> impl Iterator<Item = Vec<Segment>> + use<> {
+    let form = |text| match raw {
+        true => Cow::Borrowed(text),
+        false => decoded(text),
     };
-    let host = location.host.to_ascii_lowercase();
-    let mut paths = Vec::new();
-    // Heritrix decodes the path. Other versions of the library that it uses did not.
-    for decode in [decoded, as_it_is] as [fn(&[u8]) -> Cow<'_, [u8]>; 2] {
-        let path = decode(location.path);
-        let query = location.query.map(decode).unwrap_or_default();
-        let segments = segments(&path, &query);
-        for start in starts(&host, &location) {
-            if let Some(short) = shortened(&start, &segments) {
-                paths.push(short);
-            }
-            paths.push([start, segments.clone()].concat());
-        }
-        if path == location.path && query == location.query.unwrap_or_default() {
-            break;
-        }
-    }
-    // The likeliest is the one without a directory for the port; sorting keeps the order otherwise.
-    paths.sort_by_key(|path| path.get(1) == location.port.map(Segment::directory).as_ref());
-    paths.retain(|path| path.iter().all(Segment::is_harmless));
-    paths
+    let query = location.query.map(form).unwrap_or_default();
+    let mut path = vec![Segment::exact(&location.host.to_ascii_lowercase())];
+    path.extend(location.port.filter(|_| port).map(Segment::directory));
+    let start = path.len();
+    add_segments(&form(location.path), &query, &mut path);
+
+    let length: usize = path.iter().map(|segment| segment.length() + 1).sum();
+    let is_long = length > LONG_MAYBE && path.len() > start + 1;
+    let short = is_long.then(|| {
+        let mut short = path[..start].to_vec();
+        short.push(Segment::directory(b"LONG"));
+        short.extend(path.last().cloned());
+        short
+    });
+    let (first, second) = match length > LONG_SURELY {
+        true => (short, Some(path)),
+        false => (Some(path), short),
+    };
+    let paths = first.into_iter().chain(second);
+    paths.filter(|path| path.iter().all(Segment::is_harmless))
 }
 
 /// A path that was told and not computed: its names have no numbers.
@@ -56,28 +72,7 @@ pub(super) fn plain(file: &[u8]) -> Option<Vec<Segment>> {
     harmless.then_some(path)
 }
 
-/// The host, and the port where the writer was told to make directories for ports.
-fn starts(host: &[u8], location: &Location<'_>) -> Vec<Vec<Segment>> {
-    let mut starts = vec![vec![Segment::exact(host)]];
-    if let Some(port) = location.port {
-        starts.push(vec![Segment::exact(host), Segment::directory(port)]);
-    }
-    starts
-}
-
-/// What the writer makes of a path that is too long: one directory for all. How long is too long depends on where the
-/// mirror was then, so that both may be right.
-fn shortened(start: &[Segment], segments: &[Segment]) -> Option<Vec<Segment>> {
-    let length: usize = segments.iter().map(|segment| segment.main.len() + 1).sum();
-    let end = segments
-        .last()
-        .filter(|_| length > LONG_FROM && segments.len() > 1)?;
-    let mut path = start.to_vec();
-    path.extend([Segment::directory(b"LONG"), end.clone()]);
-    Some(path)
-}
-
-fn segments(path: &[u8], query: &[u8]) -> Vec<Segment> {
+fn add_segments(path: &[u8], query: &[u8], segments: &mut Vec<Segment>) {
     let slash = path.iter().rposition(|byte| *byte == b'/');
     let (directories, name) = match slash {
         Some(slash) => (&path[..slash], &path[slash + 1..]),
@@ -85,126 +80,11 @@ fn segments(path: &[u8], query: &[u8]) -> Vec<Segment> {
     };
     let directories = directories.split(|byte| *byte == b'/');
     let directories = directories.filter(|directory| !directory.is_empty());
-    let mut segments: Vec<Segment> = directories.map(Segment::directory).collect();
+    segments.extend(directories.map(Segment::directory));
     segments.push(match name {
         b"" => Segment::end(b"index.html", query),
         name => Segment::end(name, query),
     });
-    segments
-}
-
-impl Segment {
-    fn exact(name: &[u8]) -> Self {
-        Self {
-            main: name.to_vec(),
-            query: Vec::new(),
-            suffix: Vec::new(),
-            longest: LONGEST,
-            can_clash: false,
-        }
-    }
-
-    fn directory(name: &[u8]) -> Self {
-        let name = without_dot(name);
-        Self {
-            can_clash: true,
-            ..Self::exact(cut(&name, LONGEST))
-        }
-    }
-
-    fn end(name: &[u8], query: &[u8]) -> Self {
-        // One less than a directory: the writer adds an "N" while it writes.
-        let longest = LONGEST - 1;
-        let dot = name.iter().rposition(|byte| *byte == b'.');
-        let dot = dot.filter(|dot| *dot > 0 && *dot < name.len() - 1);
-        let (main, suffix) = name.split_at(dot.unwrap_or(name.len()));
-        let suffix = match suffix {
-            [dot, suffix @ ..] => [&[*dot], cut(suffix, longest)].concat(),
-            [] => Vec::new(),
-        };
-        Self {
-            main: cut(&without_dot(main), longest).to_vec(),
-            query: cut(query, longest).to_vec(),
-            suffix,
-            longest,
-            can_clash: true,
-        }
-    }
-
-    /// The name, with the number that it got where something else had it. What is too long is cut off at its query, then at
-    /// its main part, then at its suffix.
-    pub(super) fn name(&self, number: Option<u32>) -> Vec<u8> {
-        let number = number.map(|number| number.to_string()).unwrap_or_default();
-        let (mut main, mut query, mut suffix) = (&self.main[..], &self.query[..], &self.suffix[..]);
-        let excess = |main: &[u8], query: &[u8], suffix: &[u8]| {
-            let length = units(main) + units(query) + units(suffix) + number.len();
-            length.saturating_sub(self.longest)
-        };
-        query = cut(
-            query,
-            units(query).saturating_sub(excess(main, query, suffix)),
-        );
-        main = cut(
-            main,
-            units(main)
-                .saturating_sub(excess(main, query, suffix))
-                .max(1),
-        );
-        suffix = cut(
-            suffix,
-            units(suffix).saturating_sub(excess(main, query, suffix)),
-        );
-        [main, number.as_bytes(), query, suffix].concat()
-    }
-
-    fn is_harmless(&self) -> bool {
-        let name = self.name(None);
-        let leads_elsewhere = matches!(&name[..], b"" | b"." | b"..");
-        !leads_elsewhere && !name.iter().any(|byte| matches!(byte, b'/' | 0))
-    }
-}
-
-fn without_dot(name: &[u8]) -> Cow<'_, [u8]> {
-    match name {
-        [b'.', rest @ ..] => Cow::Owned([b"%2E", rest].concat()),
-        name => Cow::Borrowed(name),
-    }
-}
-
-/// As much of a name as fits. An escape, as a character, is kept whole or not at all.
-fn cut(name: &[u8], longest: usize) -> &[u8] {
-    if name.len() <= longest {
-        return name;
-    }
-    let (mut at, mut length) = (0, 0);
-    while at < name.len() {
-        let lump = lump(&name[at..]);
-        length += units(&name[at..at + lump]);
-        if length > longest {
-            break;
-        }
-        at += lump;
-    }
-    &name[..at]
-}
-
-/// The number of bytes of an escape or a character.
-fn lump(bytes: &[u8]) -> usize {
-    let is_escape = matches!(bytes, [b'%', high, low, ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit());
-    if is_escape {
-        return 3;
-    }
-    let longest = bytes.len().min(4);
-    let character = (1..=longest).find(|length| std::str::from_utf8(&bytes[..*length]).is_ok());
-    character.unwrap_or(1)
-}
-
-/// The length of a name as Java counts it.
-fn units(name: &[u8]) -> usize {
-    match name.is_ascii() {
-        true => name.len(),
-        false => String::from_utf8_lossy(name).encode_utf16().count(),
-    }
 }
 
 /// A text without its escapes.
@@ -230,13 +110,9 @@ pub(super) fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded)
 }
 
-fn as_it_is(text: &[u8]) -> Cow<'_, [u8]> {
-    Cow::Borrowed(text)
-}
-
-const LONGEST: usize = 255;
-/// The writer's limit is 768 with the base directory, whose length nobody knows any more.
-const LONG_FROM: usize = 256;
+/// From here on the writer shortens paths, counted with the base directory, whose length nobody knows any more.
+const LONG_SURELY: usize = 768;
+const LONG_MAYBE: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -252,8 +128,8 @@ mod tests {
 
     fn first(url: &str) -> String {
         paths(url)
-            .first()
-            .map(|path| joined(path))
+            .next()
+            .map(|path| joined(&path))
             .unwrap_or_default()
     }
 
@@ -286,8 +162,7 @@ mod tests {
     #[test]
     fn escapes_are_tried_as_they_are_too() {
         let all: Vec<String> = paths("http://h:81/a%20b?c%3D1")
-            .iter()
-            .map(|path| joined(path))
+            .map(|path| joined(&path))
             .collect();
 
         assert_eq!(
@@ -317,8 +192,9 @@ mod tests {
             "{directory}"
         );
         let escape = format!("{}%41", "m".repeat(253));
-        let raw = paths(&format!("http://h/{escape}"));
-        assert_eq!(joined(&raw[1]), format!("h/{}", "m".repeat(253)));
+        let url = format!("http://h/{escape}");
+        let raw = paths(&url).nth(1).unwrap();
+        assert_eq!(joined(&raw), format!("h/{}", "m".repeat(253)));
         let characters = "\u{e9}".repeat(300);
         assert_eq!(
             name(&format!("http://h/{characters}")),
@@ -330,7 +206,7 @@ mod tests {
     fn long_paths_are_looked_for_in_one_directory() {
         let url = format!("http://h/{}end.pdf", "directory/".repeat(90));
 
-        let all: Vec<String> = paths(&url).iter().map(|path| joined(path)).collect();
+        let all: Vec<String> = paths(&url).map(|path| joined(&path)).collect();
 
         assert_eq!(all[0], "h/LONG/end.pdf");
         assert_eq!(all.len(), 2);
@@ -338,11 +214,12 @@ mod tests {
 
     #[test]
     fn numbers_stand_behind_the_main_part() {
-        let path = &paths("http://h/p/show.pdf?id=3")[0];
+        let path = paths("http://h/p/show.pdf?id=3").next().unwrap();
 
         assert_eq!(path[1].name(Some(2)), b"p2");
         assert_eq!(path[2].name(Some(12)), b"show12id=3.pdf");
-        let long = &paths(&format!("http://h/{}", "x".repeat(300)))[0];
+        let url = format!("http://h/{}", "x".repeat(300));
+        let long = paths(&url).next().unwrap();
         assert_eq!(
             long[1].name(Some(10)),
             format!("{}10", "x".repeat(252)).into_bytes()
@@ -354,13 +231,12 @@ mod tests {
         for url in [
             "http://../x",
             "http://./x",
-            "http://h/a%00b",
             "http://h/a?b/c",
             "ftp://h/x",
             "dns:h",
             "",
         ] {
-            assert!(paths(url).is_empty(), "{url}");
+            assert_eq!(paths(url).count(), 0, "{url}");
         }
         for url in [
             "http://h/../../etc/passwd",

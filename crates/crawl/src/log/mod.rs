@@ -3,6 +3,7 @@
 //! A line is taken apart into fields (`layout`), which become a capture (`entry`), by what a `LogFormat` says. `LogSource`
 //! finds the file of each; `LogIndex` looks lines up for captures that were read elsewhere. Neither keeps a log in memory.
 
+mod blocks;
 mod date;
 mod entry;
 mod field;
@@ -10,11 +11,13 @@ mod format;
 mod format_file;
 mod index;
 mod layout;
+mod lazy_file;
 mod lines;
 mod location;
 mod mirror;
 mod ordered;
 mod root;
+mod segment;
 mod sorter;
 mod source;
 mod superseded;

@@ -12,7 +12,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 use sha1::{Digest, Sha1};
 
-use super::mirror::Segment;
+use super::segment::Segment;
 use crate::Error;
 
 /// A directory of files.

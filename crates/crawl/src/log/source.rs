@@ -1,19 +1,20 @@
 //! A log and the directory that its files lie in, as a stream of captures.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
-use std::ops::{ControlFlow, Range};
+use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use super::LogFormat;
+use super::blocks::{Block, Blocks};
 use super::entry::{Entry, Meaning};
 use super::format::PathRule;
-use super::lines::{Line, Lines};
-use super::mirror::{self, Segment};
+use super::lazy_file::LazyFile;
+use super::mirror;
 use super::ordered::ordered;
 use super::root::{Expected, Root};
+use super::segment::Segment;
 use super::superseded::{Fate, Superseded};
 use crate::{Body, Capture, Ended, Error, Kind, Limits, News, Place, ReadOptions, Skipped};
 
@@ -25,7 +26,7 @@ use crate::{Body, Capture, Ended, Error, Kind, Limits, News, Place, ReadOptions,
 pub struct LogSource {
     path: PathBuf,
     root: Root,
-    format: LogFormat,
+    format: Box<LogFormat>,
     length: u64,
 }
 
@@ -45,7 +46,7 @@ impl LogSource {
         Ok(Self {
             path: log.to_owned(),
             root: Root::open(root)?,
-            format,
+            format: Box::new(format),
             length,
         })
     }
@@ -169,8 +170,9 @@ impl LogSource {
             Fate::Kept if capture.kind != Kind::Document => Body::empty(),
             Fate::Kept => {
                 let file = LazyFile {
-                    root: &self.root,
-                    paths: self.paths(&capture.url, entry.file.as_deref()),
+                    source: self,
+                    url: capture.url.clone(),
+                    named: entry.file,
                     expected: Expected {
                         digest: capture.digest.clone(),
                         size: entry.size,
@@ -184,11 +186,21 @@ impl LogSource {
         News::Capture(Box::new(capture), made)
     }
 
+    /// Opens the file of a URL, or the one that a line names.
+    pub(super) fn find(
+        &self,
+        url: &str,
+        named: Option<&[u8]>,
+        expected: &Expected,
+    ) -> io::Result<File> {
+        self.root.find(&self.paths(url, named), expected)
+    }
+
     /// Where the file may be.
     fn paths(&self, url: &str, file: Option<&[u8]>) -> Vec<Vec<Segment>> {
         let Some(file) = file else {
             return match self.format.path {
-                PathRule::Mirror => mirror::paths(url),
+                PathRule::Mirror => mirror::paths(url).collect(),
                 _ => Vec::new(),
             };
         };
@@ -210,113 +222,6 @@ impl LogSource {
     }
 }
 
-/// A file that is looked for when somebody reads it: many captures are not wanted.
-struct LazyFile<'s> {
-    root: &'s Root,
-    paths: Vec<Vec<Segment>>,
-    expected: Expected,
-    file: Option<File>,
-}
-
-impl<'s> LazyFile<'s> {
-    /// The body of a capture. One without a date gets that of its file.
-    fn body(self, capture: &mut Capture) -> Body<'s> {
-        if capture.crawled.is_some() {
-            return Body::new(self, None);
-        }
-        let file = match self.root.find(&self.paths, &self.expected) {
-            Ok(file) => file,
-            Err(error) => return Body::failing(error),
-        };
-        let metadata = file.metadata().ok();
-        let modified = metadata
-            .as_ref()
-            .and_then(|metadata| metadata.modified().ok());
-        let since = modified.and_then(|modified| modified.duration_since(UNIX_EPOCH).ok());
-        capture.crawled = since.and_then(|since| i64::try_from(since.as_secs()).ok());
-        Body::new(file, metadata.map(|metadata| metadata.len()))
-    }
-}
-
-impl Read for LazyFile<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self
-                .file
-                .insert(self.root.find(&self.paths, &self.expected)?),
-        };
-        file.read(buffer)
-    }
-}
-
-/// Some lines of a log.
-struct Block {
-    /// The number of the first.
-    number: u64,
-    bytes: Vec<u8>,
-    lines: Vec<(Line, Range<usize>)>,
-    /// The offset behind them.
-    end: u64,
-}
-
-/// Cuts a log into blocks.
-struct Blocks<'f> {
-    file: &'f File,
-    lines: Lines<BufReader<&'f File>>,
-    number: u64,
-    end: u64,
-    stop: &'f ReadOptions,
-    /// Somebody is writing the last line.
-    still_written: bool,
-}
-
-impl<'f> Blocks<'f> {
-    fn new(file: &'f File, from: u64, number: u64, options: &'f ReadOptions) -> io::Result<Self> {
-        let mut reader = file;
-        reader.seek(SeekFrom::Start(from))?;
-        let reader = BufReader::with_capacity(BUFFER, file);
-        Ok(Self {
-            file,
-            lines: Lines::new(reader, from, options.limits.line),
-            number,
-            end: from,
-            stop: options,
-            still_written: false,
-        })
-    }
-
-    fn next(&mut self) -> io::Result<Option<Block>> {
-        let mut block = Block {
-            number: self.number,
-            bytes: Vec::new(),
-            lines: Vec::new(),
-            end: self.end,
-        };
-        while block.lines.len() < LINES && block.bytes.len() < BYTES && !self.stop.stopped() {
-            let start = block.bytes.len();
-            let Some(line) = self.lines.next(&mut block.bytes)? else {
-                break;
-            };
-            if !line.ended && self.file.metadata()?.len() > line.offset + line.length {
-                self.still_written = true;
-                break;
-            }
-            block.end = line.offset + line.length;
-            let is_marked = line.offset == 0 && block.bytes.starts_with(BYTE_ORDER_MARK);
-            let start = if is_marked {
-                BYTE_ORDER_MARK.len()
-            } else {
-                start
-            };
-            block.lines.push((line, start..block.bytes.len()));
-        }
-        self.number += block.lines.len() as u64;
-        self.end = block.end;
-        Ok((!block.lines.is_empty()).then_some(block))
-    }
-}
-
 /// Opens a log. One that is compressed would be millions of broken lines.
 pub(super) fn open_log(path: &Path) -> Result<File, Error> {
     let error = |error: io::Error| Error::file(path, error);
@@ -333,9 +238,3 @@ pub(super) fn open_log(path: &Path) -> Result<File, Error> {
         false => Ok(file),
     }
 }
-
-/// Small, so that a stop is soon and little is done ahead of time; each line may stand for a large file.
-const LINES: usize = 32;
-const BYTES: usize = 256 * 1024;
-const BUFFER: usize = 256 * 1024;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";

@@ -6,7 +6,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::fs::File;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::io::{self, BufReader};
 
 use super::LogFormat;
@@ -125,9 +125,12 @@ fn row(entry: &Entry, number: u64, hashes: &RandomState) -> Option<Row> {
     let path = match &entry.file {
         Some(file) => hashes.hash_one(file),
         None => {
-            let paths = mirror::paths(&entry.capture.url);
-            let names = paths.first()?.iter().map(|segment| segment.name(None));
-            hashes.hash_one(names.collect::<Vec<_>>())
+            let path = mirror::paths(&entry.capture.url).next()?;
+            let mut hasher = hashes.build_hasher();
+            for segment in &path {
+                segment.name(None).hash(&mut hasher);
+            }
+            hasher.finish()
         }
     };
     let half = |hash: u64| hash & 0xFFFF_FFFF;

@@ -100,6 +100,26 @@ fn downloads_have_a_base_url_and_a_date_for_all() {
 }
 
 #[test]
+fn strange_names_of_downloads_are_taken_as_they_are() {
+    let format = "based_on = 'ftp-list'\ncomment = ''\n[values]\nurl = 'ftp://h/{file}'\ndate = '2012-01-02'";
+    let crawl = Crawl::new()
+        .with_file("#1 ", "number")
+        .with_file(" a%20b", "escape")
+        .with_line("#1 ")
+        .with_line(" a%20b");
+
+    let seen = crawl.read_as(LogFormat::parse(format).unwrap());
+
+    assert_eq!(
+        seen.bodies(),
+        [
+            ("ftp://h/%231%20", "number"),
+            ("ftp://h/%20a%2520b", "escape")
+        ]
+    );
+}
+
+#[test]
 fn the_list_of_pubmed_central_is_known() {
     let crawl = Crawl::new()
         .with_file("oa_package/08/e0/PMC13900.tar.gz", "package")

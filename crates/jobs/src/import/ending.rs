@@ -63,7 +63,6 @@ pub(super) fn finish(
         (job.decide)(&ImportEnded {
             state,
             error: error.as_ref(),
-            counters: import.counters(),
         })
     });
     let (end, said) = verdict.map_or((None, None), |verdict| (Some(verdict.end), verdict.reason));

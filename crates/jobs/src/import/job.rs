@@ -1,6 +1,6 @@
 //! The job that an import is done for: who may write for it, and what becomes of it when the import ends.
 
-use catalog::{ImportCounters, ImportState, JobEnd, JobLease};
+use catalog::{ImportState, JobEnd, JobLease};
 
 use crate::pulse::Pulse;
 
@@ -18,7 +18,6 @@ pub(crate) struct ImportJob<'a> {
 pub(crate) struct ImportEnded<'a> {
     pub(crate) state: ImportState,
     pub(crate) error: Option<&'a anyhow::Error>,
-    pub(crate) counters: ImportCounters,
 }
 
 /// What becomes of the job.

@@ -74,7 +74,7 @@ struct Taking {
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     open: Vec<String>,
     /// Whether documents are judged by what they say, not only by their type [default: off]
-    #[arg(long, value_name = "on|off")]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
     content_filter: Option<Switch>,
     /// A file of hosts and beginnings of URLs that are not wanted, one a line
     #[arg(long, value_name = "FILE")]

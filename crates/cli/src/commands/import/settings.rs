@@ -12,6 +12,7 @@ use crate::config::ImportConfig;
 
 /// The order that is meant.
 pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<ImportCrawl> {
+    config.check()?;
     let (taking, facts) = (&options.taking, &options.facts);
     let usual = ImportCrawl::default();
     let content_filter = match taking.content_filter {

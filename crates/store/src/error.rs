@@ -54,14 +54,9 @@ impl Error {
         }
     }
 
-    /// Whether there is no such file.
+    /// Whether it is certain that there is no such file.
     pub fn is_missing(&self) -> bool {
-        match self {
-            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
-            // Below a file or a link there is nothing of ours.
-            Self::InTheWay { .. } => true,
-            _ => false,
-        }
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
     /// Whether the disk or the quota is full: waiting or making room helps, trying again at once does not.

@@ -17,15 +17,15 @@ pub(super) fn for_import(
     let wanted = wanted.map(|place| named(holdings, place)).transpose()?;
     let place = wanted.or(held).unwrap_or_default();
     let settled = holdings.wait(holdings.catalog().settle_place(&place))?;
-    if settled != place {
-        let (lie, wanted) = (directory(holdings, &settled), directory(holdings, &place));
+    let (lie, wanted) = (directory(holdings, &settled), directory(holdings, &place));
+    if settled != place && !is_same(&lie, &wanted) {
         bail!(
             "the documents of this catalog lie in `{}`, not in `{}`; leave import.collection out, or use another catalog",
             lie.display(),
             wanted.display()
         );
     }
-    let collection = open(holdings, &directory(holdings, &place), durability)?;
+    let collection = open(holdings, &lie, durability)?;
     let greatest = collection.greatest_number()?;
     let next = holdings.wait(holdings.catalog().next_number())?;
     if let Some(greatest) = greatest.filter(|greatest| *greatest >= next) {
@@ -74,6 +74,12 @@ fn named(holdings: &Holdings, place: &str) -> anyhow::Result<String> {
         Ok(path) => Ok(path),
         Err(_) => bail!("`{place}` cannot be kept as text; name another directory as import.collection"),
     }
+}
+
+/// Whether two names are those of one directory.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|path| real(other) == Some(path))
 }
 
 fn directory(holdings: &Holdings, place: &str) -> PathBuf {

@@ -147,8 +147,7 @@ pub fn verify(
 ) -> anyhow::Result<Verification> {
     let collection = place::of_holdings(holdings)?;
     if !options.repair {
-        let running = holdings.wait(holdings.catalog().running_imports())?;
-        let verifying = Verifying::new(holdings, &collection, None, !running.is_empty());
+        let verifying = Verifying::new(holdings, &collection, None);
         return look_through(verifying, options.threads, told);
     }
     let contents = holdings.wait(holdings.catalog().contents_from(0, 1))?;
@@ -160,7 +159,7 @@ pub fn verify(
     }
     let (repairing, left) = Repairing::begin(holdings)?;
     let worked = repairing.alive(|| {
-        let mut verifying = Verifying::new(holdings, &collection, Some(&repairing), false);
+        let mut verifying = Verifying::new(holdings, &collection, Some(&repairing));
         verifying.remove_left(left)?;
         look_through(verifying, options.threads, told)
     });
@@ -200,3 +199,24 @@ const UNUSED: &str = "no document has this content";
 
 const PAGE: u64 = 500;
 const MOST_FINDINGS: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_repaired_counts_also_where_there_is_no_room_to_tell() {
+        let mut found = Verification::default();
+        for number in 0..2000 {
+            found.orphans += 1;
+            found.note(number.to_string(), ORPHAN, Repair::Done("taken in".to_owned()));
+        }
+        found.missing += 1;
+        found.note("last", "gone", Repair::Partly("marked".to_owned()));
+
+        assert_eq!(found.findings.len(), MOST_FINDINGS);
+        assert_eq!(found.repaired, 2000);
+        assert!(!found.is_well());
+        assert_eq!(found.findings[999].repair.as_deref(), Some("taken in"));
+    }
+}

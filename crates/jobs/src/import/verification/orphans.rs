@@ -1,12 +1,12 @@
 //! From files to rows: files that no row speaks of, judged number by number as they come.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use store::{CollectionFile, FileKind};
 
 use super::adopt::{Adopted, Orphan};
 use super::repair::Verifying;
-use super::{ORPHAN, Repair};
+use super::Repair;
 
 /// The files of a number.
 type Numbered = (i64, Vec<CollectionFile>);
@@ -39,24 +39,35 @@ pub(super) fn all(verifying: &mut Verifying<'_>) -> anyhow::Result<()> {
 }
 
 fn judge(verifying: &mut Verifying<'_>, batch: Vec<Numbered>) -> anyhow::Result<()> {
+    let promised = promised(verifying)?;
     let numbers: Vec<_> = batch.iter().map(|(number, _)| *number).collect();
-    let known = known(verifying, &numbers)?;
+    let catalog = verifying.holdings.catalog();
+    let known = verifying.holdings.wait(catalog.extensions_of(&numbers))?;
+    let mut left = Vec::new();
     for (number, mut files) in batch {
         files.retain(|file| !is_known(file, known.get(&number)));
-        if files.is_empty() {
-            continue;
-        }
-        match verifying.repairing {
-            Some(_) => settle(verifying, number, files)?,
-            None => report(verifying, number, files)?,
+        if !files.is_empty() && !promised.contains(&number) {
+            left.push((number, files));
         }
     }
-    Ok(())
+    match (verifying.repairing, left.is_empty()) {
+        (_, true) => Ok(()),
+        (Some(_), _) => left
+            .into_iter()
+            .try_for_each(|(number, files)| settle(verifying, number, files)),
+        (None, _) => report(verifying, left),
+    }
 }
 
-fn known(verifying: &Verifying<'_>, numbers: &[i64]) -> anyhow::Result<HashMap<i64, String>> {
-    let catalog = verifying.holdings.catalog();
-    Ok(verifying.holdings.wait(catalog.extensions_of(numbers))?)
+/// Numbers whose files an import beside is going to speak of, or to remove. Nobody is beside a repair.
+fn promised(verifying: &Verifying<'_>) -> anyhow::Result<HashSet<i64>> {
+    match verifying.repairing {
+        Some(_) => Ok(HashSet::new()),
+        None => {
+            let promised = verifying.holdings.catalog().promised_numbers();
+            Ok(verifying.holdings.wait(promised)?)
+        }
+    }
 }
 
 fn is_known(file: &CollectionFile, known: Option<&String>) -> bool {
@@ -72,27 +83,19 @@ fn is_known(file: &CollectionFile, known: Option<&String>) -> bool {
     }
 }
 
-/// Tells of files without a row. An import that is running writes and removes files at this moment: those that it is
-/// going to speak of, has spoken of or has removed by now are no orphans. Asked in this order, none slips through.
-fn report(
-    verifying: &mut Verifying<'_>,
-    number: i64,
-    mut files: Vec<CollectionFile>,
-) -> anyhow::Result<()> {
-    if verifying.is_disturbed {
-        let catalog = verifying.holdings.catalog();
-        let promised = verifying.holdings.wait(catalog.promised_numbers())?;
+/// Tells of files without a row. An import beside may have replaced their contents since it was asked about them, and
+/// removes them now or has done so.
+fn report(verifying: &mut Verifying<'_>, left: Vec<Numbered>) -> anyhow::Result<()> {
+    let promised = promised(verifying)?;
+    for (number, mut files) in left {
         if promised.contains(&number) {
-            return Ok(());
+            continue;
         }
-        let known = known(verifying, &[number])?;
-        files.retain(|file| !is_known(file, known.get(&number)));
         let there = verifying.collection.files_of(number)?;
         files.retain(|file| there.iter().any(|there| there.path == file.path));
-    }
-    for file in files {
-        verifying.result.orphans += 1;
-        verifying.result.note(file.path, ORPHAN, Repair::None);
+        for file in files {
+            verifying.note_orphan(file.path, Repair::None);
+        }
     }
     Ok(())
 }

@@ -18,8 +18,6 @@ pub(super) struct Verifying<'a> {
     pub(super) holdings: &'a Holdings,
     pub(super) collection: &'a Collection,
     pub(super) repairing: Option<&'a Repairing<'a>>,
-    /// Whether an import is running beside.
-    pub(super) is_disturbed: bool,
     pub(super) result: Verification,
 }
 
@@ -28,13 +26,11 @@ impl<'a> Verifying<'a> {
         holdings: &'a Holdings,
         collection: &'a Collection,
         repairing: Option<&'a Repairing<'a>>,
-        is_disturbed: bool,
     ) -> Self {
         Self {
             holdings,
             collection,
             repairing,
-            is_disturbed,
             result: Verification {
                 digested: true,
                 ..Verification::default()
@@ -71,11 +67,7 @@ impl<'a> Verifying<'a> {
             self.set_stored(content, true)?;
         }
         if content.documents == 0 {
-            if self.repairing.is_none() && !self.is_disturbed {
-                self.result.unused += 1;
-                self.result.note(path_of(content), UNUSED, Repair::None);
-            }
-            return Ok(());
+            return self.without_document(content);
         }
         let path = format!("{}.met", path_of(content));
         match looked.metadata {
@@ -90,6 +82,22 @@ impl<'a> Verifying<'a> {
                 self.result.unreadable += 1;
                 self.result.note(path, reason, Repair::None);
             }
+        }
+        Ok(())
+    }
+
+    /// Tells of a content that no document has; a repair forgets them all at once. An import may count on it, or has
+    /// removed it since the row was read.
+    fn without_document(&mut self, content: &ContentEntry) -> anyhow::Result<()> {
+        let catalog = self.holdings.catalog();
+        let is_alone = || self.holdings.wait(catalog.running_imports());
+        if self.repairing.is_some() || !is_alone()?.is_empty() {
+            return Ok(());
+        }
+        let now = self.holdings.wait(catalog.content(content.number))?;
+        if now.is_some_and(|now| now.documents == 0) {
+            self.result.unused += 1;
+            self.result.note(path_of(content), UNUSED, Repair::None);
         }
         Ok(())
     }

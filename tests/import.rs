@@ -12,6 +12,8 @@ mod documents;
 mod logs;
 /// Imports as jobs: done by workers, stopped, taken over.
 mod queue;
+/// Repairs that are worth the name: catalogs that are lost or old, kills, files that cannot be read.
+mod repair;
 /// Other people's crawls.
 mod samples;
 /// Everything as it should be: counters, files, rows, options, exit codes.

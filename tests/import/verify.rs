@@ -5,18 +5,32 @@ use serde_json::{Value, json};
 use super::crawl::{Crawl, Warc, date, many, pdf};
 use crate::command_line::{prints, stderr, stdout};
 
-fn verify(crawl: &Crawl, code: i32, arguments: &[&str]) -> Value {
+pub(super) fn verify(crawl: &Crawl, code: i32, arguments: &[&str]) -> Value {
     let output = crawl.garner(&["verify", "--json"]).args(arguments).output();
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
     serde_json::from_str(&stdout(&output)).unwrap()
 }
 
-fn imported() -> Crawl {
+pub(super) fn imported() -> Crawl {
     let crawl = Crawl::new();
     crawl.write("a.warc.gz", many(12).bytes);
     let printed = crawl.import(0, &["a.warc.gz"]);
     assert_eq!(printed["verification"]["missing"], 0, "{printed}");
     crawl
+}
+
+/// Puts a document with its `.met` file, as another catalog has it, under a number of this collection.
+pub(super) fn foreign(crawl: &Crawl, url: &str, paper: usize, number: u32, extension: &str) {
+    let other = Crawl::new();
+    let mut warc = Warc::default();
+    warc.response(url, &date(1), "application/pdf", &pdf(paper));
+    other.write("b.warc.gz", warc.bytes);
+    other.import(0, &["b.warc.gz"]);
+    let from = other.data().join("documents/000/000/001/000.000.001.pdf");
+    let to = format!("data/documents/000/000/{number:03}/000.000.{number:03}.{extension}");
+    crawl.write(&to, std::fs::read(&from).unwrap());
+    let met = std::fs::read(from.with_extension("pdf.met")).unwrap();
+    crawl.write(&format!("{to}.met"), met);
 }
 
 #[test]
@@ -27,11 +41,7 @@ fn what_was_imported_is_in_order() {
 
     assert_eq!(found["digested"], true);
     assert_eq!(found["findings"], json!([]));
-    let documents = crawl
-        .files()
-        .keys()
-        .filter(|path| path.ends_with(b".pdf"))
-        .count();
+    let documents = crawl.files().keys().filter(|path| path.ends_with(b".pdf")).count();
     assert_eq!(found["contents"], json!(documents));
     assert_eq!(found["files"], json!(documents * 2));
 }
@@ -50,15 +60,17 @@ fn lost_and_damaged_files_come_back_with_the_next_import() {
     std::fs::write(file(3), "short").unwrap();
 
     let found = verify(&crawl, 3, &[]);
-    assert_eq!(
-        (&found["missing"], &found["damaged"]),
-        (&json!(1), &json!(2))
-    );
+    assert_eq!((&found["missing"], &found["damaged"]), (&json!(1), &json!(2)));
     verify(&crawl, 3, &["--repair"]);
+    // What was found is not lost.
+    let aside = crawl.path("data/documents/set-aside");
+    let short = aside.join("000/000/003/000.000.003.pdf");
+    assert_eq!(std::fs::read_to_string(short).unwrap(), "short");
+    std::fs::remove_dir_all(aside).unwrap();
     crawl.import(0, &["a.warc.gz"]);
 
     verify(&crawl, 0, &[]);
-    crawl.left().assert_is(&before);
+    assert_eq!(crawl.left(), before);
 }
 
 #[test]
@@ -76,29 +88,11 @@ fn a_lost_met_file_is_written_anew() {
 }
 
 #[test]
-fn files_that_belong_to_nothing_are_taken_in_or_removed() {
+fn files_that_belong_to_nothing_are_taken_in_or_set_aside() {
     let crawl = imported();
-    // The same crawl, imported by another, has a document that this catalog does not know.
-    let other = Crawl::new();
-    let mut warc = Warc::default();
     let url = "http://b.example/new.pdf";
-    warc.response(url, &date(1), "application/pdf", &pdf(500));
-    other.write("b.warc.gz", warc.bytes);
-    other.import(0, &["b.warc.gz"]);
-    let from = other.data().join("documents/000/000/001");
-    let to = crawl.data().join("documents/000/000/901");
-    std::fs::create_dir_all(&to).unwrap();
-    for end in ["pdf", "pdf.met"] {
-        let (from, to) = (
-            from.join(format!("000.000.001.{end}")),
-            to.join(format!("000.000.901.{end}")),
-        );
-        std::fs::copy(from, to).unwrap();
-    }
-    crawl.write(
-        "data/documents/000/000/902/000.000.902.pdf",
-        "nobody knows what this is",
-    );
+    foreign(&crawl, url, 500, 901, "pdf");
+    crawl.write("data/documents/000/000/902/000.000.902.pdf", "nobody knows what this is");
 
     let found = verify(&crawl, 3, &[]);
     assert_eq!(found["orphans"], 3, "{found}");
@@ -108,11 +102,11 @@ fn files_that_belong_to_nothing_are_taken_in_or_removed() {
     verify(&crawl, 0, &[]);
     let shown = prints(crawl.garner(&["documents", "show", url, "--json"]).output());
     let shown: Value = serde_json::from_str(&shown).unwrap();
-    assert_eq!(
-        std::fs::read(shown["file"].as_str().unwrap()).unwrap(),
-        pdf(500)
-    );
-    assert!(!to.exists() && !crawl.path("data/documents/000/000/902").exists());
+    assert_eq!(shown["id"], 901);
+    assert_eq!(std::fs::read(shown["file"].as_str().unwrap()).unwrap(), pdf(500));
+    assert!(!crawl.path("data/documents/000/000/902").exists());
+    let aside = crawl.path("data/documents/set-aside/000/000/902/000.000.902.pdf");
+    assert_eq!(std::fs::read_to_string(aside).unwrap(), "nobody knows what this is");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::Error;
-use crate::new_file::NewFile;
+use crate::new_file::{NewFile, rename_new};
 use crate::temporary::{self, DIRECTORY, Temporary};
 
 /// When what was written must have reached the disk.
@@ -86,6 +86,46 @@ impl Directory {
         .map_err(|errno| self.error("written", path, errno))?;
         self.touch(path, true);
         Ok(())
+    }
+
+    /// Puts a file at a path where nothing is. What is there stays, and the file is given back.
+    pub(crate) fn place_new(
+        &self,
+        mut file: NewFile,
+        path: &Path,
+    ) -> Result<Option<NewFile>, Error> {
+        let placed = self.with_parent(path, true, |parent, name| file.rename_new(parent, name))?;
+        match placed {
+            Ok(()) => {
+                self.touch(path, true);
+                Ok(None)
+            }
+            Err(Errno::EXIST) => Ok(Some(file)),
+            Err(errno) => Err(self.error("written", path, errno)),
+        }
+    }
+
+    /// Moves a file to a path where nothing is; whether nothing was.
+    pub(crate) fn move_new(&self, from: &Path, to: &Path) -> Result<bool, Error> {
+        let moved = self.with_parent(to, true, |parent, new| {
+            let below = from.parent().unwrap_or(Path::new(""));
+            let directory = self.open_directory(below, false)?;
+            rename_new(
+                &directory,
+                from.file_name().unwrap_or_default(),
+                parent,
+                new,
+            )
+        })?;
+        match moved {
+            Ok(()) => {
+                self.touch(from, false);
+                self.touch(to, true);
+                Ok(true)
+            }
+            Err(Errno::EXIST) => Ok(false),
+            Err(errno) => Err(self.error("moved", from, errno)),
+        }
     }
 
     /// Gives what is at a path another name in the same directory.

@@ -186,3 +186,90 @@ fn several_processes_and_threads_write_side_by_side() {
     let collection = opened(directory.path());
     assert_eq!(collection.files().count(), 400);
 }
+
+#[test]
+fn a_document_is_never_put_in_the_place_of_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let collection = opened(directory.path());
+    let path = placed(&collection, 7, "pdf", b"%PDF-1");
+
+    let mut other = collection.create().unwrap();
+    other.write_all(b"%PDF-2").unwrap();
+    let refused = collection.place(7, "pdf", other);
+
+    assert!(
+        matches!(refused, Err(Error::Occupied { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(fs::read(collection.absolute(&path)).unwrap(), b"%PDF-1");
+    // Who was killed after placing it places it again.
+    assert_eq!(placed(&collection, 7, "pdf", b"%PDF-1"), path);
+    // A loss of power leaves a name without bytes.
+    fs::write(collection.absolute(&path), "").unwrap();
+    placed(&collection, 7, "pdf", b"%PDF-3");
+    assert_eq!(fs::read(collection.absolute(&path)).unwrap(), b"%PDF-3");
+}
+
+#[test]
+fn what_is_set_aside_is_out_of_the_collection_and_not_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let collection = opened(directory.path());
+    let mut aside = Vec::new();
+    for bytes in [b"one", b"two"] {
+        let path = placed(&collection, 7, "pdf", bytes);
+        aside.push(collection.set_aside(&path).unwrap());
+    }
+
+    assert_eq!(collection.files().count(), 0);
+    assert!(!directory.path().join("000").exists());
+    assert_eq!(
+        aside,
+        [
+            "set-aside/000/000/007/000.000.007.pdf",
+            "set-aside/000/000/007/000.000.007.pdf.1"
+        ]
+    );
+    let read = |at: usize| fs::read(directory.path().join(&aside[at])).unwrap();
+    assert_eq!((read(0), read(1)), (b"one".to_vec(), b"two".to_vec()));
+}
+
+#[test]
+fn a_document_gets_another_number_only_if_that_is_free() {
+    let directory = tempfile::tempdir().unwrap();
+    let collection = opened(directory.path());
+    let path = placed(&collection, 7, "pdf", b"seven");
+    placed(&collection, 8, "pdf", b"eight");
+
+    assert!(!collection.renumber(&path, 8, "pdf").unwrap());
+    assert!(collection.renumber(&path, 1_009, "pdf").unwrap());
+
+    let left: Vec<_> = collection.files().map(|file| file.unwrap().path).collect();
+    assert_eq!(
+        left,
+        ["000/000/008/000.000.008.pdf", "000/001/009/000.001.009.pdf"]
+    );
+    assert_eq!(fs::read(directory.path().join(&left[1])).unwrap(), b"seven");
+    assert_eq!(collection.files_of(8).unwrap()[0].path, left[0]);
+    assert_eq!(collection.files_of(7).unwrap(), []);
+}
+
+#[test]
+fn the_greatest_number_is_found_whatever_lies_beside() {
+    let directory = tempfile::tempdir().unwrap();
+    let collection = opened(directory.path());
+    assert_eq!(collection.greatest_number().unwrap(), None);
+
+    for number in [7, 1_234_567, 2_000] {
+        placed(&collection, number, "pdf", b"%PDF");
+    }
+    // Empty directories, and names of others.
+    fs::create_dir_all(directory.path().join("003/000/000")).unwrap();
+    fs::create_dir_all(directory.path().join("lost+found")).unwrap();
+    fs::write(directory.path().join("999.pdf"), "").unwrap();
+    assert_eq!(collection.greatest_number().unwrap(), Some(1_234_567));
+
+    for number in [999_999_999, 1_000_000_000] {
+        placed(&collection, number, "pdf", b"%PDF");
+    }
+    assert_eq!(collection.greatest_number().unwrap(), Some(1_000_000_000));
+}

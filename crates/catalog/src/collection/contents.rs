@@ -1,5 +1,7 @@
 //! Contents: what should lie in the collection, for those who compare it with what does.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::database::Row;
@@ -104,16 +106,52 @@ impl Catalog {
         Ok(known)
     }
 
-    /// Forgets contents that no document has, which imports that were killed can leave, and tells which files are to be
-    /// removed now. Refused for those that an import counts on.
+    /// Which of these numbers contents have, and how the names of their files end.
+    pub async fn extensions_of(&self, numbers: &[i64]) -> Result<HashMap<i64, String>, Error> {
+        let mut transaction = self.database.read().await?;
+        let mut known = HashMap::new();
+        for part in numbers.chunks(BATCH) {
+            let ids: Vec<_> = part.iter().map(|id| (id,)).collect();
+            let sql = "SELECT id, extension FROM content WHERE id {integers($1)}";
+            for row in transaction.rows(sql, [batch(&ids)]).await? {
+                known.insert(row.integer("id")?, row.text("extension")?);
+            }
+        }
+        Ok(known)
+    }
+
+    /// A document that had this content once, by its number, and when it was last crawled with it.
+    pub async fn kept_by(&self, content: i64) -> Result<Option<(i64, i64)>, Error> {
+        let sql = "SELECT document_id, crawl_date FROM version WHERE content_id = $1
+             ORDER BY document_id LIMIT 1";
+        let mut transaction = self.database.read().await?;
+        let row = transaction.row(sql, [content.into()]).await?;
+        row.map(|row| Ok((row.integer("document_id")?, row.integer("crawl_date")?)))
+            .transpose()
+    }
+
+    /// Forgets contents that no document has, whose files nothing in the catalog speaks of then. None while an import
+    /// counts on some.
     pub async fn remove_unused_contents(&self) -> Result<Vec<Superfluous>, Error> {
+        self.remove_unused("true").await
+    }
+
+    /// The same for those that were replaced, and whose files are to be removed now.
+    pub async fn remove_doomed_contents(&self) -> Result<Vec<Superfluous>, Error> {
+        self.remove_unused("doomed = 1").await
+    }
+
+    async fn remove_unused(&self, which: &str) -> Result<Vec<Superfluous>, Error> {
         let mut transaction = self.database.write().await?;
         lock_collection(&mut transaction).await?;
-        let sql = "DELETE FROM content WHERE NOT EXISTS (SELECT 1 FROM document WHERE content_id = content.id)
+        let sql = format!(
+            "DELETE FROM content WHERE {which}
+                 AND NOT EXISTS (SELECT 1 FROM document WHERE content_id = content.id)
                  AND NOT EXISTS (SELECT 1 FROM version WHERE content_id = content.id)
                  AND NOT EXISTS (SELECT 1 FROM import WHERE state = 'running' AND pinned IS NOT NULL)
-             RETURNING id, extension";
-        let rows = transaction.rows(sql, []).await?;
+             RETURNING id, extension"
+        );
+        let rows = transaction.rows(&sql, []).await?;
         changed(&mut transaction).await?;
         transaction.commit().await?;
         let removed = |row: &Row| {

@@ -2,7 +2,9 @@
 
 mod contents;
 mod documents;
+mod numbers;
 mod parents;
+mod place;
 mod states;
 
 pub use self::contents::{ContentEntry, VersionEntry};

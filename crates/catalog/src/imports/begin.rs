@@ -4,38 +4,65 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use super::entry::{SELECT, find};
+use super::entry::find;
+use super::grown::grown;
+use super::settle::settle;
 use super::{Import, NewImport};
-use crate::database::{Row, Transaction};
+use crate::database::Transaction;
 use crate::jobs::lock_queue;
 use crate::rows::batch;
-use crate::running::{Running, seconds};
+use crate::running::seconds;
 use crate::{Catalog, Error, JobLease, owner};
 
 /// What is done with sources.
 const IMPORTED: &str = "being imported";
+/// What is repaired.
+const COLLECTION: &str = "the collection";
 
 impl Catalog {
-    /// Begins an import, or goes on with the last one of the same parameters and sources that did not come to its end.
-    /// Refused while another process is at it.
+    /// Begins an import, or goes on with the last one of the same parameters and sources that did not come to its end. One
+    /// of fewer sources is gone on with too: a directory may have grown. Refused while another process is at it, or at a
+    /// repair.
     pub async fn begin_import(&self, new: &NewImport) -> Result<Import, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
-        let process = holder(&mut transaction, new.job).await?;
-        let unfinished = unfinished(&mut transaction, new).await?;
-        let id = match unfinished {
-            Some(id) => resume(&mut transaction, new, id, &process).await?,
-            None => insert(&mut transaction, new, &process).await?,
-        };
-        let begun = begun(&mut transaction, new, id, unfinished.is_some()).await?;
+        let begun = begin(&mut transaction, new, false).await?;
         transaction.commit().await?;
         Ok(begun)
     }
 }
 
+/// Begins an import; an exclusive one is refused while any other runs.
+pub(super) async fn begin(
+    transaction: &mut Transaction,
+    new: &NewImport,
+    is_exclusive: bool,
+) -> Result<Import, Error> {
+    let process = holder(transaction, new.job).await?;
+    let target = new.target();
+    for other in settle(transaction, new.job).await? {
+        if other.target == target && !is_exclusive {
+            return Err(other.refusal(new.described(), IMPORTED.to_owned()));
+        }
+        if other.is_exclusive {
+            return Err(other.refusal(COLLECTION.to_owned(), "being repaired".to_owned()));
+        }
+        if is_exclusive {
+            let doing = format!("being filled (import {})", other.id);
+            return Err(other.refusal(COLLECTION.to_owned(), doing));
+        }
+    }
+    let unfinished = unfinished(transaction, new).await?;
+    let id = match unfinished {
+        Some(id) => resume(transaction, new, id, &process).await?,
+        None => insert(transaction, new, is_exclusive, &process).await?,
+    };
+    begun(transaction, new, id, unfinished.is_some()).await
+}
+
 impl NewImport {
     /// The digest of what is imported.
-    fn target(&self) -> String {
+    pub(super) fn target(&self) -> String {
         let all = (&self.parameters, &self.sources, self.keep_versions);
         let all = serde_json::to_vec(&all).expect("texts can be written");
         let mut target = String::new();
@@ -69,42 +96,15 @@ async fn holder(transaction: &mut Transaction, job: Option<JobLease>) -> Result<
     Ok(worker.unwrap_or_else(owner::this_process))
 }
 
-/// The last import of the same if it did not come to its end, and nobody is at it.
+/// The last import of the same if it did not come to its end, or one of a part of its sources. Nobody is at it.
 async fn unfinished(transaction: &mut Transaction, new: &NewImport) -> Result<Option<i64>, Error> {
-    let sql = format!("{SELECT} WHERE target = $1 ORDER BY id DESC LIMIT 1");
-    let Some(row) = transaction.row(&sql, [new.target().into()]).await? else {
-        return Ok(None);
-    };
-    let id = row.integer("id")?;
-    match row.text("state")?.as_str() {
-        "failed" => Ok(Some(id)),
-        "running" => {
-            make_way(transaction, new, &row).await?;
-            Ok(Some(id))
-        }
-        _ => Ok(None),
+    let sql = "SELECT id, state FROM import WHERE target = $1 ORDER BY id DESC LIMIT 1";
+    let row = transaction.row(sql, [new.target().into()]).await?;
+    match row {
+        Some(row) if row.text("state")? == "failed" => Ok(Some(row.integer("id")?)),
+        Some(_) => Ok(None),
+        None => grown(transaction, new).await,
     }
-}
-
-/// Refuses if somebody else is at the import. A job whose worker is gone is put back.
-async fn make_way(transaction: &mut Transaction, new: &NewImport, row: &Row) -> Result<(), Error> {
-    let process = row.text("lease_owner")?;
-    let is_held = match row.maybe_integer("job_id")? {
-        Some(job) if new.job.is_some_and(|own| own.job == job) => false,
-        Some(job) => match Running::one(transaction, job).await? {
-            Some(running) => !(running.is_stale && running.release(transaction).await?),
-            None => false,
-        },
-        None => row.integer("lease_left")? >= 0 && !owner::is_gone(&process),
-    };
-    if !is_held {
-        return Ok(());
-    }
-    Err(Error::Busy {
-        what: new.described(),
-        doing: IMPORTED.to_owned(),
-        owner: owner::described(&process),
-    })
 }
 
 async fn resume(
@@ -130,11 +130,13 @@ async fn resume(
 async fn insert(
     transaction: &mut Transaction,
     new: &NewImport,
+    is_exclusive: bool,
     process: &str,
 ) -> Result<i64, Error> {
     let sql = "INSERT INTO import (target, parameters, keep_versions, job_id, schedule_id, state, started,
-             lease_owner, lease_token, lease_until)
-         VALUES ($1, $2, $3, $4, (SELECT schedule_id FROM job WHERE id = $4), 'running', {now}, $5, 1, {now} + $6)
+             lease_owner, lease_token, lease_until, exclusive)
+         VALUES ($1, $2, $3, $4, (SELECT schedule_id FROM job WHERE id = $4), 'running', {now}, $5, 1, {now} + $6,
+             $7)
          RETURNING id";
     let values = [
         new.target().into(),
@@ -143,6 +145,7 @@ async fn insert(
         new.job.map(|lease| lease.job).into(),
         process.into(),
         seconds(new.lease).into(),
+        is_exclusive.into(),
     ];
     let row = transaction.row(sql, values).await?;
     let id = row.map_or(Ok(0), |row| row.integer("id"))?;
@@ -163,10 +166,11 @@ async fn begun(
 ) -> Result<Import, Error> {
     let lost = || Error::ImportLost { import: id };
     let entry = find(transaction, id).await?.ok_or_else(lost)?;
-    let sql = "SELECT reserved, groups FROM import WHERE id = $1";
+    let sql = "SELECT reserved, superfluous, groups FROM import WHERE id = $1";
     let row = transaction.row(sql, [id.into()]).await?;
     let row = row.ok_or_else(lost)?;
-    let reserved = row.maybe_text("reserved")?;
+    let reserved = row.maybe_text("reserved")?.unwrap_or_default();
+    let superfluous = row.maybe_text("superfluous")?.unwrap_or_default();
     Ok(Import {
         id,
         token: entry.attempts,
@@ -177,7 +181,8 @@ async fn begun(
         counters: entry.counters,
         groups: row.integer("groups")?,
         positions: entry.sources,
-        reserved: serde_json::from_str(&reserved.unwrap_or_default()).unwrap_or_default(),
+        reserved: serde_json::from_str(&reserved).unwrap_or_default(),
+        superfluous: serde_json::from_str(&superfluous).unwrap_or_default(),
         loaded: None,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::documents::{self, Loaded};
 use super::finish::written;
@@ -44,7 +44,7 @@ pub struct GroupOutcome {
 }
 
 /// A content that is not needed any more.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Superfluous {
     /// Its number.
     pub number: i64,
@@ -89,15 +89,24 @@ impl Catalog {
         let with_bytes = group.rows.iter().filter(|row| row.content.has_bytes());
         let committed: HashSet<_> = with_bytes.filter_map(|row| row.content.sha1()).collect();
         reserved.retain(|sha1, _| !committed.contains(sha1.as_str()));
-        let sql =
-            "UPDATE import SET counters = $2, reserved = $3, pinned = NULL, groups = groups + 1
-             WHERE id = $1 AND groups = $4";
+        // By the next commit the files are gone.
+        let sql = "UPDATE import SET counters = $2, reserved = $3, pinned = NULL, superfluous = $4,
+                 groups = groups + 1
+             WHERE id = $1 AND groups = $5";
+        let superfluous = match outcome.superfluous.is_empty() {
+            true => None,
+            false => Some(
+                serde_json::to_string(&outcome.superfluous)
+                    .expect("texts and numbers can be written"),
+            ),
+        };
         let values = [
             import.id.into(),
             written(&total).into(),
             serde_json::to_string(&reserved)
                 .expect("texts and numbers can be written")
                 .into(),
+            superfluous.as_deref().into(),
             import.groups.into(),
         ];
         // A commit that seemed to fail may have been made all the same.
@@ -116,6 +125,7 @@ impl Catalog {
         import.counters = total;
         import.groups += 1;
         import.reserved = reserved;
+        import.superfluous.clear();
         if let Some(source) = import.positions.get_mut(group.source) {
             source.position = group.position;
             source.done = group.source_done;

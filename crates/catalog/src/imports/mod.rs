@@ -12,11 +12,14 @@ mod documents;
 mod entry;
 mod finish;
 mod fold;
+mod grown;
 mod lease;
 mod parents;
+mod repair;
 mod reserve;
 mod retention;
 mod revisits;
+mod settle;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -64,6 +67,8 @@ pub struct Import {
     pub(crate) positions: Vec<SourcePosition>,
     /// The numbers that were given to contents and not committed yet, by their SHA-1.
     pub(crate) reserved: HashMap<String, i64>,
+    /// Files that are to be removed, left by the process that had it before.
+    pub(crate) superfluous: Vec<Superfluous>,
     /// What was known when a group was last reserved.
     loaded: Option<documents::Loaded>,
 }
@@ -106,6 +111,21 @@ impl Import {
     /// What was counted so far, also before it was gone on with.
     pub fn counters(&self) -> ImportCounters {
         self.counters
+    }
+
+    /// Files that an earlier process was about to remove: nothing in the catalog speaks of them any more.
+    pub fn superfluous(&self) -> &[Superfluous] {
+        &self.superfluous
+    }
+
+    /// Numbers that were given to contents which no group brought.
+    pub fn reserved(&self) -> impl Iterator<Item = i64> {
+        self.reserved.values().copied()
+    }
+
+    /// Lets a content that is not known have a number that is free, instead of the next one.
+    pub fn prefer(&mut self, sha1: &str, number: i64) {
+        self.reserved.insert(sha1.to_owned(), number);
     }
 
     /// How far each source was read, in their order.

@@ -2,9 +2,11 @@
 
 -- Documents and contents have their numbers from one sequence, so that a document is found under its own number.
 -- `generation` counts up whenever something of the collection is written: what was read before still holds if it did not.
+-- `place` is where the files lie, as the first import had it: a directory, or nothing for that of the holdings.
 CREATE TABLE collection_state (
     next_number BIGINT NOT NULL,
-    generation BIGINT NOT NULL
+    generation BIGINT NOT NULL,
+    place TEXT
 );
 INSERT INTO collection_state (next_number, generation) VALUES (1, 1);
 
@@ -70,6 +72,7 @@ CREATE INDEX document_by_update ON document (update_date, id);
 CREATE INDEX document_by_state ON document (state, id);
 CREATE INDEX document_by_content ON document (content_id);
 CREATE INDEX document_by_parent ON document (parent_id, id);
+CREATE INDEX document_by_import ON document (import_id, id);
 
 -- Older contents of a document that are kept.
 CREATE TABLE version (
@@ -93,7 +96,8 @@ CREATE INDEX revisit_by_content ON revisit (sha1);
 
 -- An import, also while it runs. `target` is the digest of what is imported. `reserved` are the numbers that were given
 -- to new contents and not committed yet, `pinned` those of contents that its next commit counts on. `groups` counts the
--- commits, so that none is made twice.
+-- commits, so that none is made twice. `superfluous` are the files that are to be removed since the last of them. No other
+-- runs beside one that is `exclusive`.
 CREATE TABLE import (
     id {id},
     target TEXT NOT NULL,
@@ -111,11 +115,14 @@ CREATE TABLE import (
     groups BIGINT NOT NULL DEFAULT 0,
     reserved TEXT,
     pinned TEXT,
+    superfluous TEXT,
+    exclusive BIGINT NOT NULL DEFAULT 0,
     reason TEXT
 );
 
 CREATE UNIQUE INDEX import_running ON import (target) WHERE state = 'running';
 CREATE INDEX import_by_target ON import (target, id);
+CREATE INDEX import_unfinished ON import (id) WHERE state = 'failed';
 CREATE INDEX import_by_start ON import (started);
 CREATE INDEX import_by_job ON import (job_id) WHERE job_id IS NOT NULL;
 

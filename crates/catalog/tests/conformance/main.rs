@@ -20,6 +20,7 @@
 //! - `rules`: filters and mappings
 //! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
 //! - `collection`: what captures make of documents, parents and contents, and how these are listed
+//! - `repairs`: repairs of the collection
 //! - `arrivals`: captures in any order and from several imports at once
 //! - `processes`: several processes, and ones that are killed
 #![expect(
@@ -45,6 +46,7 @@ mod place;
 mod processes;
 mod queue;
 mod races;
+mod repairs;
 mod repositories;
 mod retention;
 mod rules;

@@ -17,8 +17,9 @@ use crate::text::plain;
 /// Each document must have its file with the right digest and its .met file, and each file must belong to a document.
 ///
 /// With --repair, .met files are written anew from the catalog, files that belong to nothing are taken in if their .met
-/// file tells what they are and removed if not, and documents whose bytes are lost are marked, so that an import which
-/// meets these bytes again brings them back.
+/// file tells what they are, and documents whose bytes are lost are marked, so that an import which meets these bytes
+/// again brings them back. Files that cannot be taken in, and those with other bytes, are moved to set-aside in the
+/// collection; what cannot be read is left as it is. No import runs meanwhile.
 ///
 /// Exits with 0 if all is in order, or is by now, and with 3 if not.
 #[derive(Debug, Args)]
@@ -41,14 +42,19 @@ pub(crate) struct Verify {
 
 impl Verify {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
+        // A catalog that is lost is made again from the files.
+        let is_there = self.holdings.data().join("documents").is_dir();
+        let holdings = match self.repair && is_there {
+            true => self.holdings.create()?,
+            false => self.holdings.open()?,
+        };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let options = VerifyOptions {
             repair: self.repair,
             threads: self.jobs.map_or_else(cores, usize::from),
         };
         let bar = bar(self.quiet);
-        let verified = jobs::verify(&holdings, None, options, &|done| bar.set_position(done));
+        let verified = jobs::verify(&holdings, options, &|done| bar.set_position(done));
         bar.finish_and_clear();
         let verified = verified?;
         if self.json {

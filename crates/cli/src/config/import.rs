@@ -29,7 +29,8 @@ pub(crate) struct ImportConfig {
     pub(crate) content_filter: bool,
     /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
     pub(crate) no_database: Option<PathBuf>,
-    /// Where documents go, if not below the data directory (`outputdir`): a directory, or `s3://BUCKET/PREFIX`.
+    /// Where documents go, if not below the data directory (`outputdir`): a directory. The catalog keeps to
+    /// the one of its first import.
     pub(crate) collection: Option<String>,
     /// Hosts and URLs that are not wanted.
     pub(crate) blacklist: Option<PathBuf>,
@@ -61,6 +62,9 @@ impl ImportConfig {
         if self.max_url_length.is_some_and(|length| length < 16) {
             bail!("import.max_url_length: write a number from 16 on");
         }
+        if let Some(place) = self.collection.as_deref().filter(|place| place.contains("://")) {
+            bail!("import.collection: documents cannot go to `{place}` yet; write a directory");
+        }
         Ok(())
     }
 
@@ -76,13 +80,18 @@ impl ImportConfig {
         ] {
             path.as_mut().map(place);
         }
-        for named in [&mut self.log_format, &mut self.collection] {
-            if let Some(name) = named
-                && !name.contains("://")
-                && (name.contains('/') || name.ends_with(".toml"))
-            {
-                *name = directory.join(&*name).to_string_lossy().into_owned();
-            }
+        if let Some(name) = &mut self.log_format
+            && (name.contains('/') || name.ends_with(".toml"))
+        {
+            *name = directory.join(&*name).to_string_lossy().into_owned();
+        }
+        if let Some(place) = &mut self.collection
+            && !place.contains("://")
+        {
+            // A worker elsewhere goes by it as well.
+            let path = directory.join(&*place);
+            let path = std::path::absolute(&path).unwrap_or(path);
+            *place = path.to_string_lossy().into_owned();
         }
     }
 }

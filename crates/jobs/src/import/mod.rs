@@ -14,6 +14,7 @@ mod member;
 mod met;
 mod news;
 mod order;
+mod place;
 mod report;
 mod seen;
 mod separate;
@@ -24,7 +25,6 @@ mod verification;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
@@ -33,7 +33,7 @@ use crawl::Limits;
 use document::container;
 use document::url::Rules;
 use harvester::Stop;
-use store::{Collection, Durability};
+use store::Collection;
 
 use self::content_filter::Off;
 use self::ending::Done;
@@ -44,6 +44,7 @@ pub(crate) use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::keeping::Keeping;
 pub use self::news::{Fate, FateKind, ImportNews, ImportProgress};
 pub use self::order::ImportCrawl;
+pub use self::place::documents_directory;
 pub use self::separate::import_separately;
 use self::sources::Sources;
 use self::spool::Spool;
@@ -79,7 +80,7 @@ pub(crate) fn import_for(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
-    let collection = open_collection(holdings, order.collection.as_deref(), order.durability)?;
+    let collection = place::for_import(holdings, order.collection.as_deref(), order.durability)?;
     let examiner = examiner(order, Some(&collection))?;
     let import = begin(holdings, order, &sources, job, tell)?;
     let pulse = job.map(|job| (job.pulse, stop));
@@ -122,13 +123,21 @@ fn begin(
 }
 
 fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
+    // What a process that was killed was about to remove.
+    let left = keeping.lock().superfluous().to_vec();
+    for content in left {
+        let (number, extension) = (content.number, &content.extension);
+        keeping.collection.remove(number, extension)?;
+    }
     let starts = keeping.starts();
     let mut keep = |group| keeping.keep(group);
-    let read = flow.run(&starts, &mut keep, &|| keeping.beat(flow.stop))?;
+    let mut read = flow.run(&starts, &mut keep, &|| keeping.beat(flow.stop))?;
     let verification = match read.stopped {
         true => None,
-        false => Some(verification::of_import(keeping)?),
+        false => verification::of_import(keeping, flow.order.threads, flow.stop)?,
     };
+    // Who goes on with it has nothing more to read, and verifies again.
+    read.stopped |= verification.is_none();
     Ok(Done { read, verification })
 }
 
@@ -155,22 +164,4 @@ fn examiner<'a>(
         spool: Spool::new(collection),
         limits: container::Limits::default(),
     })
-}
-
-/// Where documents go: DIR/documents, or the place that is named.
-fn open_collection(
-    holdings: &Holdings,
-    place: Option<&str>,
-    durability: Durability,
-) -> anyhow::Result<Collection> {
-    let directory = match place {
-        Some(place) => PathBuf::from(place),
-        None => documents_directory(holdings),
-    };
-    Ok(Collection::open(&directory, durability)?)
-}
-
-/// Where documents go if nothing else is said.
-pub fn documents_directory(holdings: &Holdings) -> PathBuf {
-    holdings.directory().join("documents")
 }

@@ -39,7 +39,7 @@ pub struct ImportCrawl {
     pub crawler: Option<String>,
     /// How many threads read.
     pub threads: usize,
-    /// Where documents go, if not into DIR/documents: a directory or `s3://BUCKET/PREFIX`.
+    /// The directory that documents go into, if not DIR/documents. The catalog keeps to that of its first import.
     pub collection: Option<String>,
     /// When files must have reached the disk.
     #[serde(skip)]

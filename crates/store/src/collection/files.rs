@@ -4,10 +4,9 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use super::name::{is_group, parse};
-use super::{METADATA, TEXT};
+use super::{METADATA, NOT_OURS, TEXT};
 use crate::Error;
 use crate::directory::Directory;
-use crate::temporary;
 
 /// A file of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,14 +65,23 @@ impl<'a> CollectionFiles<'a> {
         }
     }
 
+    /// The files of one number.
+    pub(super) fn of(
+        directory: &'a Directory,
+        groups: &[String],
+    ) -> Result<Vec<CollectionFile>, Error> {
+        let mut files = Self::new(directory);
+        files.look(groups)?;
+        Ok(files.found.into())
+    }
+
     fn look(&mut self, groups: &[String]) -> Result<(), Error> {
         let path: PathBuf = groups.iter().collect();
         let (mut directories, mut files) = (Vec::new(), Vec::new());
         self.directory.names(&path, |name, is_directory| {
             let name = String::from_utf8_lossy(name).into_owned();
             match is_directory {
-                // Where others write at this moment.
-                true if groups.is_empty() && name == temporary::NAME => {}
+                true if groups.is_empty() && NOT_OURS.contains(&&*name) => {}
                 true => directories.push(name),
                 false => files.push(name),
             }

@@ -4,17 +4,20 @@
 //! a thousand million on have more groups of three, so that no directory ever has more than a thousand others.
 
 mod files;
+mod greatest;
 mod name;
+mod same;
 
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::directory::{Directory, Durability};
-use crate::{Error, NewFile};
+use crate::{Error, NewFile, temporary};
 
 pub use self::files::{CollectionFile, CollectionFiles, FileKind};
 use self::name::{directory_of, file_of, is_extension};
+use self::same::is_same;
 
 /// The files of documents below one directory. It is shared by threads and by processes.
 ///
@@ -54,11 +57,54 @@ impl Collection {
         self.directory.create()
     }
 
-    /// Puts a document that was filled at the path of its number, and returns the path.
+    /// Puts a document that was filled at the path of its number, and returns the path. One with the same bytes may lie
+    /// there already, placed by a process that was killed; one with others stays, and that is an error.
     pub fn place(&self, number: i64, extension: &str, file: NewFile) -> Result<String, Error> {
         let path = checked(number, extension)?;
-        self.directory.place(file, Path::new(&path))?;
+        if let Some(file) = self.directory.place_new(file, Path::new(&path))? {
+            self.place_again(file, &path)?;
+        }
         Ok(path)
+    }
+
+    /// Deals with a file that is where a new one is due.
+    fn place_again(&self, file: NewFile, path: &str) -> Result<(), Error> {
+        let error = |error| Error::io("read", &self.absolute(path), error);
+        let there = self.read(path)?;
+        // A loss of power leaves files that have their names and not yet their bytes.
+        if there.metadata().map_err(error)?.len() == 0 {
+            return self.directory.place(file, Path::new(path));
+        }
+        match is_same(file.file(), &there).map_err(error)? {
+            true => Ok(()),
+            false => Err(Error::Occupied {
+                path: self.absolute(path),
+            }),
+        }
+    }
+
+    /// Moves a document to the path of another number where no file is; whether none was.
+    pub fn renumber(&self, path: &str, number: i64, extension: &str) -> Result<bool, Error> {
+        let to = checked(number, extension)?;
+        let moved = self.directory.move_new(Path::new(path), Path::new(&to))?;
+        self.directory.prune(Path::new(path))?;
+        Ok(moved)
+    }
+
+    /// Takes a file out of the collection without losing it, and returns its path below `set-aside`.
+    pub fn set_aside(&self, path: &str) -> Result<String, Error> {
+        for attempt in 0_u32.. {
+            let to = match attempt {
+                0 => format!("{SET_ASIDE}/{path}"),
+                _ => format!("{SET_ASIDE}/{path}.{attempt}"),
+            };
+            if self.directory.move_new(Path::new(path), Path::new(&to))? {
+                self.directory.prune(Path::new(path))?;
+                return Ok(to);
+            }
+        }
+        let taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+        Err(Error::io("set aside", &self.absolute(path), taken))
     }
 
     /// Writes what is known of a document beside it: `001.234.567.pdf.met`.
@@ -102,9 +148,21 @@ impl Collection {
         self.directory.read(Path::new(path))
     }
 
+    /// The greatest number that a file has, as far as can be told without looking at all of them.
+    pub fn greatest_number(&self) -> Result<Option<i64>, Error> {
+        greatest::number(&self.directory)
+    }
+
     /// All files, in the order of their paths. Those whose names are not ours are among them.
     pub fn files(&self) -> CollectionFiles<'_> {
         CollectionFiles::new(&self.directory)
+    }
+
+    /// The files in the directory of a number.
+    pub fn files_of(&self, number: i64) -> Result<Vec<CollectionFile>, Error> {
+        let directory = directory_of(number);
+        let groups: Vec<_> = directory.split('/').map(str::to_owned).collect();
+        CollectionFiles::of(&self.directory, &groups)
     }
 
     /// Waits until all files written since the last time are safe on the disk, if that is wanted. To be called before
@@ -135,6 +193,12 @@ fn checked(number: i64, extension: &str) -> Result<String, Error> {
     }
     Ok(path)
 }
+
+/// Where files lie that were taken out of the collection. A `lost+found` may be the file system's own.
+const SET_ASIDE: &str = "set-aside";
+
+/// Directories in that of the collection that are none of its own.
+const NOT_OURS: [&str; 3] = [temporary::NAME, SET_ASIDE, "lost+found"];
 
 /// What stands behind the name of a document that it is known of.
 const METADATA: &str = ".met";

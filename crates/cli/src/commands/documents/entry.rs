@@ -1,9 +1,8 @@
 //! A document as JSON, and where its file is.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use catalog::{DocumentEntry, DocumentState};
-use jobs::Holdings;
 use serde::Serialize;
 
 use crate::text::date;
@@ -36,7 +35,7 @@ pub(super) struct DocumentJson<'a> {
 }
 
 impl<'a> DocumentJson<'a> {
-    pub(super) fn new(holdings: &Holdings, document: &'a DocumentEntry) -> Self {
+    pub(super) fn new(collection: &Path, document: &'a DocumentEntry) -> Self {
         Self {
             id: document.id,
             url: &document.url,
@@ -57,15 +56,15 @@ impl<'a> DocumentJson<'a> {
             sha256: &document.content_sha256,
             size: document.size,
             content: document.content,
-            file: file(holdings, document).display().to_string(),
+            file: file(collection, document).display().to_string(),
             source: document.source.as_deref(),
             import: document.import,
         }
     }
 }
 
-/// Where the bytes are.
-pub(super) fn file(holdings: &Holdings, document: &DocumentEntry) -> PathBuf {
+/// Where the bytes are, by where the collection is.
+pub(super) fn file(collection: &Path, document: &DocumentEntry) -> PathBuf {
     let path = store::Collection::relative_path(document.content, &document.extension);
-    jobs::documents_directory(holdings).join(path)
+    collection.join(path)
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use catalog::{DocumentEntry, DocumentQuery, DocumentState};
@@ -77,6 +78,7 @@ impl List {
             after: self.after,
             ..DocumentQuery::default()
         };
+        let collection = jobs::documents_directory(holdings)?;
         let mut left = self.limit.unwrap_or(u64::MAX);
         while left > 0 {
             query.limit = left.min(PAGE);
@@ -85,7 +87,7 @@ impl List {
             query.after = last.id;
             left -= documents.len() as u64;
             for document in &documents {
-                self.write(holdings, document, out)?;
+                self.write(&collection, document, out)?;
             }
         }
         Ok(())
@@ -93,15 +95,15 @@ impl List {
 
     fn write(
         &self,
-        holdings: &Holdings,
+        collection: &Path,
         document: &DocumentEntry,
         out: &mut Out,
     ) -> anyhow::Result<()> {
         if self.json {
-            return Ok(write_json(out, &DocumentJson::new(holdings, document))?);
+            return Ok(write_json(out, &DocumentJson::new(collection, document))?);
         }
         if self.files {
-            out.write_all(file(holdings, document).as_os_str().as_bytes())?;
+            out.write_all(file(collection, document).as_os_str().as_bytes())?;
             return Ok(out.write_all(b"\n")?);
         }
         let (crawled, state) = (date(document.update_date), document.state.name());

@@ -1,6 +1,7 @@
 //! `garner documents show`: all that is known of one document.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -31,10 +32,11 @@ impl Show {
         let holdings = self.holdings.open()?;
         let document = find(&holdings, &self.document)?;
         let versions = holdings.wait(holdings.catalog().versions(document.id))?;
+        let collection = jobs::documents_directory(&holdings)?;
         to_stdout(|out| {
             match self.json {
-                true => write_json(out, &DocumentJson::new(&holdings, &document))?,
-                false => describe(&holdings, &document, &versions, out)?,
+                true => write_json(out, &DocumentJson::new(&collection, &document))?,
+                false => describe(&collection, &document, &versions, out)?,
             }
             Ok(ExitCode::SUCCESS)
         })
@@ -55,7 +57,7 @@ fn find(holdings: &Holdings, name: &str) -> anyhow::Result<DocumentEntry> {
 }
 
 fn describe(
-    holdings: &Holdings,
+    collection: &Path,
     document: &DocumentEntry,
     versions: &[VersionEntry],
     out: &mut Out,
@@ -66,7 +68,7 @@ fn describe(
     for (name, value) in [
         ("URL", document.url.clone()),
         ("member", text(&document.member)),
-        ("file", file(holdings, document).display().to_string()),
+        ("file", file(collection, document).display().to_string()),
         ("media type", document.media_type.clone()),
         ("declared", text(&document.declared_type)),
         ("sniffed", text(&document.sniffed_type)),
@@ -87,7 +89,7 @@ fn describe(
     for version in versions {
         let content = &version.content;
         let path = store::Collection::relative_path(content.number, &content.extension);
-        let path = jobs::documents_directory(holdings).join(path);
+        let path = collection.join(path);
         let before = format!("{} {}", date(version.crawl_date), path.display());
         field(out, "before", &before)?;
     }

@@ -1,25 +1,57 @@
-//! The two ways to compare: from rows to files, and from files to rows.
+//! From rows to files: whether each content has its file with the right bytes, and its `.met` file.
 
 use std::collections::HashMap;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catalog::ContentEntry;
-use document::digest::Digester;
-use store::{Collection, CollectionFile, FileKind};
+use document::digest::{Digester, Digests};
+use store::Collection;
 
 use super::super::met::Met;
-use super::{MISSING, OTHER_BYTES, OTHER_SIZE, PAGE};
+use super::{PAGE, path_of};
 use crate::Holdings;
 
 /// How a content was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Looked {
     /// What is wrong with its file.
-    pub(super) problem: Option<&'static str>,
-    /// What its `.met` file says, if that can be read and is about it.
-    pub(super) met: Option<Met>,
+    pub(super) problem: Option<Problem>,
+    /// Its `.met` file.
+    pub(super) metadata: Metadata,
+}
+
+/// What can be wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Problem {
+    Missing,
+    OtherSize,
+    OtherBytes,
+    /// Nothing is known of it, so nothing is done about it.
+    Unreadable(String),
+}
+
+/// How a `.met` file was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Metadata {
+    /// It tells of its document.
+    Fits,
+    Missing,
+    /// It tells of something else, or nothing that can be understood.
+    Wrong,
+    Unreadable(String),
+}
+
+impl Problem {
+    pub(super) fn said(&self) -> String {
+        match self {
+            Self::Missing => "the file is missing".to_owned(),
+            Self::OtherSize => "the file has another size".to_owned(),
+            Self::OtherBytes => "the file has other bytes".to_owned(),
+            Self::Unreadable(reason) => reason.clone(),
+        }
+    }
 }
 
 /// Looks at all contents, a page at a time and on several threads, and hands them over in the order of their numbers.
@@ -36,23 +68,29 @@ pub(super) fn contents(
             return Ok(());
         };
         after = last.number;
-        for (content, looked) in page.iter().zip(look_at_all(collection, &page, threads)) {
-            take(content, looked?)?;
+        for (content, looked) in page.iter().zip(all(collection, &page, threads, &|| false)) {
+            let lost = || anyhow::anyhow!("a thread was lost");
+            take(content, looked.ok_or_else(lost)?)?;
         }
     }
 }
 
-fn look_at_all(
+/// Looks at contents on several threads, until it is time to stop.
+pub(super) fn all(
     collection: &Collection,
-    page: &[ContentEntry],
+    contents: &[ContentEntry],
     threads: usize,
-) -> Vec<anyhow::Result<Looked>> {
+    is_over: &(dyn Fn() -> bool + Sync),
+) -> Vec<Option<Looked>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(HashMap::new());
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, page.len()) {
+        for _ in 0..threads.clamp(1, contents.len().max(1)) {
             scope.spawn(|| {
-                while let Some(content) = page.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(content) = contents.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if is_over() {
+                        return;
+                    }
                     let looked = look_at(collection, content);
                     if let Ok(mut done) = done.lock() {
                         done.insert(content.number, looked);
@@ -62,123 +100,77 @@ fn look_at_all(
         }
     });
     let mut done = done.into_inner().unwrap_or_default();
-    let lost = || anyhow::anyhow!("a thread was lost");
-    let each = page.iter();
-    each.map(|content| done.remove(&content.number).unwrap_or_else(|| Err(lost())))
-        .collect()
+    let each = contents.iter();
+    each.map(|content| done.remove(&content.number)).collect()
 }
 
-fn look_at(collection: &Collection, content: &ContentEntry) -> anyhow::Result<Looked> {
-    let path = Collection::relative_path(content.number, &content.extension);
-    let met = match collection.read(&format!("{path}.met")) {
-        Ok(mut file) => {
-            let mut xml = Vec::new();
-            let limited = file.by_ref().take(LONGEST_MET).read_to_end(&mut xml);
-            limited.ok().and_then(|_| Met::parse(&xml))
-        }
-        Err(_) => None,
+fn look_at(collection: &Collection, content: &ContentEntry) -> Looked {
+    let metadata = match read_met(collection, &format!("{}.met", path_of(content))) {
+        Ok(None) => Metadata::Missing,
+        Ok(Some(xml)) => match Met::parse(&xml) {
+            Some(met) if met.sha1 == content.sha1 => Metadata::Fits,
+            _ => Metadata::Wrong,
+        },
+        Err(reason) => Metadata::Unreadable(reason),
     };
-    Ok(Looked {
-        problem: problem(collection, content, &path)?,
-        met: met.filter(|met| met.sha1 == content.sha1),
-    })
-}
-
-fn problem(
-    collection: &Collection,
-    content: &ContentEntry,
-    path: &str,
-) -> anyhow::Result<Option<&'static str>> {
-    let mut file = match collection.read(path) {
-        Ok(file) => file,
-        Err(error) if is_missing(&error) => return Ok(Some(MISSING)),
-        Err(error) => return Err(error.into()),
-    };
-    if file.metadata()?.len() != content.size {
-        return Ok(Some(OTHER_SIZE));
+    Looked {
+        problem: problem(collection, content),
+        metadata,
     }
-    let digests = digests(&mut file)?;
-    let is_same = digests.sha1_hex() == content.sha1 && digests.sha256_hex() == content.sha256;
-    Ok((!is_same).then_some(OTHER_BYTES))
 }
 
-pub(super) fn digests(file: &mut impl Read) -> anyhow::Result<document::digest::Digests> {
+/// What a `.met` file says, if there is one. That it cannot be read does not mean that there is none.
+pub(super) fn read_met(collection: &Collection, path: &str) -> Result<Option<Vec<u8>>, String> {
+    let file = match collection.read(path) {
+        Ok(file) => file,
+        Err(error) if error.is_missing() => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let mut xml = Vec::new();
+    let read = file.take(LONGEST_MET).read_to_end(&mut xml);
+    read.map_err(|error| unreadable(path, &error))?;
+    Ok(Some(xml))
+}
+
+/// What is wrong with the file of a content.
+pub(super) fn problem(collection: &Collection, content: &ContentEntry) -> Option<Problem> {
+    let path = path_of(content);
+    let mut file = match collection.read(&path) {
+        Ok(file) => file,
+        Err(error) if error.is_missing() => return Some(Problem::Missing),
+        Err(error) => return Some(Problem::Unreadable(error.to_string())),
+    };
+    match file.metadata() {
+        Ok(metadata) if metadata.len() != content.size => return Some(Problem::OtherSize),
+        Ok(_) => {}
+        Err(error) => return Some(Problem::Unreadable(unreadable(&path, &error))),
+    }
+    match digests(&mut file) {
+        Ok(digests) => {
+            let is_same =
+                digests.sha1_hex() == content.sha1 && digests.sha256_hex() == content.sha256;
+            (!is_same).then_some(Problem::OtherBytes)
+        }
+        Err(error) => Some(Problem::Unreadable(unreadable(&path, &error))),
+    }
+}
+
+pub(super) fn digests(file: &mut impl Read) -> io::Result<Digests> {
     let mut digester = Digester::default();
     let mut block = vec![0; BLOCK];
     loop {
-        match file.read(&mut block)? {
-            0 => return Ok(digester.finish()),
-            length => digester.update(&block[..length]),
+        match file.read(&mut block) {
+            Ok(0) => return Ok(digester.finish()),
+            Ok(length) => digester.update(&block[..length]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }
 
-/// Looks at all files, and hands over those that no row speaks of.
-pub(super) fn orphans(
-    holdings: &Holdings,
-    collection: &Collection,
-    take: &mut dyn FnMut(Option<CollectionFile>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let mut batch = Vec::new();
-    for file in collection.files() {
-        batch.push(file?);
-        if batch.len() >= BATCH {
-            judge(holdings, std::mem::take(&mut batch), take)?;
-        }
-    }
-    judge(holdings, batch, take)
-}
-
-fn judge(
-    holdings: &Holdings,
-    batch: Vec<CollectionFile>,
-    take: &mut dyn FnMut(Option<CollectionFile>) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let numbers = || batch.iter().filter_map(|file| number(&file.kind));
-    let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
-        return batch.into_iter().try_for_each(|file| take(Some(file)));
-    };
-    let mut known = HashMap::new();
-    let mut after = first - 1;
-    while after < last {
-        let page = holdings.wait(holdings.catalog().contents_from(after, PAGE))?;
-        let Some(end) = page.last() else { break };
-        after = end.number;
-        known.extend(
-            page.into_iter()
-                .map(|content| (content.number, content.extension)),
-        );
-    }
-    for file in batch {
-        let extension = number(&file.kind).and_then(|number| known.get(&number));
-        let is_known = match (&file.kind, extension) {
-            (_, None) | (FileKind::Other, _) => false,
-            (FileKind::Text { .. }, Some(_)) => true,
-            (FileKind::Document { extension, .. }, Some(known))
-            | (FileKind::Metadata { extension, .. }, Some(known)) => extension == known,
-        };
-        take((!is_known).then_some(file))?;
-    }
-    Ok(())
-}
-
-pub(super) fn number(kind: &FileKind) -> Option<i64> {
-    match kind {
-        FileKind::Document { number, .. }
-        | FileKind::Metadata { number, .. }
-        | FileKind::Text { number } => Some(*number),
-        FileKind::Other => None,
-    }
-}
-
-pub(super) fn is_missing(error: &store::Error) -> bool {
-    match error {
-        store::Error::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
-        store::Error::InTheWay { .. } => true,
-        _ => false,
-    }
+pub(super) fn unreadable(path: &str, error: &io::Error) -> String {
+    format!("`{path}` cannot be read: {error}")
 }
 
 const LONGEST_MET: u64 = 16 << 20;
 const BLOCK: usize = 256 << 10;
-const BATCH: usize = 1000;

@@ -1,17 +1,26 @@
 //! Whether the catalog and the collection agree: each row has its file with the right digest, each file its row.
+//!
+//! Nothing that may be the only copy of something is ever removed: what cannot be taken into the catalog is set aside.
 
+mod adopt;
+mod after;
 mod comparing;
+mod orphans;
 mod repair;
+mod repairing;
 
-use anyhow::bail;
-use catalog::{DocumentQuery, ImportQuery, ImportState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anyhow::{anyhow, bail};
 use serde::Serialize;
-use store::{Collection, Durability};
+use store::Collection;
 
-use self::comparing::is_missing;
+pub(super) use self::after::of_import;
 use self::repair::Verifying;
-use super::keeping::Keeping;
+use self::repairing::Repairing;
+use super::place;
 use crate::Holdings;
+use crate::harvest::said;
 
 /// What a verification found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -20,12 +29,14 @@ pub struct Verification {
     pub contents: u64,
     /// Files that were looked at.
     pub files: u64,
-    /// Whether the bytes were read and digested; if not, their number was compared.
+    /// Whether the bytes were read and digested.
     pub digested: bool,
     /// Contents without a file.
     pub missing: u64,
     /// Files with other bytes than their row says.
     pub damaged: u64,
+    /// Files that cannot be read, so that nothing is known of them.
+    pub unreadable: u64,
     /// Documents without their `.met` file.
     pub without_metadata: u64,
     /// Files without a row.
@@ -59,6 +70,17 @@ pub struct VerifyOptions {
     pub threads: usize,
 }
 
+/// What was done about a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Repair {
+    /// Nothing.
+    None,
+    /// What could be done, and it is not in order yet.
+    Partly(String),
+    /// It is in order now.
+    Done(String),
+}
+
 impl Verification {
     /// Whether all is in order, or is by now.
     pub fn is_well(&self) -> bool {
@@ -66,24 +88,22 @@ impl Verification {
     }
 
     fn problems(&self) -> u64 {
-        self.missing + self.damaged + self.without_metadata + self.orphans + self.unused
+        let files = self.missing + self.damaged + self.unreadable + self.without_metadata;
+        files + self.orphans + self.unused
     }
 
     /// In one line.
     pub fn said(&self) -> String {
-        let how = match self.digested {
-            true => "digests",
-            false => "sizes",
-        };
         let problems = self.problems();
         if problems == 0 {
             let contents = self.contents;
-            return format!("verified: {contents} contents have their files, by their {how}");
+            return format!("verified: {contents} contents have their files, by their digests");
         }
         let mut said = Vec::new();
         for (count, what) in [
             (self.missing, "files are missing"),
             (self.damaged, "files have other bytes"),
+            (self.unreadable, "files cannot be read"),
             (self.without_metadata, "documents have no .met file"),
             (self.orphans, "files belong to nothing"),
             (self.unused, "contents belong to no document"),
@@ -100,125 +120,103 @@ impl Verification {
         }
     }
 
-    fn note(&mut self, file: String, problem: &str, repair: Option<String>) {
-        self.repaired += u64::from(repair.is_some());
-        if self.findings.len() < MOST_FINDINGS {
-            self.findings.push(Finding {
-                file,
-                problem: problem.to_owned(),
-                repair,
-            });
+    fn note(&mut self, file: impl Into<String>, problem: impl Into<String>, repair: Repair) {
+        self.repaired += u64::from(matches!(repair, Repair::Done(_)));
+        if self.findings.len() >= MOST_FINDINGS {
+            return;
         }
+        self.findings.push(Finding {
+            file: file.into(),
+            problem: problem.into(),
+            repair: match repair {
+                Repair::None => None,
+                Repair::Partly(said) | Repair::Done(said) => Some(said),
+            },
+        });
     }
 }
 
-/// Compares the documents that an import brought with their files. The bytes were digested on their way into them, so
-/// their number is enough here.
-pub(super) fn of_import(keeping: &Keeping<'_>) -> anyhow::Result<Verification> {
-    let (holdings, collection) = (keeping.holdings, keeping.collection);
-    let mut verification = Verification::default();
-    let mut query = DocumentQuery {
-        import: Some(keeping.lock().id()),
-        limit: PAGE,
-        ..DocumentQuery::default()
-    };
-    loop {
-        let documents = holdings.wait(holdings.catalog().documents(&query))?;
-        let Some(last) = documents.last() else { break };
-        query.after = last.id;
-        for document in &documents {
-            verification.contents += 1;
-            let file = Collection::relative_path(document.content, &document.extension);
-            match size(collection, &file)? {
-                Some(size) if size == document.size => verification.files += 1,
-                Some(_) => {
-                    verification.damaged += 1;
-                    verification.note(file, OTHER_SIZE, None);
-                }
-                None => {
-                    verification.missing += 1;
-                    verification.note(file, MISSING, None);
-                }
-            }
-        }
-    }
-    Ok(verification)
-}
-
-/// Compares the whole collection with the catalog, byte for byte, and repairs what can be repaired.
+/// Compares the whole collection with the catalog, byte for byte, and repairs what can be repaired. No import runs while
+/// something is repaired.
 ///
 /// `told` hears how many contents were looked at.
 pub fn verify(
     holdings: &Holdings,
-    collection: Option<&str>,
     options: VerifyOptions,
-    told: &dyn Fn(u64),
+    told: &(dyn Fn(u64) + Sync),
 ) -> anyhow::Result<Verification> {
-    let collection = super::open_collection(holdings, collection, Durability::Page)?;
-    let running = running(holdings)?;
-    if options.repair
-        && let Some(import) = running
-    {
-        bail!("import {import} is running; repair the collection when it is over");
+    let collection = place::of_holdings(holdings)?;
+    if !options.repair {
+        let verifying = Verifying::new(holdings, &collection, None);
+        return look_through(verifying, options.threads, told);
     }
-    let mut verifying = Verifying {
-        holdings,
-        collection: &collection,
-        repair: options.repair,
-        result: Verification {
-            digested: true,
-            ..Verification::default()
-        },
-    };
-    comparing::contents(
-        holdings,
-        &collection,
-        options.threads,
-        &mut |content, looked| {
+    let contents = holdings.wait(holdings.catalog().contents_from(0, 1))?;
+    if !contents.is_empty() && collection.files().next().is_none() {
+        bail!(
+            "the collection `{}` is empty, and the catalog is not; is a disk not mounted?",
+            collection.absolute("").display()
+        );
+    }
+    let (repairing, left) = Repairing::begin(holdings)?;
+    let worked = repairing.alive(|| {
+        let mut verifying = Verifying::new(holdings, &collection, Some(&repairing));
+        verifying.remove_left(left)?;
+        look_through(verifying, options.threads, told)
+    });
+    repairing.finish(worked)
+}
+
+fn look_through(
+    mut verifying: Verifying<'_>,
+    threads: usize,
+    told: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<Verification> {
+    let (holdings, collection) = (verifying.holdings, verifying.collection);
+    // A bug that one file brings to light must not leave a repair without an end.
+    let looked = catch_unwind(AssertUnwindSafe(|| {
+        comparing::contents(holdings, collection, threads, &mut |content, looked| {
             verifying.content(content, looked)?;
             told(verifying.result.contents);
             Ok(())
-        },
-    )?;
-    verifying.unused()?;
-    let mut orphans = Vec::new();
-    comparing::orphans(holdings, &collection, &mut |orphan| {
-        verifying.result.files += 1;
-        // What an import that is running writes has no row yet.
-        orphans.extend(orphan.filter(|_| running.is_none()));
-        Ok(())
-    })?;
-    verifying.orphans(orphans)?;
-    collection.sync()?;
+        })?;
+        verifying.unused()?;
+        verifying.raise_numbers()?;
+        orphans::all(&mut verifying)?;
+        Ok(collection.sync()?)
+    }));
+    looked.unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", said(&*panic))))?;
     Ok(verifying.result)
 }
 
-/// How many bytes a file has, if it is there.
-fn size(collection: &Collection, path: &str) -> anyhow::Result<Option<u64>> {
-    match collection.read(path) {
-        Ok(file) => Ok(Some(file.metadata()?.len())),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+/// Where a content lies.
+fn path_of(content: &catalog::ContentEntry) -> String {
+    Collection::relative_path(content.number, &content.extension)
 }
 
-/// An import that is running.
-fn running(holdings: &Holdings) -> anyhow::Result<Option<i64>> {
-    let query = ImportQuery {
-        state: Some(ImportState::Running),
-        limit: 1,
-        ..ImportQuery::default()
-    };
-    let running = holdings.wait(holdings.catalog().imports(&query))?;
-    Ok(running.first().map(|import| import.id))
-}
-
-const MISSING: &str = "the file is missing";
-const OTHER_SIZE: &str = "the file has another size";
-const OTHER_BYTES: &str = "the file has other bytes";
-const NO_METADATA: &str = "the .met file is missing or cannot be read";
+const NO_METADATA: &str = "the .met file is missing or tells of something else";
 const ORPHAN: &str = "no row speaks of the file";
 const UNUSED: &str = "no document has this content";
 
 const PAGE: u64 = 500;
 const MOST_FINDINGS: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_repaired_counts_also_where_there_is_no_room_to_tell() {
+        let mut found = Verification::default();
+        for number in 0..2000 {
+            found.orphans += 1;
+            found.note(number.to_string(), ORPHAN, Repair::Done("taken in".to_owned()));
+        }
+        found.missing += 1;
+        found.note("last", "gone", Repair::Partly("marked".to_owned()));
+
+        assert_eq!(found.findings.len(), MOST_FINDINGS);
+        assert_eq!(found.repaired, 2000);
+        assert!(!found.is_well());
+        assert_eq!(found.findings[999].repair.as_deref(), Some("taken in"));
+    }
+}

@@ -13,10 +13,15 @@ use crate::{Error, Limits, Place, Skipped, Source};
 /// See `crate::open`.
 pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let failed = |error| Error::file(path, error);
-    if fs::metadata(path).map_err(failed)?.is_dir() {
+    let kind = fs::metadata(path).map_err(failed)?.file_type();
+    if kind.is_dir() {
         return directory(path, limits);
     }
-    let sources = file(path, limits).map_err(failed)?;
+    // A pipe would have to be waited for, and cannot be gone back in.
+    let sources = match kind.is_file() {
+        true => file(path, limits).map_err(failed)?,
+        false => None,
+    };
     sources.ok_or_else(|| Error::NotAnArchive {
         path: path.to_owned(),
     })

@@ -326,6 +326,49 @@ fn what_a_wacz_says_wrongly_is_told() {
     );
 }
 
+/// Each of these bytes is another letter, and none of them is UTF-8.
+#[test]
+fn urls_that_are_no_text_stay_different() {
+    let of = |mut bytes: Vec<u8>, letter: u8| {
+        for byte in &mut bytes {
+            *byte = if *byte == b'@' { letter } else { *byte };
+        }
+        bytes
+    };
+    let revisit = record(
+        &[
+            ("WARC-Type", "revisit"),
+            ("WARC-Target-URI", "http://h/caf@"),
+            ("WARC-Refers-To-Target-URI", "http://h/old@"),
+        ],
+        b"",
+    );
+    let request = record(
+        &[
+            ("WARC-Type", "request"),
+            ("WARC-Target-URI", "http://h/caf@"),
+            ("WARC-Date", DATE),
+        ],
+        b"GET / HTTP/1.1\r\nReferer: http://h/from@\r\n\r\n",
+    );
+    let page = page("http://h/caf@", b"x");
+    let arc = arc_record("http://h/caf@", b"HTTP/1.0 200 OK\r\n\r\nx");
+    for letter in [0xE8, 0xE9] {
+        let url = |name: &str| format!("http://h/{name}%{letter:02X}");
+        let found = read_bytes(&of([&request[..], &page, &revisit].concat(), letter));
+        assert_eq!(found.urls(), [url("caf"), url("caf")]);
+        assert_eq!(found.captures[0].0.parent, Some(url("from")));
+        assert_eq!(
+            found.captures[1].0.kind,
+            Kind::Revisit {
+                refers_to: Some(url("old")),
+                refers_to_date: None
+            }
+        );
+        assert_eq!(read_bytes(&of(arc.clone(), letter)).urls(), [url("caf")]);
+    }
+}
+
 #[test]
 fn a_directory_is_looked_through_by_content_and_in_order() {
     let file = crawl("b.txt", &page("http://h/b", b"x"));

@@ -1,6 +1,7 @@
 //! The head of an HTTP message in a record.
 
 use super::fields;
+use crate::url;
 
 /// What the head of a response says.
 #[derive(Debug, Default)]
@@ -49,7 +50,7 @@ pub(super) fn referer(head: &[u8]) -> Option<String> {
     let mut referer = None;
     fields::each(fields::first_line(head).1, |name, value| {
         if name.eq_ignore_ascii_case(b"Referer") && !value.is_empty() {
-            referer = Some(fields::text(&value));
+            referer = Some(url::text(&value).into_owned());
         }
     });
     referer

@@ -204,7 +204,7 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
         truncated: some_text(&head.truncated).filter(|_| !is_revisit),
         kind: match is_revisit {
             true => Kind::Revisit {
-                refers_to: some_text(&head.refers_to_url).map(|url| warc::url(url.as_bytes())),
+                refers_to: (!head.refers_to_url.is_empty()).then(|| warc::url(&head.refers_to_url)),
                 refers_to_date: date::iso(&head.refers_to_date),
             },
             false => Kind::Document,
@@ -280,7 +280,7 @@ pub(super) fn metadata(fact: &mut Fact, block: &mut Block<'_>) {
             said.is_seed = Some(true);
             said.depth = Some(0);
         }
-        b"via" => said.parent = some_text(&value),
+        b"via" => said.parent = (!value.is_empty()).then(|| warc::url(&value)),
         b"hopsFromSeed" => {
             let path = fields::text(&value);
             said.depth = depth(&path);

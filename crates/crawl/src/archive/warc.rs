@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::fields;
+use crate::url;
 
 /// What a head says, as far as anybody here wants to know.
 #[derive(Debug, Default)]
@@ -80,7 +81,7 @@ pub(super) fn url(bytes: &[u8]) -> String {
     let inner = bytes
         .strip_prefix(b"<")
         .and_then(|rest| rest.strip_suffix(b">"));
-    fields::text(inner.unwrap_or(bytes))
+    url::text(inner.unwrap_or(bytes)).into_owned()
 }
 
 /// Whether a record begins here.

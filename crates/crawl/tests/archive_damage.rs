@@ -181,11 +181,7 @@ fn nothing_outside_of_damage_is_lost() {
 #[test]
 fn a_record_with_a_wrong_length_costs_no_other() {
     for wrong in ["3", "7", "99", "2000", "99999999999"] {
-        let mut middle = page("http://h/2", b"some body");
-        let head = String::from_utf8(middle.clone()).unwrap();
-        let length = head.find("Content-Length: ").unwrap() + 16;
-        let end = length + head[length..].find('\r').unwrap();
-        middle.splice(length..end, wrong.bytes());
+        let middle = with_length(page("http://h/2", b"some body"), wrong);
         let records = [
             page("http://h/1", b"a"),
             middle,
@@ -204,6 +200,64 @@ fn a_record_with_a_wrong_length_costs_no_other() {
             assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
         }
     }
+}
+
+/// A record whose head says that it has so many bytes.
+fn with_length(mut record: Vec<u8>, wrong: &str) -> Vec<u8> {
+    let head = String::from_utf8_lossy(&record);
+    let length = head.find("Content-Length: ").unwrap() + 16;
+    let end = length + head[length..].find('\r').unwrap();
+    record.splice(length..end, wrong.bytes());
+    record
+}
+
+/// Files that are one stream may still have members, and records that begin with them or lie in two.
+#[test]
+fn a_wrong_length_in_a_stream_of_members_costs_no_other() {
+    let page = |name: &str| page(&format!("http://h/{name}"), b"some body");
+    for wrong in ["3", "99", "450", "99999999999"] {
+        let two = with_length(page("2"), wrong);
+        let begun = [page("1"), two, page("3")];
+        let rest = ["4", "5", "6"].map(page);
+        let members = [gzip(&begun.concat())].into_iter();
+        let members = members.chain(rest.iter().map(|record| gzip(record)));
+        let mut files = vec![members.collect::<Vec<_>>().concat()];
+        let all = [begun.concat(), rest.concat()].concat();
+        // The first has more than a record; then come pieces of every length.
+        for length in 1..40 {
+            let (first, rest) = all.split_at(400);
+            let pieces = rest.chunks(length).map(gzip);
+            files.push([gzip(first)].into_iter().chain(pieces).flatten().collect());
+        }
+        for bytes in files {
+            let found = read_bytes(&bytes);
+            assert_eq!(
+                found.urls(),
+                ["1", "3", "4", "5", "6"].map(|name| format!("http://h/{name}")),
+                "{wrong}: {:?}",
+                found.skipped
+            );
+            assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
+        }
+    }
+}
+
+#[test]
+fn a_damaged_member_of_a_stream_costs_nothing_of_the_next() {
+    let pair = |name: &str| {
+        let page = |number: u8| page(&format!("http://h/{name}{number}"), b"some body");
+        gzip(&[page(1), page(2)].concat())
+    };
+    let mut middle = pair("b");
+    let at = middle.len() / 2;
+    middle[at..at + 8].fill(0xFF);
+    let found = read_bytes(&[pair("a"), middle, pair("c"), pair("d")].concat());
+
+    let of_others = |url: &&str| !url.starts_with("http://h/b");
+    let urls: Vec<_> = found.urls().into_iter().filter(of_others).collect();
+    let expected = ["a1", "a2", "c1", "c2", "d1", "d2"];
+    assert_eq!(urls, expected.map(|name| format!("http://h/{name}")));
+    assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
 }
 
 #[test]

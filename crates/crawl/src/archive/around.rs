@@ -83,7 +83,7 @@ impl<T> Walk<'_, T> {
         reason: &str,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<Option<Halt>> {
-        if !self.find_in_stream()? {
+        if !self.find_in_stream(false)? {
             match self.stream.tail() {
                 Tail::Truncated => return self.truncated(start, emit).map(Some),
                 Tail::Broken(reason) => return self.around_member(start, reason, emit).map(Some),
@@ -101,10 +101,10 @@ impl<T> Walk<'_, T> {
         self.skip(start, length, reason, emit)
     }
 
-    /// Moves the window to where a record begins. `false` if the member ends before.
-    pub(super) fn find_in_stream(&mut self) -> io::Result<bool> {
+    /// Moves the window to where a record begins. `false` if the member ends before. `at_line` says that one may begin
+    /// where the window is.
+    pub(super) fn find_in_stream(&mut self, mut at_line: bool) -> io::Result<bool> {
         let format = self.archive.layout.format;
-        let mut at_line = false;
         loop {
             if self.options.stopped() {
                 return Ok(false);
@@ -112,25 +112,41 @@ impl<T> Walk<'_, T> {
             let seen = self.stream.fill(SEARCHED)?;
             let count = seen.len();
             match search::next_start(format, seen, at_line) {
-                Some(0)
-                    if search::head(format, self.stream.fill(self.options.limits.head)?)
-                        .is_some() =>
-                {
-                    return Ok(true);
-                }
+                Some(0) if self.has_head()? => return Ok(true),
                 Some(0) => self.pass(1, &mut at_line),
                 Some(found) => self.pass(found, &mut at_line),
                 None if count < SEARCHED => {
-                    self.stream.consume(count);
-                    return Ok(false);
+                    // Where all is one stream, a record may begin on both sides of where two members meet.
+                    self.pass(count.saturating_sub(OVERLAP), &mut at_line);
+                    if !self.archive.layout.whole || !self.stream.cross()? {
+                        self.stream.consume(count.min(OVERLAP));
+                        return Ok(false);
+                    }
                 }
                 None => self.pass(count - OVERLAP, &mut at_line),
             }
         }
     }
 
+    /// Whether the window begins with a head that can be understood.
+    fn has_head(&mut self) -> io::Result<bool> {
+        let limit = self.options.limits.head;
+        loop {
+            let seen = self.stream.fill(limit)?;
+            let count = seen.len().min(limit);
+            if search::head(self.archive.layout.format, &seen[..count]).is_some() {
+                return Ok(true);
+            }
+            if count == limit || !self.archive.layout.whole || !self.stream.cross()? {
+                return Ok(false);
+            }
+        }
+    }
+
     fn pass(&mut self, count: usize, at_line: &mut bool) {
-        *at_line = self.stream.window()[count - 1] == b'\n';
+        if let Some(last) = count.checked_sub(1) {
+            *at_line = self.stream.window()[last] == b'\n';
+        }
         self.stream.consume(count);
     }
 

@@ -199,6 +199,9 @@ impl<T> Walk<'_, T> {
         // The checksum of a member is only looked at behind its last byte.
         let before = self.stream.decoded();
         self.pass_line_ends()?;
+        while self.archive.layout.whole && self.sees_little() && self.stream.cross()? {
+            self.pass_line_ends()?;
+        }
         let at_line = self.stream.decoded() > before;
         let fault = match self.stream.tail() {
             _ if !self.stream.window().is_empty() => None,
@@ -221,6 +224,16 @@ impl<T> Walk<'_, T> {
         let begins = format.begins(seen) && (at_line || search::begins_surely(format, seen));
         let is_good = exact > 0 || seen.is_empty() || begins;
         Ok((!is_good).then_some(Outcome::Wrong(WRONG_LENGTH)))
+    }
+
+    /// Whether the member ended before it can be told what is behind a record.
+    fn sees_little(&self) -> bool {
+        let seen = self.stream.window();
+        let is_little = match self.archive.layout.format {
+            Format::Warc => seen.len() < BEGIN,
+            Format::Arc => seen.len() < self.options.limits.line && !seen.contains(&b'\n'),
+        };
+        is_little && matches!(self.stream.tail(), Tail::Ended(_))
     }
 
     /// Passes over empty lines, up to the end of the member.
@@ -248,5 +261,9 @@ impl<T> Item<T> {
 }
 
 const HEAD: usize = 2048;
+
+/// As many bytes tell whether a WARC record begins.
+const BEGIN: usize = 6;
+
 const ENDING: usize = 8;
 const WRONG_LENGTH: &str = "its length is not that of its head";

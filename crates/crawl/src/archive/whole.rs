@@ -82,15 +82,22 @@ impl<T> Walk<'_, T> {
                 .start_counting(start.member, start.member_decoded);
             self.pass_to(start.decoded + start.head)?;
         }
-        loop {
-            let found = self.find_in_stream()?;
-            match self.stream.tail() {
-                Tail::Ended(next) if !found && next < self.stream.size() => self.stream.start(next),
-                _ => break,
-            }
-        }
+        self.find_in_whole(false)?;
         let length = Some(self.stream.decoded().saturating_sub(start.decoded));
         self.skip(start, length, reason, emit)
+    }
+
+    /// Moves the window to where a record begins, in whichever member.
+    fn find_in_whole(&mut self, mut at_line: bool) -> io::Result<()> {
+        loop {
+            let found = self.find_in_stream(at_line)?;
+            match self.stream.tail() {
+                Tail::Ended(next) if !found && next < self.stream.size() => self.stream.start(next),
+                _ => return Ok(()),
+            }
+            // A member that was just begun may begin with a record.
+            at_line = true;
+        }
     }
 
     /// Goes on behind a damaged member of a stream.
@@ -107,7 +114,7 @@ impl<T> Walk<'_, T> {
             Halt::At(next) => {
                 self.stream.start(next);
                 // The rest of the record that was lost says nothing.
-                self.find_in_stream()?;
+                self.find_in_whole(true)?;
                 Ok(None)
             }
             halt => Ok(Some(halt)),

@@ -6,9 +6,11 @@
 
 mod support;
 
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crawl::{Kind, Limits};
+use crawl::{Kind, Limits, Source};
 use support::*;
 
 #[test]
@@ -392,6 +394,33 @@ fn a_directory_is_looked_through_by_content_and_in_order() {
 }
 
 /// Members stored in a ZIP file, or deflated.
+#[test]
+fn a_directory_may_be_a_link_and_need_not_be_readable_everywhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join("crawl");
+    std::fs::create_dir_all(root.join("closed")).unwrap();
+    std::fs::write(root.join("x.warc"), page("http://h/", b"x")).unwrap();
+    let link = directory.path().join("link");
+    symlink(&root, &link).unwrap();
+    let closed = root.join("closed");
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+    // Whoever may do everything is not kept out.
+    let is_closed = std::fs::read_dir(&closed).is_err();
+
+    let sources = crawl::open(&link, &Limits::default());
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o755)).unwrap();
+
+    let sources = sources.unwrap();
+    let names: Vec<_> = sources.iter().map(Source::name).collect();
+    let name = |name: &str| link.join(name).display().to_string();
+    match is_closed {
+        true => assert_eq!(names, [name("closed"), name("x.warc")]),
+        false => assert_eq!(names, [name("x.warc")]),
+    }
+    let found = read_from(&sources[0], 0, &options(1, 1000), usize::MAX);
+    assert_eq!(found.skipped.len(), usize::from(is_closed));
+}
+
 fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
     let (mut zip, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes, deflate) in members {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::input::{Extent, Input};
 use super::layout::{Codec, Format, Layout, is_line_end};
@@ -27,29 +27,45 @@ pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     })
 }
 
-/// All archives below a directory, in the order of names. Links are not followed: they may lead in circles.
+/// All archives below a directory, in the order of names. It may be a link itself, but links below it are not followed:
+/// they may lead in circles.
 fn directory(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
-    let mut waiting = vec![path.to_owned()];
+    let mut waiting = entries(path).map_err(|error| Error::file(path, error))?;
     while let Some(path) = waiting.pop() {
-        let failed = |error| Error::file(&path, error);
-        let kind = fs::symlink_metadata(&path).map_err(failed)?.file_type();
-        if kind.is_file() {
-            match file(&path, limits) {
-                Ok(found) => sources.extend(found.into_iter().flatten()),
-                // One file that cannot be read is told when its turn comes.
-                Err(error) => sources.push(unreadable(&path, None, &error.to_string())),
-            }
-        } else if kind.is_dir() {
-            let entries = fs::read_dir(&path).map_err(failed)?;
-            let paths = entries.map(|entry| Ok(entry?.path()));
-            let mut paths = paths.collect::<io::Result<Vec<_>>>().map_err(failed)?;
-            // The last is looked at first.
-            paths.sort_by(|one, other| other.cmp(one));
-            waiting.append(&mut paths);
+        match below(&path, limits) {
+            Ok(Below::Files(found)) => sources.extend(found),
+            Ok(Below::Directory(mut paths)) => waiting.append(&mut paths),
+            // Crawlers rename and remove what they have finished.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // What cannot be read is told when its turn comes.
+            Err(error) => sources.push(unreadable(&path, None, &error.to_string())),
         }
     }
     Ok(sources)
+}
+
+/// What there is at a path below a directory.
+enum Below {
+    Files(Vec<Source>),
+    Directory(Vec<PathBuf>),
+}
+
+fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
+    let kind = fs::symlink_metadata(path)?.file_type();
+    Ok(match () {
+        () if kind.is_file() => Below::Files(file(path, limits)?.unwrap_or_default()),
+        () if kind.is_dir() => Below::Directory(entries(path)?),
+        () => Below::Files(Vec::new()),
+    })
+}
+
+/// The paths in a directory, the last first.
+fn entries(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<io::Result<Vec<_>>>()?;
+    paths.sort_by(|one, other| other.cmp(one));
+    Ok(paths)
 }
 
 /// What is in a file; `None` if that is nothing for us.

@@ -421,6 +421,22 @@ fn a_directory_may_be_a_link_and_need_not_be_readable_everywhere() {
     assert_eq!(found.skipped.len(), usize::from(is_closed));
 }
 
+#[test]
+fn files_with_nothing_in_them_are_archives_only_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let files = [("empty", &b""[..]), ("begun.gz", &gzip(b"x")[..10])];
+    for (name, bytes) in files {
+        std::fs::write(root.join(name), bytes).unwrap();
+        let found = read(&root.join(name));
+        assert!(found.captures.is_empty());
+    }
+
+    let sources = crawl::open(root, &Limits::default()).unwrap();
+
+    assert!(sources.is_empty(), "{sources:?}");
+}
+
 fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
     let (mut zip, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes, deflate) in members {

@@ -54,10 +54,22 @@ enum Below {
 fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
     let kind = fs::symlink_metadata(path)?.file_type();
     Ok(match () {
-        () if kind.is_file() => Below::Files(file(path, limits)?.unwrap_or_default()),
+        () if kind.is_file() => {
+            let mut sources = file(path, limits)?.unwrap_or_default();
+            // Nobody named it, so what has nothing in it is not known to be an archive.
+            sources.retain(|source| !is_nothing(source));
+            Below::Files(sources)
+        }
         () if kind.is_dir() => Below::Directory(entries(path)?),
         () => Below::Files(Vec::new()),
     })
+}
+
+fn is_nothing(source: &Source) -> bool {
+    match source {
+        Source::Archive(Archive(Ok(opened))) => opened.layout.is_nothing,
+        _ => false,
+    }
 }
 
 /// The paths in a directory, the last first.
@@ -137,7 +149,10 @@ fn layout(extent: &Extent, limits: &Limits) -> io::Result<Option<Layout>> {
         _ => Codec::Plain,
     };
     if head.is_empty() {
-        return Ok(Some(plain(Format::Warc, extent)));
+        return Ok(Some(Layout {
+            is_nothing: true,
+            ..plain(Format::Warc, extent)
+        }));
     }
     if codec == Codec::Plain {
         let formats = [Format::Warc, Format::Arc];
@@ -155,14 +170,23 @@ fn layout(extent: &Extent, limits: &Limits) -> io::Result<Option<Layout>> {
             whole: false,
             expanded: None,
             dictionary: dictionary.clone(),
+            is_nothing: false,
         };
-        if let Some(expanded) = compressed(extent, &layout, limits)? {
-            let whole = expanded.is_some();
-            return Ok(Some(Layout {
-                whole,
-                expanded,
-                ..layout
-            }));
+        let whole = |expanded| Layout {
+            whole: true,
+            expanded: Some(expanded),
+            ..layout.clone()
+        };
+        match compressed(extent, &layout, limits)? {
+            Content::Other => {}
+            Content::Records => return Ok(Some(layout)),
+            Content::Stream(expanded) => return Ok(Some(whole(expanded))),
+            Content::Nothing => {
+                return Ok(Some(Layout {
+                    is_nothing: true,
+                    ..layout
+                }));
+            }
         }
     }
     Ok(None)
@@ -175,6 +199,7 @@ fn plain(format: Format, extent: &Extent) -> Layout {
         whole: extent.deflated.is_some(),
         expanded: None,
         dictionary: None,
+        is_nothing: false,
     }
 }
 
@@ -197,12 +222,19 @@ fn is_plain(format: Format, head: &[u8]) -> bool {
     format == Format::Arc && begin.starts_with(b"filedesc://")
 }
 
-/// `None` if no record begins in it; what it expands to, more or less, if all is compressed at once.
-fn compressed(
-    extent: &Extent,
-    layout: &Layout,
-    limits: &Limits,
-) -> io::Result<Option<Option<u64>>> {
+/// What is compressed.
+enum Content {
+    /// No record begins in it.
+    Other,
+    /// Nothing of it has been written yet.
+    Nothing,
+    /// Each record by itself.
+    Records,
+    /// All at once. It expands to so many bytes, more or less.
+    Stream(u64),
+}
+
+fn compressed(extent: &Extent, layout: &Layout, limits: &Limits) -> io::Result<Content> {
     let mut stream = Stream::new(extent, layout, limits);
     stream.start(0);
     // Frames for somebody else come out as nothing.
@@ -214,24 +246,28 @@ fn compressed(
     }
     let seen = stream.window();
     if seen.is_empty() && stream.tail() == Tail::Truncated {
-        // Nothing of it has been written yet.
-        return Ok((layout.format == Format::Warc).then_some(None));
+        return Ok(Content::Nothing);
     }
     let start = seen.iter().position(|byte| !is_line_end(*byte));
     let start = start.unwrap_or(seen.len());
     if let Some(span) = search::head(layout.format, &seen[start..]) {
         let behind = (start + span.head) as u64;
         let record = behind.saturating_add(span.length);
-        let has_more = has_more(&mut stream, layout.format, record)?;
-        return Ok(Some(has_more.then(|| stream.expected())));
+        return Ok(match has_more(&mut stream, layout.format, record)? {
+            true => Content::Stream(stream.expected()),
+            false => Content::Records,
+        });
     }
     if layout.format.begins(seen) {
-        return Ok(Some(None));
+        return Ok(Content::Records);
     }
     // The first member may be what is damaged.
     let mut input = Input::new(extent);
     let found = search::next_member(&mut input, layout, DAMAGED, false, limits)?;
-    Ok(found.map(|_| None))
+    Ok(match found {
+        Some(_) => Content::Records,
+        None => Content::Other,
+    })
 }
 
 /// Whether a member has more than its first record.

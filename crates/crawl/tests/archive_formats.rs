@@ -7,10 +7,11 @@
 mod support;
 
 use std::fs::Permissions;
+use std::ops::ControlFlow;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crawl::{Kind, Limits, Source};
+use crawl::{Kind, Limits, News, Source};
 use support::*;
 
 #[test]
@@ -379,7 +380,7 @@ fn a_directory_is_looked_through_by_content_and_in_order() {
     std::fs::write(root.join("a/x.pdf"), gzip(&page("http://h/a", b"x"))).unwrap();
     std::fs::write(root.join("c.warc"), b"not at all").unwrap();
     std::fs::write(root.join("d.gz"), gzip(b"not at all")).unwrap();
-    std::os::unix::fs::symlink(root, root.join("circle")).unwrap();
+    symlink(root, root.join("circle")).unwrap();
 
     let sources = crawl::open(root, &Limits::default()).unwrap();
 
@@ -435,6 +436,36 @@ fn files_with_nothing_in_them_are_archives_only_by_name() {
     let sources = crawl::open(root, &Limits::default()).unwrap();
 
     assert!(sources.is_empty(), "{sources:?}");
+}
+
+#[test]
+fn files_are_open_only_while_they_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    for number in 0..50 {
+        let path = directory.path().join(format!("{number}.warc"));
+        std::fs::write(path, page("http://h/", b"x")).unwrap();
+    }
+    let open = || {
+        let files = std::fs::read_dir("/proc/self/fd").unwrap();
+        let paths = files.flat_map(|file| std::fs::read_link(file.unwrap().path()));
+        let below = paths.filter(|path| path.starts_with(directory.path()));
+        below.count()
+    };
+
+    let sources = crawl::open(directory.path(), &Limits::default()).unwrap();
+
+    assert_eq!((sources.len(), open()), (50, 0));
+    let mut most = 0;
+    for source in &sources {
+        let ended = source.read(0, &options(1, 1000), &|_, _| open(), &mut |news| {
+            if let News::Capture(_, open) = news {
+                most = most.max(open);
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(!ended.unwrap().stopped);
+    }
+    assert_eq!((most, open()), (1, 0));
 }
 
 fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {

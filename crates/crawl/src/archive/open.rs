@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::input::{Extent, Input};
 use super::layout::{Codec, Format, Layout, is_line_end};
 use super::stream::{Stream, Tail};
-use super::{Archive, Opened, search, wacz, zstd};
+use super::{Archive, Closed, search, wacz, zstd};
 use crate::{Error, Limits, Place, Skipped, Source};
 
 /// See `crate::open`.
@@ -67,7 +67,7 @@ fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
 
 fn is_nothing(source: &Source) -> bool {
     match source {
-        Source::Archive(Archive(Ok(opened))) => opened.layout.is_nothing,
+        Source::Archive(Archive(Ok(closed))) => closed.layout.is_nothing,
         _ => false,
     }
 }
@@ -87,7 +87,7 @@ fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
     let count = extent.read_at(0, &mut head)?;
     if !wacz::begins(&head[..count]) {
         let layout = layout(&extent, limits)?;
-        return Ok(layout.map(|layout| vec![archive(path, None, extent, layout)]));
+        return Ok(layout.map(|layout| vec![archive(path, None, &extent, layout)]));
     }
     let Some(members) = wacz::members(&extent)? else {
         return Ok(None);
@@ -96,10 +96,10 @@ fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
     for member in members {
         let name = Some(member.name);
         match member.extent {
-            Ok(extent) if extent.length == 0 => {}
+            Ok(extent) if extent.part.length == 0 => {}
             Ok(extent) => {
                 if let Some(layout) = layout(&extent, limits)? {
-                    sources.push(archive(path, name, extent, layout));
+                    sources.push(archive(path, name, &extent, layout));
                 }
             }
             // What else lies there need not be readable.
@@ -117,11 +117,11 @@ fn is_in_archive(name: Option<&str>) -> bool {
     name.is_some_and(|name| name.starts_with("archive/"))
 }
 
-fn archive(path: &Path, member: Option<String>, extent: Extent, layout: Layout) -> Source {
-    Source::Archive(Archive(Ok(Opened {
+fn archive(path: &Path, member: Option<String>, extent: &Extent, layout: Layout) -> Source {
+    Source::Archive(Archive(Ok(Closed {
         path: path.to_owned(),
         member,
-        extent,
+        part: extent.part,
         layout,
     })))
 }
@@ -196,7 +196,7 @@ fn plain(format: Format, extent: &Extent) -> Layout {
     Layout {
         format,
         codec: Codec::Plain,
-        whole: extent.deflated.is_some(),
+        whole: extent.part.deflated.is_some(),
         expanded: None,
         dictionary: None,
         is_nothing: false,

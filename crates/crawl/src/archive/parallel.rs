@@ -198,7 +198,7 @@ impl<T> Segments<T> {
     fn new(archive: &Opened, from: u64, options: &ReadOptions) -> Self {
         let is_stream = archive.layout.whole;
         // A stream cannot be entered but at its beginning; one thread still reads it while this one hands over.
-        let size = match is_stream || archive.extent.deflated.is_some() {
+        let size = match is_stream || archive.extent.part.deflated.is_some() {
             true => u64::MAX,
             false => options.limits.segment.max(1),
         };

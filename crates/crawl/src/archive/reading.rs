@@ -126,7 +126,7 @@ impl<T> Walk<'_, T> {
         let format = self.archive.layout.format;
         let block = self.stream.offset();
         let end = block.saturating_add(record.length);
-        if end > extent.length {
+        if end > extent.part.length {
             return Ok(Some(Outcome::Faulty(Fault::Truncated)));
         }
         let near = usize::try_from(record.length).ok();

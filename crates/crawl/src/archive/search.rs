@@ -151,7 +151,7 @@ fn is_record(extent: &Extent, format: Format, offset: u64, limits: &Limits) -> i
         size *= 4;
     };
     let end = (offset + span.head as u64).saturating_add(span.length);
-    Ok(end > extent.length || ends_well(extent, format, span.is_lf, end, limits)?)
+    Ok(end > extent.part.length || ends_well(extent, format, span.is_lf, end, limits)?)
 }
 
 /// Whether a record may end at an offset.

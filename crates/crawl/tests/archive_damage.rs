@@ -475,3 +475,35 @@ fn lengths_that_are_lies_do_not_take_forever() {
         let _ = crawl::open(&file.path, &Limits::default());
     });
 }
+
+/// Beginnings of heads that never end: each is looked at, but not far.
+#[test]
+fn heads_without_an_end_do_not_take_forever() {
+    within_a_minute(|| {
+        for line in ["\nWARC/1", "\nWARC/x", "\nWARC/1.0\nA: b"] {
+            let junk = line.repeat((1 << 20) / line.len());
+            let good = page("http://h/good", b"x");
+            let first = page("http://h/first", b"x");
+            let plain = [&first[..], junk.as_bytes(), b"\n", &good].concat();
+            let second = [junk.as_bytes(), b"\n", &good].concat();
+            let members = [gzip(&first), gzip(&second)].concat();
+            for bytes in [&plain, &gzip(&plain), &members] {
+                let found = read_bytes(bytes);
+                assert_eq!(found.urls(), ["http://h/first", "http://h/good"], "{line}");
+                assert_eq!(found.skipped.len(), 1);
+            }
+        }
+    });
+}
+
+/// What was cut off in its head does not take the next with it.
+#[test]
+fn a_head_that_is_cut_off_costs_no_other() {
+    let one = page("http://h/1", b"x");
+    let cut = [&one[..50], b"\r\n", &page("http://h/2", b"x")].concat();
+    for bytes in [[&one[..], &cut].concat(), [gzip(&one), gzip(&cut)].concat()] {
+        let found = read_bytes(&bytes);
+        assert_eq!(found.urls(), ["http://h/1", "http://h/2"]);
+        assert_eq!(found.reasons(), ["its head has no end"]);
+    }
+}

@@ -48,12 +48,15 @@ impl<T> Walk<'_, T> {
         reason: &str,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<Halt> {
-        let (layout, limits) = (&self.archive.layout, &self.options.limits);
+        let layout = &self.archive.layout;
         let damaged = self.stream.member();
         let size = self.stream.size();
         let input = self.stream.input();
         input.seek(damaged + 1);
-        let next = search::next_member(input, layout, size, layout.whole, limits)?;
+        let next = search::next_member(input, layout, size, layout.whole, self.options)?;
+        if self.options.stopped() {
+            return Ok(Halt::Stopped);
+        }
         let next = next.unwrap_or(size);
         let length = (!layout.whole).then(|| next - start.address);
         let halt = self.skip(start, length, reason, emit)?;
@@ -70,7 +73,10 @@ impl<T> Walk<'_, T> {
         let (extent, format) = (&self.archive.extent, self.archive.layout.format);
         let from = start.address + start.head.max(1);
         let size = self.stream.size();
-        let next = search::next_record(extent, format, from, size, &self.options.limits)?;
+        let next = search::next_record(extent, format, from, size, self.options)?;
+        if self.options.stopped() {
+            return Ok(Halt::Stopped);
+        }
         let next = next.unwrap_or(size);
         let halt = self.skip(start, Some(next - start.address), reason, emit)?;
         Ok(halt.unwrap_or(Halt::At(next)))

@@ -8,7 +8,7 @@ use super::input::{Extent, Input};
 use super::layout::{Codec, Format, Layout, is_line_end};
 use super::stream::{Stream, Tail};
 use super::{Archive, Closed, search, wacz, zstd};
-use crate::{Error, Limits, Place, Skipped, Source};
+use crate::{Error, Limits, Place, ReadOptions, Skipped, Source};
 
 /// See `crate::open`.
 pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
@@ -263,7 +263,11 @@ fn compressed(extent: &Extent, layout: &Layout, limits: &Limits) -> io::Result<C
     }
     // The first member may be what is damaged.
     let mut input = Input::new(extent);
-    let found = search::next_member(&mut input, layout, DAMAGED, false, limits)?;
+    let options = ReadOptions {
+        limits: limits.clone(),
+        ..ReadOptions::default()
+    };
+    let found = search::next_member(&mut input, layout, DAMAGED, false, &options)?;
     Ok(match found {
         Some(_) => Content::Records,
         None => Content::Other,

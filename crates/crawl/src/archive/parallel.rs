@@ -135,13 +135,13 @@ impl<T> Segment<T> {
 }
 
 fn find(archive: &Opened, from: u64, until: u64, options: &ReadOptions) -> io::Result<Option<u64>> {
-    let (extent, layout, limits) = (&archive.extent, &archive.layout, &options.limits);
+    let (extent, layout) = (&archive.extent, &archive.layout);
     if layout.codec == Codec::Plain {
-        return search::next_record(extent, layout.format, from, until, limits);
+        return search::next_record(extent, layout.format, from, until, options);
     }
     let mut input = Input::new(extent);
     input.seek(from);
-    search::next_member(&mut input, layout, until, false, limits)
+    search::next_member(&mut input, layout, until, false, options)
 }
 
 /// A segment as it is seen by who puts them together.

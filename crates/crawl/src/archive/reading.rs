@@ -9,7 +9,7 @@ use super::layout::{Format, is_line_end};
 use super::record::{self, Fact, Record, Role};
 use super::stream::Tail;
 use super::walk::{Emit, Item, Outcome, Signal, Start, Walk};
-use super::warc::{self, WarcHead};
+use super::warc::{self, HeadEnd, WarcHead};
 use super::{fields, search};
 use crate::Skipped;
 
@@ -64,7 +64,11 @@ impl<T> Walk<'_, T> {
                 return Ok(Err(Outcome::Wrong("no record begins there")));
             }
             let end = match format {
-                Format::Warc => fields::head_end(seen),
+                Format::Warc => match warc::head_end(&seen[..seen.len().min(limit)]) {
+                    HeadEnd::At(end) => Some(end),
+                    HeadEnd::Unseen => None,
+                    HeadEnd::Cut => return Ok(Err(Outcome::Wrong("its head has no end"))),
+                },
                 Format::Arc => {
                     memchr::memchr(b'\n', &seen[..seen.len().min(limit)]).map(|at| at + 1)
                 }
@@ -138,7 +142,7 @@ impl<T> Walk<'_, T> {
         }
         // Quirk: one line end is all that is behind a record of an ARC file, so what follows may be what is damaged.
         let is_plausible = format == Format::Arc
-            && search::next_record(extent, format, block, end, limits)?.is_none();
+            && search::next_record(extent, format, block, end, self.options)?.is_none();
         Ok((!is_plausible).then_some(Outcome::Wrong(WRONG_LENGTH)))
     }
 

@@ -142,10 +142,10 @@ impl<T> Walk<'_, T> {
                 Tail::Truncated => return Ok(false),
                 Tail::Broken(_) => {
                     let (damaged, size) = (self.stream.member(), self.stream.size());
-                    let (layout, limits) = (&self.archive.layout, &self.options.limits);
+                    let layout = &self.archive.layout;
                     let input = self.stream.input();
                     input.seek(damaged + 1);
-                    search::next_member(input, layout, size, true, limits)?.unwrap_or(size)
+                    search::next_member(input, layout, size, true, self.options)?.unwrap_or(size)
                 }
             };
             if next >= self.stream.size() {

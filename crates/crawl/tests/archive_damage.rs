@@ -319,6 +319,69 @@ fn an_archive_inside_of_an_archive_stays_one_body() {
     }
 }
 
+/// The end of a member with a wrong checksum is known, so nothing in it is taken for a member.
+#[test]
+fn an_archive_inside_of_a_damaged_member_stays_inside() {
+    let inner: Vec<_> = (0..20)
+        .map(|number| gzip(&page(&format!("http://inner/{number}"), b"inner")))
+        .collect();
+    let mut middle = stored(&page("http://outer/2", &inner.concat()));
+    let last = middle.len() - 20;
+    middle[last] ^= 1;
+    let one = stored(&page("http://outer/1", b"x"));
+    let three = stored(&page("http://outer/3", b"x"));
+    let file = crawl("x", &[one, middle, three].concat());
+    for threads in [1, 2] {
+        let found = read_from(&open_one(&file.path), 0, &options(threads, 500), usize::MAX);
+        assert_eq!(found.urls(), ["http://outer/1", "http://outer/3"]);
+        assert_eq!(
+            found.reasons(),
+            ["the checksum of its gzip member is wrong"]
+        );
+    }
+}
+
+/// Members in members, thousands deep, and all of them end in the same damage.
+#[test]
+fn damage_is_not_decoded_again_and_again() {
+    within_a_minute(|| {
+        const BLOCK: usize = 60_000;
+        let head = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 99999999999\r\n\r\n";
+        let kept = |length: usize| {
+            let length = (length as u16).to_le_bytes();
+            [0, length[0], length[1], !length[0], !length[1]]
+        };
+        let good = gzip(&page("http://h/good", b"x"));
+        let mut bytes = good.clone();
+        for block in 0..40 {
+            if block > 0 {
+                bytes.extend(kept(BLOCK));
+            }
+            // All that is kept as it is up to the end of the block is that of each member in it.
+            let mut at = 0;
+            while at + 200 < BLOCK {
+                bytes.extend(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03");
+                bytes.extend(kept(BLOCK - at - 15));
+                bytes.extend(head);
+                at += 15 + head.len();
+            }
+            bytes.extend(vec![b'x'; BLOCK - at]);
+        }
+        bytes.extend([7; 400]);
+        bytes.extend(&good);
+        let file = crawl("x", &bytes);
+        let source = open_one(&file.path);
+
+        let alone = read_from(&source, 0, &options(1, 500_000), usize::MAX);
+        let together = read_from(&source, 0, &options(2, 500_000), usize::MAX);
+
+        assert_eq!(alone.urls(), ["http://h/good", "http://h/good"]);
+        assert!(alone.skipped.len() < 1000, "{}", alone.skipped.len());
+        assert_eq!(alone.skipped, together.skipped);
+        assert_eq!(alone.ended, together.ended);
+    });
+}
+
 #[test]
 fn a_tail_that_was_cut_off_is_told() {
     let records: Vec<_> = (0..3)

@@ -48,19 +48,43 @@ impl<T> Walk<'_, T> {
         reason: &str,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<Halt> {
-        let layout = &self.archive.layout;
-        let damaged = self.stream.member();
-        let size = self.stream.size();
-        let input = self.stream.input();
-        input.seek(damaged + 1);
-        let next = search::next_member(input, layout, size, layout.whole, self.options)?;
+        let next = self.behind_damage()?;
         if self.options.stopped() {
             return Ok(Halt::Stopped);
         }
-        let next = next.unwrap_or(size);
-        let length = (!layout.whole).then(|| next - start.address);
+        let length = (!self.archive.layout.whole).then(|| next - start.address);
         let halt = self.skip(start, length, reason, emit)?;
         Ok(halt.unwrap_or(Halt::At(next)))
+    }
+
+    /// Where the next member is that can be believed, or the end of the file.
+    ///
+    /// What is damaged may have swallowed the next ones, so that they are looked for right behind its beginning. But it
+    /// may as well hold what only looks like members, and those others: they are not decoded again without end.
+    pub(super) fn behind_damage(&mut self) -> io::Result<u64> {
+        let (layout, size) = (&self.archive.layout, self.stream.size());
+        let (damaged, reached) = (self.stream.member(), self.stream.reached());
+        let (is_complete, out) = (self.stream.is_complete(), self.stream.out_of_member());
+        self.again = match damaged < self.lost {
+            true => self.again.saturating_add(out),
+            false => 0,
+        };
+        self.lost = self.lost.max(reached);
+        let input = self.stream.input();
+        if is_complete {
+            input.seek(reached);
+            let until = reached + 1;
+            let next = search::next_member(input, layout, until, layout.whole, self.options)?;
+            if next.is_some() || reached >= size {
+                return Ok(next.unwrap_or(size));
+            }
+        }
+        input.seek(match self.again > AGAIN {
+            true => self.lost.max(damaged + 1),
+            false => damaged + 1,
+        });
+        let next = search::next_member(input, layout, size, layout.whole, self.options)?;
+        Ok(next.unwrap_or(size))
     }
 
     /// Goes on with the next record that can be believed, in a file that is not compressed.
@@ -177,3 +201,6 @@ impl<T> Walk<'_, T> {
 
 const SEARCHED: usize = 64 * 1024;
 const OVERLAP: usize = 8;
+
+/// How many bytes may come out of the same damaged stretch again.
+const AGAIN: u64 = 64 * 1024 * 1024;

@@ -254,7 +254,7 @@ fn is_member(
         filled += step.produced;
         let seen = &probe[..filled];
         let is_over = match step.progress {
-            Progress::Broken(_) => return false,
+            Progress::Broken(_) | Progress::Unproven(_) => return false,
             Progress::Going => filled == probe.len(),
             Progress::Starved | Progress::Ended => true,
         };

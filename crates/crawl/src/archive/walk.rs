@@ -45,6 +45,9 @@ pub(super) struct Walk<'a, T> {
     pub(super) stream: Stream,
     /// How often a stream was read again because of a length that was wrong.
     pub(super) restarts: u32,
+    /// How far decoding came in a damaged stretch, and how many bytes came out of it more than once.
+    pub(super) lost: u64,
+    pub(super) again: u64,
 }
 
 /// What became of a record.
@@ -84,6 +87,8 @@ impl<'a, T> Walk<'a, T> {
             work,
             stream: Stream::new(&archive.extent, &archive.layout, &options.limits),
             restarts: 0,
+            lost: 0,
+            again: 0,
         }
     }
 
@@ -94,11 +99,13 @@ impl<'a, T> Walk<'a, T> {
         until: u64,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<Halt> {
+        (self.lost, self.again) = (0, 0);
         if self.archive.layout.whole {
             return self.whole(from, emit);
         }
         let mut at = from;
-        while at < until.min(self.stream.size()) {
+        // A damaged stretch is gone through by whoever began with it: what is given up in it depends on all of it.
+        while at < until.max(self.lost).min(self.stream.size()) {
             if self.options.stopped() {
                 return Ok(Halt::Stopped);
             }
@@ -106,7 +113,7 @@ impl<'a, T> Walk<'a, T> {
                 Halt::At(next) => at = next.max(at + 1),
                 halt => return Ok(halt),
             }
-            if emit(Signal::Unit(at)).is_break() {
+            if at >= self.lost && emit(Signal::Unit(at)).is_break() {
                 return Ok(Halt::Stopped);
             }
         }

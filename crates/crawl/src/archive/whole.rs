@@ -3,7 +3,6 @@
 use std::io;
 
 use super::block::Fault;
-use super::search;
 use super::stream::Tail;
 use super::walk::{Emit, Halt, Outcome, Signal, Start, Walk};
 
@@ -140,13 +139,7 @@ impl<T> Walk<'_, T> {
                 Tail::Open => continue,
                 Tail::Ended(next) => next,
                 Tail::Truncated => return Ok(false),
-                Tail::Broken(_) => {
-                    let (damaged, size) = (self.stream.member(), self.stream.size());
-                    let layout = &self.archive.layout;
-                    let input = self.stream.input();
-                    input.seek(damaged + 1);
-                    search::next_member(input, layout, size, true, self.options)?.unwrap_or(size)
-                }
+                Tail::Broken(_) => self.behind_damage()?,
             };
             if next >= self.stream.size() {
                 return Ok(false);

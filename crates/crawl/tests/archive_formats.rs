@@ -10,8 +10,10 @@ use std::fs::Permissions;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use crawl::{Kind, Limits, News, Source};
+use crawl::{Body, Capture, Kind, Limits, News, Source};
 use support::*;
 
 #[test]
@@ -370,6 +372,62 @@ fn urls_that_are_no_text_stay_different() {
         );
         assert_eq!(read_bytes(&of(arc.clone(), letter)).urls(), [url("caf")]);
     }
+}
+
+#[test]
+fn fields_that_are_too_long_to_be_true_are_left_out() {
+    let long = "x".repeat(20_000);
+    let refused = page(&format!("http://h/{long}"), b"x");
+    let fields = [
+        ("WARC-Type", "response"),
+        ("WARC-Target-URI", "http://h/"),
+        ("WARC-Payload-Digest", &long),
+        ("WARC-Truncated", &long),
+    ];
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: {long}\r\nLast-Modified: {long}\r\nContent-Encoding: {long}\r\n\r\nx"
+    );
+    let kept = record(&fields, head.as_bytes());
+    let found = read_bytes(&[refused, kept].concat());
+
+    assert_eq!(found.urls(), ["http://h/"]);
+    assert_eq!(found.reasons(), ["its URL is longer than any that is read"]);
+    let capture = &found.captures[0].0;
+    let texts = [
+        &capture.digest,
+        &capture.truncated,
+        &capture.declared,
+        &capture.last_modified,
+        &capture.coding,
+    ];
+    assert_eq!(texts.into_iter().flatten().count(), 0);
+}
+
+/// What threads have found and nobody has taken yet must not fill the memory.
+#[test]
+fn long_urls_are_not_heaped_up() {
+    let url = format!("http://h/{}", "x".repeat(16_000));
+    let record = gzip(&page(&url, b""));
+    let file = crawl("x", &record.repeat(6000));
+    let found = AtomicUsize::new(0);
+    let mut ahead = None;
+
+    let work = |_: &Capture, _: &mut Body<'_>| found.fetch_add(1, Ordering::Relaxed);
+    let options = options(2, 64 << 20);
+    let ended = open_one(&file.path).read(0, &options, &work, &mut |_| {
+        ahead.get_or_insert_with(|| {
+            let mut count = 0;
+            while found.load(Ordering::Relaxed) != count {
+                count = found.load(Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(300));
+            }
+            count
+        });
+        ControlFlow::Continue(())
+    });
+
+    assert!(!ended.unwrap().stopped);
+    assert!(ahead.unwrap() < 1500, "{ahead:?}");
 }
 
 #[test]

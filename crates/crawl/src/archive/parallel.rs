@@ -109,12 +109,15 @@ impl<T: Send> Segment<T> {
             return;
         };
         let mut batch = Vec::with_capacity(BATCH);
+        let mut weight = 0;
         let halt = walk.span(begin, self.until, &mut |signal| {
+            weight += signal.weight();
             batch.push(signal);
-            match batch.len() < BATCH {
-                true => ControlFlow::Continue(()),
-                false => self.send(&mut batch),
+            if batch.len() < BATCH && weight < HEAVY {
+                return ControlFlow::Continue(());
             }
+            weight = 0;
+            self.send(&mut batch)
         });
         if self.send(&mut batch).is_break() {
             return;
@@ -304,3 +307,6 @@ impl<T> Drop for Ending<'_, T> {
 /// How much of a segment can wait to be handed over: so many batches of so many records.
 const CAPACITY: usize = 64;
 const BATCH: usize = 64;
+
+/// The bytes of memory with which a batch is full in any case.
+const HEAVY: usize = 64 * 1024;

@@ -127,8 +127,9 @@ impl Record {
 
     /// The record that a line of an ARC file begins.
     pub(super) fn of_arc(line: &ArcLine<'_>, place: Place) -> Self {
-        let url = warc::url(line.url);
+        let url = warc::url(&line.url[..line.url.len().min(fields::URL)]);
         let role = match is_document(&url) {
+            true if line.url.len() > fields::URL => Role::Refused(LONG_URL),
             true => Role::Capture(
                 Box::new(Capture {
                     url,
@@ -160,6 +161,12 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
     }
     if !(is_request || is_metadata || is_response || is_resource || is_revisit) {
         return Role::Other;
+    }
+    if head.url.len() > fields::URL {
+        return match is_request || is_metadata {
+            true => Role::Other,
+            false => Role::Refused(LONG_URL),
+        };
     }
     let (url, crawled) = (warc::url(&head.url), date::iso(&head.date));
     let link = keys.link(head, &url, crawled);
@@ -201,10 +208,10 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
     let capture = Capture {
         declared: declared.filter(|_| !is_http),
         digest: digest(head, is_revisit),
-        truncated: some_text(&head.truncated).filter(|_| !is_revisit),
+        truncated: fields::short(&head.truncated).filter(|_| !is_revisit),
         kind: match is_revisit {
             true => Kind::Revisit {
-                refers_to: (!head.refers_to_url.is_empty()).then(|| warc::url(&head.refers_to_url)),
+                refers_to: fields::url(&head.refers_to_url),
                 refers_to_date: date::iso(&head.refers_to_date),
             },
             false => Kind::Document,
@@ -280,8 +287,8 @@ pub(super) fn metadata(fact: &mut Fact, block: &mut Block<'_>) {
             said.is_seed = Some(true);
             said.depth = Some(0);
         }
-        b"via" => said.parent = (!value.is_empty()).then(|| warc::url(&value)),
-        b"hopsFromSeed" => {
+        b"via" => said.parent = fields::url(&value),
+        b"hopsFromSeed" if value.len() <= PATH => {
             let path = fields::text(&value);
             said.depth = depth(&path);
             said.path_from_seed = Some(path);
@@ -311,17 +318,18 @@ fn is_document(url: &str) -> bool {
 
 /// The digest of a payload. That of nothing, which some write for pages that did not change, says nothing.
 fn digest(head: &WarcHead<'_>, is_revisit: bool) -> Option<String> {
-    let digest = some_text(&head.payload_digest)?;
+    let digest = fields::short(&head.payload_digest)?;
     let is_of_nothing = digest.ends_with("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")
         || digest.ends_with("da39a3ee5e6b4b0d3255bfef95601890afd80709");
     (!(is_revisit && is_of_nothing)).then_some(digest)
 }
 
-fn some_text(bytes: &[u8]) -> Option<String> {
-    (!bytes.is_empty()).then(|| fields::text(bytes))
-}
-
 const STEP: usize = 4096;
+
+/// The longest discovery path. Heritrix keeps 50 letters.
+const PATH: usize = 1024;
+
+const LONG_URL: &str = "its URL is longer than any that is read";
 
 /// How much of a request or metadata record is looked at.
 const FACTS: usize = 16 * 1024;

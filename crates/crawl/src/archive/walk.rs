@@ -7,7 +7,7 @@ use super::block::Fault;
 use super::record::{Fact, Keys, Link};
 use super::stream::{Stream, Tail};
 use super::{Opened, Work};
-use crate::{Capture, ReadOptions, Skipped};
+use crate::{Capture, Kind, ReadOptions, Skipped};
 
 /// What is found on the way.
 pub(super) enum Signal<T> {
@@ -23,6 +23,30 @@ pub(super) enum Item<T> {
     Skipped(Skipped),
     /// Nothing to be told, but it counts.
     Other,
+}
+
+impl<T> Signal<T> {
+    /// How many bytes of memory it takes, more or less.
+    pub(super) fn weight(&self) -> usize {
+        let capture = match self {
+            Self::Record {
+                item: Item::Capture(capture, ..),
+                ..
+            } => capture,
+            Self::Record {
+                item: Item::Fact(fact),
+                ..
+            } => &fact.capture,
+            _ => return size_of::<Self>(),
+        };
+        let refers_to = match &capture.kind {
+            Kind::Revisit { refers_to, .. } => refers_to,
+            Kind::Document => &None,
+        };
+        let long = [&capture.parent, &capture.path_from_seed, refers_to];
+        let long = long.into_iter().flatten().map(String::len).sum::<usize>();
+        size_of::<Capture>() + capture.url.len() + long
+    }
 }
 
 /// How a walk ended.

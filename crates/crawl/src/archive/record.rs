@@ -46,10 +46,23 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Whether one of the two names the other, or both name a third.
+    /// Whether one of the two names the other.
     pub(super) fn names(&self, other: &Self) -> bool {
-        let has = |link: &Self, id: u64| id != 0 && link.others.contains(&id);
-        has(self, other.id) || has(other, self.id) || self.others.iter().any(|id| has(other, *id))
+        self.has(other.id) || other.has(self.id)
+    }
+
+    /// Whether both name a third.
+    pub(super) fn shares(&self, other: &Self) -> bool {
+        self.others.iter().any(|id| other.has(*id))
+    }
+
+    /// Whether anything ties the two together.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        self.names(other) || self.shares(other) || self.is_alike(other)
+    }
+
+    fn has(&self, id: u64) -> bool {
+        id != 0 && self.others.contains(&id)
     }
 
     /// Whether both are of the same URL at the same second.
@@ -102,8 +115,16 @@ impl Keys {
         }
     }
 
-    fn link(&self, head: &WarcHead<'_>, url: &str, crawled: Option<i64>) -> Link {
-        let others = head.concurrent_to.iter().chain([&head.refers_to]);
+    fn link(
+        &self,
+        head: &WarcHead<'_>,
+        is_revisit: bool,
+        url: &str,
+        crawled: Option<i64>,
+    ) -> Link {
+        // A revisit refers to an earlier capture, which has requests and metadata of its own.
+        let refers_to = Some(&head.refers_to).filter(|_| !is_revisit);
+        let others = head.concurrent_to.iter().chain(refers_to);
         Link {
             id: self.id(&head.id),
             others: others.map(|id| self.id(id)).filter(|id| *id != 0).collect(),
@@ -169,7 +190,7 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
         };
     }
     let (url, crawled) = (warc::url(&head.url), date::iso(&head.date));
-    let link = keys.link(head, &url, crawled);
+    let link = keys.link(head, is_revisit, &url, crawled);
     let capture = Capture {
         url,
         crawled,

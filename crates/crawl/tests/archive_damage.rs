@@ -242,6 +242,53 @@ fn a_wrong_length_in_a_stream_of_members_costs_no_other() {
     }
 }
 
+/// Files are put together of such as have a member for each record, and of such as have one for all.
+#[test]
+fn members_with_many_records_lose_nothing_of_the_others() {
+    let page = |name: &str| page(&format!("http://h/{name}"), b"some body");
+    for wrong in ["3", "99", "450", "99999999999"] {
+        let two = with_length(page("2"), wrong);
+        let many = gzip(&[page("1"), two, page("3"), page("4")].concat());
+        let each = |names: &[&str]| -> Vec<u8> {
+            names.iter().flat_map(|name| gzip(&page(name))).collect()
+        };
+        for before in [&["a"][..], &["a", "b", "c", "d", "e"]] {
+            let bytes = [each(before), many.clone(), each(&["5"])].concat();
+            let file = crawl("x", &bytes);
+            for threads in [1, 2] {
+                let source = open_one(&file.path);
+                let found = read_from(&source, 0, &options(threads, 300), usize::MAX);
+                let names = [before, &["1", "3", "4", "5"]].concat();
+                let urls: Vec<_> = names
+                    .iter()
+                    .map(|name| format!("http://h/{name}"))
+                    .collect();
+                assert_eq!(found.urls(), urls, "{wrong}: {:?}", found.skipped);
+                assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
+            }
+        }
+    }
+}
+
+/// What was read of a member that is still being written is not read again.
+#[test]
+fn a_member_of_many_records_that_grows_is_read_once() {
+    let page = |number: usize| page(&format!("http://h/{number}"), &[b'x'; 200]);
+    let many = stored(&(1..20).map(page).collect::<Vec<_>>().concat());
+    let bytes = [gzip(&page(0)), many].concat();
+    let half = bytes.len() / 2;
+    let file = crawl("x.warc.gz.open", &bytes[..half]);
+
+    let first = read(&file.path);
+    std::fs::write(&file.path, &bytes).unwrap();
+    let position = first.ended.as_ref().unwrap().position;
+    let rest = read_from(&open_one(&file.path), position, &options(1, 1000), usize::MAX);
+
+    let urls = [first.urls(), rest.urls()].concat();
+    let expected: Vec<_> = (0..20).map(|number| format!("http://h/{number}")).collect();
+    assert_eq!(urls, expected);
+}
+
 #[test]
 fn a_damaged_member_of_a_stream_costs_nothing_of_the_next() {
     let pair = |name: &str| {

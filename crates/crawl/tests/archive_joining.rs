@@ -219,7 +219,7 @@ fn breaking_off_and_going_on_is_as_reading_at_once() {
         captures.extend(rest.captures);
         let mut captures: Vec<_> = captures.into_iter().map(|(capture, _)| capture).collect();
         for late in first.late.iter().chain(&rest.late) {
-            let same = |capture: &&mut crawl::Capture| capture.url == late.url;
+            let same = |capture: &&mut Capture| capture.url == late.url;
             if let Some(capture) = captures.iter_mut().find(same) {
                 capture.parent = late.parent.clone().or(capture.parent.take());
                 capture.depth = late.depth.or(capture.depth);

@@ -14,19 +14,18 @@ impl<T> Walk<'_, T> {
         start: Start,
         fault: Fault,
         emit: &mut Emit<'_, T>,
-    ) -> io::Result<Halt> {
+    ) -> io::Result<Option<Halt>> {
         let short = "it is shorter than its head says";
-        match (fault, self.stream.tail()) {
+        let halt = match (fault, self.stream.tail()) {
             (Fault::Io(error), _) => Err(error),
             (Fault::Stopped, _) => Ok(Halt::Stopped),
             (Fault::Short, Tail::Ended(next)) if next < self.stream.size() => {
-                let length = Some(next - start.address);
-                self.skip(start, length, short, emit)
-                    .map(|halt| halt.unwrap_or(Halt::At(next)))
+                return self.pass_to_record(start, short, emit);
             }
             (Fault::Short | Fault::Truncated, _) => self.truncated(start, emit),
             (Fault::Broken(reason), _) => self.around_member(start, reason, emit),
-        }
+        };
+        halt.map(Some)
     }
 
     /// The file ends in a record: either it is being written, or damaged so that the end was not seen.
@@ -113,7 +112,9 @@ impl<T> Walk<'_, T> {
         reason: &str,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<Option<Halt>> {
-        if !self.find_in_stream(false)? {
+        self.go_back(start)?;
+        let found = self.find_in_stream(false)?;
+        if !found {
             match self.stream.tail() {
                 Tail::Truncated => return self.truncated(start, emit).map(Some),
                 Tail::Broken(reason) => return self.around_member(start, reason, emit).map(Some),
@@ -123,12 +124,24 @@ impl<T> Walk<'_, T> {
                 return Ok(Some(Halt::Stopped));
             }
         }
-        let length = self
-            .archive
-            .layout
-            .whole
-            .then(|| self.stream.decoded() - start.decoded);
+        let length = match self.stream.tail() {
+            Tail::Ended(next) if !found => next.checked_sub(start.address),
+            _ => None,
+        };
         self.skip(start, length, reason, emit)
+    }
+
+    /// What a length that is too great has passed over is read again, but not without end.
+    pub(super) fn go_back(&mut self, start: Start) -> io::Result<()> {
+        let is_reachable = start.member_decoded <= start.decoded;
+        if start.head == 0 || !is_reachable || self.restarts == RESTARTS {
+            return Ok(());
+        }
+        self.restarts += 1;
+        self.stream
+            .start_counting(start.member, start.member_decoded);
+        self.pass_to(start.decoded + start.head)?;
+        Ok(())
     }
 
     /// Moves the window to where a record begins. `false` if the member ends before. `at_line` says that one may begin
@@ -198,6 +211,8 @@ impl<T> Walk<'_, T> {
         Ok(flow.is_break().then_some(Halt::Stopped))
     }
 }
+
+const RESTARTS: u32 = 16;
 
 const SEARCHED: usize = 64 * 1024;
 const OVERLAP: usize = 8;

@@ -253,7 +253,9 @@ fn compressed(extent: &Extent, layout: &Layout, limits: &Limits) -> io::Result<C
     if let Some(span) = search::head(layout.format, &seen[start..]) {
         let behind = (start + span.head) as u64;
         let record = behind.saturating_add(span.length);
-        return Ok(match has_more(&mut stream, layout.format, record)? {
+        let is_stream = has_more(&mut stream, layout.format, record)?
+            || has_more_later(&mut stream, layout.format)?;
+        return Ok(match is_stream {
             true => Content::Stream(stream.expected()),
             false => Content::Records,
         });
@@ -291,11 +293,41 @@ fn has_more(stream: &mut Stream, format: Format, mut record: u64) -> io::Result<
     Ok(format.begins(stream.fill(LOOK)?))
 }
 
+/// Whether the members behind the first have more than a record each: files are put together of such as do and such as
+/// do not.
+fn has_more_later(stream: &mut Stream, format: Format) -> io::Result<bool> {
+    for _ in 0..LATER {
+        let next = match stream.tail() {
+            Tail::Ended(next) if next < stream.size() => next,
+            _ => return Ok(false),
+        };
+        stream.start(next);
+        let seen = stream.fill(LOOK)?;
+        let start = seen.iter().position(|byte| !is_line_end(*byte));
+        let start = start.unwrap_or(seen.len());
+        let Some(span) = search::head(format, &seen[start..]) else {
+            return Ok(false);
+        };
+        let record = ((start + span.head) as u64).saturating_add(span.length);
+        if record > MODERATE {
+            return Ok(false);
+        }
+        if has_more(stream, format, record)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// How far a file is looked into.
 const LOOK: usize = 64 * 1024;
 
 /// How far a first member that is damaged may reach.
 const DAMAGED: u64 = 1024 * 1024;
+
+/// How many members behind the first are looked at, and how long their records may be.
+const LATER: usize = 2;
+const MODERATE: u64 = 1024 * 1024;
 
 /// A first record as large as this is one of many, each compressed by itself.
 const LARGE: u64 = 64 * 1024 * 1024;

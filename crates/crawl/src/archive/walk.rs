@@ -67,7 +67,7 @@ pub(super) struct Walk<'a, T> {
     pub(super) keys: &'a Keys,
     pub(super) work: &'a Work<'a, T>,
     pub(super) stream: Stream,
-    /// How often a stream was read again because of a length that was wrong.
+    /// How often a member, or the whole stream, was read again because of a length that was wrong.
     pub(super) restarts: u32,
     /// How far decoding came in a damaged stretch, and how many bytes came out of it more than once.
     pub(super) lost: u64,
@@ -147,6 +147,7 @@ impl<'a, T> Walk<'a, T> {
     /// Reads one member with the records that are in it, or one record of a file that is not compressed.
     fn unit(&mut self, at: u64, emit: &mut Emit<'_, T>) -> io::Result<Halt> {
         self.stream.start(at);
+        self.restarts = 0;
         loop {
             self.pass_line_ends()?;
             let start = self.start(at);
@@ -165,7 +166,7 @@ impl<'a, T> Walk<'a, T> {
                     Some(Halt::At(self.stream.offset()))
                 }
                 Outcome::Good | Outcome::Refused => None,
-                Outcome::Faulty(fault) => Some(self.around(start, fault, emit)?),
+                Outcome::Faulty(fault) => self.around(start, fault, emit)?,
                 Outcome::Wrong(reason) if self.archive.layout.is_plain() => {
                     Some(self.around_record(start, reason, emit)?)
                 }

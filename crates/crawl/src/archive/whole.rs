@@ -73,14 +73,7 @@ impl<T> Walk<'_, T> {
             Outcome::Faulty(Fault::Short) => "it is shorter than its head says",
             Outcome::Wrong(reason) => reason,
         };
-        // What a length that is too great has passed over is read again, but not without end.
-        let is_reachable = start.member_decoded <= start.decoded;
-        if start.head > 0 && is_reachable && self.restarts < RESTARTS {
-            self.restarts += 1;
-            self.stream
-                .start_counting(start.member, start.member_decoded);
-            self.pass_to(start.decoded + start.head)?;
-        }
+        self.go_back(start)?;
         self.find_in_whole(false)?;
         let length = Some(self.stream.decoded().saturating_sub(start.decoded));
         self.skip(start, length, reason, emit)
@@ -121,7 +114,7 @@ impl<T> Walk<'_, T> {
     }
 
     /// Moves the window to the byte that so many come before. `false` if there are not as many.
-    fn pass_to(&mut self, decoded: u64) -> io::Result<bool> {
+    pub(super) fn pass_to(&mut self, decoded: u64) -> io::Result<bool> {
         loop {
             let left = decoded - self.stream.decoded().min(decoded);
             if left == 0 {
@@ -148,5 +141,3 @@ impl<T> Walk<'_, T> {
         }
     }
 }
-
-const RESTARTS: u32 = 16;

@@ -8,12 +8,12 @@ mod support;
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::ops::Range;
-use std::sync::atomic::Ordering;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crawl::Limits;
+use crawl::{Body, Capture, Limits};
 use support::*;
 
 /// How the records of a random archive are put into a file.
@@ -100,6 +100,23 @@ fn archives_come_back_exactly_on_any_number_of_threads() {
                 assert!(found.skipped.is_empty(), "{shape:?} {:?}", found.skipped);
             }
         }
+    }
+}
+
+/// Where segments begin as the ones before them end, nothing is done twice.
+#[test]
+fn what_is_read_in_parallel_is_read_once() {
+    let mut random = Random::new(4);
+    for shape in SHAPES {
+        let archive = archive(&mut random, shape, 200);
+        let file = crawl("x", &archive.bytes);
+        let source = open_one(&file.path);
+        let count = AtomicUsize::new(0);
+        let work = |_: &Capture, _: &mut Body<'_>| count.fetch_add(1, Ordering::Relaxed);
+        let taken = &mut |_| ControlFlow::Continue(());
+        let ended = source.read(0, &options(2, 60_000), &work, taken).unwrap();
+        assert!(!ended.stopped);
+        assert_eq!(count.into_inner(), 200, "{shape:?}");
     }
 }
 

@@ -163,6 +163,8 @@ impl<'a, T> Walk<'a, T> {
             let halt = match outcome {
                 Outcome::Stopped => Some(Halt::Stopped),
                 Outcome::Good | Outcome::Refused if self.archive.layout.is_plain() => {
+                    // The next record is where others look for it, not at the empty lines before.
+                    self.pass_line_ends()?;
                     Some(Halt::At(self.stream.offset()))
                 }
                 Outcome::Good | Outcome::Refused => None,

@@ -634,3 +634,18 @@ fn a_head_that_is_cut_off_costs_no_other() {
         assert_eq!(found.reasons(), ["its head has no end"]);
     }
 }
+
+#[test]
+fn a_panic_in_what_takes_is_passed_on() {
+    within_a_minute(|| {
+        let records: Vec<_> = (0..3000)
+            .map(|n| gzip(&page(&format!("http://h/{n}"), b"x")))
+            .collect();
+        let file = crawl("x", &records.concat());
+        let source = open_one(&file.path);
+        let result = std::panic::catch_unwind(|| {
+            source.read(0, &options(3, 5000), &whole_body, &mut |_| panic!("enough"))
+        });
+        assert!(result.is_err());
+    });
+}

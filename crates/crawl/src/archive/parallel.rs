@@ -27,6 +27,8 @@ pub(super) fn read<T: Send>(
     let keys = Keys::default();
     let segments = Segments::new(archive, from, options);
     std::thread::scope(|scope| {
+        // If whoever takes what is found panics, the others must not wait for it.
+        let _end = Ending(&segments);
         for _ in 0..options.threads.min(segments.count()) {
             scope.spawn(|| {
                 // If this thread panics, nobody must wait for it.

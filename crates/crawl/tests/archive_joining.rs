@@ -6,6 +6,7 @@
 
 mod support;
 
+use crawl::Capture;
 use support::*;
 
 fn about(kind: &str, other: (&str, &str), block: &str) -> Vec<u8> {
@@ -73,6 +74,67 @@ fn the_other_side_may_be_the_one_that_names() {
     let found = read_bytes(&[request, response].concat());
 
     assert_eq!(found.captures[0].0.parent.as_deref(), Some("http://h/from"));
+}
+
+#[test]
+fn a_revisit_does_not_get_what_is_said_of_what_it_refers_to() {
+    let original = response("http://h/1", "<urn:original>", "", b"x");
+    let fields = [
+        ("WARC-Type", "revisit"),
+        ("WARC-Record-ID", "<urn:revisit>"),
+        ("WARC-Target-URI", "http://h/2"),
+        ("WARC-Refers-To", "<urn:original>"),
+    ];
+    let revisit = record(&fields, b"HTTP/1.1 200 OK\r\n\r\n");
+    let metadata = about("metadata", ("WARC-Refers-To", "<urn:original>"), METADATA);
+
+    for records in [
+        [&original, &revisit, &metadata],
+        [&metadata, &revisit, &original],
+        [&revisit, &original, &metadata],
+    ] {
+        let bytes: Vec<_> = records.into_iter().flatten().copied().collect();
+        let found = read_bytes(&bytes);
+        let parent = |url: &str| {
+            let of = |capture: &&(Capture, _)| capture.0.url == url;
+            found.captures.iter().find(of).unwrap().0.parent.as_deref()
+        };
+        assert_eq!(parent("http://h/1"), Some("http://h/via"));
+        assert_eq!(parent("http://h/2"), None);
+    }
+}
+
+/// Two responses to one request: what names one of them is not for the other.
+#[test]
+fn a_name_counts_more_than_a_third_that_both_name() {
+    let answer = |url: &str, id: &str| {
+        let fields = [
+            ("WARC-Type", "response"),
+            ("WARC-Record-ID", id),
+            ("WARC-Concurrent-To", "<urn:third>"),
+            ("WARC-Target-URI", url),
+        ];
+        record(&fields, b"HTTP/1.1 200 OK\r\n\r\nx")
+    };
+    let metadata = record(
+        &[
+            ("WARC-Type", "metadata"),
+            ("WARC-Concurrent-To", "<urn:third>"),
+            ("WARC-Refers-To", "<urn:one>"),
+            ("Content-Type", "application/warc-fields"),
+        ],
+        METADATA.as_bytes(),
+    );
+    let (one, two) = (
+        answer("http://h/1", "<urn:one>"),
+        answer("http://h/2", "<urn:two>"),
+    );
+
+    let found = read_bytes(&[one, two, metadata].concat());
+
+    let parents = found.captures.iter().map(|(capture, _)| &capture.parent);
+    let parents: Vec<_> = parents.map(Option::as_deref).collect();
+    assert_eq!(parents, [Some("http://h/via"), None]);
 }
 
 #[test]
@@ -157,7 +219,7 @@ fn breaking_off_and_going_on_is_as_reading_at_once() {
         captures.extend(rest.captures);
         let mut captures: Vec<_> = captures.into_iter().map(|(capture, _)| capture).collect();
         for late in first.late.iter().chain(&rest.late) {
-            let same = |capture: &&mut crawl::Capture| capture.url == late.url;
+            let same = |capture: &&mut Capture| capture.url == late.url;
             if let Some(capture) = captures.iter_mut().find(same) {
                 capture.parent = late.parent.clone().or(capture.parent.take());
                 capture.depth = late.depth.or(capture.depth);

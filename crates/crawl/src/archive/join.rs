@@ -125,7 +125,7 @@ impl<'t, T> Join<'t, T> {
             let What::Fact(fact) = &waiting.what else {
                 continue;
             };
-            if !fact.link.names(&link) && !fact.link.is_alike(&link) {
+            if !fact.link.is_of(&link) {
                 continue;
             }
             begin = begin.min(waiting.begin);
@@ -151,8 +151,10 @@ impl<'t, T> Join<'t, T> {
             _ => false,
         };
         let named = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.names(link));
+        let sharing = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.shares(link));
         let alike = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.is_alike(link));
         let found = self.waiting.iter().rposition(named);
+        let found = found.or_else(|| self.waiting.iter().rposition(sharing));
         let found = found.or_else(|| self.waiting.iter().rposition(alike));
         let Some(Waiting {
             what:
@@ -165,8 +167,7 @@ impl<'t, T> Join<'t, T> {
         }) = found.and_then(|index| self.waiting.get_mut(index))
         else {
             // A request knows nothing better than what was said already.
-            let is_known =
-                |(_, link): &(u64, Link)| fact.link.names(link) || fact.link.is_alike(link);
+            let is_known = |(_, link): &(u64, Link)| fact.link.is_of(link);
             if fact.is_metadata || !self.told_of.iter().any(is_known) {
                 self.wait(unit, unit, What::Fact(fact));
             }

@@ -27,6 +27,8 @@ pub(super) fn read<T: Send>(
     let keys = Keys::default();
     let segments = Segments::new(archive, from, options);
     std::thread::scope(|scope| {
+        // If whoever takes what is found panics, the others must not wait for it.
+        let _end = Ending(&segments);
         for _ in 0..options.threads.min(segments.count()) {
             scope.spawn(|| {
                 // If this thread panics, nobody must wait for it.
@@ -109,12 +111,15 @@ impl<T: Send> Segment<T> {
             return;
         };
         let mut batch = Vec::with_capacity(BATCH);
+        let mut weight = 0;
         let halt = walk.span(begin, self.until, &mut |signal| {
+            weight += signal.weight();
             batch.push(signal);
-            match batch.len() < BATCH {
-                true => ControlFlow::Continue(()),
-                false => self.send(&mut batch),
+            if batch.len() < BATCH && weight < HEAVY {
+                return ControlFlow::Continue(());
             }
+            weight = 0;
+            self.send(&mut batch)
         });
         if self.send(&mut batch).is_break() {
             return;
@@ -135,13 +140,13 @@ impl<T> Segment<T> {
 }
 
 fn find(archive: &Opened, from: u64, until: u64, options: &ReadOptions) -> io::Result<Option<u64>> {
-    let (extent, layout, limits) = (&archive.extent, &archive.layout, &options.limits);
+    let (extent, layout) = (&archive.extent, &archive.layout);
     if layout.codec == Codec::Plain {
-        return search::next_record(extent, layout.format, from, until, limits);
+        return search::next_record(extent, layout.format, from, until, options);
     }
     let mut input = Input::new(extent);
     input.seek(from);
-    search::next_member(&mut input, layout, until, false, limits)
+    search::next_member(&mut input, layout, until, false, options)
 }
 
 /// A segment as it is seen by who puts them together.
@@ -198,7 +203,7 @@ impl<T> Segments<T> {
     fn new(archive: &Opened, from: u64, options: &ReadOptions) -> Self {
         let is_stream = archive.layout.whole;
         // A stream cannot be entered but at its beginning; one thread still reads it while this one hands over.
-        let size = match is_stream || archive.extent.deflated.is_some() {
+        let size = match is_stream || archive.extent.part.deflated.is_some() {
             true => u64::MAX,
             false => options.limits.segment.max(1),
         };
@@ -304,3 +309,6 @@ impl<T> Drop for Ending<'_, T> {
 /// How much of a segment can wait to be handed over: so many batches of so many records.
 const CAPACITY: usize = 64;
 const BATCH: usize = 64;
+
+/// The bytes of memory with which a batch is full in any case.
+const HEAVY: usize = 64 * 1024;

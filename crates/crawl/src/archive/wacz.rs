@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::input::Extent;
+use super::input::{Extent, Part};
 
 /// A member: its name, and where its bytes are, or why they cannot be had.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) fn members(extent: &Extent) -> io::Result<Option<Vec<Member>>> {
     if length > DIRECTORY
         || offset
             .checked_add(length)
-            .is_none_or(|end| end > extent.length)
+            .is_none_or(|end| end > extent.part.length)
     {
         return Ok(None);
     }
@@ -43,9 +43,9 @@ pub(super) fn members(extent: &Extent) -> io::Result<Option<Vec<Member>>> {
 
 /// The offset and length of the directory, from the record at the end of the file.
 fn directory(extent: &Extent) -> io::Result<Option<(u64, u64)>> {
-    let tail = extent.length.min(TAIL);
+    let tail = extent.part.length.min(TAIL);
     let mut bytes = vec![0; tail as usize];
-    let start = extent.length - tail;
+    let start = extent.part.length - tail;
     let count = extent.read_at(start, &mut bytes)?;
     let bytes = &bytes[..count];
     let Some(at) = memchr::memmem::rfind(bytes, b"PK\x05\x06") else {
@@ -141,7 +141,7 @@ impl Entry {
         let start = self.offset + 30 + u64::from(name) + u64::from(extra);
         if start
             .checked_add(self.compressed)
-            .is_none_or(|end| end > extent.length)
+            .is_none_or(|end| end > extent.part.length)
         {
             return Ok(Err("it reaches behind the end of the ZIP file"));
         }
@@ -155,9 +155,11 @@ impl Entry {
         };
         Ok(Ok(Extent {
             file: extent.file.clone(),
-            start,
-            length: self.compressed,
-            deflated,
+            part: Part {
+                start,
+                length: self.compressed,
+                deflated,
+            },
         }))
     }
 }

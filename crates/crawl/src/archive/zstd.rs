@@ -142,7 +142,7 @@ impl Zstd {
         let expected = self.decoder.get_checksum_from_data();
         let wrong = expected.is_some() && expected != self.decoder.get_calculated_checksum();
         Step::default().with(match wrong {
-            true => Progress::Broken("the checksum of its zstd frame is wrong"),
+            true => Progress::Unproven("the checksum of its zstd frame is wrong"),
             false => Progress::Ended,
         })
     }

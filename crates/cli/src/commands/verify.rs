@@ -48,7 +48,7 @@ impl Verify {
             threads: self.jobs.map_or_else(cores, usize::from),
         };
         let bar = bar(self.quiet);
-        let verified = jobs::verify(&holdings, None, options, &|done| bar.set_position(done));
+        let verified = jobs::verify(&holdings, options, &|done| bar.set_position(done));
         bar.finish_and_clear();
         let verified = verified?;
         if self.json {

@@ -29,8 +29,6 @@ pub(crate) struct ImportConfig {
     pub(crate) content_filter: bool,
     /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
     pub(crate) no_database: Option<PathBuf>,
-    /// Where documents go, if not below the data directory (`outputdir`): a directory, or `s3://BUCKET/PREFIX`.
-    pub(crate) collection: Option<String>,
     /// Hosts and URLs that are not wanted.
     pub(crate) blacklist: Option<PathBuf>,
     /// Longer URLs are refused.
@@ -76,13 +74,10 @@ impl ImportConfig {
         ] {
             path.as_mut().map(place);
         }
-        for named in [&mut self.log_format, &mut self.collection] {
-            if let Some(name) = named
-                && !name.contains("://")
-                && (name.contains('/') || name.ends_with(".toml"))
-            {
-                *name = directory.join(&*name).to_string_lossy().into_owned();
-            }
+        if let Some(name) = &mut self.log_format
+            && (name.contains('/') || name.ends_with(".toml"))
+        {
+            *name = directory.join(&*name).to_string_lossy().into_owned();
         }
     }
 }

@@ -145,6 +145,7 @@ impl Flow<'_> {
         }
         Gatherer {
             rules: &self.examiner.rules,
+            types: &self.examiner.types,
             sources: self.sources,
             crawler: self.order.crawler.as_deref(),
             undated: None,

@@ -1,5 +1,6 @@
 //! Gathers what the threads found, in the order of the source, into groups.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
@@ -18,6 +19,8 @@ use super::sources::{self, Sources};
 /// Makes groups of one source.
 pub(super) struct Gatherer<'a> {
     pub(super) rules: &'a Rules,
+    /// The media types that are wanted.
+    pub(super) types: &'a BTreeSet<String>,
     pub(super) sources: &'a Sources,
     pub(super) crawler: Option<&'a str>,
     /// The date of captures that have none: when their file was written.
@@ -156,6 +159,12 @@ impl Gatherer<'_> {
     }
 
     fn revisit(&mut self, capture: &Capture, url: Normal) {
+        // The catalog remembers revisits of what it does not know. Pages and pictures are most of them, and no documents.
+        let declared = capture.declared.as_deref();
+        if declared.is_some_and(|declared| is_other(declared) && !self.types.contains(declared)) {
+            self.group.counters.revisits += 1;
+            return;
+        }
         let sha1 = capture.digest.as_deref().and_then(digest::sha1_written);
         let row = self.row(capture, url, ContentRow::Revisit { sha1 });
         self.group.push(row, None);
@@ -166,6 +175,9 @@ impl Gatherer<'_> {
         let Ok(url) = url::normalise(&capture.url) else {
             return;
         };
+        if self.rules.refuses(&url).is_some() {
+            return;
+        }
         let row = self.row(capture, url, ContentRow::EdgeOnly);
         self.group.push(row, None);
     }
@@ -227,4 +239,20 @@ impl Gatherer<'_> {
             host: normal.host,
         })
     }
+}
+
+/// Whether a server that says so has hardly sent a document under a wrong name.
+fn is_other(declared: &str) -> bool {
+    let kind = declared.split('/').next();
+    matches!(kind, Some("image" | "audio" | "video" | "font"))
+        || matches!(
+            declared,
+            "text/html"
+                | "application/xhtml+xml"
+                | "text/css"
+                | "text/javascript"
+                | "application/javascript"
+                | "application/x-javascript"
+                | "application/json"
+        )
 }

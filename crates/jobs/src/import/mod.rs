@@ -79,8 +79,9 @@ pub(crate) fn import_for(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
-    let collection = open_collection(holdings, order.collection.as_deref(), order.durability)?;
-    let examiner = examiner(order, Some(&collection))?;
+    let rules = rules(order)?;
+    let collection = open_collection(holdings, order.durability)?;
+    let examiner = examiner(order, rules, Some(&collection));
     let import = begin(holdings, order, &sources, job, tell)?;
     let pulse = job.map(|job| (job.pulse, stop));
     let keeping = Keeping::new(holdings, &collection, import, pulse);
@@ -131,12 +132,9 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
     Ok(Done { read, verification })
 }
 
-/// The rules of an order.
-fn examiner<'a>(
-    order: &ImportCrawl,
-    collection: Option<&'a Collection>,
-) -> anyhow::Result<Examiner<'a>> {
-    let mut rules = match &order.blacklist {
+/// The rules on URLs. Read first, so that a file that cannot be used is found before anything is written.
+fn rules(order: &ImportCrawl) -> anyhow::Result<Rules> {
+    let rules = match &order.blacklist {
         Some(file) => {
             let text = std::fs::read_to_string(file)
                 .with_context(|| format!("`{}` cannot be read", file.display()))?;
@@ -144,32 +142,33 @@ fn examiner<'a>(
         }
         None => Rules::default(),
     };
-    rules.max_length = order.max_url_length;
+    Ok(rules.with_max_length(order.max_url_length))
+}
+
+/// What captures are looked at with.
+fn examiner<'a>(
+    order: &ImportCrawl,
+    rules: Rules,
+    collection: Option<&'a Collection>,
+) -> Examiner<'a> {
     let types: BTreeSet<_> = order.types.iter().map(|name| name.to_lowercase()).collect();
-    Ok(Examiner {
+    Examiner {
         rules,
         types,
         open: order.open,
         filter: &Off,
         spool: Spool::new(collection),
         limits: container::Limits::default(),
-    })
+    }
 }
 
-/// Where documents go: DIR/documents, or the place that is named.
-fn open_collection(
-    holdings: &Holdings,
-    place: Option<&str>,
-    durability: Durability,
-) -> anyhow::Result<Collection> {
-    let directory = match place {
-        Some(place) => PathBuf::from(place),
-        None => documents_directory(holdings),
-    };
+/// The collection of documents.
+fn open_collection(holdings: &Holdings, durability: Durability) -> anyhow::Result<Collection> {
+    let directory = documents_directory(holdings);
     Ok(Collection::open(&directory, durability)?)
 }
 
-/// Where documents go if nothing else is said.
+/// Where documents go.
 pub fn documents_directory(holdings: &Holdings) -> PathBuf {
     holdings.directory().join("documents")
 }

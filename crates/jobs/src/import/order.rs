@@ -39,8 +39,6 @@ pub struct ImportCrawl {
     pub crawler: Option<String>,
     /// How many threads read.
     pub threads: usize,
-    /// Where documents go, if not into DIR/documents: a directory or `s3://BUCKET/PREFIX`.
-    pub collection: Option<String>,
     /// When files must have reached the disk.
     #[serde(skip)]
     pub durability: Durability,
@@ -62,7 +60,6 @@ pub(super) struct Parameters {
     max_url_length: usize,
     keep_versions: bool,
     crawler: Option<String>,
-    collection: Option<String>,
 }
 
 impl Default for ImportCrawl {
@@ -80,7 +77,6 @@ impl Default for ImportCrawl {
             keep_versions: false,
             crawler: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            collection: None,
             durability: Durability::default(),
         }
     }
@@ -128,7 +124,6 @@ impl ImportCrawl {
             max_url_length: self.max_url_length,
             keep_versions: self.keep_versions,
             crawler: self.crawler.clone(),
-            collection: self.collection.clone(),
         })
     }
 }

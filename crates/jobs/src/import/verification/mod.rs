@@ -150,11 +150,10 @@ pub(super) fn of_import(keeping: &Keeping<'_>) -> anyhow::Result<Verification> {
 /// `told` hears how many contents were looked at.
 pub fn verify(
     holdings: &Holdings,
-    collection: Option<&str>,
     options: VerifyOptions,
     told: &dyn Fn(u64),
 ) -> anyhow::Result<Verification> {
-    let collection = super::open_collection(holdings, collection, Durability::Page)?;
+    let collection = super::open_collection(holdings, Durability::Page)?;
     let running = running(holdings)?;
     if options.repair
         && let Some(import) = running

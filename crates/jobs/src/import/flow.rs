@@ -152,6 +152,7 @@ impl Flow<'_> {
             group,
             groups,
             fatal: None,
+            stopped: false,
         }
     }
 
@@ -173,6 +174,10 @@ impl Flow<'_> {
         let ended = source.read::<Finding>(from, &options, &work, &mut |news| gatherer.take(news));
         if let Some(error) = gatherer.fatal {
             return Err(error);
+        }
+        if gatherer.stopped {
+            let _ = gatherer.stop();
+            return Ok(false);
         }
         let ended = match ended {
             Ok(ended) => ended,

@@ -28,6 +28,8 @@ pub(super) struct Gatherer<'a> {
     pub(super) group: Group,
     pub(super) groups: &'a SyncSender<Group>,
     pub(super) fatal: Option<anyhow::Error>,
+    /// Whether a capture was not read to its end, because somebody wants the import to stop.
+    pub(super) stopped: bool,
 }
 
 impl Gatherer<'_> {
@@ -47,7 +49,7 @@ impl Gatherer<'_> {
             News::Late(capture) => self.late(&capture),
             News::Skipped(skipped) => self.group.skip(&skipped.place, &skipped.reason),
             News::Position(position) => {
-                self.advance(position);
+                self.group.advance(position);
                 if self.group.is_due() {
                     return self.send();
                 }
@@ -66,17 +68,17 @@ impl Gatherer<'_> {
         self.group.skip(&place, reason);
     }
 
-    /// Sends the last group of the source.
-    pub(super) fn end(&mut self, position: u64, done: bool) -> ControlFlow<()> {
-        self.advance(position);
-        self.group.source_done = done;
+    /// Sends what there is up to the last position, because no more is read.
+    pub(super) fn stop(&mut self) -> ControlFlow<()> {
+        self.group.rewind();
         self.send()
     }
 
-    fn advance(&mut self, position: u64) {
-        let read = position.saturating_sub(self.group.position);
-        self.group.counters.bytes_read += read;
-        self.group.position = position;
+    /// Sends the last group of the source.
+    pub(super) fn end(&mut self, position: u64, done: bool) -> ControlFlow<()> {
+        self.group.advance(position);
+        self.group.source_done = done;
+        self.send()
     }
 
     fn send(&mut self) -> ControlFlow<()> {
@@ -106,6 +108,10 @@ impl Gatherer<'_> {
             }
             Finding::Revisit(url) => self.revisit(capture, url),
             Finding::Left(left) => self.group.leave(&capture.url, &capture.place, &left),
+            Finding::Stopped => {
+                self.stopped = true;
+                return ControlFlow::Break(());
+            }
             Finding::Fatal(error) => {
                 self.fatal = Some(error);
                 return ControlFlow::Break(());

@@ -81,7 +81,7 @@ pub(crate) fn import_for(
     let sources = Sources::open(order, &limits)?;
     let rules = rules(order)?;
     let collection = open_collection(holdings, order.durability)?;
-    let examiner = examiner(order, rules, Some(&collection));
+    let examiner = examiner(order, rules, Some(&collection), stop);
     let import = begin(holdings, order, &sources, job, tell)?;
     let pulse = job.map(|job| (job.pulse, stop));
     let keeping = Keeping::new(holdings, &collection, import, pulse);
@@ -150,6 +150,7 @@ fn examiner<'a>(
     order: &ImportCrawl,
     rules: Rules,
     collection: Option<&'a Collection>,
+    stop: &'a Stop,
 ) -> Examiner<'a> {
     let types: BTreeSet<_> = order.types.iter().map(|name| name.to_lowercase()).collect();
     Examiner {
@@ -157,7 +158,7 @@ fn examiner<'a>(
         types,
         open: order.open,
         filter: &Off,
-        spool: Spool::new(collection),
+        spool: Spool::new(collection, stop),
         limits: container::Limits::default(),
     }
 }

@@ -34,7 +34,7 @@ pub fn import_separately(
     let rules = rules(order)?;
     let collection = Collection::open(directory, order.durability)?;
     let mut separate = Separate::open(&collection)?;
-    let examiner = examiner(order, rules, Some(&collection));
+    let examiner = examiner(order, rules, Some(&collection), stop);
     let flow = Flow {
         order,
         sources: &sources,

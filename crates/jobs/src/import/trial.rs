@@ -24,7 +24,7 @@ pub fn try_import(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
-    let examiner = examiner(order, rules(order)?, None);
+    let examiner = examiner(order, rules(order)?, None, stop);
     let flow = Flow {
         order,
         sources: &sources,

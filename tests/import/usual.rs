@@ -135,7 +135,7 @@ fn lines_tell_what_becomes_of_each_document() {
     let text = stderr(&output);
     for line in [
         "new        http://www.example.edu/tom/pub/paper1.pdf (1, application/pdf)",
-        "new URL    http://a.example/%1B[2Jb.pdf",
+        "new URL    http://a.example/%1B%5B2Jb.pdf",
         "filtered   http://a.example/c.gif (image/gif)",
         "filtered   http://a.example/d.pdf (status 404)",
         "duplicate  http://www.example.edu/tom/pub/paper1.pdf (1, application/pdf)",

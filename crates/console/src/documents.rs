@@ -91,8 +91,12 @@ pub(crate) fn file(document: &DocumentEntry) -> String {
 }
 
 /// Where its file is on this machine.
-pub(crate) fn path(state: &ConsoleState, document: &DocumentEntry) -> PathBuf {
-    jobs::documents_directory(state.holdings()).join(file(document))
+pub(crate) async fn path(
+    state: &ConsoleState,
+    document: &DocumentEntry,
+) -> Result<PathBuf, Problem> {
+    let directory = state.blocking(jobs::documents_directory).await??;
+    Ok(directory.join(file(document)))
 }
 
 /// Says what became of documents, and tells how many of the numbers are known.

@@ -131,7 +131,7 @@ pub(crate) async fn show(
     Path(id): Path<i64>,
 ) -> Reply<DocumentJson> {
     let entry = document(&state, id).await?;
-    let path = path(&state, &entry).display().to_string();
+    let path = path(&state, &entry).await?.display().to_string();
     let mut json = DocumentJson::from(entry);
     json.path = Some(path);
     Ok(axum::Json(json))

@@ -145,12 +145,14 @@ impl Flow<'_> {
         }
         Gatherer {
             rules: &self.examiner.rules,
+            types: &self.examiner.types,
             sources: self.sources,
             crawler: self.order.crawler.as_deref(),
             undated: None,
             group,
             groups,
             fatal: None,
+            stopped: false,
         }
     }
 
@@ -173,6 +175,10 @@ impl Flow<'_> {
         if let Some(error) = gatherer.fatal {
             return Err(error);
         }
+        if gatherer.stopped {
+            let _ = gatherer.stop();
+            return Ok(false);
+        }
         let ended = match ended {
             Ok(ended) => ended,
             // One source that cannot be read does not cost the others.
@@ -185,13 +191,11 @@ impl Flow<'_> {
         if ended.still_written {
             read.still_written.push(name);
         }
-        match ended.stopped || stop.load(Ordering::Relaxed) {
-            true => {
-                let _ = gatherer.stop();
-                Ok(false)
-            }
-            false => Ok(gatherer.end(ended.position).is_continue()),
+        if ended.stopped || stop.load(Ordering::Relaxed) {
+            let _ = gatherer.stop();
+            return Ok(false);
         }
+        Ok(gatherer.end(ended.position).is_continue())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Gathers what the threads found, in the order of the source, into groups.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
@@ -18,6 +19,8 @@ use super::sources::{self, Sources};
 /// Makes groups of one source.
 pub(super) struct Gatherer<'a> {
     pub(super) rules: &'a Rules,
+    /// The media types that are wanted.
+    pub(super) types: &'a BTreeSet<String>,
     pub(super) sources: &'a Sources,
     pub(super) crawler: Option<&'a str>,
     /// The date of captures that have none: when their file was written.
@@ -25,6 +28,8 @@ pub(super) struct Gatherer<'a> {
     pub(super) group: Group,
     pub(super) groups: &'a SyncSender<Group>,
     pub(super) fatal: Option<anyhow::Error>,
+    /// Whether a capture was not read to its end, because somebody wants the import to stop.
+    pub(super) stopped: bool,
 }
 
 impl Gatherer<'_> {
@@ -63,16 +68,16 @@ impl Gatherer<'_> {
         self.group.skip(&place, reason);
     }
 
+    /// Sends what there is up to the last position, because no more is read.
+    pub(super) fn stop(&mut self) -> ControlFlow<()> {
+        self.group.rewind();
+        self.send()
+    }
+
     /// Sends the last group of the source.
     pub(super) fn end(&mut self, position: u64) -> ControlFlow<()> {
         self.group.advance(position);
         self.group.source_done = true;
-        self.send()
-    }
-
-    /// Sends what came before the position from which the source is gone on with.
-    pub(super) fn stop(&mut self) -> ControlFlow<()> {
-        self.group.cut_back();
         self.send()
     }
 
@@ -103,6 +108,10 @@ impl Gatherer<'_> {
             }
             Finding::Revisit(url) => self.revisit(capture, url),
             Finding::Left(left) => self.group.leave(&capture.url, &capture.place, &left),
+            Finding::Stopped => {
+                self.stopped = true;
+                return ControlFlow::Break(());
+            }
             Finding::Fatal(error) => {
                 self.fatal = Some(error);
                 return ControlFlow::Break(());
@@ -156,6 +165,12 @@ impl Gatherer<'_> {
     }
 
     fn revisit(&mut self, capture: &Capture, url: Normal) {
+        // The catalog remembers revisits of what it does not know. Pages and pictures are most of them, and no documents.
+        let declared = capture.declared.as_deref();
+        if declared.is_some_and(|declared| is_other(declared) && !self.types.contains(declared)) {
+            self.group.counters.revisits += 1;
+            return;
+        }
         let sha1 = capture.digest.as_deref().and_then(digest::sha1_written);
         let row = self.row(capture, url, ContentRow::Revisit { sha1 });
         self.group.push(row, None);
@@ -230,4 +245,20 @@ impl Gatherer<'_> {
             host: normal.host,
         })
     }
+}
+
+/// Whether a server that says so has hardly sent a document under a wrong name.
+fn is_other(declared: &str) -> bool {
+    let kind = declared.split('/').next();
+    matches!(kind, Some("image" | "audio" | "video" | "font"))
+        || matches!(
+            declared,
+            "text/html"
+                | "application/xhtml+xml"
+                | "text/css"
+                | "text/javascript"
+                | "application/javascript"
+                | "application/x-javascript"
+                | "application/json"
+        )
 }

@@ -29,13 +29,12 @@ pub(super) struct Group {
     /// How many bytes its documents have.
     bytes: u64,
     began: Instant,
-    /// What was in it when the position was last moved.
-    whole: Whole,
+    mark: Mark,
 }
 
-/// How much of a group lies before its position.
-#[derive(Debug, Clone, Copy, Default)]
-struct Whole {
+/// How much was in a group at its last position.
+#[derive(Debug, Default)]
+struct Mark {
     rows: usize,
     warnings: usize,
     told: usize,
@@ -72,15 +71,15 @@ impl Group {
             source_done: false,
             bytes: 0,
             began: Instant::now(),
-            whole: Whole::default(),
+            mark: Mark::default(),
         }
     }
 
-    /// Moves the position: all that is in the group lies before it.
+    /// Notes that all before a position is in this group or in one before it.
     pub(super) fn advance(&mut self, position: u64) {
         self.counters.bytes_read += position.saturating_sub(self.position);
         self.position = position;
-        self.whole = Whole {
+        self.mark = Mark {
             rows: self.rows.len(),
             warnings: self.warnings.len(),
             told: self.told.len(),
@@ -88,13 +87,14 @@ impl Group {
         };
     }
 
-    /// Forgets what lies behind the position: who goes on from there meets it again.
-    pub(super) fn cut_back(&mut self) {
-        self.rows.truncate(self.whole.rows);
-        self.contents.truncate(self.whole.rows);
-        self.warnings.truncate(self.whole.warnings);
-        self.told.truncate(self.whole.told);
-        self.counters = self.whole.counters;
+    /// Forgets what came behind the last position: it comes again.
+    pub(super) fn rewind(&mut self) {
+        let mark = std::mem::take(&mut self.mark);
+        self.rows.truncate(mark.rows);
+        self.contents.truncate(mark.rows);
+        self.warnings.truncate(mark.warnings);
+        self.told.truncate(mark.told);
+        self.counters = mark.counters;
     }
 
     /// Whether it is time to commit it.

@@ -54,7 +54,7 @@ pub(crate) async fn show(
     others.retain(|other| other.id != id);
     page(&DocumentPage {
         who,
-        file: path(&state, &document).display().to_string(),
+        file: path(&state, &document).await?.display().to_string(),
         others,
         versions: catalog.versions(id).await?,
         import_known: catalog.import(document.import).await?.is_some(),

@@ -146,7 +146,10 @@ impl Verifying<'_> {
             Err(error) if error.is_missing() => {}
             _ => return Ok(false),
         }
-        self.collection.write_metadata(number, extension, xml)?;
+        // Where lost bytes come back, theirs may have stayed.
+        if read_met(self.collection, &format!("{to}.met")) == Ok(None) {
+            self.collection.write_metadata(number, extension, xml)?;
+        }
         let moved = self.collection.renumber(&orphan.path, number, extension)?;
         self.collection.sync()?;
         Ok(moved)

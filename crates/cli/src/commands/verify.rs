@@ -90,7 +90,8 @@ fn bar(quiet: bool) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {human_pos} contents, {per_sec}, {elapsed}");
+    let style =
+        ProgressStyle::with_template("{spinner} {human_pos} contents, {per_sec}, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     bar
 }

@@ -50,8 +50,8 @@ use self::sources::Sources;
 use self::spool::Spool;
 pub use self::trial::try_import;
 pub use self::verification::{Finding, Verification, VerifyOptions, verify};
-use crate::harvest::said;
 use crate::Holdings;
+use crate::harvest::said;
 
 /// Imports a crawl into the holdings. One that was interrupted goes on where it was.
 ///

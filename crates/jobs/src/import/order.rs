@@ -143,7 +143,11 @@ mod opened {
 
     pub(super) fn serialize<S: Serializer>(open: &Containers, to: S) -> Result<S::Ok, S::Error> {
         let all = [(open.gzip, "gzip"), (open.tar, "tar"), (open.zip, "zip")];
-        let names: Vec<_> = all.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+        let names: Vec<_> = all
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, name)| *name)
+            .collect();
         names.serialize(to)
     }
 

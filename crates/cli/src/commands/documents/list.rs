@@ -108,7 +108,11 @@ impl List {
         }
         let (crawled, state) = (date(document.update_date), document.state.name());
         let (id, media_type) = (document.id, plain(&document.media_type));
-        write!(out, "{id}\t{crawled}\t{state}\t{media_type}\t{}", plain(&document.url))?;
+        write!(
+            out,
+            "{id}\t{crawled}\t{state}\t{media_type}\t{}",
+            plain(&document.url)
+        )?;
         if let Some(member) = &document.member {
             write!(out, "#{}", plain(member))?;
         }

@@ -120,7 +120,8 @@ impl Verifying<'_> {
             warnings: &[],
         };
         // What it leaves without a document stays as a file without a row, and is judged as such.
-        self.holdings.wait(catalog.commit_group(&mut import, commit))?;
+        self.holdings
+            .wait(catalog.commit_group(&mut import, commit))?;
         drop(import);
         match (adopted, known) {
             (Adopted::Known { number }, Some(content)) => self.forget(orphan, number, &content),

@@ -1,6 +1,6 @@
 //! A crawl that a test makes up, and a data directory that it is imported into.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -29,11 +29,14 @@ pub(crate) struct Warc {
     pub(crate) offsets: Vec<usize>,
 }
 
-/// What an import left: each row of the catalog as JSON without what depends on the run, and each file.
+/// What an import left, without what depends on the run: which number something has depends on how captures are grouped,
+/// and that on time.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Left {
-    pub(crate) documents: Vec<Value>,
-    pub(crate) files: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// By URL and member, each row of the catalog as JSON.
+    pub(crate) documents: BTreeMap<String, Value>,
+    /// The contents.
+    pub(crate) contents: BTreeSet<Vec<u8>>,
 }
 
 impl Crawl {
@@ -82,18 +85,31 @@ impl Crawl {
         let output = self.garner(&["documents", "list", "--json"]).output();
         assert!(output.status.success(), "{}", stderr(&output));
         let lines = stdout(&output);
-        let documents = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+        let documents = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
         documents.collect()
     }
 
     pub(crate) fn left(&self) -> Left {
-        let mut documents = self.documents();
-        for document in &mut documents {
-            document.as_object_mut().unwrap().remove("import");
-        }
+        let here = self.path("").to_str().unwrap().to_owned();
+        let documents = self.documents().into_iter().map(|mut document| {
+            let names = document.as_object_mut().unwrap();
+            for name in ["id", "import", "content", "file"] {
+                names.remove(name);
+            }
+            let source = document["source"].as_str().unwrap().replace(&here, "");
+            document["source"] = source.into();
+            (
+                format!("{} {}", document["url"], document["member"]),
+                document,
+            )
+        });
+        let files = self.files().into_iter();
+        let contents = files.filter(|(path, _)| !path.ends_with(b".met"));
         Left {
-            documents,
-            files: self.files(),
+            documents: documents.collect(),
+            contents: contents.map(|(_, bytes)| bytes).collect(),
         }
     }
 
@@ -103,32 +119,60 @@ impl Crawl {
     }
 }
 
+impl Left {
+    /// Compares, and tells the first difference only.
+    pub(crate) fn assert_is(&self, other: &Self) {
+        for (url, document) in &self.documents {
+            assert_eq!(Some(document), other.documents.get(url), "{url}");
+        }
+        assert_eq!(self.documents.len(), other.documents.len());
+        assert_eq!(self.contents.len(), other.contents.len());
+        assert!(self.contents == other.contents, "the contents differ");
+    }
+}
+
 impl Warc {
     /// An HTTP answer.
     pub(crate) fn response(&mut self, url: &str, date: &str, media_type: &str, body: &[u8]) {
         self.answer(url, date, "200 OK", media_type, body);
     }
 
-    pub(crate) fn answer(&mut self, url: &str, date: &str, status: &str, media_type: &str, body: &[u8]) {
+    pub(crate) fn answer(
+        &mut self,
+        url: &str,
+        date: &str,
+        status: &str,
+        media_type: &str,
+        body: &[u8],
+    ) {
         let length = body.len();
         let head = format!(
             "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
         );
         let block = [head.as_bytes(), body].concat();
         let id = format!("<urn:test:{}>", self.offsets.len());
-        let headers = format!("Content-Type: application/http; msgtype=response\r\nWARC-Record-ID: {id}\r\n");
+        let headers =
+            format!("Content-Type: application/http; msgtype=response\r\nWARC-Record-ID: {id}\r\n");
         self.record("response", url, date, &headers, &block);
     }
 
     /// What a crawler says of the record before: who linked to it, and how it was found.
     pub(crate) fn metadata(&mut self, url: &str, date: &str, via: &str, path: &str) {
         let about = format!("<urn:test:{}>", self.offsets.len() - 1);
-        let headers = format!("Content-Type: application/warc-fields\r\nWARC-Concurrent-To: {about}\r\n");
+        let headers =
+            format!("Content-Type: application/warc-fields\r\nWARC-Concurrent-To: {about}\r\n");
         let block = format!("via: {via}\r\nhopsFromSeed: {path}\r\n");
         self.record("metadata", url, date, &headers, block.as_bytes());
     }
 
-    pub(crate) fn record(&mut self, kind: &str, url: &str, date: &str, headers: &str, block: &[u8]) {
+    pub(crate) fn record(
+        &mut self,
+        kind: &str,
+        url: &str,
+        date: &str,
+        headers: &str,
+        block: &[u8],
+    ) {
         let length = block.len();
         let head = format!(
             "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n{headers}Content-Length: {length}\r\n\r\n"
@@ -175,10 +219,20 @@ pub(crate) fn many(papers: usize) -> Warc {
     let mut warc = Warc::default();
     for number in 0..papers {
         let page = format!("http://host-{}.example/", number % 7);
-        warc.response(&page, &date(number), "text/html", b"<!DOCTYPE html><p>papers</p>");
+        warc.response(
+            &page,
+            &date(number),
+            "text/html",
+            b"<!DOCTYPE html><p>papers</p>",
+        );
         let url = format!("{page}papers/{number}.pdf");
         // Some have the same bytes as another, and some are seen twice.
-        warc.response(&url, &date(number), "application/pdf", &pdf(number - number % 3));
+        warc.response(
+            &url,
+            &date(number),
+            "application/pdf",
+            &pdf(number - number % 3),
+        );
         warc.metadata(&url, &date(number), &page, "L");
         if number % 5 == 0 {
             let later = date(number + 40_000);

@@ -22,7 +22,10 @@ fn a_mirror_is_imported_as_its_log_says() {
     let crawl = Crawl::new();
     let (page, paper) = ("http://a.example/papers/", "http://a.example/papers/1.pdf");
     let query = "http://a.example/show.pdf?id=3";
-    crawl.write("mirror/a.example/papers/index.html", "<!DOCTYPE html><p>papers</p>");
+    crawl.write(
+        "mirror/a.example/papers/index.html",
+        "<!DOCTYPE html><p>papers</p>",
+    );
     crawl.write("mirror/a.example/papers/1.pdf", pdf(1));
     crawl.write("mirror/a.example/showid=3.pdf", pdf(3));
     crawl.write("mirror/a.example/papers/404.pdf", "<p>gone</p>");
@@ -32,8 +35,22 @@ fn a_mirror_is_imported_as_its_log_says() {
         line(200, 28, page, "-", "-", "text/html"),
         line(200, pdf(1).len(), paper, "L", page, "application/pdf"),
         line(200, pdf(3).len(), query, "LL", page, "application/pdf"),
-        line(404, 11, "http://a.example/papers/404.pdf", "L", page, "text/html"),
-        line(200, 99, "http://a.example/papers/lost.pdf", "L", page, "application/pdf"),
+        line(
+            404,
+            11,
+            "http://a.example/papers/404.pdf",
+            "L",
+            page,
+            "text/html",
+        ),
+        line(
+            200,
+            99,
+            "http://a.example/papers/lost.pdf",
+            "L",
+            page,
+            "application/pdf",
+        ),
         "one two three\n".to_owned(),
     ];
     crawl.write("crawl.log", log.concat());
@@ -52,7 +69,10 @@ fn a_mirror_is_imported_as_its_log_says() {
     assert_eq!(std::fs::read(file).unwrap(), pdf(3));
 
     let again = crawl.import(3, &["--log", "crawl.log", "--root", "mirror"]);
-    assert_eq!((&again["saved_New"], &again["saved_Duplicate"]), (&json!(0), &json!(2)));
+    assert_eq!(
+        (&again["saved_New"], &again["saved_Duplicate"]),
+        (&json!(0), &json!(2))
+    );
 }
 
 #[test]
@@ -62,7 +82,10 @@ fn a_log_beside_an_archive_adds_what_that_lacks() {
     let mut warc = Warc::default();
     warc.response(paper, "2026-03-01T08:00:08Z", "application/pdf", &pdf(1));
     crawl.write("a.warc.gz", warc.bytes);
-    crawl.write("crawl.log", line(200, 9, paper, "LLX", page, "application/pdf"));
+    crawl.write(
+        "crawl.log",
+        line(200, 9, paper, "LLX", page, "application/pdf"),
+    );
 
     crawl.import(0, &["a.warc.gz", "--log", "crawl.log"]);
 
@@ -102,7 +125,10 @@ fn a_list_says_where_downloads_are_from() {
 fn a_new_crawler_needs_a_description_and_no_code() {
     let crawl = Crawl::new();
     crawl.write("files/0001.bin", pdf(1));
-    crawl.write("mine.log", "0001.bin|http://a.example/1.pdf|http://a.example/|20260301080008\nnonsense\n");
+    crawl.write(
+        "mine.log",
+        "0001.bin|http://a.example/1.pdf|http://a.example/|20260301080008\nnonsense\n",
+    );
     crawl.write(
         "mine.toml",
         "line = '^(?<file>[^|]+)\\|(?<url>[^|]+)\\|(?<parent>[^|]+)\\|(?<date>\\d+)$'\n\
@@ -114,7 +140,10 @@ fn a_new_crawler_needs_a_description_and_no_code() {
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     assert_eq!(printed["saved_New"], 1, "{}", stderr(&output));
     assert_eq!(printed["skipped_Records"], 1, "{printed}");
-    assert_eq!(shown(&crawl, "http://a.example/1.pdf")["discover_date"], "2026-03-01T08:00:08Z");
+    assert_eq!(
+        shown(&crawl, "http://a.example/1.pdf")["discover_date"],
+        "2026-03-01T08:00:08Z"
+    );
 }
 
 #[test]
@@ -124,11 +153,20 @@ fn files_below_a_directory_have_urls_by_their_paths() {
     crawl.write("mirror/index.html", "<!DOCTYPE html><p>papers</p>");
 
     let printed = crawl.import(0, &["mirror", "--base-url", "http://a.example/sub"]);
-    assert_eq!((&printed["saved_New"], &printed["filtered_MTF"]), (&json!(1), &json!(1)));
+    assert_eq!(
+        (&printed["saved_New"], &printed["filtered_MTF"]),
+        (&json!(1), &json!(1))
+    );
     let document = shown(&crawl, "http://a.example/sub/papers/a%20b.pdf");
     assert_eq!(document["parent"], "http://a.example/sub/papers/");
-    assert!(document["source"].as_str().unwrap().contains("mirror"), "{document}");
+    assert!(
+        document["source"].as_str().unwrap().contains("mirror"),
+        "{document}"
+    );
 
     let again = crawl.import(0, &["mirror", "--base-url", "http://a.example/sub"]);
-    assert_eq!((&again["saved_New"], &again["saved_Duplicate"]), (&json!(0), &json!(1)));
+    assert_eq!(
+        (&again["saved_New"], &again["saved_Duplicate"]),
+        (&json!(0), &json!(1))
+    );
 }

@@ -77,7 +77,7 @@ fn lost_and_damaged_files_come_back_with_the_next_import() {
     crawl.import(0, &["a.warc.gz"]);
 
     verify(&crawl, 0, &[]);
-    assert_eq!(crawl.left(), before);
+    crawl.left().assert_is(&before);
 }
 
 #[test]
@@ -92,7 +92,17 @@ fn a_lost_met_file_is_written_anew() {
     assert_eq!(verify(&crawl, 0, &["--repair"])["repaired"], 1);
 
     verify(&crawl, 0, &[]);
-    assert_eq!(std::fs::read_to_string(&met).unwrap(), before);
+    let after = std::fs::read_to_string(&met).unwrap();
+    let digest = |text: &str| {
+        let lines = text.lines();
+        let digests = lines.filter(|line| line.contains("<sha") || line.contains("<size"));
+        digests.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(digest(&after), digest(&before));
+    assert!(
+        after.contains("<url>http://host-") && after.contains("<parentUrl>"),
+        "{after}"
+    );
 }
 
 #[test]

@@ -115,7 +115,11 @@ impl Write for Digester {
 pub fn sha1_written(written: &str) -> Option<String> {
     let written = written.trim();
     let value = match written.split_once(':') {
-        Some((scheme, value)) if ["sha1", "sha-1"].contains(&scheme.to_ascii_lowercase().as_str()) => value,
+        Some((scheme, value))
+            if ["sha1", "sha-1"].contains(&scheme.to_ascii_lowercase().as_str()) =>
+        {
+            value
+        }
         Some(_) => return None,
         None => written,
     };

@@ -99,7 +99,10 @@ mod tests {
         let list = list(root, &mut refused).unwrap();
 
         let text = std::fs::read_to_string(list.path()).unwrap();
-        let paths: Vec<_> = text.lines().map(|line| line.split_once('\t').unwrap().1).collect();
+        let paths: Vec<_> = text
+            .lines()
+            .map(|line| line.split_once('\t').unwrap().1)
+            .collect();
         assert_eq!(paths, ["a.pdf", "b/c/2.pdf"]);
         assert_eq!(refused.len(), 1);
     }

@@ -57,7 +57,12 @@ pub(super) fn finish(
         // Another process goes on with it, and writes down how it ends.
         Err(error) if is_lost(&error) => return Err(error),
         Err(error) if job.is_some() && is_away(&error) => return Err(error),
-        Err(error) => (ImportState::Failed, Some(message(&error)), None, Some(error)),
+        Err(error) => (
+            ImportState::Failed,
+            Some(message(&error)),
+            None,
+            Some(error),
+        ),
     };
     let verdict = job.map(|job| {
         (job.decide)(&ImportEnded {
@@ -131,7 +136,10 @@ fn outcome(
             "`{name}` is still being written; import it again for the rest"
         ));
     }
-    (state, Some(reasons.join("; ")).filter(|said| !said.is_empty()))
+    (
+        state,
+        Some(reasons.join("; ")).filter(|said| !said.is_empty()),
+    )
 }
 
 /// What should have been had and was not. What is filtered is not missed.

@@ -43,6 +43,8 @@ pub(super) enum Finding {
     Revisit(Normal),
     /// It is not kept.
     Left(Left),
+    /// It was not read to its end, because somebody wants the import to stop.
+    Stopped,
     /// Nothing can be kept any more.
     Fatal(anyhow::Error),
 }
@@ -85,6 +87,7 @@ impl Examiner<'_> {
         match examined {
             Ok(Ok(finding)) => finding,
             Ok(Err(Stop::Left(left))) => Finding::Left(left),
+            Ok(Err(Stop::Stopped)) => Finding::Stopped,
             Ok(Err(Stop::Fatal(error))) => Finding::Fatal(error),
             Err(panic) => {
                 let reason = format!("a bug in garner: {}", said(&*panic));
@@ -177,7 +180,7 @@ impl Examiner<'_> {
     ) -> Result<Finding, Stop> {
         let mut found = Vec::new();
         let mut lefts = Vec::new();
-        let mut fatal = None;
+        let mut ended = None;
         let mut take = |path: &str, member: &mut dyn Read| {
             match self.member(&url.url, path, member) {
                 Ok(document) => found.push(document),
@@ -185,16 +188,16 @@ impl Examiner<'_> {
                     member: Some(path.to_owned()).filter(|path| !path.is_empty()),
                     ..left
                 }),
-                Err(Stop::Fatal(error)) => {
-                    fatal = Some(error);
+                Err(stop) => {
+                    ended = Some(stop);
                     return ControlFlow::Break(());
                 }
             }
             ControlFlow::Continue(())
         };
         let opened = container::open(head, body, self.open, &self.limits, &mut take);
-        if let Some(error) = fatal {
-            return Err(Stop::Fatal(error));
+        if let Some(stop) = ended {
+            return Err(stop);
         }
         // A member of another type is no loss.
         lefts.retain(|left| left.why != Why::MediaType);
@@ -242,6 +245,7 @@ impl Examiner<'_> {
 /// Why a capture is not looked at any further.
 enum Stop {
     Left(Left),
+    Stopped,
     Fatal(anyhow::Error),
 }
 
@@ -255,6 +259,7 @@ impl From<Trouble> for Stop {
     fn from(trouble: Trouble) -> Self {
         match trouble {
             Trouble::Read(error) => Self::Left(unreadable(error)),
+            Trouble::Stopped => Self::Stopped,
             Trouble::Write(error) => Self::Fatal(error),
         }
     }

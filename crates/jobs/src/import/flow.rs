@@ -145,12 +145,14 @@ impl Flow<'_> {
         }
         Gatherer {
             rules: &self.examiner.rules,
+            types: &self.examiner.types,
             sources: self.sources,
             crawler: self.order.crawler.as_deref(),
             undated: None,
             group,
             groups,
             fatal: None,
+            stopped: false,
         }
     }
 
@@ -172,6 +174,10 @@ impl Flow<'_> {
         let ended = source.read::<Finding>(from, &options, &work, &mut |news| gatherer.take(news));
         if let Some(error) = gatherer.fatal {
             return Err(error);
+        }
+        if gatherer.stopped {
+            let _ = gatherer.stop();
+            return Ok(false);
         }
         let ended = match ended {
             Ok(ended) => ended,

@@ -1,13 +1,14 @@
 //! Gathers what the threads found, in the order of the source, into groups.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
 use catalog::{CaptureRow, ContentRow, ParentRow};
 use crawl::{Capture, News, Place};
-use document::{digest, media_type};
 use document::url::{self, Normal, Rules};
+use document::{digest, media_type};
 
 use super::examine::{Finding, Found};
 use super::group::{Content, Group};
@@ -18,6 +19,8 @@ use super::sources::{self, Sources};
 /// Makes groups of one source.
 pub(super) struct Gatherer<'a> {
     pub(super) rules: &'a Rules,
+    /// The media types that are wanted.
+    pub(super) types: &'a BTreeSet<String>,
     pub(super) sources: &'a Sources,
     pub(super) crawler: Option<&'a str>,
     /// The date of captures that have none: when their file was written.
@@ -25,6 +28,8 @@ pub(super) struct Gatherer<'a> {
     pub(super) group: Group,
     pub(super) groups: &'a SyncSender<Group>,
     pub(super) fatal: Option<anyhow::Error>,
+    /// Whether a capture was not read to its end, because somebody wants the import to stop.
+    pub(super) stopped: bool,
 }
 
 impl Gatherer<'_> {
@@ -44,7 +49,7 @@ impl Gatherer<'_> {
             News::Late(capture) => self.late(&capture),
             News::Skipped(skipped) => self.group.skip(&skipped.place, &skipped.reason),
             News::Position(position) => {
-                self.advance(position);
+                self.group.advance(position);
                 if self.group.is_due() {
                     return self.send();
                 }
@@ -63,17 +68,17 @@ impl Gatherer<'_> {
         self.group.skip(&place, reason);
     }
 
-    /// Sends the last group of the source.
-    pub(super) fn end(&mut self, position: u64, done: bool) -> ControlFlow<()> {
-        self.advance(position);
-        self.group.source_done = done;
+    /// Sends what there is up to the last position, because no more is read.
+    pub(super) fn stop(&mut self) -> ControlFlow<()> {
+        self.group.rewind();
         self.send()
     }
 
-    fn advance(&mut self, position: u64) {
-        let read = position.saturating_sub(self.group.position);
-        self.group.counters.bytes_read += read;
-        self.group.position = position;
+    /// Sends the last group of the source.
+    pub(super) fn end(&mut self, position: u64, done: bool) -> ControlFlow<()> {
+        self.group.advance(position);
+        self.group.source_done = done;
+        self.send()
     }
 
     fn send(&mut self) -> ControlFlow<()> {
@@ -103,6 +108,10 @@ impl Gatherer<'_> {
             }
             Finding::Revisit(url) => self.revisit(capture, url),
             Finding::Left(left) => self.group.leave(&capture.url, &capture.place, &left),
+            Finding::Stopped => {
+                self.stopped = true;
+                return ControlFlow::Break(());
+            }
             Finding::Fatal(error) => {
                 self.fatal = Some(error);
                 return ControlFlow::Break(());
@@ -156,6 +165,12 @@ impl Gatherer<'_> {
     }
 
     fn revisit(&mut self, capture: &Capture, url: Normal) {
+        // The catalog remembers revisits of what it does not know. Pages and pictures are most of them, and no documents.
+        let declared = capture.declared.as_deref();
+        if declared.is_some_and(|declared| is_other(declared) && !self.types.contains(declared)) {
+            self.group.counters.revisits += 1;
+            return;
+        }
         let sha1 = capture.digest.as_deref().and_then(digest::sha1_written);
         let row = self.row(capture, url, ContentRow::Revisit { sha1 });
         self.group.push(row, None);
@@ -166,6 +181,9 @@ impl Gatherer<'_> {
         let Ok(url) = url::normalise(&capture.url) else {
             return;
         };
+        if self.rules.refuses(&url).is_some() {
+            return;
+        }
         let row = self.row(capture, url, ContentRow::EdgeOnly);
         self.group.push(row, None);
     }
@@ -178,7 +196,9 @@ impl Gatherer<'_> {
             host: url.host,
             depth: capture.depth,
             is_seed: capture.is_seed,
-            crawled: capture.crawled.unwrap_or_else(|| self.undated(&capture.place.file)),
+            crawled: capture
+                .crawled
+                .unwrap_or_else(|| self.undated(&capture.place.file)),
             content,
             declared_type: None,
             sniffed_type: None,
@@ -212,7 +232,10 @@ impl Gatherer<'_> {
             }
         };
         if normal.url.len() > self.rules.max_length {
-            let reason = format!("{}: its parent is left out: the URL is too long", capture.url);
+            let reason = format!(
+                "{}: its parent is left out: the URL is too long",
+                capture.url
+            );
             self.group.warn(&capture.place, reason);
             return None;
         }
@@ -222,4 +245,20 @@ impl Gatherer<'_> {
             host: normal.host,
         })
     }
+}
+
+/// Whether a server that says so has hardly sent a document under a wrong name.
+fn is_other(declared: &str) -> bool {
+    let kind = declared.split('/').next();
+    matches!(kind, Some("image" | "audio" | "video" | "font"))
+        || matches!(
+            declared,
+            "text/html"
+                | "application/xhtml+xml"
+                | "text/css"
+                | "text/javascript"
+                | "application/javascript"
+                | "application/x-javascript"
+                | "application/json"
+        )
 }

@@ -29,6 +29,16 @@ pub(super) struct Group {
     /// How many bytes its documents have.
     bytes: u64,
     began: Instant,
+    mark: Mark,
+}
+
+/// How much was in a group at its last position.
+#[derive(Debug, Default)]
+struct Mark {
+    rows: usize,
+    warnings: usize,
+    told: usize,
+    counters: ImportCounters,
 }
 
 /// What belongs to a row that has bytes.
@@ -61,7 +71,30 @@ impl Group {
             source_done: false,
             bytes: 0,
             began: Instant::now(),
+            mark: Mark::default(),
         }
+    }
+
+    /// Notes that all before a position is in this group or in one before it.
+    pub(super) fn advance(&mut self, position: u64) {
+        self.counters.bytes_read += position.saturating_sub(self.position);
+        self.position = position;
+        self.mark = Mark {
+            rows: self.rows.len(),
+            warnings: self.warnings.len(),
+            told: self.told.len(),
+            counters: self.counters,
+        };
+    }
+
+    /// Forgets what came behind the last position: it comes again.
+    pub(super) fn rewind(&mut self) {
+        let mark = std::mem::take(&mut self.mark);
+        self.rows.truncate(mark.rows);
+        self.contents.truncate(mark.rows);
+        self.warnings.truncate(mark.warnings);
+        self.told.truncate(mark.told);
+        self.counters = mark.counters;
     }
 
     /// Whether it is time to commit it.

@@ -122,12 +122,17 @@ impl<'a> Keeping<'a> {
             // A group is being committed, which renews it.
             return;
         };
-        let mut last = self.last_beat.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self
+            .last_beat
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if last.elapsed() < BEAT {
             return;
         }
         *last = Instant::now();
-        let renewed = self.holdings.wait(self.holdings.catalog().beat_import(&import));
+        let renewed = self
+            .holdings
+            .wait(self.holdings.catalog().beat_import(&import));
         // A database that is away for a moment is noticed by who commits.
         if let Err(catalog::Error::ImportLost { .. }) = renewed {
             stop.set();

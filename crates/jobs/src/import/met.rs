@@ -70,7 +70,10 @@ impl Met {
         optional("lastModified", self.last_modified.as_deref())?;
         optional("url", Some(&self.url))?;
         optional("parentUrl", self.parent_url.as_deref())?;
-        optional("depth", self.depth.map(|depth| depth.to_string()).as_deref())?;
+        optional(
+            "depth",
+            self.depth.map(|depth| depth.to_string()).as_deref(),
+        )?;
         optional("seed", self.seed.map(|seed| seed.to_string()).as_deref())?;
         optional("declaredMediaType", self.declared.as_deref())?;
         optional("sniffedMediaType", self.sniffed.as_deref())?;
@@ -186,7 +189,13 @@ mod tests {
 
     #[test]
     fn what_is_something_else_is_not_taken_for_one() {
-        for xml in ["", "<a/>", "<CrawlData/>", "<CrawlData><url>x</url>", "\u{0}"] {
+        for xml in [
+            "",
+            "<a/>",
+            "<CrawlData/>",
+            "<CrawlData><url>x</url>",
+            "\u{0}",
+        ] {
             assert_eq!(Met::parse(xml.as_bytes()), None, "{xml:?}");
         }
     }

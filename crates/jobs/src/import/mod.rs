@@ -80,8 +80,9 @@ pub(crate) fn import_for(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
+    let rules = rules(order)?;
     let collection = place::for_import(holdings, order.collection.as_deref(), order.durability)?;
-    let examiner = examiner(order, Some(&collection))?;
+    let examiner = examiner(order, rules, Some(&collection), stop);
     let import = begin(holdings, order, &sources, job, tell)?;
     let pulse = job.map(|job| (job.pulse, stop));
     let keeping = Keeping::new(holdings, &collection, import, pulse);
@@ -140,12 +141,9 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
     Ok(Done { read, verification })
 }
 
-/// The rules of an order.
-fn examiner<'a>(
-    order: &ImportCrawl,
-    collection: Option<&'a Collection>,
-) -> anyhow::Result<Examiner<'a>> {
-    let mut rules = match &order.blacklist {
+/// The rules on URLs. Read first, so that a file that cannot be used is found before anything is written.
+fn rules(order: &ImportCrawl) -> anyhow::Result<Rules> {
+    let rules = match &order.blacklist {
         Some(file) => {
             let text = std::fs::read_to_string(file)
                 .with_context(|| format!("`{}` cannot be read", file.display()))?;
@@ -153,14 +151,23 @@ fn examiner<'a>(
         }
         None => Rules::default(),
     };
-    rules.max_length = order.max_url_length;
+    Ok(rules.with_max_length(order.max_url_length))
+}
+
+/// What captures are looked at with.
+fn examiner<'a>(
+    order: &ImportCrawl,
+    rules: Rules,
+    collection: Option<&'a Collection>,
+    stop: &'a Stop,
+) -> Examiner<'a> {
     let types: BTreeSet<_> = order.types.iter().map(|name| name.to_lowercase()).collect();
-    Ok(Examiner {
+    Examiner {
         rules,
         types,
         open: order.open,
         filter: &Off,
-        spool: Spool::new(collection),
+        spool: Spool::new(collection, stop),
         limits: container::Limits::default(),
-    })
+    }
 }

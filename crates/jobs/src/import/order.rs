@@ -7,6 +7,7 @@ use document::container::Containers;
 use serde::{Deserialize, Serialize};
 use store::Durability;
 
+use super::sources::is_file;
 use crate::harvest::digest;
 
 /// An import: which crawl, which of its documents, and where they go. As JSON, these are the parameters of a job.
@@ -61,7 +62,6 @@ pub(super) struct Parameters {
     max_url_length: usize,
     keep_versions: bool,
     crawler: Option<String>,
-    collection: Option<String>,
 }
 
 impl Default for ImportCrawl {
@@ -102,7 +102,7 @@ impl ImportCrawl {
             *path = absolute(path.as_deref())?;
         }
         if let Some(format) = &mut order.log_format
-            && Path::new(format).is_file()
+            && is_file(format)
         {
             *format = place(Path::new(format))?.to_string_lossy().into_owned();
         }
@@ -111,7 +111,7 @@ impl ImportCrawl {
 
     pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
         let log_format = match &self.log_format {
-            Some(format) if Path::new(format).is_file() => Some(said(Path::new(format))?),
+            Some(format) if is_file(format) => Some(said(Path::new(format))?),
             format => format.clone(),
         };
         let mut types = self.types.clone();
@@ -127,7 +127,6 @@ impl ImportCrawl {
             max_url_length: self.max_url_length,
             keep_versions: self.keep_versions,
             crawler: self.crawler.clone(),
-            collection: self.collection.clone(),
         })
     }
 }

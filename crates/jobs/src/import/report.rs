@@ -79,7 +79,9 @@ impl Report {
             *report = Some(Self::create(path)?);
         }
         for warning in warnings {
-            report.as_mut().map_or(Ok(()), |report| report.add(warning))?;
+            report
+                .as_mut()
+                .map_or(Ok(()), |report| report.add(warning))?;
         }
         Ok(())
     }

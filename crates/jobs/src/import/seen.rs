@@ -1,6 +1,6 @@
 //! What was seen in this run, for imports without a catalog: URLs and contents, in a few bytes each.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use catalog::{CaptureOutcome, CaptureRow, ContentRow};
 
@@ -8,19 +8,20 @@ use catalog::{CaptureOutcome, CaptureRow, ContentRow};
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     urls: HashMap<u128, (i64, u128)>,
-    contents: HashSet<u128>,
+    /// All that were seen, and how many URLs have them by now.
+    contents: HashMap<u128, u64>,
 }
 
 impl Seen {
     /// Notes a content that is there already.
     pub(super) fn know(&mut self, sha1: &str) {
-        self.contents.insert(key(sha1));
+        self.contents.entry(key(sha1)).or_default();
     }
 
     /// Whether a capture brings bytes that were not seen before.
     pub(super) fn is_new(&self, row: &CaptureRow) -> bool {
         match &row.content {
-            ContentRow::Bytes { sha1, .. } => !self.contents.contains(&key(sha1)),
+            ContentRow::Bytes { sha1, .. } => !self.contents.contains_key(&key(sha1)),
             ContentRow::Revisit { .. } | ContentRow::EdgeOnly => false,
         }
     }
@@ -35,12 +36,13 @@ impl Seen {
             };
         };
         let content = key(sha1);
-        let is_new = self.contents.insert(content);
+        let holders = self.contents.entry(content).or_default();
         let Some((crawled, known)) = self.urls.get_mut(&url) else {
             self.urls.insert(url, (row.crawled, content));
-            return match is_new {
-                true => CaptureOutcome::New,
-                false => CaptureOutcome::NewUrl,
+            *holders += 1;
+            return match holders {
+                1 => CaptureOutcome::New,
+                _ => CaptureOutcome::NewUrl,
             };
         };
         if *known == content {
@@ -50,7 +52,12 @@ impl Seen {
         if (row.crawled, content) < (*crawled, *known) {
             return CaptureOutcome::Older;
         }
-        (*crawled, *known) = (row.crawled, content);
+        *holders += 1;
+        let before = std::mem::replace(known, content);
+        *crawled = row.crawled;
+        if let Some(holders) = self.contents.get_mut(&before) {
+            *holders -= 1;
+        }
         CaptureOutcome::NewVersion
     }
 }
@@ -104,5 +111,9 @@ mod tests {
         assert_eq!(see(1, Some(8), 4), CaptureOutcome::NewVersion);
         assert_eq!(see(1, Some(7), 3), CaptureOutcome::Older);
         assert_eq!(see(1, None, 9), CaptureOutcome::Revisited);
+        // Nobody has the first content of this one any more when the next comes.
+        assert_eq!(see(3, Some(9), 1), CaptureOutcome::New);
+        assert_eq!(see(3, Some(10), 2), CaptureOutcome::NewVersion);
+        assert_eq!(see(4, Some(9), 3), CaptureOutcome::New);
     }
 }

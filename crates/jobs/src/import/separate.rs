@@ -19,7 +19,7 @@ use super::order::ImportCrawl;
 use super::report::Report;
 use super::seen::Seen;
 use super::sources::Sources;
-use super::{Imported, examiner};
+use super::{Imported, examiner, rules};
 
 /// Imports into a folder. What is there already, by an earlier import into the same, is not written again.
 pub fn import_separately(
@@ -31,9 +31,10 @@ pub fn import_separately(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
+    let rules = rules(order)?;
     let collection = Collection::open(directory, order.durability)?;
     let mut separate = Separate::open(&collection)?;
-    let examiner = examiner(order, Some(&collection))?;
+    let examiner = examiner(order, rules, Some(&collection), stop);
     let flow = Flow {
         order,
         sources: &sources,

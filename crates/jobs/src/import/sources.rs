@@ -79,7 +79,10 @@ impl Sources {
         limits: &Limits,
     ) -> anyhow::Result<()> {
         let [directory] = &directories[..] else {
-            bail!("--base-url goes with one directory of files, and there are {}", directories.len());
+            bail!(
+                "--base-url goes with one directory of files, and there are {}",
+                directories.len()
+            );
         };
         let list = downloads::list(directory, &mut self.refused)?;
         let format = downloads::format(base_url, true)?;
@@ -138,7 +141,11 @@ impl Sources {
 /// The format that is named, or that of Heritrix.
 fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
     if let Some(base) = &order.base_url {
-        if order.log_format.as_deref().is_some_and(|name| name != "ftp-list") {
+        if order
+            .log_format
+            .as_deref()
+            .is_some_and(|name| name != "ftp-list")
+        {
             bail!("--base-url goes with lists of paths alone: --log-format ftp-list");
         }
         return downloads::format(base, false);
@@ -147,20 +154,24 @@ fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
         return Ok(LogFormat::heritrix());
     };
     let path = Path::new(name);
-    let format = match path.is_file() {
-        true => {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("`{}` cannot be read", path.display()))?;
-            LogFormat::parse(&text).with_context(|| format!("in `{}`", path.display()))?
-        }
-        false => LogFormat::named(name)?,
-    };
-    Ok(format)
+    if !is_file(name) {
+        return Ok(LogFormat::named(name)?);
+    }
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("`{}` cannot be read", path.display()))?;
+    LogFormat::parse(&text).with_context(|| format!("in `{}`", path.display()))
+}
+
+/// Whether a log format is described in a file. A file that is called as one that is built in is not meant.
+pub(super) fn is_file(log_format: &str) -> bool {
+    !LogFormat::NAMES.contains(&log_format) && Path::new(log_format).is_file()
 }
 
 /// When a source was written, in seconds since 1970: the date of captures that have none.
 pub(super) fn written(path: &Path) -> i64 {
     let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified());
-    let since = modified.ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let since = modified
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(0))
 }

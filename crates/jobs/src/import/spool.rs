@@ -5,6 +5,7 @@
 use std::io::{self, Read, Write};
 
 use document::digest::{Digester, Digests};
+use harvester::Stop;
 use store::{Collection, NewFile};
 
 use super::budget::{Budget, Share};
@@ -15,6 +16,8 @@ pub(super) struct Spool<'a> {
     budget: Budget,
     /// Where files are made; without one, bytes are digested and forgotten.
     collection: Option<&'a Collection>,
+    /// A long body is not read to its end if the import is to stop.
+    stop: &'a Stop,
 }
 
 /// The bytes of a document.
@@ -33,15 +36,18 @@ pub(super) enum Held {
 pub(super) enum Trouble {
     /// It cannot be read: its own fault.
     Read(io::Error),
+    /// Somebody wants the import to stop.
+    Stopped,
     /// It cannot be written: nothing else could be either.
     Write(anyhow::Error),
 }
 
 impl<'a> Spool<'a> {
-    pub(super) fn new(collection: Option<&'a Collection>) -> Self {
+    pub(super) fn new(collection: Option<&'a Collection>, stop: &'a Stop) -> Self {
         Self {
             budget: Budget::new(MEMORY),
             collection,
+            stop,
         }
     }
 
@@ -56,6 +62,9 @@ impl<'a> Spool<'a> {
         let mut held = Holding::new(self, head)?;
         let mut block = vec![0; BLOCK];
         loop {
+            if self.stop.is_set() {
+                return Err(Trouble::Stopped);
+            }
             let length = match rest.read(&mut block) {
                 Ok(0) => break,
                 Ok(length) => length,

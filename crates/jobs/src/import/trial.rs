@@ -13,7 +13,7 @@ use super::news::ImportNews;
 use super::order::ImportCrawl;
 use super::seen::Seen;
 use super::sources::Sources;
-use super::{Imported, examiner};
+use super::{Imported, examiner, rules};
 
 /// Imports into nothing: the counters are those of an import into an empty collection.
 pub fn try_import(
@@ -24,7 +24,7 @@ pub fn try_import(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
-    let examiner = examiner(order, None)?;
+    let examiner = examiner(order, rules(order)?, None, stop);
     let flow = Flow {
         order,
         sources: &sources,
@@ -35,7 +35,11 @@ pub fn try_import(
     };
     let mut seen = Seen::default();
     let mut counters = ImportCounters::default();
-    let read = flow.run(&[], &mut |group| count(group, &mut seen, &mut counters), &|| {})?;
+    let read = flow.run(
+        &[],
+        &mut |group| count(group, &mut seen, &mut counters),
+        &|| {},
+    )?;
     Ok(Imported::without_catalog(counters, &read, began))
 }
 

@@ -137,10 +137,7 @@ pub(super) fn is(error: &anyhow::Error, kind: impl Fn(&catalog::Error) -> bool) 
 pub(super) fn is_lost(error: &anyhow::Error) -> bool {
     use catalog::Error::{ImportLost, JobLost, LeaseLost};
     is(error, |error| {
-        matches!(
-            error,
-            ImportLost { .. } | JobLost { .. } | LeaseLost { .. }
-        )
+        matches!(error, ImportLost { .. } | JobLost { .. } | LeaseLost { .. })
     })
 }
 

@@ -102,5 +102,6 @@ fn tell_end(log: &Log, imported: &Imported) {
     }
 }
 
-const CANCELLED: &str = "cancelled; what came so far is kept, and the same import goes on from there";
+const CANCELLED: &str =
+    "cancelled; what came so far is kept, and the same import goes on from there";
 const STOPPED: &str = "its worker was told to stop; it goes on from there";

@@ -6,8 +6,8 @@ use std::time::Duration;
 use catalog::{Beat, Claim, JobLease, JobProgress};
 use harvester::Stop;
 
-use crate::{ImportProgress, Progress};
 use crate::pulse::{Moment, Pulse};
+use crate::{ImportProgress, Progress};
 
 /// A job, its way to stop, and how far it is.
 #[derive(Debug)]

@@ -125,11 +125,13 @@ enum Versions {
 }
 
 impl Import {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
         let config = match &self.config {
-            Some(file) => Config::read(file)?.import,
-            None => ImportConfig::default(),
+            Some(file) => Config::read(file)?,
+            None => Config::default(),
         };
+        self.holdings = self.holdings.configured(&config);
+        let config = config.import;
         let order = match settings::order(&self, &config) {
             Ok(order) => order,
             Err(error) => return Ok(usage(&error)),
@@ -165,7 +167,10 @@ impl Import {
         };
         let job = holdings.wait(holdings.catalog().add_job(&job))?;
         let said = self.holdings.said();
-        eprintln!("job {} waits for a worker; garner job show {}{said} --follow", job.id, job.id);
+        eprintln!(
+            "job {} waits for a worker; garner job show {}{said} --follow",
+            job.id, job.id
+        );
         Ok(ExitCode::SUCCESS)
     }
 

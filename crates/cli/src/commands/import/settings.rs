@@ -50,7 +50,10 @@ pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<I
         max_url_length: length.map_or(usual.max_url_length, |length| length as usize),
         keep_versions: keep.unwrap_or(usual.keep_versions),
         crawler: either(&facts.crawler, &config.crawler),
-        threads: options.jobs.or(config.jobs).map_or(usual.threads, usize::from),
+        threads: options
+            .jobs
+            .or(config.jobs)
+            .map_or(usual.threads, usize::from),
         collection: config.collection.clone(),
         durability: match taking.no_sync {
             true => Durability::None,
@@ -71,12 +74,17 @@ fn either<T: Clone>(flag: &Option<T>, configured: &Option<T>) -> Option<T> {
 }
 
 fn chosen<'a>(flags: &'a [String], configured: &'a [String]) -> Option<&'a [String]> {
-    [flags, configured].into_iter().find(|list| !list.is_empty())
+    [flags, configured]
+        .into_iter()
+        .find(|list| !list.is_empty())
 }
 
 fn refuse_urls(path: &PathBuf) -> anyhow::Result<()> {
     if path.to_string_lossy().contains("://") {
-        bail!("`{}` is a URL where a file or directory is due", path.display());
+        bail!(
+            "`{}` is a URL where a file or directory is due",
+            path.display()
+        );
     }
     Ok(())
 }
@@ -114,7 +122,9 @@ fn containers(names: &[String]) -> anyhow::Result<Containers> {
             "tar" => open.tar = true,
             "zip" => open.zip = true,
             "none" if names.len() == 1 => {}
-            name => bail!("`{name}` is no container that can be opened; write gzip, tar, zip or none"),
+            name => {
+                bail!("`{name}` is no container that can be opened; write gzip, tar, zip or none")
+            }
         }
     }
     Ok(open)

@@ -97,7 +97,10 @@ impl<'a> Json<'a> {
             counters: &imported.counters,
             separate: imported.separate,
             seconds: imported.took.as_secs_f64(),
-            report: imported.report.as_ref().map(|path| path.display().to_string()),
+            report: imported
+                .report
+                .as_ref()
+                .map(|path| path.display().to_string()),
             verification: imported.verification.as_ref(),
         }
     }

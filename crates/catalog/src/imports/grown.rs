@@ -13,7 +13,8 @@ pub(super) async fn grown(
     transaction: &mut Transaction,
     new: &NewImport,
 ) -> Result<Option<i64>, Error> {
-    let sql = "SELECT id FROM import WHERE state = 'failed' AND parameters = $1 AND keep_versions = $2
+    let sql =
+        "SELECT id FROM import WHERE state = 'failed' AND parameters = $1 AND keep_versions = $2
          ORDER BY id DESC LIMIT 20";
     let values = [new.parameters.as_str().into(), new.keep_versions.into()];
     for row in transaction.rows(sql, values).await? {
@@ -62,7 +63,9 @@ async fn grow(
          WHERE import_source.import_id = $1 AND import_source.number = CAST(item.value->>0 AS BIGINT)";
     transaction.execute(sql, [id.into(), batch(&kept)]).await?;
     let all = (0_i64..).zip(&new.sources);
-    let added: Vec<_> = all.filter(|(place, _)| !moved.contains_key(place)).collect();
+    let added: Vec<_> = all
+        .filter(|(place, _)| !moved.contains_key(place))
+        .collect();
     let sql = "INSERT INTO import_source (import_id, number, source)
          SELECT $1, CAST(item.value->>0 AS BIGINT), item.value->>1 FROM {each($2)} WHERE true";
     transaction.execute(sql, [id.into(), batch(&added)]).await?;

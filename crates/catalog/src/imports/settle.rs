@@ -64,9 +64,7 @@ pub(super) async fn settle(
         );
         let sql = "UPDATE import SET state = 'failed', ended = {now}, pinned = NULL, reason = $2
              WHERE id = $1 AND state = 'running'";
-        transaction
-            .execute(sql, [id.into(), reason.into()])
-            .await?;
+        transaction.execute(sql, [id.into(), reason.into()]).await?;
     }
     Ok(held)
 }

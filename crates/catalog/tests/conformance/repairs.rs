@@ -43,7 +43,10 @@ async fn a_repair_is_alone(place: Place) {
     let import = catalog.begin_import(&of("a")).await.unwrap();
 
     let refused = catalog.begin_repair(LEASE).await.unwrap_err();
-    let said = format!("the collection is being filled (import {}) by ", import.id());
+    let said = format!(
+        "the collection is being filled (import {}) by ",
+        import.id()
+    );
     assert!(refused.to_string().starts_with(&said), "{refused}");
     catalog.finish_import(import, &ok()).await.unwrap();
 
@@ -54,7 +57,11 @@ async fn a_repair_is_alone(place: Place) {
     ] {
         let refused = refused.unwrap_err();
         assert!(matches!(refused, Error::Busy { .. }));
-        assert!(refused.to_string().starts_with("the collection is being repaired by "));
+        assert!(
+            refused
+                .to_string()
+                .starts_with("the collection is being repaired by ")
+        );
     }
     catalog.finish_import(repair, &ok()).await.unwrap();
     catalog.begin_import(&of("a")).await.unwrap();
@@ -81,7 +88,10 @@ async fn an_import_that_nobody_is_at_is_ended_by_whoever_comes_next(place: Place
     let catalog = place.open().await;
     let gone = catalog.begin_import(&of("a")).await.unwrap();
     let heard_of = catalog.begin_import(&of("b")).await.unwrap();
-    place.sql(&format!("UPDATE import SET lease_until = 0 WHERE id = {}", gone.id()));
+    place.sql(&format!(
+        "UPDATE import SET lease_until = 0 WHERE id = {}",
+        gone.id()
+    ));
 
     assert_eq!(catalog.running_imports().await.unwrap(), [heard_of.id()]);
 
@@ -93,7 +103,10 @@ async fn an_import_that_nobody_is_at_is_ended_by_whoever_comes_next(place: Place
 }
 
 fn of_all(sources: &[&str]) -> NewImport {
-    NewImport::new("{}", sources.iter().map(|source| (*source).to_owned()).collect())
+    NewImport::new(
+        "{}",
+        sources.iter().map(|source| (*source).to_owned()).collect(),
+    )
 }
 
 async fn a_directory_that_has_grown_is_gone_on_with(place: Place) {
@@ -247,5 +260,8 @@ async fn the_place_of_the_collection_stays(place: Place) {
     catalog.finish_import(import, &ok()).await.unwrap();
 
     assert_eq!(catalog.settle_place("").await.unwrap(), "/a");
-    assert_eq!(catalog.collection_place().await.unwrap().as_deref(), Some("/a"));
+    assert_eq!(
+        catalog.collection_place().await.unwrap().as_deref(),
+        Some("/a")
+    );
 }

@@ -62,7 +62,11 @@ impl ImportConfig {
         if self.max_url_length.is_some_and(|length| length < 16) {
             bail!("import.max_url_length: write a number from 16 on");
         }
-        if let Some(place) = self.collection.as_deref().filter(|place| place.contains("://")) {
+        if let Some(place) = self
+            .collection
+            .as_deref()
+            .filter(|place| place.contains("://"))
+        {
             bail!("import.collection: documents cannot go to `{place}` yet; write a directory");
         }
         Ok(())

@@ -49,7 +49,11 @@ pub fn documents_directory(holdings: &Holdings) -> anyhow::Result<PathBuf> {
 }
 
 /// A directory that is not there has lost its documents, or its disk: nothing is made in its place.
-fn open(holdings: &Holdings, directory: &Path, durability: Durability) -> anyhow::Result<Collection> {
+fn open(
+    holdings: &Holdings,
+    directory: &Path,
+    durability: Durability,
+) -> anyhow::Result<Collection> {
     let has_contents = || holdings.wait(holdings.catalog().contents_from(0, 1));
     if !directory.exists() && !has_contents()?.is_empty() {
         bail!(
@@ -72,7 +76,9 @@ fn named(holdings: &Holdings, place: &str) -> anyhow::Result<String> {
     }
     match path.into_os_string().into_string() {
         Ok(path) => Ok(path),
-        Err(_) => bail!("`{place}` cannot be kept as text; name another directory as import.collection"),
+        Err(_) => {
+            bail!("`{place}` cannot be kept as text; name another directory as import.collection")
+        }
     }
 }
 

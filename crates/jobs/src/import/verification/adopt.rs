@@ -120,7 +120,8 @@ impl Verifying<'_> {
             warnings: &[],
         };
         // What it leaves without a document stays as a file without a row, and is judged as such.
-        self.holdings.wait(catalog.commit_group(&mut import, commit))?;
+        self.holdings
+            .wait(catalog.commit_group(&mut import, commit))?;
         drop(import);
         match (adopted, known) {
             (Adopted::Known { number }, Some(content)) => self.forget(orphan, number, &content),
@@ -146,7 +147,10 @@ impl Verifying<'_> {
             Err(error) if error.is_missing() => {}
             _ => return Ok(false),
         }
-        self.collection.write_metadata(number, extension, xml)?;
+        // Where lost bytes come back, theirs may have stayed.
+        if read_met(self.collection, &format!("{to}.met")) == Ok(None) {
+            self.collection.write_metadata(number, extension, xml)?;
+        }
         let moved = self.collection.renumber(&orphan.path, number, extension)?;
         self.collection.sync()?;
         Ok(moved)

@@ -209,7 +209,11 @@ mod tests {
         let mut found = Verification::default();
         for number in 0..2000 {
             found.orphans += 1;
-            found.note(number.to_string(), ORPHAN, Repair::Done("taken in".to_owned()));
+            found.note(
+                number.to_string(),
+                ORPHAN,
+                Repair::Done("taken in".to_owned()),
+            );
         }
         found.missing += 1;
         found.note("last", "gone", Repair::Partly("marked".to_owned()));

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use store::{CollectionFile, FileKind};
 
+use super::Repair;
 use super::adopt::{Adopted, Orphan};
 use super::repair::Verifying;
-use super::Repair;
 
 /// The files of a number.
 type Numbered = (i64, Vec<CollectionFile>);

@@ -5,12 +5,12 @@ use anyhow::Context;
 use catalog::{ContentEntry, DocumentEntry, DocumentQuery, Superfluous};
 use store::{Collection, CollectionFile};
 
+use super::super::met::Met;
 use super::adopt::{Adopted, Orphan};
 use super::comparing::{Looked, Metadata, Problem};
 use super::orphans::number;
 use super::repairing::Repairing;
 use super::{NO_METADATA, ORPHAN, Repair, UNUSED, Verification, path_of};
-use super::super::met::Met;
 use crate::Holdings;
 
 /// A verification that is going on.
@@ -50,10 +50,14 @@ impl<'a> Verifying<'a> {
                 continue;
             }
             self.collection.remove(file.number, &file.extension)?;
-            self.note_orphan(path, Repair::Done("replaced by an import, and removed".to_owned()));
+            self.note_orphan(
+                path,
+                Repair::Done("replaced by an import, and removed".to_owned()),
+            );
         }
         self.collection.sync()?;
-        self.holdings.wait(self.holdings.catalog().forget_superfluous())?;
+        self.holdings
+            .wait(self.holdings.catalog().forget_superfluous())?;
         Ok(())
     }
 
@@ -162,7 +166,8 @@ impl<'a> Verifying<'a> {
 
     fn set_stored(&self, content: &ContentEntry, is_stored: bool) -> anyhow::Result<()> {
         let catalog = self.holdings.catalog();
-        self.holdings.wait(catalog.set_stored(&[content.number], is_stored))?;
+        self.holdings
+            .wait(catalog.set_stored(&[content.number], is_stored))?;
         Ok(())
     }
 
@@ -242,7 +247,8 @@ impl<'a> Verifying<'a> {
     fn note_unused(&mut self, content: &Superfluous, said: &str) {
         self.result.unused += 1;
         let path = Collection::relative_path(content.number, &content.extension);
-        self.result.note(path, UNUSED, Repair::Done(said.to_owned()));
+        self.result
+            .note(path, UNUSED, Repair::Done(said.to_owned()));
     }
 
     /// Makes sure that no number is given out under which a file lies.

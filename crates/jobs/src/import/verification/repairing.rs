@@ -45,7 +45,9 @@ impl<'a> Repairing<'a> {
     fn beat(&self, over: &Receiver<()>) {
         while over.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
             let import = self.lock();
-            let renewed = self.holdings.wait(self.holdings.catalog().beat_import(&import));
+            let renewed = self
+                .holdings
+                .wait(self.holdings.catalog().beat_import(&import));
             // A database that is away for a moment is noticed by who commits.
             if let Err(catalog::Error::ImportLost { .. }) = renewed {
                 self.is_lost.store(true, Ordering::Relaxed);
@@ -57,7 +59,9 @@ impl<'a> Repairing<'a> {
     /// Refuses to go on where others may have begun. To be asked before files are touched.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         if self.is_lost.load(Ordering::Relaxed) {
-            bail!("the repair was not heard of for too long, and others may write by now; repair again");
+            bail!(
+                "the repair was not heard of for too long, and others may write by now; repair again"
+            );
         }
         Ok(())
     }

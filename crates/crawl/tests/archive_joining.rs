@@ -137,6 +137,31 @@ fn a_name_counts_more_than_a_third_that_both_name() {
     assert_eq!(parents, [Some("http://h/via"), None]);
 }
 
+/// What stands far behind does not count, whatever happens to have been read with it.
+#[test]
+fn only_the_beginning_of_metadata_counts_and_no_half_line() {
+    let page = page("http://h/", b"x");
+    let target = ("WARC-Target-URI", "http://h/");
+    for (fill, expected) in [
+        (16_000, Some("http://h/far")),
+        // The limit falls into the line.
+        (16 * 1024 - 20, None),
+        (20_000, None),
+    ] {
+        let links = format!("outlink: {}\r\n", "x".repeat(fill - 11));
+        let block = format!("hopsFromSeed: L\r\n{links}via: http://h/far\r\n");
+        let metadata = about("metadata", target, &(block + &links));
+        let plain = [&page[..], &metadata].concat();
+        let each = [gzip(&page), gzip(&metadata)].concat();
+        for bytes in [&plain, &each, &gzip(&plain)] {
+            let found = read_bytes(bytes);
+            let capture = &found.captures[0].0;
+            assert_eq!(capture.path_from_seed.as_deref(), Some("L"));
+            assert_eq!(capture.parent.as_deref(), expected, "{fill}");
+        }
+    }
+}
+
 #[test]
 fn the_same_url_and_second_will_do() {
     let metadata = about(

@@ -72,7 +72,8 @@ pub enum News<T> {
     Late(Box<Capture>),
     /// Something that could not be read.
     Skipped(Skipped),
-    /// All before it was handed over and nothing behind it; reading can begin here another time.
+    /// All before it was handed over; reading can begin here another time. Nothing behind it was, but for a few captures
+    /// where a crawler mixes the records of many without end: those come once more.
     Position(u64),
 }
 

@@ -216,6 +216,33 @@ fn a_request_that_says_nothing_holds_nobody_up() {
     assert!(found.late.is_empty());
 }
 
+/// Two that write into one file: there is always a request before the capture that comes next.
+#[test]
+fn positions_come_even_if_records_are_mixed_without_end() {
+    let request = |number: usize| {
+        let url = format!("http://h/{number}");
+        gzip(&about("request", ("WARC-Target-URI", &url), REQUEST))
+    };
+    let mut bytes = request(0);
+    for number in 0..2000 {
+        bytes.extend(request(number + 1));
+        bytes.extend(gzip(&page(&format!("http://h/{number}"), b"x")));
+    }
+    let file = crawl("x", &bytes);
+    let source = open_one(&file.path);
+
+    let first = read_from(&source, 0, &options(1, 4000), 1900);
+
+    let (position, before) = first.positions.last().copied().unwrap_or_default();
+    assert!(before > 1000, "{before}");
+    let rest = read_from(&source, position, &options(1, 4000), usize::MAX);
+    let again = before + rest.captures.len() - 2000;
+    assert!(again < 300, "{again} are read again");
+    // The first ones were handed over with their parents before.
+    let orphans = rest.captures.iter().skip(again);
+    assert_eq!(orphans.filter(|(capture, _)| capture.parent.is_none()).count(), 0);
+}
+
 /// A killed import goes on at the last position, and has to end up with the same.
 #[test]
 fn breaking_off_and_going_on_is_as_reading_at_once() {

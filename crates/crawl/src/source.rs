@@ -93,7 +93,7 @@ pub struct Skipped {
 pub struct Ended {
     /// Where reading can go on.
     pub position: u64,
-    /// The last record is not complete, and somebody is writing it.
+    /// The last record is not complete, or what it is about has not come yet, and somebody is writing it.
     pub still_written: bool,
     /// It was stopped, or `take` had enough.
     pub stopped: bool,

@@ -243,6 +243,41 @@ fn positions_come_even_if_records_are_mixed_without_end() {
     assert_eq!(orphans.filter(|(capture, _)| capture.parent.is_none()).count(), 0);
 }
 
+/// A request at the end of a file that grows waits for its capture, wherever the end happens to be.
+#[test]
+fn a_request_is_not_spent_before_its_capture_is_written() {
+    let of = |kind, block| about(kind, ("WARC-Target-URI", "http://h/2"), block);
+    let before = page("http://h/1", b"x");
+    let (request, metadata) = (of("request", REQUEST), of("metadata", METADATA));
+    let after = page("http://h/2", b"x");
+    for (facts, parent) in [
+        (vec![&request], "http://h/from"),
+        (vec![&metadata, &request], "http://h/via"),
+    ] {
+        let mut records = vec![&before];
+        records.extend(facts);
+        records.push(&after);
+        let whole: Vec<u8> = records.iter().copied().flatten().copied().collect();
+        let each: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
+        for (bytes, last) in [(whole, after.len()), (each, gzip(&after).len())] {
+            for half in [bytes.len() - last, bytes.len() - last / 2] {
+                let file = crawl("x.warc.open", &bytes[..half]);
+                let source = open_one(&file.path);
+                let first = read_from(&source, 0, &options(1, 4000), usize::MAX);
+                assert_eq!((first.urls(), first.late.len()), (vec!["http://h/1"], 0));
+                let ended = first.ended.unwrap();
+                assert!(ended.still_written);
+
+                std::fs::write(&file.path, &bytes).unwrap();
+                let rest = read_from(&source, ended.position, &options(1, 4000), usize::MAX);
+                assert_eq!((rest.urls(), rest.late.len()), (vec!["http://h/2"], 0));
+                assert_eq!(rest.captures[0].0.parent.as_deref(), Some(parent));
+                assert!(!rest.ended.unwrap().still_written);
+            }
+        }
+    }
+}
+
 /// A killed import goes on at the last position, and has to end up with the same.
 #[test]
 fn breaking_off_and_going_on_is_as_reading_at_once() {

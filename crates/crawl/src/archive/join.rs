@@ -94,6 +94,28 @@ impl<'t, T> Join<'t, T> {
         self.tell_position()
     }
 
+    /// Hands over what is left of a file that is still written. Only what is said of captures that may yet follow is kept
+    /// for the next time; returns where it begins.
+    pub(super) fn finish_growing(&mut self) -> ControlFlow<(), Option<u64>> {
+        let of_none = |waiting: &&Waiting<T>| matches!(waiting.what, What::Fact(_) | What::Gone);
+        let count = self.waiting.iter().rev().take_while(of_none).count();
+        let mut kept = self.waiting.split_off(self.waiting.len() - count);
+        while let Some(first) = self.waiting.pop_front() {
+            self.hand_over(first)?;
+        }
+        let is_fact = |waiting: &&Waiting<T>| matches!(waiting.what, What::Fact(_));
+        let begin = kept.iter().find(is_fact).map(|waiting| waiting.unit);
+        let Some(begin) = begin.filter(|begin| self.last.is_none_or(|last| last < *begin)) else {
+            self.waiting = kept;
+            self.finish()?;
+            return ControlFlow::Continue(None);
+        };
+        kept.clear();
+        (self.facts, self.next) = (0, begin);
+        self.tell_position()?;
+        ControlFlow::Continue(Some(begin))
+    }
+
     fn record(&mut self, unit: u64, item: Item<T>) -> ControlFlow<()> {
         self.count += 1;
         match item {

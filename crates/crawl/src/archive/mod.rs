@@ -4,6 +4,7 @@ mod arc;
 mod around;
 mod block;
 mod chunked;
+mod coding;
 mod date;
 mod fields;
 mod gzip;

@@ -130,8 +130,14 @@ fn all_frames_of_zstd_are_read_and_their_checksums_looked_at() {
     let (one, two) = (zstd(&text), zstd(b"and more"));
     let skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc";
     let both = [&one[..], skippable, &two].concat();
-    assert_eq!(body(head, &both).unwrap(), [&text[..], b"and more"].concat());
-    assert_eq!(body(head, &[&two[..], b"junk"].concat()).unwrap(), b"and more");
+    assert_eq!(
+        body(head, &both).unwrap(),
+        [&text[..], b"and more"].concat()
+    );
+    assert_eq!(
+        body(head, &[&two[..], b"junk"].concat()).unwrap(),
+        b"and more"
+    );
 
     let error = body(head, &one[..one.len() - 9]).unwrap_err();
     assert!(error.contains("middle of a zstd frame"), "{error}");

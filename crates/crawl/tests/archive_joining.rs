@@ -240,7 +240,12 @@ fn positions_come_even_if_records_are_mixed_without_end() {
     assert!(again < 300, "{again} are read again");
     // The first ones were handed over with their parents before.
     let orphans = rest.captures.iter().skip(again);
-    assert_eq!(orphans.filter(|(capture, _)| capture.parent.is_none()).count(), 0);
+    assert_eq!(
+        orphans
+            .filter(|(capture, _)| capture.parent.is_none())
+            .count(),
+        0
+    );
 }
 
 /// A request at the end of a file that grows waits for its capture, wherever the end happens to be.

@@ -120,8 +120,7 @@ impl<R: Read> Frames<R> {
         }
         self.buffer.resize(length + PIECE, 0);
         let count = self.reader.read(&mut self.buffer[length..]);
-        self.buffer
-            .truncate(length + *count.as_ref().unwrap_or(&0));
+        self.buffer.truncate(length + *count.as_ref().unwrap_or(&0));
         count.map(|count| count > 0)
     }
 }

@@ -115,13 +115,7 @@ impl Keys {
         }
     }
 
-    fn link(
-        &self,
-        head: &WarcHead<'_>,
-        is_revisit: bool,
-        url: &str,
-        crawled: Option<i64>,
-    ) -> Link {
+    fn link(&self, head: &WarcHead<'_>, is_revisit: bool, url: &str, crawled: Option<i64>) -> Link {
         // A revisit refers to an earlier capture, which has requests and metadata of its own.
         let refers_to = Some(&head.refers_to).filter(|_| !is_revisit);
         let others = head.concurrent_to.iter().chain(refers_to);

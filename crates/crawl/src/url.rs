@@ -25,7 +25,10 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_stay_apart() {
-        assert_eq!(text("http://h/\u{e9}?%20".as_bytes()), "http://h/\u{e9}?%20");
+        assert_eq!(
+            text("http://h/\u{e9}?%20".as_bytes()),
+            "http://h/\u{e9}?%20"
+        );
         assert_eq!(text(b"http://h/caf\xe9"), "http://h/caf%E9");
         assert_eq!(text(b"\xff\xc3\xa9\xe8x\xc3"), "%FF\u{e9}%E8x%C3");
     }

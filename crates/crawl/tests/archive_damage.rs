@@ -299,7 +299,12 @@ fn a_member_of_many_records_that_grows_is_read_once() {
     let first = read(&file.path);
     std::fs::write(&file.path, &bytes).unwrap();
     let position = first.ended.as_ref().unwrap().position;
-    let rest = read_from(&open_one(&file.path), position, &options(1, 1000), usize::MAX);
+    let rest = read_from(
+        &open_one(&file.path),
+        position,
+        &options(1, 1000),
+        usize::MAX,
+    );
 
     let urls = [first.urls(), rest.urls()].concat();
     let expected: Vec<_> = (0..20).map(|number| format!("http://h/{number}")).collect();

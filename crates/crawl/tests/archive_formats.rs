@@ -333,6 +333,75 @@ fn what_a_wacz_says_wrongly_is_told() {
 
 /// Each of these bytes is another letter, and none of them is UTF-8.
 #[test]
+fn members_of_a_wacz_have_names_and_bytes_of_their_own() {
+    let [one, two] = ["1", "2"].map(|name| page(&format!("http://h/{name}"), b"x"));
+    let twice = zip(&[
+        ("archive/a.warc", &one, false),
+        ("archive/a.warc", &two, false),
+    ]);
+    // The directory says of a third that it lies where the first does.
+    let three = zip(&[
+        ("archive/a.warc", &one, false),
+        ("archive/b.warc", &two, false),
+        ("archive/c.warc", &one, false),
+    ]);
+    let mut same_place = three.clone();
+    let directory = three
+        .windows(4)
+        .rposition(|bytes| bytes == b"PK\x01\x02")
+        .unwrap();
+    same_place[directory + 42..directory + 46].fill(0);
+
+    for (bytes, reason, urls) in [
+        (
+            twice,
+            "another member has the same name",
+            vec!["http://h/1"],
+        ),
+        (
+            same_place,
+            "it lies where another member does",
+            vec!["http://h/1", "http://h/2"],
+        ),
+    ] {
+        let file = crawl("x.wacz", &bytes);
+        let sources = crawl::open(&file.path, &Limits::default()).unwrap();
+        let mut names: Vec<_> = sources.iter().map(Source::name).collect();
+        let found: Vec<_> = sources
+            .iter()
+            .map(|source| read_from(source, 0, &options(1, 1000), usize::MAX))
+            .collect();
+        let all: Vec<_> = found.iter().flat_map(|found| found.urls()).collect();
+        let reasons: Vec<_> = found.iter().flat_map(|found| found.reasons()).collect();
+        assert_eq!((all, reasons), (urls, vec![reason]));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
+
+#[test]
+fn a_wacz_has_no_end_of_members() {
+    let names: Vec<_> = (0..10_050).map(|n| format!("archive/{n}.warc")).collect();
+    let record = page("http://h/", b"x");
+    let members: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), &record[..], false))
+        .collect();
+    let file = crawl("x.wacz", &zip(&members));
+
+    let sources = crawl::open(&file.path, &Limits::default()).unwrap();
+
+    assert_eq!(sources.len(), 10_001);
+    let found = read_from(&sources[10_000], 0, &options(1, 1000), usize::MAX);
+    assert_eq!(
+        found.reasons(),
+        ["the ZIP file has more members than are read"]
+    );
+}
+
+#[test]
 fn urls_that_are_no_text_stay_different() {
     let of = |mut bytes: Vec<u8>, letter: u8| {
         for byte in &mut bytes {

@@ -137,6 +137,31 @@ fn a_name_counts_more_than_a_third_that_both_name() {
     assert_eq!(parents, [Some("http://h/via"), None]);
 }
 
+/// What stands far behind does not count, whatever happens to have been read with it.
+#[test]
+fn only_the_beginning_of_metadata_counts_and_no_half_line() {
+    let page = page("http://h/", b"x");
+    let target = ("WARC-Target-URI", "http://h/");
+    for (fill, expected) in [
+        (16_000, Some("http://h/far")),
+        // The limit falls into the line.
+        (16 * 1024 - 20, None),
+        (20_000, None),
+    ] {
+        let links = format!("outlink: {}\r\n", "x".repeat(fill - 11));
+        let block = format!("hopsFromSeed: L\r\n{links}via: http://h/far\r\n");
+        let metadata = about("metadata", target, &(block + &links));
+        let plain = [&page[..], &metadata].concat();
+        let each = [gzip(&page), gzip(&metadata)].concat();
+        for bytes in [&plain, &each, &gzip(&plain)] {
+            let found = read_bytes(bytes);
+            let capture = &found.captures[0].0;
+            assert_eq!(capture.path_from_seed.as_deref(), Some("L"));
+            assert_eq!(capture.parent.as_deref(), expected, "{fill}");
+        }
+    }
+}
+
 #[test]
 fn the_same_url_and_second_will_do() {
     let metadata = about(
@@ -189,6 +214,73 @@ fn a_request_that_says_nothing_holds_nobody_up() {
 
     assert_eq!(found.captures.len(), 3);
     assert!(found.late.is_empty());
+}
+
+/// Two that write into one file: there is always a request before the capture that comes next.
+#[test]
+fn positions_come_even_if_records_are_mixed_without_end() {
+    let request = |number: usize| {
+        let url = format!("http://h/{number}");
+        gzip(&about("request", ("WARC-Target-URI", &url), REQUEST))
+    };
+    let mut bytes = request(0);
+    for number in 0..2000 {
+        bytes.extend(request(number + 1));
+        bytes.extend(gzip(&page(&format!("http://h/{number}"), b"x")));
+    }
+    let file = crawl("x", &bytes);
+    let source = open_one(&file.path);
+
+    let first = read_from(&source, 0, &options(1, 4000), 1900);
+
+    let (position, before) = first.positions.last().copied().unwrap_or_default();
+    assert!(before > 1000, "{before}");
+    let rest = read_from(&source, position, &options(1, 4000), usize::MAX);
+    let again = before + rest.captures.len() - 2000;
+    assert!(again < 300, "{again} are read again");
+    // The first ones were handed over with their parents before.
+    let orphans = rest.captures.iter().skip(again);
+    assert_eq!(
+        orphans
+            .filter(|(capture, _)| capture.parent.is_none())
+            .count(),
+        0
+    );
+}
+
+/// A request at the end of a file that grows waits for its capture, wherever the end happens to be.
+#[test]
+fn a_request_is_not_spent_before_its_capture_is_written() {
+    let of = |kind, block| about(kind, ("WARC-Target-URI", "http://h/2"), block);
+    let before = page("http://h/1", b"x");
+    let (request, metadata) = (of("request", REQUEST), of("metadata", METADATA));
+    let after = page("http://h/2", b"x");
+    for (facts, parent) in [
+        (vec![&request], "http://h/from"),
+        (vec![&metadata, &request], "http://h/via"),
+    ] {
+        let mut records = vec![&before];
+        records.extend(facts);
+        records.push(&after);
+        let whole: Vec<u8> = records.iter().copied().flatten().copied().collect();
+        let each: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
+        for (bytes, last) in [(whole, after.len()), (each, gzip(&after).len())] {
+            for half in [bytes.len() - last, bytes.len() - last / 2] {
+                let file = crawl("x.warc.open", &bytes[..half]);
+                let source = open_one(&file.path);
+                let first = read_from(&source, 0, &options(1, 4000), usize::MAX);
+                assert_eq!((first.urls(), first.late.len()), (vec!["http://h/1"], 0));
+                let ended = first.ended.unwrap();
+                assert!(ended.still_written);
+
+                std::fs::write(&file.path, &bytes).unwrap();
+                let rest = read_from(&source, ended.position, &options(1, 4000), usize::MAX);
+                assert_eq!((rest.urls(), rest.late.len()), (vec!["http://h/2"], 0));
+                assert_eq!(rest.captures[0].0.parent.as_deref(), Some(parent));
+                assert!(!rest.ended.unwrap().still_written);
+            }
+        }
+    }
 }
 
 /// A killed import goes on at the last position, and has to end up with the same.

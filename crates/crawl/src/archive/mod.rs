@@ -4,6 +4,7 @@ mod arc;
 mod around;
 mod block;
 mod chunked;
+mod coding;
 mod date;
 mod fields;
 mod gzip;
@@ -135,15 +136,28 @@ impl Opened {
             }
             _ => parallel::read(self, from, options, work, &mut join),
         };
-        let halt = halt?;
-        let stopped = halt == Halt::Stopped || join.finish().is_break();
+        let stopped = |join: &Join<'_, T>| Ended {
+            position: join.position(),
+            still_written: false,
+            stopped: true,
+        };
+        let (end, mut still_written) = match halt? {
+            Halt::At(end) => (end, false),
+            Halt::StillWritten(end) => (end, true),
+            Halt::Stopped => return Ok(stopped(&join)),
+        };
+        let finished = match still_written || self.is_growing() {
+            true => join.finish_growing(),
+            false => join.finish().map_continue(|()| None),
+        };
+        let ControlFlow::Continue(kept) = finished else {
+            return Ok(stopped(&join));
+        };
+        still_written |= kept.is_some();
         Ok(Ended {
-            position: match halt {
-                Halt::At(end) | Halt::StillWritten(end) if !stopped => end,
-                _ => join.position(),
-            },
-            still_written: matches!(halt, Halt::StillWritten(_)) && !stopped,
-            stopped,
+            position: kept.unwrap_or(end),
+            still_written,
+            stopped: false,
         })
     }
 

@@ -103,18 +103,13 @@ fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
                 }
             }
             // What else lies there need not be readable.
-            Err(reason) if is_in_archive(name.as_deref()) => {
+            Err(reason) if name.as_deref().is_some_and(wacz::is_in_archive) => {
                 sources.push(unreadable(path, name, reason));
             }
             Err(_) => {}
         }
     }
     Ok((!sources.is_empty()).then_some(sources))
-}
-
-/// Where a WACZ has its WARC files.
-fn is_in_archive(name: Option<&str>) -> bool {
-    name.is_some_and(|name| name.starts_with("archive/"))
 }
 
 fn archive(path: &Path, member: Option<String>, extent: &Extent, layout: Layout) -> Source {

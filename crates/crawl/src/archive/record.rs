@@ -115,13 +115,7 @@ impl Keys {
         }
     }
 
-    fn link(
-        &self,
-        head: &WarcHead<'_>,
-        is_revisit: bool,
-        url: &str,
-        crawled: Option<i64>,
-    ) -> Link {
+    fn link(&self, head: &WarcHead<'_>, is_revisit: bool, url: &str, crawled: Option<i64>) -> Link {
         // A revisit refers to an earlier capture, which has requests and metadata of its own.
         let refers_to = Some(&head.refers_to).filter(|_| !is_revisit);
         let others = head.concurrent_to.iter().chain(refers_to);
@@ -272,7 +266,7 @@ pub(super) fn capture<T>(
 
 fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'static str> {
     use std::io::BufRead;
-    let mut wanted = STEP;
+    let mut wanted = STEP.min(limits.head);
     loop {
         let seen = block.peek(wanted);
         let end = match fields::head_end(seen) {
@@ -289,13 +283,24 @@ fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'stati
         if wanted >= limits.head {
             return Err("its HTTP head is too long");
         }
-        wanted *= 4;
+        wanted = (wanted * 4).min(limits.head);
+    }
+}
+
+/// The beginning of a block, without half a line at its end.
+fn lines<'b>(block: &'b mut Block<'_>) -> &'b [u8] {
+    let is_all = block.remaining() <= FACTS as u64;
+    let seen = block.peek(FACTS);
+    let end = memchr::memrchr(b'\n', seen).map_or(0, |at| at + 1);
+    match is_all {
+        true => seen,
+        false => &seen[..end],
     }
 }
 
 /// Reads what a request says.
 pub(super) fn request(fact: &mut Fact, block: &mut Block<'_>) {
-    let seen = block.peek(FACTS);
+    let seen = lines(block);
     let end = fields::head_end(seen).unwrap_or(seen.len());
     fact.capture.parent = http::referer(&seen[..end]);
 }
@@ -303,7 +308,7 @@ pub(super) fn request(fact: &mut Fact, block: &mut Block<'_>) {
 /// Reads what the crawler says: `seed`, or `via` and `hopsFromSeed`. They stand before the links of a page.
 pub(super) fn metadata(fact: &mut Fact, block: &mut Block<'_>) {
     let said = &mut fact.capture;
-    fields::each(block.peek(FACTS), |name, value| match name {
+    fields::each(lines(block), |name, value| match name {
         b"seed" => {
             said.is_seed = Some(true);
             said.depth = Some(0);

@@ -183,7 +183,10 @@ mod tests {
 
     #[test]
     fn a_head_ends_before_another_begins() {
-        assert_eq!(head_end(b"WARC/1.0\r\na: b\r\n\r\nWARC/1.0\n"), HeadEnd::At(18));
+        assert_eq!(
+            head_end(b"WARC/1.0\r\na: b\r\n\r\nWARC/1.0\n"),
+            HeadEnd::At(18)
+        );
         assert_eq!(head_end(b"WARC/1.0\na: b\n"), HeadEnd::Unseen);
         assert_eq!(head_end(b"WARC/1.0\na: b\nWARC/1.0\n\n"), HeadEnd::Cut);
     }

@@ -223,14 +223,6 @@ pub(super) fn begins(head: &[u8]) -> bool {
     head.len() >= 4 && is_beginning(head)
 }
 
-/// How many bytes a frame wants remembered. `None` if none begins here.
-pub(super) fn window(head: &[u8]) -> Option<u64> {
-    match FrameHead::parse(head)? {
-        FrameHead::Skippable(_) => Some(0),
-        FrameHead::Frame { window, .. } => Some(window),
-    }
-}
-
 /// The dictionary that a file begins with, in a skippable frame: as it is, or itself a frame.
 pub(super) fn dictionary(input: &mut Input, window: u64) -> std::io::Result<Option<Vec<u8>>> {
     let head = input.fill(8)?;

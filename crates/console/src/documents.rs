@@ -123,7 +123,7 @@ pub(crate) async fn set_state(
 }
 
 /// The words for states, to choose from and to show.
-pub(crate) fn state_words(state: DocumentState) -> &'static str {
+pub(crate) fn state_words(state: &DocumentState) -> &'static str {
     match state {
         DocumentState::NotIngested => "not ingested",
         DocumentState::Ingested => "ingested",

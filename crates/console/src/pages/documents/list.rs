@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use catalog::DocumentEntry;
 
-use crate::documents::{DocumentFilter, state_words};
+use crate::documents::DocumentFilter;
 use crate::dress::page;
 use crate::extract::Query;
 use crate::filters;

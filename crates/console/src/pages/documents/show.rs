@@ -78,7 +78,7 @@ pub(crate) async fn change_state(
     let unknown = || Problem::invalid(format!("there is no state `{}`", new.state));
     let to = DocumentState::parse(&new.state).ok_or_else(unknown)?;
     set_state(&state, &who, &[id], to).await?;
-    let said = format!("Document {id} is {}.", state_words(to));
+    let said = format!("Document {id} is {}.", state_words(&to));
     Ok(done(&format!("/documents/{id}"), said))
 }
 

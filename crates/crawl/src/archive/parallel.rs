@@ -54,19 +54,24 @@ fn put_together<T: Send>(
 ) -> io::Result<Halt> {
     let mut at = from;
     while at < segments.end {
-        let Some(mut pending) = segments.next(at) else {
-            return Ok(Halt::Stopped);
-        };
-        let halt = match pending.begin() {
-            Some(begin) if begin == at => pending.drain(join)?,
-            Some(_) | None => {
-                let until = pending.until;
-                drop(pending);
-                again.span(at, until, &mut |signal| join.signal(signal))?
-            }
+        let next = segments.next(at);
+        let is_last = matches!(next, Next::None);
+        let halt = match next {
+            Next::Over => return Ok(Halt::Stopped),
+            // What is left behind the last segment is nobody's but ours.
+            Next::None => again.span(at, segments.end, &mut |signal| join.signal(signal))?,
+            Next::Segment(mut pending) => match pending.begin() {
+                Some(begin) if begin == at => pending.drain(join)?,
+                Some(_) | None => {
+                    let until = pending.until;
+                    drop(pending);
+                    again.span(at, until, &mut |signal| join.signal(signal))?
+                }
+            },
         };
         match halt {
-            Halt::At(next) if !segments.is_stream => at = next,
+            // Each round takes a segment, or comes nearer to the end.
+            Halt::At(next) if !segments.is_stream && (!is_last || next > at) => at = next,
             halt => return Ok(halt),
         }
     }
@@ -181,6 +186,15 @@ impl<T> Pending<T> {
     }
 }
 
+/// What comes next for who puts segments together.
+enum Next<T> {
+    Segment(Pending<T>),
+    /// All of them were taken.
+    None,
+    /// Nobody reads any more.
+    Over,
+}
+
 /// The segments of an archive, given out in order.
 struct Segments<T> {
     from: u64,
@@ -259,7 +273,7 @@ impl<T> Segments<T> {
     }
 
     /// The segment that an offset is in. Those before it are nobody's concern any more.
-    fn next(&self, at: u64) -> Option<Pending<T>> {
+    fn next(&self, at: u64) -> Next<T> {
         let mut state = self.lock();
         let first = (at - self.from) / self.size;
         state.next = state.next.max(first);
@@ -267,11 +281,14 @@ impl<T> Segments<T> {
             while let Some(pending) = state.pending.pop_front() {
                 self.changed.notify_all();
                 if pending.until > at {
-                    return Some(pending);
+                    return Next::Segment(pending);
                 }
             }
             if state.is_over {
-                return None;
+                return Next::Over;
+            }
+            if state.next >= self.count() as u64 {
+                return Next::None;
             }
             state = self.wait(state);
         }

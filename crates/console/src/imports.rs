@@ -38,6 +38,9 @@ mod tests {
 
         let counted = counted(&counters);
 
-        assert_eq!(counted, [("all".to_owned(), 3), ("saved_New".to_owned(), 2)]);
+        assert_eq!(
+            counted,
+            [("all".to_owned(), 3), ("saved_New".to_owned(), 2)]
+        );
     }
 }

@@ -123,7 +123,8 @@ fn a_document_shows_where_it_is_from_and_where_its_content_is_met_too() {
     assert!(!page.body.contains("/documents/1/state"), "{}", page.body);
     let hostile = vic.get("/documents?text=script");
     assert!(!hostile.body.contains("<script>alert"), "{}", hostile.body);
-    vic.get("/documents/999").shows(StatusCode::NOT_FOUND, "999");
+    vic.get("/documents/999")
+        .shows(StatusCode::NOT_FOUND, "999");
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(super) fn format(base_url: &str, with_dates: bool) -> anyhow::Result<LogForm
         false => "",
     };
     // A normalised URL has none of the characters that mean something in TOML or in a template.
-    if base.url.contains(['\'', '"', '{', '}', '\\']) {
+    if base.url.contains(['"', '{', '}', '\\']) {
         bail!("`{base_url}` is not a URL that others could begin with");
     }
     let toml = format!(

@@ -1,4 +1,20 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod archive;
+mod body;
+mod capture;
+mod error;
+mod log;
+mod options;
+mod source;
+mod url;
 pub mod warc;
+
+pub use archive::Archive;
+pub use body::Body;
+pub use capture::{Capture, Kind, Place};
+pub use error::Error;
+pub use log::{LogFormat, LogIndex, LogSource};
+pub use options::{Limits, ReadOptions};
+pub use source::{Ended, News, Skipped, Source, open};

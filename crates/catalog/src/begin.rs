@@ -53,7 +53,7 @@ pub(crate) async fn make_way(
         let sql = "SELECT base_url FROM repository WHERE id = $1";
         let row = transaction.row(sql, [repository.into()]).await?;
         let base_url = row.map(|row| row.text("base_url")).transpose()?;
-        return Err(job.refusal(&base_url.unwrap_or_default()));
+        return Err(job.refusal(format!("`{}`", base_url.unwrap_or_default())));
     }
     let sql = format!("{SELECT} WHERE history.repository_id = $1 AND state = 'running'");
     let Some(row) = transaction.row(&sql, [repository.into()]).await? else {

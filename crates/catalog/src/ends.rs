@@ -221,7 +221,11 @@ async fn make_room(transaction: &mut Transaction, id: i64) -> Result<(), Error> 
     if let Some(job) = schedule.job
         && let Some(running) = Running::one(transaction, job).await?
     {
-        return Err(running.refusal(&schedule.base_url));
+        let what = match &schedule.base_url {
+            Some(base_url) => format!("`{base_url}`"),
+            None => format!("what schedule {id} is about"),
+        };
+        return Err(running.refusal(what));
     }
     withdraw(transaction, id).await
 }

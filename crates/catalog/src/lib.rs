@@ -66,8 +66,8 @@ pub use health::{Health, HealthCounts};
 pub use history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
 pub use imports::{
     CaptureOutcome, CaptureRow, ContentRow, FinishImport, GroupCommit, GroupOutcome, Import,
-    ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning, NewImport, ParentRow,
-    Placement, SourcePosition, Superfluous,
+    ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning, NewImport, NewSource,
+    ParentRow, Placement, SourcePosition, Superfluous,
 };
 pub use job::{Job, JobKind, JobProgress, JobState, NewJob};
 pub use job_log::{LogLevel, LogLine};
@@ -79,7 +79,7 @@ pub use repositories::{Identity, Repository, RepositoryCounts};
 pub use roles::Role;
 pub use rules::{Rules, RulesKind};
 pub use runs::{Finish, NewRun, Run};
-pub use schedule::{Schedule, ScheduleSettings, ScheduleState};
+pub use schedule::{Schedule, ScheduleSettings, ScheduleState, Scheduled};
 pub use schedules::ScheduleQuery;
 pub use search::{IndexedRecord, Unindexed};
 pub use sets::Set;

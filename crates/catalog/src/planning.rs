@@ -4,7 +4,7 @@ use crate::ends::URGENT;
 use crate::jobs::{self, lock_queue};
 use crate::schedule::{SELECT, schedule};
 use crate::schedules::read;
-use crate::{Catalog, Error, Job, JobKind, NewJob, Schedule, ScheduleState};
+use crate::{Catalog, Error, Job, NewJob, Schedule, ScheduleState};
 
 impl Catalog {
     /// The time of the database, in seconds.
@@ -153,11 +153,11 @@ impl Catalog {
 fn of(schedule: &Schedule) -> NewJob {
     let settings = &schedule.settings;
     NewJob {
-        kind: JobKind::Harvest,
-        repository: Some(settings.repository),
+        kind: settings.what.kind(),
+        repository: settings.what.repository(),
         schedule: Some(schedule.id),
-        metadata_prefix: settings.metadata_prefix.clone(),
-        set: settings.set.clone(),
+        metadata_prefix: settings.what.metadata_prefix().to_owned(),
+        set: settings.what.set().map(str::to_owned),
         parameters: settings.parameters.clone(),
         run_at: None,
         priority: 0,

@@ -164,7 +164,7 @@ pub(crate) async fn refuse_while_busy(
 ) -> Result<(), Error> {
     for job in Running::of_repository(transaction, id).await? {
         if !job.is_stale {
-            return Err(job.refusal(base_url));
+            return Err(job.refusal(format!("`{base_url}`")));
         }
     }
     let sql = "SELECT metadata_prefix, set_spec, lease_owner FROM history

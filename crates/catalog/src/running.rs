@@ -105,8 +105,8 @@ impl Running {
         matches!(self.kind, JobKind::Harvest | JobKind::Quiet)
     }
 
-    /// The refusal for those who want to do something else with the repository.
-    pub(crate) fn refusal(&self, base_url: &str) -> Error {
+    /// The refusal for those who want to do something else with what it is about.
+    pub(crate) fn refusal(&self, what: String) -> Error {
         let doing = match self.kind {
             JobKind::Harvest => HARVESTED.to_owned(),
             JobKind::Hook => "being told about".to_owned(),
@@ -114,7 +114,7 @@ impl Running {
             JobKind::Quiet => quiet::in_words(&self.parameters),
         };
         Error::Busy {
-            what: format!("`{base_url}`"),
+            what,
             doing,
             owner: owner::described(&self.owner),
         }

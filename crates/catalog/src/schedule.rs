@@ -1,9 +1,9 @@
-//! What a schedule is: something that is harvested again and again, or once at its time.
+//! What a schedule is: something that is harvested or imported again and again, or once at its time.
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
 use crate::database::Row;
+use crate::{Error, JobKind};
 
 /// How a schedule stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,18 +21,32 @@ pub enum ScheduleState {
     Ended,
 }
 
+/// What a schedule does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Scheduled {
+    /// Harvests a repository.
+    Harvest {
+        /// The number of the repository.
+        repository: i64,
+        /// The format.
+        metadata_prefix: String,
+        /// The set, or all.
+        set: Option<String>,
+    },
+    /// Imports a crawl. Which one is said by the parameters alone.
+    Import,
+}
+
 /// What somebody says of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScheduleSettings {
-    /// The number of the repository.
-    pub repository: i64,
+    /// What it does.
+    #[serde(flatten)]
+    pub what: Scheduled,
     /// What it is called, for people.
     pub name: String,
-    /// The format.
-    pub metadata_prefix: String,
-    /// The set, or all.
-    pub set: Option<String>,
-    /// Everything else that a harvest is told: JSON, which is not looked into here.
+    /// Everything else that a harvest or an import is told: JSON, which is not looked into here.
     pub parameters: String,
     /// How often, in the words of those who plan.
     pub frequency: String,
@@ -50,8 +64,8 @@ pub struct Schedule {
     /// What somebody says of it.
     #[serde(flatten)]
     pub settings: ScheduleSettings,
-    /// Where the repository answers.
-    pub base_url: String,
+    /// Where the repository answers, if it is about one.
+    pub base_url: Option<String>,
     /// What the repository calls itself.
     pub repository_name: Option<String>,
     /// How it stands.
@@ -76,6 +90,42 @@ impl Schedule {
     /// The time after which its next run is to be planned: now, or a later one that somebody withdrew.
     pub fn plan_after(&self, now: i64) -> i64 {
         self.skipped.map_or(now, |skipped| skipped.max(now))
+    }
+}
+
+impl Scheduled {
+    /// What its jobs do.
+    pub fn kind(&self) -> JobKind {
+        match self {
+            Self::Harvest { .. } => JobKind::Harvest,
+            Self::Import => JobKind::Import,
+        }
+    }
+
+    /// The number of the repository, if it is about one.
+    pub fn repository(&self) -> Option<i64> {
+        match self {
+            Self::Harvest { repository, .. } => Some(*repository),
+            Self::Import => None,
+        }
+    }
+
+    /// The format; empty if it is not about one.
+    pub fn metadata_prefix(&self) -> &str {
+        match self {
+            Self::Harvest {
+                metadata_prefix, ..
+            } => metadata_prefix,
+            Self::Import => "",
+        }
+    }
+
+    /// The set, or all.
+    pub fn set(&self) -> Option<&str> {
+        match self {
+            Self::Harvest { set, .. } => set.as_deref(),
+            Self::Import => None,
+        }
     }
 }
 
@@ -107,28 +157,26 @@ impl ScheduleState {
 }
 
 /// The columns of which a schedule is made.
-pub(crate) const SELECT: &str = "SELECT schedule.id, schedule.repository_id, schedule.name, schedule.metadata_prefix, \
+pub(crate) const SELECT: &str = "SELECT schedule.id, schedule.kind, schedule.repository_id, schedule.name, schedule.metadata_prefix, \
      schedule.set_spec, schedule.parameters, schedule.frequency, schedule.starts, schedule.ends, schedule.state, \
      schedule.last_run, schedule.skipped, schedule.version, schedule.added, schedule.changed, repository.base_url, \
      repository.name AS repository_name, job.id AS job_id, \
      CASE WHEN job.state = 'scheduled' THEN job.run_at END AS next_run \
-     FROM schedule JOIN repository ON repository.id = schedule.repository_id \
+     FROM schedule LEFT JOIN repository ON repository.id = schedule.repository_id \
      LEFT JOIN job ON job.schedule_id = schedule.id AND job.state IN ('scheduled', 'running')";
 
 pub(crate) fn schedule(row: &Row) -> Result<Schedule, Error> {
     Ok(Schedule {
         id: row.integer("id")?,
         settings: ScheduleSettings {
-            repository: row.integer("repository_id")?,
+            what: what(row)?,
             name: row.text("name")?,
-            metadata_prefix: row.text("metadata_prefix")?,
-            set: Some(row.text("set_spec")?).filter(|set| !set.is_empty()),
             parameters: row.text("parameters")?,
             frequency: row.text("frequency")?,
             starts: row.maybe_integer("starts")?,
             ends: row.maybe_integer("ends")?,
         },
-        base_url: row.text("base_url")?,
+        base_url: row.maybe_text("base_url")?,
         repository_name: row.maybe_text("repository_name")?,
         state: ScheduleState::parse(&row.text("state")?).unwrap_or(ScheduleState::Paused),
         next_run: row.maybe_integer("next_run")?,
@@ -138,5 +186,16 @@ pub(crate) fn schedule(row: &Row) -> Result<Schedule, Error> {
         version: row.integer("version")?,
         added: row.integer("added")?,
         changed: row.integer("changed")?,
+    })
+}
+
+fn what(row: &Row) -> Result<Scheduled, Error> {
+    if row.text("kind")? == JobKind::Import.name() {
+        return Ok(Scheduled::Import);
+    }
+    Ok(Scheduled::Harvest {
+        repository: row.integer("repository_id")?,
+        metadata_prefix: row.text("metadata_prefix")?,
+        set: Some(row.text("set_spec")?).filter(|set| !set.is_empty()),
     })
 }

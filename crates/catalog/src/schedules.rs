@@ -3,7 +3,7 @@
 use crate::database::Transaction;
 use crate::jobs::lock_queue;
 use crate::schedule::{SELECT, schedule};
-use crate::{Catalog, Error, Schedule, ScheduleSettings, ScheduleState};
+use crate::{Catalog, Error, Schedule, ScheduleSettings, ScheduleState, Scheduled};
 
 /// Which schedules are wanted.
 #[derive(Debug, Clone, Default)]
@@ -12,7 +12,7 @@ pub struct ScheduleQuery {
     pub repository: Option<i64>,
     /// Those that stand so.
     pub state: Option<ScheduleState>,
-    /// Those with this in their name, in that of the repository, or in its base URL.
+    /// Those with this in their name, in that of the repository, in its base URL, or in what is said of an import.
     pub text: Option<String>,
 }
 
@@ -24,19 +24,22 @@ impl Catalog {
         paused: bool,
     ) -> Result<Schedule, Error> {
         let mut transaction = self.database.write().await?;
-        let sql = "INSERT INTO schedule (repository_id, name, metadata_prefix, set_spec, parameters, frequency, starts,
-                 ends, state, added, changed)
-             SELECT id, $2, $3, $4, $5, $6, $7, $8, $9, {now}, {now} FROM repository WHERE id = $1 RETURNING id";
+        check_repository(&mut transaction, settings).await?;
+        let sql = "INSERT INTO schedule (kind, repository_id, name, metadata_prefix, set_spec, parameters, frequency,
+                 starts, ends, state, added, changed)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, {now}, {now}) RETURNING id";
         let state = if paused {
             ScheduleState::Paused
         } else {
             ScheduleState::New
         };
+        let what = &settings.what;
         let values = [
-            settings.repository.into(),
+            what.kind().name().into(),
+            what.repository().into(),
             settings.name.as_str().into(),
-            settings.metadata_prefix.as_str().into(),
-            settings.set.as_deref().unwrap_or_default().into(),
+            what.metadata_prefix().into(),
+            what.set().unwrap_or_default().into(),
             settings.parameters.as_str().into(),
             settings.frequency.as_str().into(),
             settings.starts.into(),
@@ -44,8 +47,7 @@ impl Catalog {
             state.name().into(),
         ];
         let row = transaction.row(sql, values).await?;
-        let id = settings.repository;
-        let row = row.ok_or(Error::UnknownRepository { id })?;
+        let row = row.ok_or(Error::UnknownSchedule { id: 0 })?;
         let schedule = read(&mut transaction, row.integer("id")?).await?;
         transaction.commit().await?;
         Ok(schedule)
@@ -67,24 +69,23 @@ impl Catalog {
             let what = format!("schedule {id}");
             return Err(Error::Changed { what });
         }
-        let repository = settings.repository;
-        let sql = "SELECT id FROM repository WHERE id = $1";
-        let known = transaction.row(sql, [repository.into()]).await?;
-        known.ok_or(Error::UnknownRepository { id: repository })?;
+        check_repository(&mut transaction, settings).await?;
         let sql = "UPDATE schedule SET repository_id = $2, name = $3, metadata_prefix = $4, set_spec = $5,
-                 parameters = $6, frequency = $7, starts = $8, ends = $9, version = version + 1, changed = {now},
-                 skipped = NULL, state = CASE WHEN state = 'paused' THEN state ELSE 'new' END
+                 parameters = $6, frequency = $7, starts = $8, ends = $9, kind = $10, version = version + 1,
+                 changed = {now}, skipped = NULL, state = CASE WHEN state = 'paused' THEN state ELSE 'new' END
              WHERE id = $1";
+        let what = &settings.what;
         let values = [
             id.into(),
-            repository.into(),
+            what.repository().into(),
             settings.name.as_str().into(),
-            settings.metadata_prefix.as_str().into(),
-            settings.set.as_deref().unwrap_or_default().into(),
+            what.metadata_prefix().into(),
+            what.set().unwrap_or_default().into(),
             settings.parameters.as_str().into(),
             settings.frequency.as_str().into(),
             settings.starts.into(),
             settings.ends.into(),
+            what.kind().name().into(),
         ];
         transaction.execute(sql, values).await?;
         withdraw(&mut transaction, id).await?;
@@ -158,9 +159,15 @@ impl Catalog {
 
 impl Schedule {
     fn has(&self, text: &str) -> bool {
-        let name = self.repository_name.as_deref().unwrap_or_default();
-        let texts = [self.settings.name.as_str(), name, &self.base_url];
-        texts.iter().any(|own| own.to_lowercase().contains(text))
+        let parameters = match self.settings.what {
+            Scheduled::Import => Some(&self.settings.parameters),
+            Scheduled::Harvest { .. } => None,
+        };
+        let texts = [Some(&self.settings.name), self.repository_name.as_ref()];
+        let mut texts = texts
+            .into_iter()
+            .chain([self.base_url.as_ref(), parameters]);
+        texts.any(|own| own.is_some_and(|own| own.to_lowercase().contains(text)))
     }
 }
 
@@ -175,6 +182,19 @@ pub(crate) async fn withdraw(transaction: &mut Transaction, schedule: i64) -> Re
     let sql = "UPDATE job SET max_attempts = -abs(max_attempts)
          WHERE schedule_id = $1 AND state = 'running'";
     transaction.execute(sql, [schedule.into()]).await?;
+    Ok(())
+}
+
+/// Refuses what is about a repository that is not there.
+async fn check_repository(
+    transaction: &mut Transaction,
+    settings: &ScheduleSettings,
+) -> Result<(), Error> {
+    if let Some(id) = settings.what.repository() {
+        let sql = "SELECT id FROM repository WHERE id = $1";
+        let known = transaction.row(sql, [id.into()]).await?;
+        known.ok_or(Error::UnknownRepository { id })?;
+    }
     Ok(())
 }
 

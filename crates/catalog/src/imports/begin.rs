@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::entry::find;
 use super::grown::grown;
+use super::inherited::inherited;
 use super::settle::settle;
 use super::{Import, NewImport};
 use crate::database::Transaction;
@@ -21,8 +22,8 @@ const COLLECTION: &str = "the collection";
 
 impl Catalog {
     /// Begins an import, or goes on with the last one of the same parameters and sources that did not come to its end. One
-    /// of fewer sources is gone on with too: a directory may have grown. Refused while another process is at it, or at a
-    /// repair.
+    /// of fewer sources is gone on with too: a directory may have grown. A new one of a schedule begins behind what the
+    /// last one of the schedule read. Refused while another process is at it, or at a repair.
     pub async fn begin_import(&self, new: &NewImport) -> Result<Import, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
@@ -63,7 +64,11 @@ pub(super) async fn begin(
 impl NewImport {
     /// The digest of what is imported.
     pub(super) fn target(&self) -> String {
-        let all = (&self.parameters, &self.sources, self.keep_versions);
+        let sources = self.sources.iter();
+        let sources: Vec<_> = sources
+            .map(|source| (&source.name, &source.beginning))
+            .collect();
+        let all = (&self.parameters, sources, self.keep_versions);
         let all = serde_json::to_vec(&all).expect("texts can be written");
         let mut target = String::new();
         for byte in Sha256::digest(&all) {
@@ -76,8 +81,8 @@ impl NewImport {
     fn described(&self) -> String {
         match &self.sources[..] {
             [] => "nothing".to_owned(),
-            [source] => format!("`{source}`"),
-            [source, others @ ..] => format!("`{source}` and {} more", others.len()),
+            [source] => format!("`{}`", source.name),
+            [source, others @ ..] => format!("`{}` and {} more", source.name, others.len()),
         }
     }
 }
@@ -133,6 +138,7 @@ async fn insert(
     is_exclusive: bool,
     process: &str,
 ) -> Result<i64, Error> {
+    let starts = inherited(transaction, new).await?;
     let sql = "INSERT INTO import (target, parameters, keep_versions, job_id, schedule_id, state, started,
              lease_owner, lease_token, lease_until, exclusive)
          VALUES ($1, $2, $3, $4, (SELECT schedule_id FROM job WHERE id = $4), 'running', {now}, $5, 1, {now} + $6,
@@ -149,9 +155,13 @@ async fn insert(
     ];
     let row = transaction.row(sql, values).await?;
     let id = row.map_or(Ok(0), |row| row.integer("id"))?;
-    let sources: Vec<_> = new.sources.iter().enumerate().collect();
-    let sql = "INSERT INTO import_source (import_id, number, source)
-         SELECT $1, CAST(item.value->>0 AS BIGINT), item.value->>1 FROM {each($2)} WHERE true";
+    let sources = new.sources.iter().zip(starts).enumerate();
+    let sources: Vec<_> = sources
+        .map(|(at, (source, start))| (at, &source.name, &source.beginning, start))
+        .collect();
+    let sql = "INSERT INTO import_source (import_id, number, source, beginning, position)
+         SELECT $1, CAST(item.value->>0 AS BIGINT), item.value->>1, item.value->>2, CAST(item.value->>3 AS BIGINT)
+         FROM {each($2)} WHERE true";
     transaction
         .execute(sql, [id.into(), batch(&sources)])
         .await?;

@@ -40,13 +40,17 @@ impl Catalog {
     /// Ends an import, and its job with it. One that failed can be gone on with.
     pub async fn finish_import(
         &self,
-        mut import: Import,
+        import: Import,
         finish: &FinishImport,
     ) -> Result<ImportEntry, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
         keep(&mut transaction, &import).await?;
-        import.counters += finish.counters;
+        // A commit whose answer was lost was made all the same, so that what is in memory may be less.
+        let committed = find(&mut transaction, import.id).await?;
+        let committed = committed.ok_or(Error::ImportLost { import: import.id })?;
+        let mut counters = committed.counters;
+        counters += finish.counters;
         let sql = "UPDATE import SET state = $2, ended = {now}, reason = $3, counters = $4, pinned = NULL,
                  lease_until = {now}, reserved = CASE WHEN $2 = 'failed' THEN reserved END,
                  superfluous = CASE WHEN $2 = 'failed' THEN superfluous END
@@ -55,7 +59,7 @@ impl Catalog {
             import.id.into(),
             finish.state.name().into(),
             finish.reason.as_deref().into(),
-            written(&import.counters).into(),
+            written(&counters).into(),
         ];
         transaction.execute(sql, values).await?;
         follow(&mut transaction, &import, finish).await?;

@@ -33,15 +33,16 @@ async fn moved(
     new: &NewImport,
     id: i64,
 ) -> Result<Option<HashMap<i64, i64>>, Error> {
-    let mut places: HashMap<&str, i64> = HashMap::new();
+    let mut places: HashMap<(String, String), i64> = HashMap::new();
     for (place, source) in (0..).zip(&new.sources) {
-        places.insert(source, place);
+        places.insert((source.name.clone(), source.beginning.clone()), place);
     }
-    let sql = "SELECT number, source FROM import_source WHERE import_id = $1";
+    let sql = "SELECT number, source, beginning FROM import_source WHERE import_id = $1";
     let mut moved = HashMap::new();
     for row in transaction.rows(sql, [id.into()]).await? {
         // One that is named twice is taken once, so that the second is read anew.
-        let Some(place) = places.remove(row.text("source")?.as_str()) else {
+        let source = (row.text("source")?, row.text("beginning")?);
+        let Some(place) = places.remove(&source) else {
             return Ok(None);
         };
         moved.insert(place, row.integer("number")?);
@@ -65,9 +66,10 @@ async fn grow(
     let all = (0_i64..).zip(&new.sources);
     let added: Vec<_> = all
         .filter(|(place, _)| !moved.contains_key(place))
+        .map(|(place, source)| (place, &source.name, &source.beginning))
         .collect();
-    let sql = "INSERT INTO import_source (import_id, number, source)
-         SELECT $1, CAST(item.value->>0 AS BIGINT), item.value->>1 FROM {each($2)} WHERE true";
+    let sql = "INSERT INTO import_source (import_id, number, source, beginning)
+         SELECT $1, CAST(item.value->>0 AS BIGINT), item.value->>1, item.value->>2 FROM {each($2)} WHERE true";
     transaction.execute(sql, [id.into(), batch(&added)]).await?;
     let sql = "UPDATE import SET target = $2 WHERE id = $1";
     transaction

@@ -13,6 +13,7 @@ mod entry;
 mod finish;
 mod fold;
 mod grown;
+mod inherited;
 mod lease;
 mod parents;
 mod repair;
@@ -42,14 +43,25 @@ pub(crate) use self::lease::lock_collection;
 pub struct NewImport {
     /// Everything that was asked for, as JSON. With the sources, it tells whether an import is the same again.
     pub parameters: String,
-    /// The names of the sources, in their order.
-    pub sources: Vec<String>,
+    /// The sources, in their order.
+    pub sources: Vec<NewSource>,
     /// Whether a document's older contents are kept.
     pub keep_versions: bool,
     /// How long nobody else may take it over without hearing of this process.
     pub lease: Duration,
     /// The job that it belongs to, as this worker has it.
     pub job: Option<JobLease>,
+}
+
+/// A source that is to be imported.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewSource {
+    /// Its name.
+    pub name: String,
+    /// How it begins, or a digest of that: another file under an old name is another source.
+    pub beginning: String,
+    /// Whether what was read of it stays as it is, so that the next import of a schedule reads on behind it.
+    pub is_appended_to: bool,
 }
 
 /// An import that this process holds.
@@ -89,10 +101,20 @@ impl NewImport {
     pub fn new(parameters: impl Into<String>, sources: Vec<String>) -> Self {
         Self {
             parameters: parameters.into(),
-            sources,
+            sources: sources.into_iter().map(Into::into).collect(),
             keep_versions: false,
             lease: Duration::from_secs(120),
             job: None,
+        }
+    }
+}
+
+impl From<String> for NewSource {
+    /// A source that nothing but the name is known of.
+    fn from(name: String) -> Self {
+        Self {
+            name,
+            ..Self::default()
         }
     }
 }

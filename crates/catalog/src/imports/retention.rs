@@ -4,35 +4,28 @@ use crate::rows::BATCH;
 use crate::{Catalog, Error};
 
 impl Catalog {
-    /// Removes entries of imports that ended longer ago than this, and tells how many. One that can be gone on with
-    /// stays, and so does, if wanted, the last of each.
-    pub async fn remove_imports(
-        &self,
-        older_than_seconds: i64,
-        keep_last_of_each: bool,
-    ) -> Result<u64, Error> {
-        let kept = if keep_last_of_each {
-            "true"
-        } else {
-            "state = 'failed'"
-        };
+    /// Removes entries of imports that ended longer ago than this, and gives their numbers. One that can be gone on with
+    /// stays, and so does the last of each schedule, which the next one goes on behind.
+    pub async fn remove_imports(&self, older_than_seconds: i64) -> Result<Vec<i64>, Error> {
         // A few at a time, so that imports that run are not kept waiting.
         let sql = format!(
             "DELETE FROM import WHERE state <> 'running' AND id IN (
                  SELECT id FROM import
                  WHERE state <> 'running' AND COALESCE(ended, started) < {{now}} - $1
-                     AND NOT ({kept} AND id IN (SELECT max(id) FROM import GROUP BY target))
-                 ORDER BY id LIMIT {BATCH})"
+                     AND NOT (state = 'failed' AND id IN (SELECT max(id) FROM import GROUP BY target))
+                     AND id NOT IN (SELECT max(id) FROM import WHERE schedule_id IS NOT NULL GROUP BY schedule_id)
+                 ORDER BY id LIMIT {BATCH})
+             RETURNING id"
         );
-        let mut removed = 0;
+        let mut removed = Vec::new();
         loop {
             let mut transaction = self.database.write().await?;
-            let some = transaction
-                .execute(&sql, [older_than_seconds.into()])
-                .await?;
+            let rows = transaction.rows(&sql, [older_than_seconds.into()]).await?;
             transaction.commit().await?;
-            removed += some;
-            if some < BATCH as u64 {
+            for row in &rows {
+                removed.push(row.integer("id")?);
+            }
+            if rows.len() < BATCH {
                 return Ok(removed);
             }
         }

@@ -18,6 +18,7 @@
 //! - `retention`: what is forgotten of the history
 //! - `people`: accounts, sessions, tokens and the audit trail
 //! - `rules`: filters and mappings
+//! - `import_schedules`: schedules of imports
 //! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
 //! - `collection`: what captures make of documents, parents and contents, and how these are listed
 //! - `repairs`: repairs of the collection
@@ -36,6 +37,7 @@ mod crawl;
 mod fences;
 mod figures;
 mod holding;
+mod import_schedules;
 mod imports;
 mod lists;
 mod many;

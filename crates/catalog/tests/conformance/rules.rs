@@ -1,6 +1,6 @@
 //! Filters and mappings.
 
-use catalog::{Error, RulesKind, ScheduleSettings};
+use catalog::{Error, RulesKind, ScheduleSettings, Scheduled};
 
 use crate::place::Place;
 
@@ -65,10 +65,12 @@ async fn rules_that_a_schedule_goes_by_stay(place: Place) {
     let mapping = catalog.add_rules(RulesKind::Mapping, "types", "", None);
     let mapping = mapping.await.unwrap();
     let settings = |parameters: String| ScheduleSettings {
-        repository,
+        what: Scheduled::Harvest {
+            repository,
+            metadata_prefix: "oai_dc".to_owned(),
+            set: None,
+        },
         name: "nightly".to_owned(),
-        metadata_prefix: "oai_dc".to_owned(),
-        set: None,
         parameters,
         frequency: "1 day".to_owned(),
         starts: None,

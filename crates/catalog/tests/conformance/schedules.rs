@@ -2,7 +2,7 @@
 
 use catalog::{
     Cancelled, Catalog, Error, JobEnd, JobQuery, JobState, Schedule, ScheduleQuery,
-    ScheduleSettings, ScheduleState,
+    ScheduleSettings, ScheduleState, Scheduled,
 };
 
 use crate::place::{Place, add, claimed};
@@ -26,10 +26,12 @@ crate::on_both_databases!(
 
 pub(crate) fn settings(repository: i64) -> ScheduleSettings {
     ScheduleSettings {
-        repository,
+        what: Scheduled::Harvest {
+            repository,
+            metadata_prefix: "oai_dc".to_owned(),
+            set: Some("a".to_owned()),
+        },
         name: "nightly".to_owned(),
-        metadata_prefix: "oai_dc".to_owned(),
-        set: Some("a".to_owned()),
         parameters: r#"{"filter": 1}"#.to_owned(),
         frequency: "every 1 day".to_owned(),
         starts: Some(1_000),

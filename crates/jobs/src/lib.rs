@@ -24,7 +24,8 @@ pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::{Holdings, document_file};
 pub use import::{
     Fate, FateKind, Finding, ImportCrawl, ImportNews, ImportProgress, Imported, Verification,
-    VerifyOptions, documents_directory, import, import_separately, try_import, verify,
+    VerifyOptions, containers, documents_directory, import, import_report, import_separately,
+    try_import, verify,
 };
 pub use index::index;
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

@@ -78,16 +78,30 @@ pub(super) fn finish(
         job: end,
         ..FinishImport::new(state)
     };
-    let entry = holdings
-        .wait(holdings.catalog().finish_import(import, &finish))
-        .context("the end of the import cannot be written down")?;
+    let written = holdings.wait(holdings.catalog().finish_import(import, &finish));
+    let entry = written.with_context(|| match &error {
+        // What could not be written must not hide why the import failed.
+        Some(error) => format!(
+            "the import failed: {}; and its end cannot be written down",
+            message(error)
+        ),
+        None => "the end of the import cannot be written down".to_owned(),
+    })?;
+    let (report, reason) = match report::write(holdings, id) {
+        Ok(report) => (report, reason),
+        // The catalog has all of it, and how the import ended is more important.
+        Err(error) => {
+            let said = reason.into_iter().chain([message(&error)]);
+            (None, Some(said.collect::<Vec<_>>().join("; ")))
+        }
+    };
     Ok(Imported {
         id: Some(id),
         state,
         reason,
         counters: entry.counters,
         separate: None,
-        report: report::write(holdings, id)?,
+        report,
         verification,
         took: began.elapsed(),
     })

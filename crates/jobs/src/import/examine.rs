@@ -78,6 +78,7 @@ pub(super) enum Why {
     NotFound,
     NoneInside,
     Unreadable,
+    Unsaved,
 }
 
 impl Examiner<'_> {
@@ -276,6 +277,7 @@ impl From<Trouble> for Stop {
         match trouble {
             Trouble::Read(error) => Self::Left(unreadable(error)),
             Trouble::Stopped => Self::Stopped,
+            Trouble::TooLong(error) => Self::Left(left(Why::Unsaved, error.to_string())),
             Trouble::Write(error) => Self::Fatal(error),
         }
     }

@@ -161,7 +161,8 @@ impl Gatherer<'_> {
             ..Met::default()
         };
         let met = met.with_digests(&digests);
-        self.group.push(row, Some(Content { held, met }));
+        let place = capture.place.clone();
+        self.group.push(row, Some(Content { held, met, place }));
     }
 
     fn revisit(&mut self, capture: &Capture, url: Normal) {

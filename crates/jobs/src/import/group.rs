@@ -46,6 +46,8 @@ struct Mark {
 pub(super) struct Content {
     pub(super) held: Held,
     pub(super) met: Met,
+    /// Where it is from.
+    pub(super) place: Place,
 }
 
 /// A line for people.
@@ -126,11 +128,14 @@ impl Group {
             Why::NotFound => &mut counters.failed_file_not_found,
             Why::NoneInside => &mut counters.failed_pdf_file_not_found,
             Why::Unreadable => &mut counters.failed_read,
+            Why::Unsaved => &mut counters.failed_save,
         };
         *counter += 1;
         let kind = match left.why {
             Why::Status | Why::Url | Why::MediaType | Why::Content => FateKind::Filtered,
-            Why::NoText | Why::NotFound | Why::NoneInside | Why::Unreadable => FateKind::Failed,
+            Why::NoText | Why::NotFound | Why::NoneInside | Why::Unreadable | Why::Unsaved => {
+                FateKind::Failed
+            }
         };
         if kind == FateKind::Filtered && left.why != Why::Status {
             self.counters.filtered += 1;
@@ -172,7 +177,7 @@ impl Group {
 }
 
 /// The file of a place, with the member of a WACZ.
-fn file(place: &Place) -> String {
+pub(super) fn file(place: &Place) -> String {
     let file = place.file.to_string_lossy();
     match &place.member {
         Some(member) => format!("{file}!{member}"),

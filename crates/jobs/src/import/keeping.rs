@@ -16,6 +16,7 @@ use super::flow::{Kept, Start};
 use super::group::{Content, Group, Told};
 use super::news::{Fate, FateKind};
 use super::spool::Held;
+use super::unsaved::Unsaved;
 use crate::Holdings;
 use crate::pulse::Pulse;
 
@@ -47,40 +48,20 @@ impl<'a> Keeping<'a> {
 
     /// Stores what is new in a group and commits it. Returns what became of each, in the order of the source.
     pub(super) fn keep(&self, group: Group) -> anyhow::Result<Kept> {
-        let Group {
-            rows,
-            contents,
-            counters,
-            warnings,
-            told,
-            source,
-            position,
-            source_done,
-            ..
-        } = group;
-        let catalog = self.holdings.catalog();
-        let placements = match rows.is_empty() {
-            true => Vec::new(),
-            false => self
-                .holdings
-                .wait(catalog.reserve(&mut self.lock(), &rows))?,
-        };
-        for ((row, content), placement) in rows.iter().zip(contents).zip(&placements) {
-            if let (Placement::Store { number }, Some(content)) = (placement, content) {
-                self.hold()?;
-                place(self.collection, *number, extension(row), content)?;
-            }
-        }
+        let mut group = group;
+        let placements = self.store(&mut group)?;
         self.collection.sync()?;
+        let Group { rows, told, .. } = group;
         let commit = GroupCommit {
             rows: &rows,
             placements: &placements,
-            source,
-            position,
-            source_done,
-            counters,
-            warnings: &warnings,
+            source: group.source,
+            position: group.position,
+            source_done: group.source_done,
+            counters: group.counters,
+            warnings: &group.warnings,
         };
+        let catalog = self.holdings.catalog();
         let mut import = self.lock();
         let outcome = self
             .holdings
@@ -95,6 +76,39 @@ impl<'a> Keeping<'a> {
             self.collection.remove(content.number, &content.extension)?;
         }
         Ok((fates(told, &rows, &outcome.outcomes, &placements), counters))
+    }
+
+    /// Stores what is new in a group, and tells what was done with the bytes of each row. What cannot be saved is taken
+    /// out of the group; then something else may be the newest of its URL, so that the catalog is asked once more.
+    fn store(&self, group: &mut Group) -> anyhow::Result<Vec<Placement>> {
+        loop {
+            if group.rows.is_empty() {
+                return Ok(Vec::new());
+            }
+            let mut import = self.lock();
+            let placements = self.holdings.catalog().reserve(&mut import, &group.rows);
+            let placements = self.holdings.wait(placements)?;
+            let so_far = import.counters().failed_save;
+            drop(import);
+            let mut unsaved = Unsaved::default();
+            for (at, placement) in placements.iter().enumerate() {
+                let Placement::Store { number } = placement else {
+                    continue;
+                };
+                // One without a content was saved in the round before, under the number that is reserved for it.
+                if let Some(content) = group.contents[at].take() {
+                    self.hold()?;
+                    let row = (at, &group.rows[at]);
+                    unsaved.save(self.collection, row, *number, content, &mut group.warnings)?;
+                }
+            }
+            if unsaved.is_empty() {
+                return Ok(placements);
+            }
+            unsaved.add_copies(&group.rows);
+            unsaved.count(&mut group.counters, so_far)?;
+            unsaved.leave_out(&mut group.rows, &mut group.contents, &mut group.told);
+        }
     }
 
     fn hold(&self) -> anyhow::Result<()> {

@@ -21,6 +21,7 @@ mod separate;
 mod sources;
 mod spool;
 mod trial;
+mod unsaved;
 mod verification;
 
 use std::collections::BTreeSet;
@@ -43,8 +44,10 @@ use self::flow::Flow;
 pub(crate) use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::keeping::Keeping;
 pub use self::news::{Fate, FateKind, ImportNews, ImportProgress};
-pub use self::order::ImportCrawl;
+pub use self::order::{ImportCrawl, containers};
 pub use self::place::documents_directory;
+pub(crate) use self::report::forget as forget_report;
+pub use self::report::import_report;
 pub use self::separate::import_separately;
 use self::sources::Sources;
 use self::spool::Spool;
@@ -107,12 +110,12 @@ fn begin(
     job: Option<&ImportJob<'_>>,
     tell: &(dyn Fn(ImportNews<'_>) + Sync),
 ) -> anyhow::Result<Import> {
-    let parameters = order.parameters(sources.beginnings()?)?;
-    let parameters = serde_json::to_string(&parameters)?;
+    let parameters = serde_json::to_string(&order.parameters()?)?;
     let new = NewImport {
+        sources: sources.named()?,
         keep_versions: order.keep_versions,
         job: job.map(|job| job.lease),
-        ..NewImport::new(parameters, sources.names())
+        ..NewImport::new(parameters, Vec::new())
     };
     let import = holdings.wait(holdings.catalog().begin_import(&new))?;
     if import.is_resumed() {

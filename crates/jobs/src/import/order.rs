@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use crawl::LogFormat;
 use document::container::Containers;
 use serde::{Deserialize, Serialize};
 use store::Durability;
@@ -41,8 +42,10 @@ pub struct ImportCrawl {
     pub threads: usize,
     /// The directory that documents go into, if not DIR/documents. The catalog keeps to that of its first import.
     pub collection: Option<String>,
+    /// Directories that all that is read has to lie in, wherever links lead; anywhere if there are none.
+    pub within: Vec<PathBuf>,
     /// When files must have reached the disk.
-    #[serde(skip)]
+    #[serde(rename = "no_sync", with = "unsynced")]
     pub durability: Durability,
 }
 
@@ -51,7 +54,8 @@ pub struct ImportCrawl {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parameters {
     types: Vec<String>,
-    open: String,
+    #[serde(with = "opened")]
+    open: Containers,
     log: Option<PathBuf>,
     /// The name of the format, or the digest of the file that describes it.
     log_format: Option<String>,
@@ -63,8 +67,6 @@ pub(super) struct Parameters {
     keep_versions: bool,
     crawler: Option<String>,
     collection: Option<String>,
-    /// The digest of how the sources begin: another file under an old name is not gone on with.
-    beginnings: String,
 }
 
 impl Default for ImportCrawl {
@@ -83,6 +85,7 @@ impl Default for ImportCrawl {
             crawler: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             collection: None,
+            within: Vec::new(),
             durability: Durability::default(),
         }
     }
@@ -98,7 +101,7 @@ impl ImportCrawl {
     pub fn text(&self) -> anyhow::Result<String> {
         let place = |path: &Path| std::path::absolute(path);
         let mut order = self.clone();
-        for path in &mut order.paths {
+        for path in order.paths.iter_mut().chain(&mut order.within) {
             *path = place(path)?;
         }
         for path in [&mut order.log, &mut order.root, &mut order.blacklist] {
@@ -112,7 +115,95 @@ impl ImportCrawl {
         Ok(serde_json::to_string(&order)?)
     }
 
-    pub(super) fn parameters(&self, beginnings: String) -> anyhow::Result<Parameters> {
+    /// Finds what no import could be made with. What is said begins with the name of the field.
+    pub fn check(&self) -> anyhow::Result<()> {
+        if self.paths.is_empty() && self.log.is_none() {
+            bail!("paths: nothing to import; name archives, directories, or a log");
+        }
+        if self.paths.len() > MOST_PATHS {
+            bail!("paths: more than {MOST_PATHS}; name the directory that they lie in");
+        }
+        for (field, path) in self.files() {
+            let path = path.to_string_lossy();
+            if path.contains("://") {
+                bail!("{field}: `{path}` is a URL where a file or directory is due");
+            }
+            if path.is_empty() || path.len() > LONGEST_PATH || path.contains('\0') {
+                bail!("{field}: this cannot be the path of a file");
+            }
+        }
+        if self.types.is_empty() || self.types.len() > MOST_TYPES {
+            bail!("types: name one media type, and {MOST_TYPES} at most");
+        }
+        for name in &self.types {
+            if !is_media_type(name) {
+                bail!("types: `{name}` is not a media type; write one such as application/pdf");
+            }
+        }
+        if !LENGTHS.contains(&self.max_url_length) {
+            let (least, most) = (LENGTHS.start(), LENGTHS.end());
+            bail!("max_url_length: write a number from {least} to {most}");
+        }
+        if !(1..=MOST_THREADS).contains(&self.threads) {
+            bail!("threads: write a number from 1 to {MOST_THREADS}");
+        }
+        let texts = [("base_url", &self.base_url), ("crawler", &self.crawler)];
+        for (field, text) in texts {
+            if text.as_ref().is_some_and(|text| text.len() > LONGEST_PATH) {
+                bail!("{field}: this is longer than {LONGEST_PATH} bytes");
+            }
+        }
+        Ok(())
+    }
+
+    /// All files and directories that are named, each with the field that names it. A log format that is not built in
+    /// is a file.
+    pub fn files(&self) -> Vec<(&'static str, &Path)> {
+        let format = self.log_format.as_deref();
+        let format = format.filter(|format| !LogFormat::NAMES.contains(format));
+        let mut files: Vec<_> = self
+            .paths
+            .iter()
+            .map(|path| ("paths", path.as_path()))
+            .collect();
+        let others = [
+            ("log", self.log.as_deref()),
+            ("log_format", format.map(Path::new)),
+            ("root", self.root.as_deref()),
+            ("blacklist", self.blacklist.as_deref()),
+        ];
+        files.extend(
+            others
+                .into_iter()
+                .filter_map(|(field, path)| Some((field, path?))),
+        );
+        files
+    }
+
+    /// Refuses files that do not lie where they have to, wherever links lead. It is the same whether one is elsewhere or
+    /// nowhere, so that nobody finds out what else there is.
+    pub fn check_places(&self) -> anyhow::Result<()> {
+        if self.within.is_empty() {
+            return Ok(());
+        }
+        let real = |path: &Path| path.canonicalize().ok();
+        let within: Vec<_> = self.within.iter().filter_map(|root| real(root)).collect();
+        for (field, path) in self.files() {
+            let lies = |real: &PathBuf| within.iter().any(|root| real.starts_with(root));
+            if !path.is_absolute() || !real(path).as_ref().is_some_and(lies) {
+                let roots = self.within.iter().map(|root| root.display().to_string());
+                let roots: Vec<_> = roots.collect();
+                bail!(
+                    "{field}: `{}` is nothing that lies in {}; write the whole path of something that does",
+                    path.display(),
+                    roots.join(" or ")
+                );
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
         let log_format = match &self.log_format {
             Some(format) if is_file(format) => Some(said(Path::new(format))?),
             format => format.clone(),
@@ -121,7 +212,7 @@ impl ImportCrawl {
         types.sort();
         Ok(Parameters {
             types,
-            open: format!("{:?}", self.open),
+            open: self.open,
             log: absolute(self.log.as_deref())?,
             log_format,
             root: absolute(self.root.as_deref())?,
@@ -131,7 +222,6 @@ impl ImportCrawl {
             keep_versions: self.keep_versions,
             crawler: self.crawler.clone(),
             collection: self.collection.clone(),
-            beginnings,
         })
     }
 }
@@ -157,13 +247,56 @@ mod opened {
 
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Containers, D::Error> {
         let names = Vec::<String>::deserialize(from)?;
-        let is = |name: &str| names.iter().any(|named| named == name);
-        Ok(Containers {
-            gzip: is("gzip"),
-            tar: is("tar"),
-            zip: is("zip"),
+        super::containers(&names).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Whether files may reach the disk later.
+mod unsynced {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use store::Durability;
+
+    pub(super) fn serialize<S: Serializer>(from: &Durability, to: S) -> Result<S::Ok, S::Error> {
+        (*from == Durability::None).serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Durability, D::Error> {
+        Ok(match bool::deserialize(from)? {
+            true => Durability::None,
+            false => Durability::Page,
         })
     }
+}
+
+/// The containers that are named; `none` is none.
+pub fn containers(names: &[String]) -> anyhow::Result<Containers> {
+    let mut open = Containers {
+        gzip: false,
+        tar: false,
+        zip: false,
+    };
+    for name in names {
+        match name.trim() {
+            "gzip" => open.gzip = true,
+            "tar" => open.tar = true,
+            "zip" => open.zip = true,
+            "none" if names.len() == 1 => {}
+            name => {
+                bail!("`{name}` is no container that can be opened; write gzip, tar, zip or none")
+            }
+        }
+    }
+    Ok(open)
+}
+
+/// Whether a name is that of a media type, without parameters.
+fn is_media_type(name: &str) -> bool {
+    let plain = |part: &str| {
+        let odd = |c: char| !(c.is_ascii_alphanumeric() || "!#$&-^_.+".contains(c));
+        !part.is_empty() && !part.contains(odd)
+    };
+    let parts = name.split_once('/');
+    parts.is_some_and(|(kind, subtype)| plain(kind) && plain(subtype)) && name.len() <= LONGEST_TYPE
 }
 
 /// The digest of what a file says.
@@ -177,6 +310,13 @@ fn said(file: &Path) -> anyhow::Result<String> {
 const TYPES: [&str; 2] = ["application/pdf", "application/postscript"];
 /// Longer ones are hardly ever links to documents, and browsers do not follow them.
 const LONGEST_URL: usize = 2048;
+/// What the longest URL may be set to.
+const LENGTHS: std::ops::RangeInclusive<usize> = 16..=1_000_000;
+const LONGEST_PATH: usize = 4096;
+const MOST_PATHS: usize = 1000;
+const LONGEST_TYPE: usize = 255;
+const MOST_TYPES: usize = 1000;
+const MOST_THREADS: usize = 1024;
 
 #[cfg(test)]
 mod tests {
@@ -191,6 +331,8 @@ mod tests {
             keep_versions: true,
             max_url_length: 99,
             crawler: Some("mine".to_owned()),
+            within: vec![PathBuf::from("/crawls")],
+            durability: Durability::None,
             ..ImportCrawl::default()
         };
 
@@ -198,5 +340,67 @@ mod tests {
 
         assert_eq!(format!("{read:?}"), format!("{order:?}"));
         assert!(ImportCrawl::parse("{\"pathes\":[]}").is_err());
+        assert!(ImportCrawl::parse(r#"{"open":["rar"]}"#).is_err());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_named() {
+        let long = format!("[\"/{}\"]", "x".repeat(5000));
+        for (json, said) in [
+            ("{}", "paths: nothing to import"),
+            (r#"{"paths":["ftp://a/b"]}"#, "paths: `ftp://a/b` is a URL"),
+            (r#"{"paths":["a\u0000b"]}"#, "paths: this cannot be"),
+            (&format!("{{\"paths\":{long}}}"), "paths: this cannot be"),
+            (r#"{"paths":["a"],"types":["pdf"]}"#, "types: `pdf` is not"),
+            (r#"{"paths":["a"],"types":[]}"#, "types: name one"),
+            (r#"{"paths":["a"],"max_url_length":3}"#, "max_url_length:"),
+            (r#"{"paths":["a"],"threads":0}"#, "threads:"),
+            (r#"{"log":"a","root":"http://x"}"#, "root: `http://x`"),
+        ] {
+            let error = ImportCrawl::parse(json).unwrap().check().unwrap_err();
+            assert!(error.to_string().starts_with(said), "{json}: {error}");
+        }
+        ImportCrawl::parse(r#"{"paths":["a"]}"#)
+            .unwrap()
+            .check()
+            .unwrap();
+    }
+
+    #[test]
+    fn files_lie_where_they_have_to_wherever_links_lead() {
+        let place = tempfile::tempdir().unwrap();
+        let (root, outside) = (place.path().join("root"), place.path().join("root-2"));
+        for directory in [&root, &outside] {
+            std::fs::create_dir(directory).unwrap();
+            std::fs::write(directory.join("a.warc"), "").unwrap();
+        }
+        std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+        let order = |path: &Path| ImportCrawl {
+            paths: vec![path.to_owned()],
+            within: vec![root.clone()],
+            ..ImportCrawl::default()
+        };
+
+        order(&root).check_places().unwrap();
+        order(&root.join("a.warc")).check_places().unwrap();
+        for path in [
+            outside.join("a.warc"),
+            root.join("../root-2/a.warc"),
+            root.join("link/a.warc"),
+            root.join("nothing"),
+            PathBuf::from("/etc/passwd"),
+            PathBuf::from("a.warc"),
+        ] {
+            let error = order(&path).check_places().unwrap_err().to_string();
+            assert!(error.contains("is nothing that lies in"), "{error}");
+        }
+        let mut by_format = order(&root);
+        by_format.log_format = Some("/etc/passwd".to_owned());
+        assert!(by_format.check_places().is_err());
+        by_format.log_format = Some("list".to_owned());
+        by_format.check_places().unwrap();
+        by_format.within.clear();
+        by_format.paths = vec![outside];
+        by_format.check_places().unwrap();
     }
 }

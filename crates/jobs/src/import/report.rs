@@ -17,11 +17,27 @@ struct Line<'a> {
     reason: &'a str,
 }
 
+/// Where the report of an import is, if there is one.
+pub fn import_report(holdings: &Holdings, import: i64) -> Option<PathBuf> {
+    Some(place(holdings, import)).filter(|path| path.is_file())
+}
+
+/// Removes the report of an import whose entry is gone.
+pub(crate) fn forget(holdings: &Holdings, import: i64) {
+    // One that there never was is no loss, and one that stays does no harm.
+    let _ = std::fs::remove_file(place(holdings, import));
+}
+
+fn place(holdings: &Holdings, import: i64) -> PathBuf {
+    let directory = holdings.directory().join("reports");
+    directory.join(format!("import-{import}.jsonl"))
+}
+
 /// Writes the report of an import from what the catalog has, so that what was killed in between is neither missing nor
 /// there twice. Returns where it is; `None` if there is nothing to tell.
 pub(super) fn write(holdings: &Holdings, import: i64) -> anyhow::Result<Option<PathBuf>> {
     let directory = holdings.directory().join("reports");
-    let path = directory.join(format!("import-{import}.jsonl"));
+    let path = place(holdings, import);
     let mut out = None;
     let mut after = 0;
     loop {

@@ -7,21 +7,22 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::bail;
-use catalog::{CaptureOutcome, CaptureRow, ImportCounters, Placement};
+use catalog::{CaptureOutcome, ImportCounters, ImportWarning, Placement};
 use crawl::Limits;
 use harvester::Stop;
 use rustix::fs::{FlockOperation, flock};
 use store::{Collection, FileKind};
 
 use super::flow::{Flow, Kept};
-use super::group::{Content, Group};
-use super::keeping::{extension, fates, place};
+use super::group::Group;
+use super::keeping::fates;
 use super::met::Met;
 use super::news::ImportNews;
 use super::order::ImportCrawl;
 use super::report::Report;
 use super::seen::Seen;
 use super::sources::Sources;
+use super::unsaved::Unsaved;
 use super::{Imported, examiner, rules};
 
 /// Imports into a folder. What is there already, by an earlier import into the same, is not written again.
@@ -52,8 +53,10 @@ pub fn import_separately(
     let read = flow.run(
         &[],
         &mut |group| {
-            Report::note(&mut report, &path, &group.warnings)?;
-            separate.keep(group)
+            let mut warnings = Vec::new();
+            let kept = separate.keep(group, &mut warnings);
+            Report::note(&mut report, &path, &warnings)?;
+            kept
         },
         &|| {},
     )?;
@@ -121,15 +124,30 @@ impl<'a> Separate<'a> {
         Ok(())
     }
 
-    fn keep(&mut self, group: Group) -> anyhow::Result<Kept> {
-        self.counters += group.counters;
+    fn keep(
+        &mut self,
+        mut group: Group,
+        warnings: &mut Vec<ImportWarning>,
+    ) -> anyhow::Result<Kept> {
+        warnings.append(&mut group.warnings);
+        let mut unsaved = Unsaved::default();
         let mut outcomes = Vec::new();
         let mut placements = Vec::new();
-        for (row, content) in group.rows.iter().zip(group.contents) {
+        for (at, (row, content)) in group.rows.iter().zip(group.contents).enumerate() {
             let is_new = self.seen.is_new(row);
+            let (size, number) = (content.as_ref().map(|content| content.met.size), self.next);
+            if let Some(content) = content.filter(|_| is_new)
+                && !unsaved.save(self.collection, (at, row), number, content, warnings)?
+            {
+                // As if it had not come: the same bytes may do better under another number.
+                self.next += 1;
+                outcomes.push(CaptureOutcome::RevisitUnknown);
+                placements.push(Placement::Nothing);
+                continue;
+            }
             let outcome = self.seen.see(row);
-            let placement = match content {
-                Some(content) if is_new => self.save(row, content)?,
+            let placement = match size {
+                Some(size) if is_new => self.saved(size),
                 Some(_) => {
                     self.counters.saved_known_content += 1;
                     Placement::Nothing
@@ -147,17 +165,20 @@ impl<'a> Separate<'a> {
             placements.push(placement);
         }
         self.collection.sync()?;
+        unsaved.count(&mut group.counters, self.counters.failed_save)?;
+        self.counters += group.counters;
+        unsaved.tell(&group.rows, &mut group.told);
         let fates = fates(group.told, &group.rows, &outcomes, &placements);
         Ok((fates, self.counters))
     }
 
-    fn save(&mut self, row: &CaptureRow, content: Content) -> anyhow::Result<Placement> {
+    /// Counts a document that lies in its place.
+    fn saved(&mut self, size: u64) -> Placement {
         let number = self.next;
-        self.counters.bytes_saved += content.met.size;
-        place(self.collection, number, extension(row), content)?;
+        self.counters.bytes_saved += size;
         self.next += 1;
         self.saved += 1;
-        Ok(Placement::Store { number })
+        Placement::Store { number }
     }
 }
 

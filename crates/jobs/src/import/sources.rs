@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, bail};
+use catalog::NewSource;
 use crawl::{Limits, LogFormat, LogIndex, LogSource, Source};
 use tempfile::NamedTempFile;
 
@@ -31,6 +32,7 @@ impl Sources {
         if order.paths.is_empty() && order.log.is_none() {
             bail!("nothing to import; name archives, directories, or a log with --log");
         }
+        order.check_places()?;
         let mut all = Vec::new();
         let mut refused = Vec::new();
         let mut directories = Vec::new();
@@ -124,36 +126,42 @@ impl Sources {
         self.all.iter().map(Source::length).sum()
     }
 
-    /// The names of all, which are the same when the same is imported again.
-    pub(super) fn names(&self) -> Vec<String> {
-        let name = |source: &Source| {
+    /// All of them as the catalog knows them: the same when the same is imported again.
+    pub(super) fn named(&self) -> anyhow::Result<Vec<NewSource>> {
+        let named = |source: &Source| {
             let name = source.name();
-            let place = self.real_place(Path::new(&name)).map(Path::to_owned);
-            let place = place.map_or_else(|| std::path::absolute(&name), Ok);
-            place.map_or(name, |place| place.to_string_lossy().into_owned())
+            Ok(NewSource {
+                beginning: self.beginning(&name)?,
+                // A list may be written anew, and a file that it names may have come since.
+                is_appended_to: matches!(source, Source::Archive(_)),
+                name: self.absolute(name),
+            })
         };
-        self.all.iter().map(name).collect()
+        self.all.iter().map(named).collect()
     }
 
-    /// A digest of how the sources begin, and of all that a list says which was made for this import.
-    pub(super) fn beginnings(&self) -> anyhow::Result<String> {
-        let mut beginnings = Vec::new();
-        for source in &self.all {
-            let name = source.name();
-            // A member of a WACZ is as old as its file.
-            let file = name.split_once('!').map_or(name.as_str(), |(file, _)| file);
-            let most = match self.real_place(Path::new(file)) {
-                Some(_) => u64::MAX,
-                None => BEGINNING,
-            };
-            let file = [name.as_str(), file]
-                .into_iter()
-                .find_map(|path| File::open(path).ok());
-            if let Some(file) = file {
-                file.take(most).read_to_end(&mut beginnings)?;
-            }
+    fn absolute(&self, name: String) -> String {
+        let place = self.real_place(Path::new(&name)).map(Path::to_owned);
+        let place = place.map_or_else(|| std::path::absolute(&name), Ok);
+        place.map_or(name, |place| place.to_string_lossy().into_owned())
+    }
+
+    /// A digest of how a source begins; of all that a list says which was made for this import.
+    fn beginning(&self, name: &str) -> anyhow::Result<String> {
+        // A member of a WACZ is as old as its file.
+        let file = name.split_once('!').map_or(name, |(file, _)| file);
+        let most = match self.real_place(Path::new(file)) {
+            Some(_) => u64::MAX,
+            None => BEGINNING,
+        };
+        let mut beginning = Vec::new();
+        let file = [name, file]
+            .into_iter()
+            .find_map(|path| File::open(path).ok());
+        if let Some(file) = file {
+            file.take(most).read_to_end(&mut beginning)?;
         }
-        Ok(digest::of_bytes(&beginnings))
+        Ok(digest::of_bytes(&beginning))
     }
 
     /// What is meant by the file of a place, where that is a list which was made for this import.

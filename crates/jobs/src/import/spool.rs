@@ -38,6 +38,8 @@ pub(super) enum Trouble {
     Read(io::Error),
     /// Somebody wants the import to stop.
     Stopped,
+    /// It is too long for the file system.
+    TooLong(io::Error),
     /// It cannot be written: nothing else could be either.
     Write(anyhow::Error),
 }
@@ -144,6 +146,9 @@ impl<'a> Holding<'a> {
 }
 
 fn unwritten(error: io::Error) -> Trouble {
+    if error.kind() == io::ErrorKind::FileTooLarge {
+        return Trouble::TooLong(error);
+    }
     let error = anyhow::Error::new(error);
     Trouble::Write(error.context("a document cannot be written to the collection"))
 }

@@ -72,7 +72,7 @@ const TWO_YEARS: i64 = 2 * 366 * 86_400;
 
 #[cfg(test)]
 mod tests {
-    use catalog::ScheduleSettings;
+    use catalog::{ScheduleSettings, Scheduled};
 
     use super::*;
 
@@ -83,16 +83,14 @@ mod tests {
         let schedule = Schedule {
             id: 1,
             settings: ScheduleSettings {
-                repository: 1,
+                what: Scheduled::Import,
                 name: String::new(),
-                metadata_prefix: "oai_dc".to_owned(),
-                set: None,
                 parameters: "{}".to_owned(),
                 frequency: frequency.to_owned(),
                 starts: None,
                 ends: None,
             },
-            base_url: "http://a.example/oai".to_owned(),
+            base_url: None,
             repository_name: None,
             state,
             next_run: None,

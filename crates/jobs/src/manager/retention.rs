@@ -1,11 +1,13 @@
 //! How long ended things are kept.
 
 use crate::Holdings;
+use crate::import::forget_report;
 
 /// For how many days ended things are kept; for ever where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Entries of the history. Those that the next harvests build upon are kept in any case.
+    /// Entries of the history and of imports. Those that the next ones build upon are kept in any case, and so are
+    /// documents.
     pub history_days: Option<u32>,
     /// Jobs that are over, with their logs.
     pub job_days: Option<u32>,
@@ -17,6 +19,9 @@ impl Retention {
         if let Some(days) = self.history_days {
             let removed = holdings.wait(catalog.remove_history(seconds(days), true))?;
             tell(removed, "entries of the history", days);
+            let removed = holdings.wait(catalog.remove_imports(seconds(days)))?;
+            removed.iter().for_each(|id| forget_report(holdings, *id));
+            tell(removed.len() as u64, "entries of imports", days);
         }
         if let Some(days) = self.job_days {
             let removed = holdings.wait(catalog.remove_jobs(seconds(days)))?;

@@ -42,7 +42,8 @@ impl Shared {
         match ended {
             // It was written down, but the answer was lost.
             Err(error) if is_lost(&error) && self.is_over(claim) => {}
-            ended => ended?,
+            Err(error) => return Err(with_cause(error, &end)),
+            Ok(()) => {}
         }
         log.ended(&end);
         Ok(())
@@ -116,6 +117,14 @@ impl Shared {
             }
             std::thread::sleep(POLL);
         }
+    }
+}
+
+/// An end that cannot be written down must not hide why the job came to it.
+fn with_cause(error: anyhow::Error, end: &JobEnd) -> anyhow::Error {
+    match end {
+        JobEnd::Failed { reason, .. } => error.context(format!("the job failed: {reason}")),
+        _ => error,
     }
 }
 

@@ -61,7 +61,12 @@ fn look(
     }
     let reserved: Vec<_> = keeping.lock().reserved().collect();
     for number in reserved {
-        for file in collection.files_of(number)? {
+        let files = match collection.files_of(number) {
+            // What kept the document from being saved is none of its files.
+            Err(store::Error::InTheWay { .. }) => continue,
+            files => files?,
+        };
+        for file in files {
             found.orphans += 1;
             found.note(file.path, ORPHAN, Repair::None);
         }

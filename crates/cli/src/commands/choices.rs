@@ -6,7 +6,7 @@ use harvester::validation::Level;
 use jobs::Deleted;
 
 /// How records are asked for.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "PascalCase")]
 pub(crate) enum MethodName {
     /// Pages of records
@@ -16,7 +16,7 @@ pub(crate) enum MethodName {
 }
 
 /// How strictly records are validated.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ValidationName {
     /// Well-formed; other records are left out
     Strict,
@@ -27,7 +27,7 @@ pub(crate) enum ValidationName {
 }
 
 /// What becomes of the files of deleted records.
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DeletedName {
     /// They are removed
     Remove,

@@ -111,6 +111,7 @@ impl Up {
     ) -> anyhow::Result<()> {
         let settings = ConsoleConfig {
             retention: config.history.retention(),
+            imports: config.import.rules()?,
             ..config.console.clone()
         };
         let outside = Outside {

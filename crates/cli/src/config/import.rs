@@ -2,8 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use console::ImportRules;
+use jobs::ImportCrawl;
 use serde::Deserialize;
+
+use crate::commands::import::media_types;
 
 /// What `garner import` is told by flags otherwise.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -40,11 +44,53 @@ pub(crate) struct ImportConfig {
     versions: Option<String>,
     /// How many threads read.
     pub(crate) jobs: Option<u16>,
+    /// Directories that operators may have imported from by the console and the API; admins name any.
+    pub(crate) roots: Vec<PathBuf>,
 }
 
 impl ImportConfig {
+    /// An import as it is configured.
+    pub(crate) fn order(&self) -> anyhow::Result<ImportCrawl> {
+        self.check()?;
+        let usual = ImportCrawl::default();
+        Ok(ImportCrawl {
+            paths: self.paths.clone(),
+            log: self.log.clone(),
+            log_format: self.log_format.clone(),
+            root: self.root.clone(),
+            base_url: self.base_url.clone(),
+            types: match self.types.is_empty() {
+                true => usual.types,
+                false => media_types(&self.types),
+            },
+            open: match self.open.is_empty() {
+                true => usual.open,
+                false => ::jobs::containers(&self.open).context("import.open")?,
+            },
+            blacklist: self.blacklist.clone(),
+            max_url_length: self
+                .max_url_length
+                .map_or(usual.max_url_length, |length| length as usize),
+            keep_versions: self.keep_versions()?.unwrap_or(usual.keep_versions),
+            crawler: self.crawler.clone(),
+            threads: self.jobs.map_or(usual.threads, usize::from),
+            collection: self.collection.clone(),
+            within: Vec::new(),
+            durability: usual.durability,
+        })
+    }
+
+    /// What the console lets people import. Workers may run elsewhere, so that all paths are whole.
+    pub(crate) fn rules(&self) -> anyhow::Result<ImportRules> {
+        let roots = self.roots.iter().map(std::path::absolute);
+        Ok(ImportRules {
+            roots: roots.collect::<Result<_, _>>()?,
+            usual: ImportCrawl::parse(&self.order()?.text()?)?,
+        })
+    }
+
     /// Whether older contents are kept, if anything is said about them.
-    pub(crate) fn keep_versions(&self) -> anyhow::Result<Option<bool>> {
+    fn keep_versions(&self) -> anyhow::Result<Option<bool>> {
         match self.versions.as_deref() {
             None => Ok(None),
             Some("replace") => Ok(Some(false)),
@@ -76,6 +122,7 @@ impl ImportConfig {
     pub(super) fn relative_to(&mut self, directory: &Path) {
         let place = |path: &mut PathBuf| *path = directory.join(&*path);
         self.paths.iter_mut().for_each(place);
+        self.roots.iter_mut().for_each(place);
         for path in [
             &mut self.log,
             &mut self.root,

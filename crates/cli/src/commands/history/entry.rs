@@ -55,7 +55,7 @@ impl<'a> EntryJson<'a> {
 }
 
 /// JSON that the catalog keeps as a text; an empty object if there is none.
-fn json(text: Option<&str>) -> Value {
+pub(super) fn json(text: Option<&str>) -> Value {
     let value = text.and_then(|text| serde_json::from_str(text).ok());
     value.unwrap_or_else(|| Value::Object(serde_json::Map::new()))
 }
@@ -92,7 +92,7 @@ pub(crate) fn describe(
     warned(out, warnings)
 }
 
-fn line(out: &mut impl Write, name: &str, value: &str) -> io::Result<()> {
+pub(super) fn line(out: &mut impl Write, name: &str, value: &str) -> io::Result<()> {
     writeln!(out, "{name:<12}  {}", plain(value))
 }
 
@@ -115,7 +115,7 @@ fn counts(out: &mut impl Write, counts: &Counts) -> io::Result<()> {
     Ok(())
 }
 
-fn parameters(out: &mut impl Write, text: &str) -> io::Result<()> {
+pub(super) fn parameters(out: &mut impl Write, text: &str) -> io::Result<()> {
     let Value::Object(parameters) = json(Some(text)) else {
         return Ok(());
     };

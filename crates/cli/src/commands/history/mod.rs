@@ -1,6 +1,7 @@
-//! `garner history`: what harvests did and what they met.
+//! `garner history`: what harvests and imports did and what they met.
 
 mod entry;
+mod import;
 mod table;
 
 use std::process::ExitCode;
@@ -19,15 +20,21 @@ use crate::output::{Out, to_stdout, write_json};
 ///
 /// With NUMBER all of one harvest is told: what it was asked for, all counts, the oddities of the repository, and each
 /// record that was left out or mended, with the reason.
+///
+/// With --imports it is about imports: their state, time and counters, and with NUMBER all counters by the names of the
+/// Crawl Document Importer, the sources, what was left out, and where the report is.
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// The number of a harvest
+    /// The number of a harvest, or of an import with --imports
     #[arg(conflicts_with_all = ["repository", "limit"])]
     number: Option<i64>,
     /// Only harvests of this repository
     #[arg(long, value_name = "URL|NUMBER")]
     repository: Option<String>,
-    /// How many harvests at most [default: 20]
+    /// Imports instead of harvests
+    #[arg(long, conflicts_with = "repository")]
+    imports: bool,
+    /// How many at most [default: 20]
     #[arg(
         long,
         value_name = "N",
@@ -47,6 +54,8 @@ impl History {
         let holdings = self.holdings.open()?;
         to_stdout(|out| {
             match self.number {
+                Some(number) if self.imports => import::one(&holdings, number, self.json, out)?,
+                None if self.imports => import::list(&holdings, self.limit, self.json, out)?,
                 Some(number) => self.one(&holdings, number, out)?,
                 None => self.list(&holdings, out)?,
             }
@@ -95,7 +104,7 @@ impl History {
             left = left.saturating_sub(entries.len() as u64);
         }
         if before.is_none() && self.limit > 0 {
-            eprintln!("nothing was harvested yet");
+            eprintln!("nothing was harvested yet; garner history --imports is about imports");
         }
         Ok(())
     }

@@ -8,13 +8,15 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use catalog::{ImportState, NewJob};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use harvester::Stop;
 use jobs::{ImportCrawl, Imported};
 
 use self::lines::Lines;
+pub(crate) use self::settings::{Facts, Taking, media_types};
+pub(crate) use self::summary::counted;
 use super::LEFT_OUT;
 use super::holdings_options::HoldingsOptions;
 use crate::config::{Config, ImportConfig};
@@ -63,66 +65,6 @@ pub(crate) struct Import {
     facts: Facts,
 }
 
-/// Which documents are taken, and what is kept of them.
-#[derive(Debug, Args)]
-struct Taking {
-    /// The media types that are taken [default: application/pdf,application/postscript]
-    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
-    types: Vec<String>,
-    /// Containers that are opened for the documents in them: gzip, tar, zip, or none [default: gzip]
-    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
-    open: Vec<String>,
-    /// Whether documents are judged by what they say, not only by their type [default: off]
-    #[arg(long, value_name = "on|off", hide_possible_values = true)]
-    content_filter: Option<Switch>,
-    /// A file of hosts and beginnings of URLs that are not wanted, one a line
-    #[arg(long, value_name = "FILE")]
-    blacklist: Option<PathBuf>,
-    /// Longer URLs are refused [default: 2048]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(16..=1_000_000))]
-    max_url_length: Option<u32>,
-    /// What becomes of the older content of a document that changed [default: replace]
-    #[arg(long, value_enum)]
-    versions: Option<Versions>,
-    /// Do not wait until files have reached the disk: faster, and a loss of power can cost some
-    #[arg(long)]
-    no_sync: bool,
-}
-
-/// What is known beside the archives.
-#[derive(Debug, Args)]
-struct Facts {
-    /// The crawler's log: what archives lack is taken from it. With a directory of files it says which are imported
-    #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
-    /// The format of the log: heritrix, list, ftp-list, pmc, or a TOML file that describes another [default: heritrix]
-    #[arg(long, value_name = "NAME|FILE", requires = "log")]
-    log_format: Option<String>,
-    /// The directory that the files of the log lie in
-    #[arg(long, value_name = "DIR", requires = "log")]
-    root: Option<PathBuf>,
-    /// What the URLs begin with, where a log only has paths. Without a log, those of all files below PATH
-    #[arg(long, value_name = "URL")]
-    base_url: Option<String>,
-    /// The name of the crawler, for the .met files beside the documents
-    #[arg(long, value_name = "NAME")]
-    crawler: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Versions {
-    /// The newer takes its place
-    Replace,
-    /// Both are kept
-    Keep,
-}
-
 impl Import {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
         let config = match &self.config {
@@ -131,7 +73,7 @@ impl Import {
         };
         self.holdings = self.holdings.configured(&config);
         let config = config.import;
-        let order = match settings::order(&self, &config) {
+        let order = match self.order(&config) {
             Ok(order) => order,
             Err(error) => return Ok(usage(&error)),
         };
@@ -152,12 +94,29 @@ impl Import {
         })
     }
 
+    /// The order that is meant: flags, on top of the configuration file, on top of what is usual.
+    fn order(&self, config: &ImportConfig) -> anyhow::Result<ImportCrawl> {
+        let mut order = config.order()?;
+        self.taking.apply(&mut order, config.content_filter)?;
+        self.facts.apply(&mut order);
+        if !self.paths.is_empty() {
+            order.paths.clone_from(&self.paths);
+        }
+        if let Some(jobs) = self.jobs {
+            order.threads = usize::from(jobs);
+        }
+        if self.queue && config.no_database.is_some() {
+            bail!(
+                "--queue: what is in the queue goes into the catalog, and import.no_database wants it elsewhere; leave one of them out"
+            );
+        }
+        order.check()?;
+        Ok(order)
+    }
+
     /// Puts the import into the queue, for whoever looks for work.
     fn enqueue(&self, order: &ImportCrawl) -> anyhow::Result<ExitCode> {
-        for path in order.paths.iter().chain(&order.log) {
-            std::fs::metadata(path)
-                .with_context(|| format!("`{}` cannot be read", path.display()))?;
-        }
+        check_files(order)?;
         let holdings = self.holdings.create()?;
         let job = NewJob {
             max_attempts: jobs::ATTEMPTS,
@@ -195,6 +154,14 @@ impl Import {
         stop_on_signal(stop.clone())?;
         jobs::import(&holdings, order, stop, &tell)
     }
+}
+
+/// Finds what is not there, for those who do not wait for the worker who would.
+pub(crate) fn check_files(order: &ImportCrawl) -> anyhow::Result<()> {
+    for (_, path) in order.files() {
+        std::fs::metadata(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
+    }
+    Ok(())
 }
 
 /// What is wrong with the options or the configuration: told like a slip on the command line.

@@ -2,130 +2,128 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
-use document::container::Containers;
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
 use jobs::ImportCrawl;
 use store::Durability;
 
-use super::{Import, Switch, Versions};
-use crate::config::ImportConfig;
-
-/// The order that is meant.
-pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<ImportCrawl> {
-    config.check()?;
-    let (taking, facts) = (&options.taking, &options.facts);
-    let usual = ImportCrawl::default();
-    let content_filter = match taking.content_filter {
-        Some(switch) => switch == Switch::On,
-        None => config.content_filter,
-    };
-    if content_filter {
-        bail!("--content-filter on: this build has no classifier yet; leave it off");
-    }
-    let open = chosen(&taking.open, &config.open);
-    let types = chosen(&taking.types, &config.types);
-    let keep = match taking.versions {
-        Some(versions) => Some(versions == Versions::Keep),
-        None => config.keep_versions()?,
-    };
-    let length = taking.max_url_length.or(config.max_url_length);
-    let order = ImportCrawl {
-        paths: match options.paths.is_empty() {
-            true => config.paths.clone(),
-            false => options.paths.clone(),
-        },
-        log: either(&facts.log, &config.log),
-        log_format: either(&facts.log_format, &config.log_format),
-        root: either(&facts.root, &config.root),
-        base_url: either(&facts.base_url, &config.base_url),
-        types: match types {
-            Some(types) => media_types(types)?,
-            None => usual.types,
-        },
-        open: match open {
-            Some(names) => containers(names)?,
-            None => usual.open,
-        },
-        blacklist: either(&taking.blacklist, &config.blacklist),
-        max_url_length: length.map_or(usual.max_url_length, |length| length as usize),
-        keep_versions: keep.unwrap_or(usual.keep_versions),
-        crawler: either(&facts.crawler, &config.crawler),
-        threads: options
-            .jobs
-            .or(config.jobs)
-            .map_or(usual.threads, usize::from),
-        collection: config.collection.clone(),
-        durability: match taking.no_sync {
-            true => Durability::None,
-            false => Durability::Page,
-        },
-    };
-    if order.paths.is_empty() && order.log.is_none() {
-        bail!("nothing to import; name archives, directories, or a log with --log");
-    }
-    for path in &order.paths {
-        refuse_urls(path)?;
-    }
-    Ok(order)
+/// Which documents are taken, and what is kept of them.
+#[derive(Debug, Default, PartialEq, Args)]
+pub(crate) struct Taking {
+    /// The media types that are taken [default: application/pdf,application/postscript]
+    #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
+    types: Vec<String>,
+    /// Containers that are opened for the documents in them: gzip, tar, zip, or none [default: gzip]
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
+    open: Vec<String>,
+    /// Whether documents are judged by what they say, not only by their type [default: off]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    content_filter: Option<Switch>,
+    /// A file of hosts and beginnings of URLs that are not wanted, one a line
+    #[arg(long, value_name = "FILE")]
+    blacklist: Option<PathBuf>,
+    /// Longer URLs are refused [default: 2048]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(16..=1_000_000))]
+    max_url_length: Option<u32>,
+    /// What becomes of the older content of a document that changed [default: replace]
+    #[arg(long, value_enum)]
+    versions: Option<Versions>,
+    /// Do not wait until files have reached the disk: faster, and a loss of power can cost some
+    #[arg(long)]
+    no_sync: bool,
 }
 
-fn either<T: Clone>(flag: &Option<T>, configured: &Option<T>) -> Option<T> {
-    flag.as_ref().or(configured.as_ref()).cloned()
+/// What is known beside the archives.
+#[derive(Debug, Default, PartialEq, Args)]
+pub(crate) struct Facts {
+    /// The crawler's log: what archives lack is taken from it. With a directory of files it says which are imported
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The format of the log: heritrix, list, ftp-list, pmc, or a TOML file that describes another [default: heritrix]
+    #[arg(long, value_name = "NAME|FILE", requires = "log")]
+    log_format: Option<String>,
+    /// The directory that the files of the log lie in
+    #[arg(long, value_name = "DIR", requires = "log")]
+    root: Option<PathBuf>,
+    /// What the URLs begin with, where a log only has paths. Without a log, those of all files below PATH
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// The name of the crawler, for the .met files beside the documents
+    #[arg(long, value_name = "NAME")]
+    crawler: Option<String>,
 }
 
-fn chosen<'a>(flags: &'a [String], configured: &'a [String]) -> Option<&'a [String]> {
-    [flags, configured]
-        .into_iter()
-        .find(|list| !list.is_empty())
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
 }
 
-fn refuse_urls(path: &PathBuf) -> anyhow::Result<()> {
-    if path.to_string_lossy().contains("://") {
-        bail!(
-            "`{}` is a URL where a file or directory is due",
-            path.display()
-        );
-    }
-    Ok(())
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Versions {
+    /// The newer takes its place
+    Replace,
+    /// Both are kept
+    Keep,
 }
 
-/// Media types as they are compared: in small letters, without parameters.
-fn media_types(names: &[String]) -> anyhow::Result<Vec<String>> {
-    let mut types = Vec::new();
-    for name in names {
-        let name = name.trim().to_ascii_lowercase();
-        let Some((kind, subtype)) = name.split_once('/') else {
-            bail!("`{name}` is not a media type; write one such as application/pdf");
-        };
-        let plain = |part: &str| {
-            let odd = |c: char| !(c.is_ascii_alphanumeric() || "!#$&-^_.+".contains(c));
-            !part.is_empty() && !part.contains(odd)
-        };
-        if !plain(kind) || !plain(subtype) {
-            bail!("`{name}` is not a media type; write one such as application/pdf");
+impl Taking {
+    /// Puts what is given into an order. `content_filter` is whether the configuration has it on.
+    pub(crate) fn apply(
+        &self,
+        order: &mut ImportCrawl,
+        content_filter: bool,
+    ) -> anyhow::Result<()> {
+        let switch = self.content_filter;
+        if switch.map_or(content_filter, |switch| switch == Switch::On) {
+            bail!("--content-filter on: this build has no classifier yet; leave it off");
         }
-        types.push(name);
+        if !self.types.is_empty() {
+            order.types = media_types(&self.types);
+        }
+        if !self.open.is_empty() {
+            order.open = jobs::containers(&self.open).context("--open")?;
+        }
+        if let Some(file) = &self.blacklist {
+            order.blacklist = Some(file.clone());
+        }
+        if let Some(length) = self.max_url_length {
+            order.max_url_length = length as usize;
+        }
+        if let Some(versions) = self.versions {
+            order.keep_versions = versions == Versions::Keep;
+        }
+        if self.no_sync {
+            order.durability = Durability::None;
+        }
+        Ok(())
     }
-    Ok(types)
 }
 
-/// The containers that are named; `none` is none.
-fn containers(names: &[String]) -> anyhow::Result<Containers> {
-    let mut open = Containers {
-        gzip: false,
-        tar: false,
-        zip: false,
-    };
-    for name in names {
-        match name.trim() {
-            "gzip" => open.gzip = true,
-            "tar" => open.tar = true,
-            "zip" => open.zip = true,
-            "none" if names.len() == 1 => {}
-            name => {
-                bail!("`{name}` is no container that can be opened; write gzip, tar, zip or none")
-            }
-        }
+impl Facts {
+    /// Whether a log is named, which may be all that there is to import.
+    pub(crate) fn has_log(&self) -> bool {
+        self.log.is_some()
     }
-    Ok(open)
+
+    /// Puts what is given into an order.
+    pub(crate) fn apply(&self, order: &mut ImportCrawl) {
+        change(&mut order.log, &self.log);
+        change(&mut order.log_format, &self.log_format);
+        change(&mut order.root, &self.root);
+        change(&mut order.base_url, &self.base_url);
+        change(&mut order.crawler, &self.crawler);
+    }
+}
+
+fn change<T: Clone>(target: &mut Option<T>, given: &Option<T>) {
+    if given.is_some() {
+        target.clone_from(given);
+    }
+}
+
+/// Media types as they are compared: in small letters, without spaces around them.
+pub(crate) fn media_types(names: &[String]) -> Vec<String> {
+    let name = |name: &String| name.trim().to_ascii_lowercase();
+    names.iter().map(name).collect()
 }

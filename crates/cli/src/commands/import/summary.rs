@@ -64,16 +64,19 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
     Ok(())
 }
 
-/// All counters that the paper has, and those of ours that are not zero.
+/// All counters that the paper has, and those of ours that are not zero, by name.
+pub(crate) fn counted(counters: &ImportCounters) -> Vec<(&'static str, u64)> {
+    let counters = serde_json::to_value(counters).unwrap_or_default();
+    let count = |name: &&'static str| (*name, counters[*name].as_u64().unwrap_or_default());
+    let counts = OF_THE_PAPER.iter().chain(&OURS).map(count);
+    counts
+        .filter(|(name, count)| *count > 0 || OF_THE_PAPER.contains(name))
+        .collect()
+}
+
 fn table(imported: &Imported) {
-    let Ok(counters) = serde_json::to_value(imported.counters) else {
-        return;
-    };
-    for name in OF_THE_PAPER.iter().chain(&OURS) {
-        let count = counters[name].as_u64().unwrap_or_default();
-        if count > 0 || OF_THE_PAPER.contains(name) {
-            eprintln!("  {name:<22} {count:>14}");
-        }
+    for (name, count) in counted(&imported.counters) {
+        eprintln!("  {name:<22} {count:>14}");
     }
     if let Some(separate) = imported.separate {
         eprintln!("  {:<22} {separate:>14}", "saved_Separate");

@@ -18,7 +18,8 @@ pub(crate) use self::show::show;
 
 /// List, show, cancel or retry jobs
 ///
-/// A job is one piece of work: a harvest that a schedule made due, a hook after a harvest, or a quiet time.
+/// A job is one piece of work: a harvest or an import that a schedule made due or somebody wants, a hook after a
+/// harvest, or a quiet time.
 #[derive(Debug, Args)]
 pub(crate) struct Job {
     #[command(subcommand)]

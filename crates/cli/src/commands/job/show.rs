@@ -131,6 +131,10 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     field(out, "worker", job.worker.as_deref().unwrap_or_default())?;
     field(out, "progress", &progress(job).unwrap_or_default())?;
     field(out, "reason", job.error.as_deref().unwrap_or_default())?;
+    let import = job
+        .import
+        .map(|id| format!("{id} (garner history --imports {id})"));
+    field(out, "import", import.as_deref().unwrap_or_default())?;
     let harvest = job.harvest.map(|id| format!("{id} (garner history {id})"));
     field(out, "harvest", harvest.as_deref().unwrap_or_default())?;
     if !lines.is_empty() {
@@ -172,6 +176,7 @@ pub(super) struct JobJson<'a> {
     started: Option<String>,
     finished: Option<String>,
     harvest: Option<i64>,
+    import: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     log: Option<Vec<LineJson<'a>>>,
 }
@@ -208,6 +213,7 @@ impl<'a> JobJson<'a> {
             started: job.started.map(date),
             finished: job.finished.map(date),
             harvest: job.harvest,
+            import: job.import,
             log: log.map(|lines| lines.iter().map(LineJson::new).collect()),
         }
     }

@@ -1,27 +1,31 @@
-//! `garner schedule add`: a repository is harvested by itself from now on.
+//! `garner schedule add`: a repository is harvested, or a crawl imported, by itself from now on.
 
 use std::process::ExitCode;
 
 use anyhow::bail;
-use catalog::ScheduleSettings;
+use catalog::{ScheduleSettings, Scheduled};
 use clap::Args;
 use harvester::Client;
-use jobs::{HarvestParameters, Holdings};
+use jobs::{HarvestParameters, Holdings, ImportCrawl};
 
-use super::settings::Settings;
+use super::importing::Importing;
+use super::settings::{Harvesting, Times};
 use super::show::show;
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::network_options::NetworkOptions;
 
-/// Add a schedule: what is harvested, and how often
+/// Add a schedule: what is harvested or imported, and how often
 ///
-/// A repository that is not known yet introduces itself first. With --every the first harvest is due at once, unless
+/// A repository that is not known yet introduces itself first. With --every the first run is due at once, unless
 /// --starts says otherwise.
+///
+/// With --import a crawl is imported, as garner import does it. Each run goes on where the last one ended, so that only
+/// what was added to archives is read, and archives that are new.
 #[derive(Debug, Args)]
 pub(super) struct Add {
     /// Where the repository answers, or its number in garner repository list
     #[arg(value_name = "URL|NUMBER")]
-    repository: String,
+    repository: Option<String>,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Do not run it until garner schedule resume
@@ -30,43 +34,79 @@ pub(super) struct Add {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    #[command(flatten, next_help_heading = "What is harvested, and when")]
-    settings: Settings,
+    #[command(flatten, next_help_heading = "When")]
+    times: Times,
+    #[command(flatten, next_help_heading = "What is harvested")]
+    harvesting: Harvesting,
+    #[command(flatten, next_help_heading = "What is imported")]
+    importing: Importing,
     #[command(flatten)]
     network: NetworkOptions,
 }
 
 impl Add {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        if !self.settings.has_frequency() {
+        if !self.times.has_frequency() {
             bail!("how often? give --every '1 day', --cron '0 3 * * *' or --once");
         }
-        let holdings = self.holdings.create()?;
-        let mut settings = ScheduleSettings {
-            repository: 0,
+        let settings = |what, parameters| ScheduleSettings {
+            what,
             name: String::new(),
-            metadata_prefix: String::new(),
-            set: None,
-            parameters: HarvestParameters::default().text()?,
+            parameters,
             frequency: String::new(),
             starts: None,
             ends: None,
         };
-        // What is wrong with the options is told before anybody is asked.
-        self.settings.apply(&holdings, &mut settings)?;
-        settings.repository = self.repository(&holdings)?;
+        let (holdings, settings) = match (&self.repository, self.importing.is_import()) {
+            (Some(_), true) => {
+                bail!("a schedule harvests a repository or imports a crawl; give one of them")
+            }
+            (None, true) => {
+                if self.harvesting.is_given() {
+                    bail!(
+                        "an import has no format, set or the like; see garner schedule add --help"
+                    );
+                }
+                let mut settings = settings(Scheduled::Import, String::new());
+                self.times.apply(&mut settings)?;
+                let order = ImportCrawl::default();
+                self.importing.apply(order, &mut settings)?;
+                (self.holdings.create()?, settings)
+            }
+            (None, false) => bail!("what? give the URL of a repository, or --import PATH"),
+            (Some(_), false) if self.importing.is_given() => {
+                bail!("--import PATH is missing: these options are about an import")
+            }
+            (Some(repository), false) => {
+                let holdings = self.holdings.create()?;
+                let harvest = Scheduled::Harvest {
+                    repository: 0,
+                    metadata_prefix: String::new(),
+                    set: None,
+                };
+                let mut settings = settings(harvest, HarvestParameters::default().text()?);
+                // What is wrong with the options is told before anybody is asked.
+                self.times.apply(&mut settings)?;
+                self.harvesting.apply(&holdings, &mut settings)?;
+                let number = self.number(&holdings, repository)?;
+                if let Scheduled::Harvest { repository, .. } = &mut settings.what {
+                    *repository = number;
+                }
+                (holdings, settings)
+            }
+        };
         let added = holdings.catalog().add_schedule(&settings, self.paused);
         let schedule = holdings.wait(added)?;
         show(&holdings, &schedule, self.json)
     }
 
     /// The number of the repository, which introduces itself if it is new.
-    fn repository(&self, holdings: &Holdings) -> anyhow::Result<i64> {
-        if self.repository.parse::<i64>().is_ok() {
-            return Ok(holdings.repository(&self.repository)?.id);
+    fn number(&self, holdings: &Holdings, repository: &str) -> anyhow::Result<i64> {
+        if repository.parse::<i64>().is_ok() {
+            return Ok(holdings.repository(repository)?.id);
         }
         let client = Client::new(self.network.client_options()?)?;
-        let remote = client.repository(&self.repository)?;
+        let remote = client.repository(repository)?;
         let base_url = remote.base_url();
         let known = holdings.catalog().repository_at(&base_url);
         if let Some(known) = holdings.wait(known)? {

@@ -2,22 +2,30 @@
 
 use std::process::ExitCode;
 
+use anyhow::bail;
+use catalog::Scheduled;
 use clap::Args;
+use jobs::ImportCrawl;
 
-use super::settings::Settings;
+use super::importing::Importing;
+use super::settings::{Harvesting, Times};
 use super::show::show;
 use super::{Chosen, schedule};
 
 /// Change a schedule
 ///
-/// What is not given stays. An empty text takes a setting away: --set '' harvests all sets again. A harvest that runs
-/// goes on as it was begun.
+/// What is not given stays. An empty text takes a setting of a harvest away: --set '' harvests all sets again. A harvest
+/// or an import that runs goes on as it was begun. An import of which something else is wanted reads everything again.
 #[derive(Debug, Args)]
 pub(super) struct Edit {
     #[command(flatten)]
     chosen: Chosen,
-    #[command(flatten, next_help_heading = "What is harvested, and when")]
-    settings: Settings,
+    #[command(flatten, next_help_heading = "When")]
+    times: Times,
+    #[command(flatten, next_help_heading = "What is harvested")]
+    harvesting: Harvesting,
+    #[command(flatten, next_help_heading = "What is imported")]
+    importing: Importing,
 }
 
 impl Edit {
@@ -25,7 +33,24 @@ impl Edit {
         let holdings = self.chosen.holdings.open()?;
         let known = schedule(&holdings, self.chosen.number)?;
         let mut settings = known.settings.clone();
-        self.settings.apply(&holdings, &mut settings)?;
+        self.times.apply(&mut settings)?;
+        match &settings.what {
+            Scheduled::Harvest { .. } if self.importing.is_given() => {
+                bail!(
+                    "schedule {} harvests a repository; it imports nothing",
+                    known.id
+                )
+            }
+            Scheduled::Import if self.harvesting.is_given() => {
+                bail!("schedule {} imports a crawl; it harvests nothing", known.id)
+            }
+            Scheduled::Harvest { .. } => self.harvesting.apply(&holdings, &mut settings)?,
+            Scheduled::Import if self.importing.is_given() => {
+                let order = ImportCrawl::parse(&settings.parameters)?;
+                self.importing.apply(order, &mut settings)?;
+            }
+            Scheduled::Import => {}
+        }
         let catalog = holdings.catalog();
         let changed = catalog.change_schedule(known.id, known.version, &settings);
         show(&holdings, &holdings.wait(changed)?, self.chosen.json)

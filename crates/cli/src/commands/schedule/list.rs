@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use catalog::{Schedule, ScheduleQuery, ScheduleState};
 use clap::Args;
 
-use super::show::{ScheduleJson, frequency};
+use super::show::{ScheduleJson, frequency, imported};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{to_stdout, write_json};
 use crate::text::{columns, date, plain, shortened};
@@ -20,7 +20,7 @@ pub(super) struct List {
     /// Only those that stand so: new, recurring, once, paused or ended
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<ScheduleState>,
-    /// Only those with this text in their name, in that of the repository or in its URL
+    /// Only those with this text in their name, in that of the repository, in its URL or in what is imported
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
     #[command(flatten)]
@@ -77,13 +77,16 @@ fn line(schedule: &Schedule) -> String {
         schedule.state.name()
     );
     let settings = &schedule.settings;
-    let mut what = format!(
-        "{}: {} {}",
-        frequency(schedule),
-        schedule.base_url,
-        settings.metadata_prefix
-    );
-    if let Some(set) = &settings.set {
+    let mut what = match imported(schedule) {
+        Some(imported) => format!("{}: import {imported}", frequency(schedule)),
+        None => format!(
+            "{}: {} {}",
+            frequency(schedule),
+            schedule.base_url.as_deref().unwrap_or_default(),
+            settings.what.metadata_prefix()
+        ),
+    };
+    if let Some(set) = settings.what.set() {
         what.push_str(&format!(" {set}"));
     }
     if !settings.name.is_empty() {

@@ -1,7 +1,8 @@
-//! `garner schedule`: harvests that run by themselves.
+//! `garner schedule`: harvests and imports that run by themselves.
 
 mod add;
 mod edit;
+mod importing;
 mod list;
 mod remove;
 mod rules;
@@ -21,8 +22,8 @@ use crate::commands::holdings_options::HoldingsOptions;
 
 /// Add, list, show, edit, pause, resume, run or remove schedules
 ///
-/// A schedule says what is harvested, and how often. Its harvests run where garner up or garner worker runs on the same
-/// data directory and catalog.
+/// A schedule says what is harvested or imported, and how often. Its jobs run where garner up or garner worker runs on
+/// the same data directory and catalog.
 #[derive(Debug, Args)]
 pub(crate) struct Schedule {
     #[command(subcommand)]

@@ -9,7 +9,7 @@ use super::show::ScheduleJson;
 use super::{Chosen, schedule};
 use crate::output::{to_stdout, write_json};
 
-/// Remove a schedule; what was harvested stays, and a harvest that runs goes on
+/// Remove a schedule; what was harvested or imported stays, and a job that runs goes on
 #[derive(Debug, Args)]
 pub(super) struct Remove {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `garner schedule run`: the next harvest is due now.
+//! `garner schedule run`: the next run is due now.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Options that say what a schedule does and when, for those that are added and those that are edited.
 
 use anyhow::{Context, bail};
-use catalog::ScheduleSettings;
+use catalog::{ScheduleSettings, Scheduled};
 use clap::Args;
 use jobs::{Frequency, HarvestParameters, Holdings};
 use oai::Datestamp;
@@ -9,9 +9,9 @@ use oai::Datestamp;
 use super::rules::{self, Kind};
 use crate::commands::choices::{DeletedName, MethodName, ValidationName};
 
-/// What a schedule does, and when. What is not given stays as it is.
+/// When a schedule runs, and what it is called. What is not given stays as it is.
 #[derive(Debug, Args)]
-pub(super) struct Settings {
+pub(super) struct Times {
     /// So often: a number of minutes, hours, days, weeks or months, such as '1 day'
     #[arg(long, value_name = "INTERVAL", group = "frequency")]
     every: Option<String>,
@@ -38,6 +38,11 @@ pub(super) struct Settings {
     /// What the schedule is called
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+}
+
+/// How a repository is harvested. What is not given stays as it is.
+#[derive(Debug, Default, PartialEq, Args)]
+pub(super) struct Harvesting {
     /// The format of the records [default: oai_dc; oai_didl with --unpack or --warc]
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
@@ -85,40 +90,21 @@ pub(super) struct Settings {
     resource_limit: Option<u64>,
 }
 
-impl Settings {
+impl Times {
     /// Whether it is said how often.
     pub(super) fn has_frequency(&self) -> bool {
         self.every.is_some() || self.cron.is_some() || self.once
     }
 
     /// Puts what is given into the settings of a schedule.
-    pub(super) fn apply(
-        &self,
-        holdings: &Holdings,
-        settings: &mut ScheduleSettings,
-    ) -> anyhow::Result<()> {
-        let mut parameters = HarvestParameters::parse(&settings.parameters)?;
-        self.apply_times(settings)?;
+    pub(super) fn apply(&self, settings: &mut ScheduleSettings) -> anyhow::Result<()> {
         if let Some(name) = &self.name {
             settings.name.clone_from(name);
         }
-        change(&mut settings.set, self.set.as_ref());
-        self.apply_parameters(holdings, &mut parameters)?;
-        match &self.prefix {
-            Some(prefix) => settings.metadata_prefix.clone_from(prefix),
-            None if settings.metadata_prefix.is_empty() => {
-                parameters
-                    .usual_prefix()
-                    .clone_into(&mut settings.metadata_prefix);
-            }
-            None => {}
-        }
-        parameters.check()?;
-        settings.parameters = parameters.text()?;
-        Ok(())
+        self.apply_dates(settings)
     }
 
-    fn apply_times(&self, settings: &mut ScheduleSettings) -> anyhow::Result<()> {
+    fn apply_dates(&self, settings: &mut ScheduleSettings) -> anyhow::Result<()> {
         let frequency = match (&self.every, &self.cron, self.once) {
             (Some(interval), ..) => Some(Frequency::every(interval)?),
             (_, Some(expression), _) => Some(Frequency::cron(expression)?),
@@ -144,6 +130,42 @@ impl Settings {
         {
             bail!("the schedule would end before it starts; change --starts or --ends");
         }
+        Ok(())
+    }
+}
+
+impl Harvesting {
+    /// Whether something is said.
+    pub(super) fn is_given(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Puts what is given into the settings of a schedule that harvests.
+    pub(super) fn apply(
+        &self,
+        holdings: &Holdings,
+        settings: &mut ScheduleSettings,
+    ) -> anyhow::Result<()> {
+        let Scheduled::Harvest {
+            metadata_prefix,
+            set,
+            ..
+        } = &mut settings.what
+        else {
+            bail!("this schedule imports a crawl; see --import and the options that follow it");
+        };
+        let mut parameters = HarvestParameters::parse(&settings.parameters)?;
+        change(set, self.set.as_ref());
+        self.apply_parameters(holdings, &mut parameters)?;
+        match &self.prefix {
+            Some(prefix) => metadata_prefix.clone_from(prefix),
+            None if metadata_prefix.is_empty() => {
+                parameters.usual_prefix().clone_into(metadata_prefix);
+            }
+            None => {}
+        }
+        parameters.check()?;
+        settings.parameters = parameters.text()?;
         Ok(())
     }
 

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use catalog::{Schedule, ScheduleState};
+use catalog::{JobKind, Schedule, ScheduleState, Scheduled};
 use clap::Args;
-use jobs::{Frequency, Holdings};
+use jobs::{Frequency, HarvestParameters, Holdings, ImportCrawl};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -54,9 +54,15 @@ pub(super) fn frequency(schedule: &Schedule) -> String {
 fn describe(out: &mut impl Write, schedule: &Schedule, now: i64) -> io::Result<()> {
     let settings = &schedule.settings;
     writeln!(out, "schedule {}: {}", schedule.id, plain(&settings.name))?;
-    field(out, "repository", &schedule.base_url)?;
-    field(out, "format", &settings.metadata_prefix)?;
-    field(out, "set", settings.set.as_deref().unwrap_or_default())?;
+    let what = &settings.what;
+    field(
+        out,
+        "repository",
+        schedule.base_url.as_deref().unwrap_or_default(),
+    )?;
+    field(out, "format", what.metadata_prefix())?;
+    field(out, "set", what.set().unwrap_or_default())?;
+    field(out, "imports", &imported(schedule).unwrap_or_default())?;
     field(out, "how often", &frequency(schedule))?;
     field(
         out,
@@ -76,6 +82,19 @@ fn describe(out: &mut impl Write, schedule: &Schedule, now: i64) -> io::Result<(
     Ok(())
 }
 
+/// What a schedule imports, if it is one that does.
+pub(super) fn imported(schedule: &Schedule) -> Option<String> {
+    if schedule.settings.what != Scheduled::Import {
+        return None;
+    }
+    let Ok(order) = ImportCrawl::parse(&schedule.settings.parameters) else {
+        return Some("what cannot be read".to_owned());
+    };
+    let named = order.paths.iter().chain(&order.log);
+    let named: Vec<_> = named.map(|path| path.display().to_string()).collect();
+    Some(named.join(" "))
+}
+
 /// How a schedule stands, and what comes next.
 fn standing(schedule: &Schedule, now: i64) -> String {
     let state = schedule.state.name();
@@ -90,13 +109,17 @@ fn standing(schedule: &Schedule, now: i64) -> String {
 
 /// What is set, and what is not as usual.
 fn parameters(settings: &catalog::ScheduleSettings) -> Vec<(String, String)> {
-    let usual = serde_json::to_value(jobs::HarvestParameters::default()).unwrap_or_default();
+    let usual = match settings.what {
+        Scheduled::Harvest { .. } => serde_json::to_value(HarvestParameters::default()),
+        Scheduled::Import => serde_json::to_value(ImportCrawl::default()),
+    };
+    let usual = usual.unwrap_or_default();
     let Ok(Value::Object(set)) = serde_json::from_str(&settings.parameters) else {
         return Vec::new();
     };
     let unusual = set
         .into_iter()
-        .filter(|(name, value)| usual.get(name) != Some(value));
+        .filter(|(name, value)| usual.get(name) != Some(value) && name != "paths");
     let said = |value: Value| match value {
         Value::String(text) => text,
         value => value.to_string(),
@@ -111,8 +134,9 @@ fn parameters(settings: &catalog::ScheduleSettings) -> Vec<(String, String)> {
 pub(super) struct ScheduleJson<'a> {
     id: i64,
     name: &'a str,
-    repository: i64,
-    base_url: &'a str,
+    kind: JobKind,
+    repository: Option<i64>,
+    base_url: Option<&'a str>,
     repository_name: Option<&'a str>,
     metadata_prefix: &'a str,
     set: Option<&'a str>,
@@ -136,11 +160,12 @@ impl<'a> ScheduleJson<'a> {
         Self {
             id: schedule.id,
             name: &settings.name,
-            repository: settings.repository,
-            base_url: &schedule.base_url,
+            kind: settings.what.kind(),
+            repository: settings.what.repository(),
+            base_url: schedule.base_url.as_deref(),
             repository_name: schedule.repository_name.as_deref(),
-            metadata_prefix: &settings.metadata_prefix,
-            set: settings.set.as_deref(),
+            metadata_prefix: settings.what.metadata_prefix(),
+            set: settings.what.set(),
             frequency: &settings.frequency,
             described: frequency(schedule),
             starts: settings.starts.map(date),

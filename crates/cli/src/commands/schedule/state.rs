@@ -7,7 +7,7 @@ use clap::Args;
 use super::show::show;
 use super::{Chosen, schedule};
 
-/// Let a schedule rest: nothing runs until it is resumed; a harvest that runs goes on
+/// Let a schedule rest: nothing runs until it is resumed; a job that runs goes on
 #[derive(Debug, Args)]
 pub(super) struct Pause {
     #[command(flatten)]

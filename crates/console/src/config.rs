@@ -8,6 +8,8 @@ use axum::http::Uri;
 use jobs::Retention;
 use serde::Deserialize;
 
+use crate::imports::ImportRules;
+
 /// The console: where it answers, and for how long people stay logged in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -29,6 +31,9 @@ pub struct ConsoleConfig {
     /// How long ended things are kept, to be told; it is set beside the console.
     #[serde(skip)]
     pub retention: Retention,
+    /// What people may have imported; it is set beside the console.
+    #[serde(skip)]
+    pub imports: ImportRules,
 }
 
 impl Default for ConsoleConfig {
@@ -42,6 +47,7 @@ impl Default for ConsoleConfig {
             session_hours: 24 * 7,
             connections: 512,
             retention: Retention::default(),
+            imports: ImportRules::default(),
         }
     }
 }

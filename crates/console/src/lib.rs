@@ -44,5 +44,6 @@ mod whole;
 
 pub use config::ConsoleConfig;
 pub use console::Console;
+pub use imports::ImportRules;
 pub use outside::Outside;
 pub use routes::Route;

@@ -81,9 +81,12 @@ pub(crate) fn routes() -> Routes {
     r.get("/schedules", pages::schedules::list::list);
     r.post("/schedules", pages::schedules::add::create);
     r.get("/schedules/new", pages::schedules::add::form);
+    r.get("/schedules/import", pages::schedules::import::form);
+    r.post("/schedules/import", pages::schedules::import::create);
     r.get("/schedules/preview", pages::schedules::preview::show);
     r.get("/schedules/{id}", pages::schedules::show::show);
     r.post("/schedules/{id}", pages::schedules::edit::save);
+    r.post("/schedules/{id}/import", pages::schedules::import::save);
     r.get("/schedules/{id}/edit", pages::schedules::edit::form);
     r.post("/schedules/{id}/pause", pages::schedules::steer::pause);
     r.post("/schedules/{id}/resume", pages::schedules::steer::resume);
@@ -144,8 +147,11 @@ pub(crate) fn routes() -> Routes {
 
     // Imports, and the collection that they fill.
     r.get("/imports", pages::imports::list::list);
+    r.post("/imports", pages::imports::add::create);
+    r.get("/imports/new", pages::imports::add::form);
     r.get("/imports/{id}", pages::imports::show::show);
     operation!(r, api::imports::list);
+    operation!(r, api::imports::add);
     operation!(r, api::imports::show);
     operation!(r, api::imports::skipped);
     r.get("/documents", pages::documents::list::list);

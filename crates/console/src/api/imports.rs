@@ -1,16 +1,20 @@
 //! `/api/v1/imports`: imports, what they counted and what they skipped.
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use catalog::{ImportEntry, ImportQuery, ImportState, ImportWarning, SourcePosition};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+use super::import_parameters::ImportParameters;
+use super::jobs::JobJson;
 use super::{Listed, Reply, Time, limited};
-use crate::extract::{Path, Query};
-use crate::imports::{WARNINGS_AT_ONCE, import};
+use crate::extract::{Json, Path, Query};
+use crate::imports::{self, WARNINGS_AT_ONCE, import};
+use crate::problem::Problem;
 use crate::state::ConsoleState;
-use crate::who::Viewer;
+use crate::who::{Operator, Viewer};
 
 /// How an import stands.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
@@ -35,6 +39,8 @@ pub(crate) struct Wanted {
     state: Option<ImportStateName>,
     /// Those of one job.
     job: Option<i64>,
+    /// Those of one schedule.
+    schedule: Option<i64>,
     /// Those that began then or later.
     #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Time>,
@@ -49,11 +55,22 @@ pub(crate) struct Wanted {
     limit: Option<u64>,
 }
 
+/// An import to be put into the queue.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewImport {
+    /// What is imported, and how.
+    import: ImportParameters,
+    /// When it is due; at once if that is not said.
+    run_at: Option<Time>,
+}
+
 /// An import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ImportJson {
     id: i64,
     job: Option<i64>,
+    schedule: Option<i64>,
     state: ImportStateName,
     worker: String,
     started: Time,
@@ -99,6 +116,22 @@ pub(crate) async fn list(
     Ok(axum::Json(Listed::page(found, limit, |entry| entry.id)))
 }
 
+/// Puts an import into the queue
+///
+/// Admins name any file that workers see, operators what lies in the directories of `import.roots`.
+#[utoipa::path(post, path = "/api/v1/imports", tag = "imports", operation_id = "add_import",
+    request_body = NewImport, responses((status = 201, body = JobJson)))]
+pub(crate) async fn add(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Json(wanted): Json<NewImport>,
+) -> Result<(StatusCode, axum::Json<JobJson>), Problem> {
+    let order = wanted.import.permitted(&state, &who, None).await?;
+    let run_at = wanted.run_at.map(|time| time.0);
+    let job = imports::add(&state, &who, &order, run_at).await?;
+    Ok((StatusCode::CREATED, axum::Json(job.into())))
+}
+
 /// An import
 #[utoipa::path(get, path = "/api/v1/imports/{id}", tag = "imports", operation_id = "show_import",
     params(("id" = i64, Path)), responses((status = 200, body = ImportJson)))]
@@ -129,6 +162,7 @@ impl Wanted {
         ImportQuery {
             state: self.state.map(Into::into),
             job: self.job,
+            schedule: self.schedule,
             since: self.since.map(|time| time.0),
             until: self.until.map(|time| time.0),
             text: self.text,
@@ -166,6 +200,7 @@ impl From<ImportEntry> for ImportJson {
         Self {
             id: entry.id,
             job: entry.job,
+            schedule: entry.schedule,
             state: entry.state.into(),
             worker: entry.worker,
             started: Time(entry.started),

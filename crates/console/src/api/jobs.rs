@@ -52,7 +52,7 @@ pub(crate) enum JobStateName {
 pub(crate) struct Parameters {
     /// Those that stand so: `running`, or several as `running,scheduled`.
     state: Option<String>,
-    /// Those that do this: `harvest`, `hook`, `quiet`, or several.
+    /// Those that do this: `harvest`, `hook`, `import`, `quiet`, or several.
     kind: Option<String>,
     /// Those about one repository.
     repository: Option<i64>,
@@ -115,9 +115,9 @@ pub(crate) struct JobJson {
     worker: Option<String>,
     /// Whether it was asked to stop.
     cancel_requested: bool,
-    /// Records so far, for a harvest.
+    /// Records so far for a harvest, bytes for an import.
     done: u64,
-    /// Records in all, if the repository tells.
+    /// Records or bytes in all, if that is known.
     total: Option<u64>,
     /// What is being done.
     note: Option<String>,
@@ -129,6 +129,8 @@ pub(crate) struct JobJson {
     finished: Option<Time>,
     /// The number of its entry in the history.
     harvest: Option<i64>,
+    /// The number of the import that it does.
+    import: Option<i64>,
 }
 
 /// A line of a log.
@@ -296,6 +298,7 @@ impl From<Job> for JobJson {
             started: job.started.map(Time),
             finished: job.finished.map(Time),
             harvest: job.harvest,
+            import: job.import,
         }
     }
 }

@@ -15,6 +15,7 @@ mod description;
 pub(crate) mod documents;
 mod harvest_parameters;
 pub(crate) mod history;
+mod import_parameters;
 pub(crate) mod imports;
 pub(crate) mod jobs;
 pub(crate) mod me;

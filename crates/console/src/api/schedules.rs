@@ -1,21 +1,22 @@
-//! `/api/v1/schedules`: what is harvested again and again, or once at its time.
+//! `/api/v1/schedules`: what is harvested or imported again and again, or once at its time.
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use catalog::{Schedule, ScheduleQuery, ScheduleSettings, ScheduleState};
+use catalog::{Schedule, ScheduleQuery, ScheduleSettings, ScheduleState, Scheduled};
 use jobs::{Frequency, HarvestParameters};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::harvest_parameters::Parameters as ParametersSchema;
+use super::import_parameters::ImportParameters;
 use super::{Listed, Reply, Time, limited, nothing};
 use crate::extract::{Json, Path, Query};
 use crate::parts::Errors;
 use crate::problem::Problem;
-use crate::schedules::{self, Choices, Timing, check};
+use crate::schedules::{self, Choices, Timing, check, check_times};
 use crate::state::ConsoleState;
-use crate::who::{Operator, Viewer};
+use crate::who::{Operator, Viewer, Who};
 
 /// How a schedule stands.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
@@ -42,7 +43,7 @@ pub(crate) struct Wanted {
     repository: Option<i64>,
     /// Those that stand so.
     state: Option<StateName>,
-    /// Those with this in their name, in that of the repository, or in its base URL.
+    /// Those with this in their name, in that of the repository, in its base URL, or in what is imported.
     text: Option<String>,
     /// How many to leave out at the beginning, for the next page.
     offset: Option<u64>,
@@ -53,11 +54,13 @@ pub(crate) struct Wanted {
 /// What somebody says of a schedule.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct SettingsJson {
-    /// The number of the repository.
-    repository: i64,
+    /// What it does.
+    kind: ScheduledKind,
+    /// The number of the repository, for a harvest.
+    repository: Option<i64>,
     /// What it is called.
     name: String,
-    /// The format.
+    /// The format; empty for an import.
     metadata_prefix: String,
     /// The set, or all.
     set: Option<String>,
@@ -69,20 +72,34 @@ pub(crate) struct SettingsJson {
     /// Nothing runs after.
     ends: Option<Time>,
     /// Everything else that a harvest is told.
-    #[schema(value_type = ParametersSchema)]
-    parameters: HarvestParameters,
+    #[schema(value_type = Option<ParametersSchema>)]
+    parameters: Option<HarvestParameters>,
+    /// What is imported, and how.
+    import: Option<ImportParameters>,
 }
 
-/// A schedule as it is to be. What is not said is as usual, also where it was otherwise before.
+/// What a schedule does.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ScheduledKind {
+    /// Harvests a repository.
+    Harvest,
+    /// Imports a crawl.
+    Import,
+}
+
+/// A schedule as it is to be: of a harvest with `repository` and `metadata_prefix`, of an import with `import`. What is
+/// not said is as usual, also where it was otherwise before.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ScheduleOrder {
     /// The number of the repository.
-    repository: i64,
+    repository: Option<i64>,
     /// What it is called.
     #[serde(default)]
     name: String,
     /// The format.
+    #[serde(default)]
     metadata_prefix: String,
     /// The set, or all.
     set: Option<String>,
@@ -94,9 +111,10 @@ pub(crate) struct ScheduleOrder {
     /// Nothing runs after.
     ends: Option<Time>,
     /// Everything else that a harvest is told.
-    #[serde(default)]
-    #[schema(value_type = ParametersSchema)]
-    parameters: HarvestParameters,
+    #[schema(value_type = Option<ParametersSchema>)]
+    parameters: Option<HarvestParameters>,
+    /// What is imported, and how. Each run goes on where the last one ended.
+    import: Option<ImportParameters>,
     /// For one that is added: whether it waits until somebody resumes it.
     #[serde(default)]
     paused: bool,
@@ -110,7 +128,7 @@ pub(crate) struct ScheduleJson {
     id: i64,
     #[serde(flatten)]
     settings: SettingsJson,
-    base_url: String,
+    base_url: Option<String>,
     repository_name: Option<String>,
     /// How often, in words.
     described: String,
@@ -206,7 +224,7 @@ pub(crate) async fn add(
     Json(order): Json<ScheduleOrder>,
 ) -> Result<(StatusCode, axum::Json<ScheduleJson>), Problem> {
     let paused = order.paused;
-    let settings = checked(&state, order, None).await?;
+    let settings = checked(&state, &who, order, None).await?;
     let schedule = schedules::add(&state, &who, &settings, paused).await?;
     Ok((StatusCode::CREATED, axum::Json(schedule.into())))
 }
@@ -223,7 +241,7 @@ pub(crate) async fn change(
     let before = schedules::schedule(&state, id).await?;
     let version = order.version;
     let version = version.ok_or_else(|| Problem::invalid("version: give the one that was seen"))?;
-    let settings = checked(&state, order, Some(&before)).await?;
+    let settings = checked(&state, &who, order, Some(&before)).await?;
     let schedule = schedules::change(&state, &who, id, version, &settings).await?;
     Ok(axum::Json(schedule.into()))
 }
@@ -303,6 +321,7 @@ pub(crate) async fn runs(
 /// The settings, if nothing is wrong with them.
 async fn checked(
     state: &ConsoleState,
+    who: &Who,
     wanted: ScheduleOrder,
     before: Option<&Schedule>,
 ) -> Result<ScheduleSettings, Problem> {
@@ -311,16 +330,6 @@ async fn checked(
         wanted.starts.map(|time| time.0),
         wanted.ends.map(|time| time.0),
     );
-    let settings = ScheduleSettings {
-        repository: wanted.repository,
-        name: wanted.name.trim().to_owned(),
-        metadata_prefix: wanted.metadata_prefix,
-        set: wanted.set.filter(|set| !set.is_empty()),
-        parameters: wanted.parameters.text()?,
-        frequency: frequency.to_string(),
-        starts,
-        ends,
-    };
     let now = state.catalog().now().await?;
     let timing = Timing {
         frequency,
@@ -330,17 +339,51 @@ async fn checked(
         is_new: before.is_none_or(|before| before.last_run.is_none()),
         skipped: None,
     };
-    let set = settings.set.as_deref().unwrap_or_default();
-    let choices = Choices::of(state, settings.repository, set).await?;
+    let mut settings = ScheduleSettings {
+        what: Scheduled::Import,
+        name: wanted.name.trim().to_owned(),
+        parameters: String::new(),
+        frequency: timing.frequency.to_string(),
+        starts,
+        ends,
+    };
     let mut errors = Errors::default();
-    check(
-        &settings,
-        &wanted.parameters,
-        Some(&timing),
-        &choices,
-        now,
-        &mut errors,
-    );
+    match (wanted.repository, wanted.import) {
+        (Some(repository), None) => {
+            let parameters = wanted.parameters.unwrap_or_default();
+            let set = wanted.set.filter(|set| !set.is_empty());
+            let named = set.as_deref().unwrap_or_default();
+            let choices = Choices::of(state, repository, named).await?;
+            settings.parameters = parameters.text()?;
+            settings.what = Scheduled::Harvest {
+                repository,
+                metadata_prefix: wanted.metadata_prefix,
+                set,
+            };
+            let timing = Some(&timing);
+            check(&settings, &parameters, timing, &choices, now, &mut errors);
+        }
+        (None, Some(import)) => {
+            let about_harvests = wanted.parameters.is_some()
+                || !wanted.metadata_prefix.is_empty()
+                || wanted.set.is_some();
+            if about_harvests {
+                return Err(Problem::invalid(
+                    "metadata_prefix, set and parameters are about harvests; what is said of an import is in import",
+                ));
+            }
+            let known = before.filter(|before| before.settings.what == Scheduled::Import);
+            let known = known.map(|known| schedules::order(&known.settings));
+            let order = import.permitted(state, who, known.as_ref()).await?;
+            settings.parameters = order.text()?;
+            check_times(&settings, Some(&timing), now, &mut errors);
+        }
+        _ => {
+            return Err(Problem::invalid(
+                "give either repository, for a harvest, or import",
+            ));
+        }
+    }
     errors.into_problem()?;
     Ok(settings)
 }
@@ -352,16 +395,13 @@ fn frequency(text: &str) -> Result<Frequency, Problem> {
 
 impl From<Schedule> for ScheduleJson {
     fn from(schedule: Schedule) -> Self {
-        let settings = schedule.settings;
-        let frequency = settings.frequency.parse::<Frequency>();
+        let frequency = &schedule.settings.frequency;
+        let parsed = frequency.parse::<Frequency>();
         Self {
             id: schedule.id,
+            described: parsed.map_or_else(|_| frequency.clone(), |frequency| frequency.describe()),
             base_url: schedule.base_url,
             repository_name: schedule.repository_name,
-            described: frequency.map_or_else(
-                |_| settings.frequency.clone(),
-                |frequency| frequency.describe(),
-            ),
             state: schedule.state.into(),
             next_run: schedule.next_run.map(Time),
             job: schedule.job,
@@ -369,16 +409,30 @@ impl From<Schedule> for ScheduleJson {
             version: schedule.version,
             added: Time(schedule.added),
             changed: Time(schedule.changed),
-            settings: SettingsJson {
-                repository: settings.repository,
-                name: settings.name,
-                metadata_prefix: settings.metadata_prefix,
-                set: settings.set,
-                frequency: settings.frequency,
-                starts: settings.starts.map(Time),
-                ends: settings.ends.map(Time),
-                parameters: HarvestParameters::parse(&settings.parameters).unwrap_or_default(),
+            settings: schedule.settings.into(),
+        }
+    }
+}
+
+impl From<ScheduleSettings> for SettingsJson {
+    fn from(settings: ScheduleSettings) -> Self {
+        let is_import = settings.what == Scheduled::Import;
+        let import = is_import.then(|| ImportParameters::of(&schedules::order(&settings)));
+        let parameters = HarvestParameters::parse(&settings.parameters).unwrap_or_default();
+        Self {
+            kind: match is_import {
+                true => ScheduledKind::Import,
+                false => ScheduledKind::Harvest,
             },
+            repository: settings.what.repository(),
+            metadata_prefix: settings.what.metadata_prefix().to_owned(),
+            set: settings.what.set().map(str::to_owned),
+            name: settings.name,
+            frequency: settings.frequency,
+            starts: settings.starts.map(Time),
+            ends: settings.ends.map(Time),
+            parameters: (!is_import).then_some(parameters),
+            import,
         }
     }
 }

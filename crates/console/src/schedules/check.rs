@@ -96,7 +96,7 @@ impl Choices {
     }
 }
 
-/// Notes what is wrong with settings that can be read.
+/// Notes what is wrong with settings of a harvest that can be read.
 pub(crate) fn check(
     settings: &ScheduleSettings,
     parameters: &HarvestParameters,
@@ -105,12 +105,8 @@ pub(crate) fn check(
     now: i64,
     errors: &mut Errors,
 ) {
-    if settings.name.chars().count() > LONGEST_NAME || settings.name.chars().any(char::is_control) {
-        let message = format!("a name has at most {LONGEST_NAME} characters, all in one line");
-        errors.add("name", message);
-    }
-    choices.check_prefix(&settings.metadata_prefix, errors);
-    if let Some(set) = &settings.set {
+    choices.check_prefix(settings.what.metadata_prefix(), errors);
+    if let Some(set) = settings.what.set() {
         choices.check_set(set, errors);
     }
     choices.check_rules(parameters, errors);
@@ -124,12 +120,17 @@ pub(crate) fn check(
     check_times(settings, timing, now, errors);
 }
 
-fn check_times(
+/// Notes what is wrong with the name and the times, whatever is scheduled.
+pub(crate) fn check_times(
     settings: &ScheduleSettings,
     timing: Option<&Timing>,
     now: i64,
     errors: &mut Errors,
 ) {
+    if settings.name.chars().count() > LONGEST_NAME || settings.name.chars().any(char::is_control) {
+        let message = format!("a name has at most {LONGEST_NAME} characters, all in one line");
+        errors.add("name", message);
+    }
     if let (Some(starts), Some(ends)) = (settings.starts, settings.ends)
         && ends < starts
     {

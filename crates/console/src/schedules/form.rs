@@ -1,6 +1,6 @@
 //! A schedule as a form has it: texts that people typed, whatever they are, kept until they can be read.
 
-use catalog::ScheduleSettings;
+use catalog::{ScheduleSettings, Scheduled};
 use jobs::{Frequency, HarvestParameters};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -42,10 +42,8 @@ impl ScheduleForm {
     /// The form of a schedule that is not there yet.
     pub(crate) fn new() -> Self {
         let settings = ScheduleSettings {
-            repository: 0,
+            what: Scheduled::Import,
             name: String::new(),
-            metadata_prefix: String::new(),
-            set: None,
             parameters: "{}".to_owned(),
             frequency: "every day".to_owned(),
             starts: None,
@@ -54,13 +52,13 @@ impl ScheduleForm {
         Self::of(&settings)
     }
 
-    /// The form of a schedule.
+    /// The form of a schedule. Of one that imports, it has the name and the times.
     pub(crate) fn of(settings: &ScheduleSettings) -> Self {
         let parameters = HarvestParameters::parse(&settings.parameters).unwrap_or_default();
         let mut form = Self {
             name: settings.name.clone(),
-            metadata_prefix: settings.metadata_prefix.clone(),
-            set: settings.set.clone().unwrap_or_default(),
+            metadata_prefix: settings.what.metadata_prefix().to_owned(),
+            set: settings.what.set().unwrap_or_default().to_owned(),
             starts: settings.starts.map(shown).unwrap_or_default(),
             ends: settings.ends.map(shown).unwrap_or_default(),
             ..Self::with_parameters(parameters)
@@ -179,7 +177,14 @@ impl ScheduleForm {
             .collect()
     }
 
-    fn fields(&self) -> Vec<(&'static str, String)> {
+    /// What is the same for all schedules, whatever they do.
+    pub(crate) fn times_fields(&self) -> Vec<(&'static str, String)> {
+        let all = self.fields().into_iter();
+        all.filter(|(label, _)| ["Name", "How often", "Start", "End"].contains(label))
+            .collect()
+    }
+
+    pub(super) fn fields(&self) -> Vec<(&'static str, String)> {
         let how_often = match self.frequency.as_str() {
             "every" => format!("every {} {}", self.number, self.unit),
             "cron" => format!("cron {}", self.cron),
@@ -264,10 +269,12 @@ mod tests {
 
     fn settings(frequency: &str) -> ScheduleSettings {
         ScheduleSettings {
-            repository: 1,
+            what: Scheduled::Harvest {
+                repository: 1,
+                metadata_prefix: "oai_dc".to_owned(),
+                set: Some("maps".to_owned()),
+            },
             name: "Every night".to_owned(),
-            metadata_prefix: "oai_dc".to_owned(),
-            set: Some("maps".to_owned()),
             parameters: r#"{"validation":"very-strict","filter":3,"parse_id":false}"#.to_owned(),
             frequency: frequency.to_owned(),
             starts: Some(86_400),

@@ -5,13 +5,15 @@ mod form;
 mod moment;
 mod timing;
 
-use catalog::{Job, Schedule, ScheduleSettings};
+use catalog::{Job, Schedule, ScheduleSettings, Scheduled};
+use jobs::ImportCrawl;
 
-pub(crate) use self::check::{Choices, check};
+pub(crate) use self::check::{Choices, check, check_times};
 pub(crate) use self::form::ScheduleForm;
 pub(crate) use self::moment::{moment, shown};
 pub(crate) use self::timing::Timing;
 
+use crate::imports::{ImportForm, described};
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 use crate::who::Who;
@@ -30,7 +32,7 @@ pub(crate) async fn add(
     paused: bool,
 ) -> Result<Schedule, Problem> {
     let schedule = state.catalog().add_schedule(settings, paused).await?;
-    let details = format!("{}, {}", schedule.base_url, settings.frequency);
+    let details = format!("{}, {}", about(&schedule), settings.frequency);
     state
         .audit(who, "schedule.add", subject(&schedule), Some(details))
         .await;
@@ -104,6 +106,19 @@ pub(crate) fn title(schedule: &Schedule) -> String {
     }
 }
 
+/// What a schedule is about: where the repository answers, or what is imported.
+pub(crate) fn about(schedule: &Schedule) -> String {
+    match &schedule.base_url {
+        Some(base_url) => base_url.clone(),
+        None => described(&order(&schedule.settings)),
+    }
+}
+
+/// What a schedule imports.
+pub(crate) fn order(settings: &ScheduleSettings) -> ImportCrawl {
+    ImportCrawl::parse(&settings.parameters).unwrap_or_default()
+}
+
 fn subject(schedule: &Schedule) -> String {
     match schedule.settings.name.trim() {
         "" => format!("schedule {}", schedule.id),
@@ -113,9 +128,8 @@ fn subject(schedule: &Schedule) -> String {
 
 /// What a change changed, for the audit trail.
 fn differences(before: &ScheduleSettings, after: &ScheduleSettings) -> String {
-    let (before, after) = (ScheduleForm::of(before), ScheduleForm::of(after));
     let mut changes = Vec::new();
-    for (label, old, new) in before.beside(&after) {
+    for ((label, old), (_, new)) in fields(before).into_iter().zip(fields(after)) {
         if old != new {
             changes.push(format!("{label}: {old} → {new}"));
         }
@@ -123,5 +137,18 @@ fn differences(before: &ScheduleSettings, after: &ScheduleSettings) -> String {
     match changes.is_empty() {
         true => "nothing is different".to_owned(),
         false => changes.join("; "),
+    }
+}
+
+/// All that was said of a schedule, in the order of its form.
+pub(crate) fn fields(settings: &ScheduleSettings) -> Vec<(&'static str, String)> {
+    let form = ScheduleForm::of(settings);
+    match settings.what {
+        Scheduled::Harvest { .. } => form.fields(),
+        Scheduled::Import => {
+            let mut fields = form.times_fields();
+            fields.extend(ImportForm::of(&order(settings)).fields());
+            fields
+        }
     }
 }

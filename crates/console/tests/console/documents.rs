@@ -1,8 +1,6 @@
 //! The collection: documents that imports brought are found, read and told apart, and a search engine says what became
 //! of them.
 
-use std::time::Duration;
-
 use axum::http::{Method, StatusCode};
 use catalog::{
     CaptureRow, ContentRow, FinishImport, GroupCommit, ImportCounters, ImportState, ImportWarning,
@@ -18,13 +16,7 @@ const HOSTILE: &str = "http://a.example/<script>alert(1)</script>.pdf";
 fn console() -> TestConsole {
     let test = TestConsole::new();
     let (holdings, catalog) = (&test.holdings, test.holdings.catalog());
-    let new = NewImport {
-        parameters: "{}".to_owned(),
-        sources: vec!["crawl.warc.gz".to_owned()],
-        keep_versions: false,
-        lease: Duration::from_secs(60),
-        job: None,
-    };
+    let new = NewImport::new("{}", vec!["crawl.warc.gz".to_owned()]);
     let mut import = holdings.wait(catalog.begin_import(&new)).unwrap();
     let rows = [
         capture("http://a.example/one.pdf", "a.example", "1", 1_000),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use catalog::{
     Counts, Finish, Identity, IndexedRecord, MetadataFormat, NewRun, PageCommit, RecordRow,
-    Repository, RulesKind, ScheduleSettings, State, Validation, Warning,
+    Repository, RulesKind, ScheduleSettings, Scheduled, State, Validation, Warning,
 };
 
 use crate::browser::TestConsole;
@@ -144,10 +144,12 @@ impl TestConsole {
     /// A schedule that runs every day.
     pub(crate) fn schedule(&self, repository: &Repository, name: &str) -> i64 {
         let settings = ScheduleSettings {
-            repository: repository.id,
+            what: Scheduled::Harvest {
+                repository: repository.id,
+                metadata_prefix: "oai_dc".to_owned(),
+                set: None,
+            },
             name: name.to_owned(),
-            metadata_prefix: "oai_dc".to_owned(),
-            set: None,
             parameters: "{}".to_owned(),
             frequency: "every day".to_owned(),
             starts: None,

@@ -7,6 +7,7 @@
 //! - `dashboard`: what one sees first, and the figures
 //! - `documents`: the collection looked through, and what became of it; imports
 //! - `history`: harvests looked through, compared, taken away, removed
+//! - `imports`: imports started and scheduled, and who may
 //! - `jobs`: seen, stopped, tried again
 //! - `login`: in and out, and passwords that are tried
 //! - `protection`: what other sites cannot do
@@ -30,6 +31,7 @@ mod dashboard;
 mod documents;
 mod history;
 mod holdings;
+mod imports;
 mod jobs;
 mod login;
 mod protection;

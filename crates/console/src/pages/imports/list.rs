@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::dress::page;
 use crate::extract::Query;
 use crate::filters;
+use crate::imports::may_import;
 use crate::parts::{Errors, Link, Pager};
 use crate::problem::Answer;
 use crate::state::ConsoleState;
@@ -27,6 +28,7 @@ struct Imports {
     filter: Filter,
     rows: Vec<ImportEntry>,
     pager: Pager,
+    may_import: bool,
     errors: Errors,
 }
 
@@ -58,6 +60,7 @@ pub(crate) async fn list(
     let next = rows.last().filter(|_| is_more).map(|row| row.id);
     let link = Link::to("/imports").with("state", &filter.state);
     page(&Imports {
+        may_import: may_import(&state, &who),
         who,
         pager: Pager::by_position(&link, query.before, next),
         rows,

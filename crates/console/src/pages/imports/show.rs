@@ -19,6 +19,8 @@ struct ImportPage {
     import: ImportEntry,
     counters: Vec<(String, u64)>,
     skipped: Vec<ImportWarning>,
+    /// Where all of them are, as the operators of the machine find it.
+    report: Option<String>,
 }
 
 pub(crate) async fn show(
@@ -29,8 +31,11 @@ pub(crate) async fn show(
     let import = import(&state, id).await?;
     let skipped = state.catalog().import_warnings(id, 0, WARNINGS_AT_ONCE);
     let skipped = skipped.await?.into_iter().map(|(_, warning)| warning);
+    let report = state.blocking(move |holdings| jobs::import_report(holdings, id));
+    let report = report.await?.map(|path| path.display().to_string());
     page(&ImportPage {
         who,
+        report,
         counters: counted(&import.counters),
         skipped: skipped.collect(),
         import,

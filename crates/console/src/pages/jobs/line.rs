@@ -1,7 +1,10 @@
 //! A job as pages show it: what it is about, how far it is, what can be done with it.
 
 use catalog::{Job, JobKind, JobState};
+use jobs::ImportCrawl;
 use serde_json::Value;
+
+use crate::imports::described;
 
 /// A job as pages show it.
 #[derive(Debug, Clone)]
@@ -40,7 +43,10 @@ impl JobLine {
                 format!("harvest of {}, set {set}", self.job.metadata_prefix)
             }
             (JobKind::Hook, _) => "hook after a harvest".to_owned(),
-            (JobKind::Import, _) => "import of a crawl".to_owned(),
+            (JobKind::Import, _) => match ImportCrawl::parse(&self.job.parameters) {
+                Ok(order) => format!("import of {}", described(&order)),
+                Err(_) => "import of a crawl".to_owned(),
+            },
             (JobKind::Quiet, _) => match self.why() {
                 Some(why) => format!("kept quiet: {why}"),
                 None => "kept quiet".to_owned(),
@@ -84,9 +90,13 @@ impl JobLine {
             && self.job.kind != JobKind::Quiet
     }
 
-    /// Whether records are counted.
+    /// Whether it is told how far it is: in records, or in bytes for an import.
     pub(crate) fn is_counted(&self) -> bool {
-        self.job.kind == JobKind::Harvest
+        self.job.kind == JobKind::Harvest || self.is_import()
+    }
+
+    pub(crate) fn is_import(&self) -> bool {
+        self.job.kind == JobKind::Import
     }
 
     /// What there is to be done, 0 if nobody knows.
@@ -108,7 +118,7 @@ impl JobLine {
     pub(crate) fn rate(&self) -> Option<String> {
         let done = self.job.progress.done;
         let seconds = self.lasted().filter(|seconds| *seconds > 0)?;
-        if done == 0 || !self.is_counted() {
+        if done == 0 || self.job.kind != JobKind::Harvest {
             return None;
         }
         let rate = done as f64 / seconds as f64;
@@ -147,12 +157,18 @@ impl JobLine {
         let Ok(Value::Object(parameters)) = serde_json::from_str(&self.job.parameters) else {
             return Vec::new();
         };
-        let shown = |value: Value| match value {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
-        let said = parameters.into_iter().filter(|(_, value)| !value.is_null());
-        said.map(|(name, value)| (name, shown(value))).collect()
+        fn shown(value: Value) -> String {
+            match value {
+                Value::Null => String::new(),
+                Value::String(text) => text,
+                Value::Array(all) => all.into_iter().map(shown).collect::<Vec<_>>().join(", "),
+                other => other.to_string(),
+            }
+        }
+        let said = parameters
+            .into_iter()
+            .map(|(name, value)| (name, shown(value)));
+        said.filter(|(_, value)| !value.is_empty()).collect()
     }
 
     fn why(&self) -> Option<String> {
@@ -180,7 +196,7 @@ pub(crate) mod tests {
             schedule: None,
             metadata_prefix: "oai_dc".to_owned(),
             set: None,
-            parameters: r#"{"full":true,"from":null}"#.to_owned(),
+            parameters: r#"{"full":true,"from":null,"within":[]}"#.to_owned(),
             state,
             priority: 0,
             run_at: 900,

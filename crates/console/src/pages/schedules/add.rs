@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::form::{FormPage, Runs};
 use crate::dress::{done, form_again, page};
 use crate::extract::{Form, Query};
+use crate::imports::may_import;
 use crate::parts::Errors;
 use crate::problem::Answer;
 use crate::repository_choices::repository_choices;
@@ -42,6 +43,7 @@ pub(crate) struct Wanted {
 struct ChooseRepository {
     who: Who,
     repositories: Vec<(String, String)>,
+    may_import: bool,
     errors: Errors,
 }
 
@@ -53,6 +55,7 @@ pub(crate) async fn form(
     let Ok(repository) = parameters.repository.parse() else {
         let repositories = repository_choices(&state, "choose one").await?;
         return page(&ChooseRepository {
+            may_import: may_import(&state, &who),
             who,
             repositories,
             errors: Errors::default(),

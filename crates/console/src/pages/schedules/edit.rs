@@ -3,11 +3,12 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use catalog::Schedule;
+use catalog::{Schedule, Scheduled};
 use jobs::HarvestParameters;
 use serde::Deserialize;
 
 use super::form::{Conflict, FormPage, Runs};
+use super::import;
 use crate::dress::{done, form_again, page};
 use crate::extract::{Form, Path};
 use crate::parts::Errors;
@@ -32,6 +33,9 @@ pub(crate) async fn form(
     Path(id): Path<i64>,
 ) -> Answer {
     let known = schedule(&state, id).await?;
+    if known.settings.what == Scheduled::Import {
+        return import::edit(&state, who, &known).await;
+    }
     let form = ScheduleForm::of(&known.settings);
     let mut answer = form_page(&state, who, &known, form).await?;
     answer
@@ -92,7 +96,7 @@ async fn form_page(
         heading: format!("Change {}", title(known)),
         action: format!("/schedules/{}", known.id),
         back: format!("/schedules/{}", known.id),
-        choices: Choices::of(state, known.settings.repository, &form.set).await?,
+        choices: choices(state, known, &form.set).await?,
         form,
         version: Some(known.version),
         paused: false,
@@ -100,6 +104,18 @@ async fn form_page(
         conflict: None,
         errors: Errors::default(),
     })
+}
+
+/// What there is to choose from. What is no harvest has a form of its own.
+async fn choices(state: &ConsoleState, known: &Schedule, set: &str) -> Result<Choices, Problem> {
+    let repository = known.settings.what.repository();
+    let id = known.id;
+    let repository = repository.ok_or_else(|| {
+        Problem::conflict(format!(
+            "schedule {id} imports a crawl by now; look at it again"
+        ))
+    })?;
+    Choices::of(state, repository, set).await
 }
 
 fn parameters(known: &Schedule) -> HarvestParameters {

@@ -1,7 +1,7 @@
 //! The form of a schedule, for one that is added and one that is changed: what was typed in stays, whatever it was.
 
 use askama::Template;
-use catalog::{Rules, ScheduleSettings};
+use catalog::{Rules, ScheduleSettings, Scheduled};
 use jobs::HarvestParameters;
 
 use super::list::in_words;
@@ -70,10 +70,12 @@ impl FormPage {
         let (starts, ends) = form.times(errors);
         let parameters = form.parameters(before, errors);
         let settings = ScheduleSettings {
-            repository: choices.repository.id,
+            what: Scheduled::Harvest {
+                repository: choices.repository.id,
+                metadata_prefix: form.metadata_prefix.trim().to_owned(),
+                set: Some(form.set.trim().to_owned()).filter(|set| !set.is_empty()),
+            },
             name: form.name.trim().to_owned(),
-            metadata_prefix: form.metadata_prefix.trim().to_owned(),
-            set: Some(form.set.trim().to_owned()).filter(|set| !set.is_empty()),
             parameters: parameters.text()?,
             frequency: frequency
                 .as_ref()

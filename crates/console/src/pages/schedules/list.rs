@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use catalog::{HistoryEntry, HistoryQuery, Schedule, ScheduleQuery, ScheduleState};
+use catalog::{HistoryQuery, ImportQuery, Schedule, ScheduleQuery, ScheduleState, Scheduled};
 use serde::Deserialize;
 
 use crate::dress::page;
@@ -11,7 +11,7 @@ use crate::filters;
 use crate::parts::{Errors, Link, Pager};
 use crate::problem::{Answer, Problem};
 use crate::repository_choices::{named, repository_choices};
-use crate::schedules::title;
+use crate::schedules::{about, title};
 use crate::state::ConsoleState;
 use crate::who::{Viewer, Who};
 
@@ -41,10 +41,18 @@ struct Schedules {
 struct Row {
     schedule: Schedule,
     title: String,
-    repository: String,
+    /// What it is about: the name of the repository, or what is imported.
+    about: String,
     /// How often, in words.
     frequency: String,
-    last: Option<HistoryEntry>,
+    last: Option<LastRun>,
+}
+
+/// What came of the last run.
+struct LastRun {
+    link: String,
+    state: &'static str,
+    started: i64,
 }
 
 /// The states, to choose from.
@@ -104,9 +112,12 @@ pub(crate) async fn list(
 async fn row(state: &ConsoleState, schedule: Schedule) -> Result<Row, Problem> {
     Ok(Row {
         title: title(&schedule),
-        repository: named(schedule.repository_name.as_deref(), &schedule.base_url),
+        about: match &schedule.base_url {
+            Some(base_url) => named(schedule.repository_name.as_deref(), base_url),
+            None => about(&schedule),
+        },
         frequency: in_words(&schedule.settings.frequency),
-        last: last_harvest(state, &schedule).await?,
+        last: last_run(state, &schedule).await?,
         schedule,
     })
 }
@@ -117,18 +128,34 @@ pub(super) fn in_words(frequency: &str) -> String {
     parsed.map_or_else(|_| frequency.to_owned(), |frequency| frequency.describe())
 }
 
-async fn last_harvest(
-    state: &ConsoleState,
-    schedule: &Schedule,
-) -> Result<Option<HistoryEntry>, Problem> {
+async fn last_run(state: &ConsoleState, schedule: &Schedule) -> Result<Option<LastRun>, Problem> {
+    let catalog = state.catalog();
+    if schedule.settings.what == Scheduled::Import {
+        let query = ImportQuery {
+            schedule: Some(schedule.id),
+            limit: 1,
+            ..ImportQuery::default()
+        };
+        let last = catalog.imports(&query).await?.pop();
+        return Ok(last.map(|last| LastRun {
+            link: format!("/imports/{}", last.id),
+            state: last.state.name(),
+            started: last.started,
+        }));
+    }
     let query = HistoryQuery {
         // The history can be found by repository.
-        repository: Some(schedule.settings.repository),
+        repository: schedule.settings.what.repository(),
         schedule: Some(schedule.id),
         limit: 1,
         ..HistoryQuery::default()
     };
-    Ok(state.catalog().history(&query).await?.pop())
+    let last = catalog.history(&query).await?.pop();
+    Ok(last.map(|last| LastRun {
+        link: format!("/history/{}", last.id),
+        state: last.state.name(),
+        started: last.started,
+    }))
 }
 
 const PAGE: u64 = 50;

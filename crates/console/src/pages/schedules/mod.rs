@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod edit;
 pub(crate) mod form;
+pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod preview;
 pub(crate) mod show;

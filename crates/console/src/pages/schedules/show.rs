@@ -2,10 +2,11 @@
 
 use askama::Template;
 use axum::extract::State;
-use catalog::{HistoryEntry, HistoryQuery, Schedule, ScheduleState};
+use catalog::{HistoryEntry, HistoryQuery, Schedule, ScheduleState, Scheduled};
 use jobs::HarvestParameters;
 
 use super::form::{RUNS, Runs};
+use super::import;
 use super::list::in_words;
 use crate::dress::page;
 use crate::extract::Path;
@@ -39,10 +40,13 @@ pub(crate) async fn show(
 ) -> Answer {
     let catalog = state.catalog();
     let known = schedule(&state, id).await?;
+    if known.settings.what == Scheduled::Import {
+        return import::show(&state, who, known).await;
+    }
     let settings = &known.settings;
     let parameters = HarvestParameters::parse(&settings.parameters).unwrap_or_default();
     let query = HistoryQuery {
-        repository: Some(settings.repository),
+        repository: settings.what.repository(),
         schedule: Some(id),
         limit: 10,
         ..HistoryQuery::default()
@@ -60,7 +64,10 @@ pub(crate) async fn show(
     page(&SchedulePage {
         who,
         title: title(&known),
-        repository: named(known.repository_name.as_deref(), &known.base_url),
+        repository: named(
+            known.repository_name.as_deref(),
+            known.base_url.as_deref().unwrap_or_default(),
+        ),
         frequency: in_words(&settings.frequency),
         form: ScheduleForm::of(settings),
         filter: name(parameters.filter).await?,
@@ -73,7 +80,7 @@ pub(crate) async fn show(
 }
 
 /// The time of the waiting job, and those behind it.
-fn runs(schedule: &Schedule, now: i64) -> Runs {
+pub(super) fn runs(schedule: &Schedule, now: i64) -> Runs {
     let rests = matches!(schedule.state, ScheduleState::Paused | ScheduleState::Ended);
     let timing = Timing::of(schedule).filter(|_| !rests);
     let mut times: Vec<_> = schedule.next_run.into_iter().collect();

@@ -1,12 +1,13 @@
 //! What is done to a schedule: pause, resume, run now, remove.
 
 use axum::extract::State;
+use catalog::Scheduled;
 
 use crate::dress::{done, page};
 use crate::extract::Path;
 use crate::parts::Confirm;
 use crate::problem::Answer;
-use crate::schedules::{self, schedule, title};
+use crate::schedules::{self, about, schedule, title};
 use crate::state::ConsoleState;
 use crate::who::Operator;
 
@@ -53,16 +54,20 @@ pub(crate) async fn confirm_removal(
     Path(id): Path<i64>,
 ) -> Answer {
     let known = schedule(&state, id).await?;
-    let mut losses = vec![format!(
-        "{} is not harvested by it any more.",
-        known.base_url
-    )];
+    let done = match known.settings.what {
+        Scheduled::Harvest { .. } => "harvested",
+        Scheduled::Import => "imported",
+    };
+    let mut losses = vec![format!("{} is not {done} by it any more.", about(&known))];
     match (known.job, known.next_run) {
         (Some(job), Some(_)) => losses.push(format!("Its job {job}, which waits, is withdrawn.")),
         (Some(job), None) => losses.push(format!("Its job {job} runs, and goes on to its end.")),
         _ => {}
     }
-    losses.push("Records and the history of its harvests stay.".to_owned());
+    losses.push(match known.settings.what {
+        Scheduled::Harvest { .. } => "Records and the history of its harvests stay.".to_owned(),
+        Scheduled::Import => "Documents and what is known of its imports stay.".to_owned(),
+    });
     page(&Confirm {
         who,
         question: format!("Remove {}?", title(&known)),

@@ -1,0 +1,114 @@
+//! Who may have what imported. Paths are files of the machine, so that not everybody may name any.
+
+use std::path::PathBuf;
+
+use jobs::ImportCrawl;
+
+use crate::parts::Errors;
+use crate::problem::Problem;
+use crate::state::ConsoleState;
+use crate::who::Who;
+
+/// What people may have imported, and how.
+#[derive(Debug, Clone, Default)]
+pub struct ImportRules {
+    /// Directories that operators may name something in; admins name any file of the machine.
+    pub roots: Vec<PathBuf>,
+    /// An import as it is configured, for what nobody says otherwise.
+    pub usual: ImportCrawl,
+}
+
+impl ImportRules {
+    /// Where all lies that operators may name: below the roots, and what the configuration itself names.
+    fn within(&self) -> Vec<PathBuf> {
+        let configured = self.usual.files().into_iter();
+        let configured = configured.map(|(_, path)| path.to_owned());
+        self.roots.iter().cloned().chain(configured).collect()
+    }
+}
+
+/// Checks what somebody wants to have imported. `before` is what was wanted until now: who changes nothing of it, but the
+/// times of a schedule, needs no right to name it.
+///
+/// What comes back is held to where it may be from: workers look again, when they open it.
+pub(crate) async fn permitted(
+    state: &ConsoleState,
+    who: &Who,
+    mut order: ImportCrawl,
+    before: Option<&ImportCrawl>,
+    errors: &mut Errors,
+) -> Result<ImportCrawl, Problem> {
+    if let Some(before) = before {
+        order.within.clone_from(&before.within);
+        if order.text().ok() == before.text().ok() {
+            return Ok(order);
+        }
+    }
+    if let Err(error) = order.check() {
+        note(&error, errors);
+        return Ok(order);
+    }
+    order.within = match who.can_administer() {
+        true => Vec::new(),
+        false => state.config().imports.within(),
+    };
+    if !may_import(state, who) {
+        return Err(Problem::new(
+            axum::http::StatusCode::FORBIDDEN,
+            "forbidden",
+            NOT_ALLOWED,
+        ));
+    }
+    let looked_at = order.clone();
+    let looked = state.blocking(move |_| look(&looked_at)).await?;
+    if let Err(error) = looked {
+        note(&error, errors);
+    }
+    Ok(order)
+}
+
+/// Whether somebody may have anything imported.
+pub(crate) fn may_import(state: &ConsoleState, who: &Who) -> bool {
+    who.can_administer() || (who.can_operate() && !state.config().imports.roots.is_empty())
+}
+
+/// Finds what is not there, or elsewhere. Relative paths would mean another place to each process.
+fn look(order: &ImportCrawl) -> anyhow::Result<()> {
+    order.check_places()?;
+    for (field, path) in order.files() {
+        let shown = path.display();
+        if !path.is_absolute() {
+            anyhow::bail!("{field}: `{shown}` is not a whole path; begin it with /");
+        }
+        if let Err(error) = std::fs::metadata(path) {
+            anyhow::bail!("{field}: `{shown}` cannot be read: {error}");
+        }
+    }
+    Ok(())
+}
+
+/// Notes what is said of a field, at the field.
+fn note(error: &anyhow::Error, errors: &mut Errors) {
+    let message = jobs::message(error);
+    let (field, reason) = message.split_once(": ").unwrap_or(("", &message));
+    match FIELDS.iter().find(|known| **known == field) {
+        Some(field) => errors.add(field, reason),
+        None => errors.add("paths", message),
+    }
+}
+
+pub(crate) const NOT_ALLOWED: &str = "only admins name files to be imported; operators may where import.roots of the \
+     configuration names directories for them";
+
+/// The fields that checks name.
+const FIELDS: [&str; 9] = [
+    "paths",
+    "log",
+    "log_format",
+    "root",
+    "blacklist",
+    "types",
+    "max_url_length",
+    "base_url",
+    "crawler",
+];

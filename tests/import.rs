@@ -16,6 +16,8 @@ mod queue;
 mod repair;
 /// Other people's crawls.
 mod samples;
+/// Imports that run by themselves, and what is known of them.
+mod schedules;
 /// Everything as it should be: counters, files, rows, options, exit codes.
 mod usual;
 /// Rows and files compared, and repaired.

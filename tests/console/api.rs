@@ -314,7 +314,17 @@ fn documents(program: &Program) {
     let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
     let managed = &program.console.managed;
     managed.json(&["import", crawl.to_str().unwrap(), "--quiet"]);
+    let again = json!({ "import": { "paths": [crawl.canonicalize().unwrap()], "types": ["application/pdf"] } });
+    let job = &program.post("/imports", none, &again)["id"];
+    let done = managed.wait_for(&json!({ "id": job }), "finished");
     let import = &program.get("/imports", none)["items"][0]["id"];
+    assert_eq!(done["import"], *import);
+    let order = json!({ "import": again["import"], "name": "Crawls", "frequency": "every 1 day", "paused": true });
+    let made = program.post("/schedules", none, &order);
+    assert_eq!(made["kind"], "import");
+    let job = &program.post("/schedules/{}/run", &made["id"], none)["job"];
+    managed.wait_for(&json!({ "id": job }), "finished");
+    program.get("/schedules/{}", &made["id"]);
     program.get("/imports/{}", import);
     program.get("/imports/{}/skipped", import);
     let document = &program.get("/documents?limit=1", none)["items"][0]["id"];

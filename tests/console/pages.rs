@@ -31,6 +31,8 @@ impl Everything {
         managed.schedule(&running, &["--once"]);
         managed.schedule(&failing, &["--once"]);
         managed.schedule(&failing, &["--once", "--at", "2099-01-01"]);
+        let schedule = ["schedule", "add", "--every", "1 day", "--import"];
+        managed.garner(&[&schedule[..], &[crawl.to_str().unwrap()]].concat());
         failing.change(|script| {
             let times = u32::MAX;
             script.faults.push(Fault::WebPage { page: 0, times });
@@ -71,6 +73,9 @@ fn every_page_is_for_everybody() {
             "/history/compare?id=1&id=2",
             "/schedules/new",
             "/schedules/new?repository=1",
+            // The last one imports.
+            "/schedules/5?import",
+            "/schedules/5/edit?import",
             "/rules/new?kind=mapping",
             "/history?state=failed&text=nothing",
             "/nothing-is-here",
@@ -225,7 +230,9 @@ fn kind_of(link: &str) -> String {
     });
     let kind = parts.collect::<Vec<_>>().join("/");
     match link.split_once('?') {
-        Some((_, query)) if path.ends_with("/new") || query.ends_with("nothing") => {
+        Some((_, query))
+            if path.ends_with("/new") || query.ends_with("nothing") || query == "import" =>
+        {
             format!("{kind} {}", query.split('=').next().unwrap())
         }
         _ => kind,
@@ -268,6 +275,7 @@ const PAGES: &[&str] = &[
     "/history/remove",
     "/history/{id}",
     "/imports",
+    "/imports/new",
     "/imports/{id}",
     "/jobs",
     "/jobs/ended",
@@ -286,10 +294,13 @@ const PAGES: &[&str] = &[
     "/rules/{id}",
     "/rules/{id}/remove",
     "/schedules",
+    "/schedules/import",
     "/schedules/new",
     "/schedules/new repository",
     "/schedules/{id}",
+    "/schedules/{id} import",
     "/schedules/{id}/edit",
+    "/schedules/{id}/edit import",
     "/schedules/{id}/remove",
     "/tokens",
     "/tokens/{id}/remove",

@@ -195,3 +195,31 @@ fn an_archive_that_is_still_written_is_taken_as_far_as_it_is() {
     crawl.import(0, &["a.warc.gz.open"]);
     assert_eq!(crawl.documents().len(), 50);
 }
+
+#[test]
+fn an_end_that_cannot_be_written_down_does_not_hide_why_the_import_failed() {
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", many(3).bytes);
+    crawl.write("b.warc.gz", many(4).bytes);
+    crawl.import(0, &["a.warc.gz"]);
+    let catalog = rusqlite::Connection::open(crawl.data().join("catalog.sqlite")).unwrap();
+    let triggers = "
+        CREATE TRIGGER no_group BEFORE UPDATE OF groups ON import WHEN new.groups > old.groups
+            BEGIN SELECT RAISE(ABORT, 'no group is taken'); END;
+        CREATE TRIGGER no_end BEFORE UPDATE OF state ON import WHEN new.state <> old.state
+            BEGIN SELECT RAISE(ABORT, 'no end is taken'); END;";
+    catalog.execute_batch(triggers).unwrap();
+
+    let output = crawl.try_import(&["b.warc.gz"]);
+
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(
+        said.contains("no group is taken") && said.contains("no end is taken"),
+        "{said}"
+    );
+    catalog
+        .execute_batch("DROP TRIGGER no_group; DROP TRIGGER no_end;")
+        .unwrap();
+    crawl.import(0, &["b.warc.gz"]);
+}

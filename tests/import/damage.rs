@@ -184,3 +184,52 @@ fn an_empty_archive_and_an_empty_directory_are_no_riddle() {
         stderr(&output)
     );
 }
+
+#[test]
+fn a_document_that_cannot_be_saved_is_counted_and_costs_no_other() {
+    let crawl = Crawl::new();
+    let mut warc = Warc::default();
+    for number in 0..4 {
+        let url = format!("http://a.example/{number}.pdf");
+        warc.response(&url, &date(number), "application/pdf", &pdf(number));
+    }
+    // The same bytes under another URL, and an older content of the URL that comes first.
+    warc.response("http://b.example/", &date(9), "application/pdf", &pdf(0));
+    warc.response(
+        "http://a.example/0.pdf",
+        "2020-01-01T00:00:00Z",
+        "application/pdf",
+        &pdf(7),
+    );
+    crawl.write("a.warc.gz", warc.bytes);
+    // Something is where the directory of the first document has to be.
+    crawl.write("data/documents/000/000/001", "in the way");
+
+    let printed = crawl.import(3, &["a.warc.gz"]);
+
+    assert_eq!(printed["failed_Save"], 2, "{printed:#}");
+    assert_eq!(printed["saved_New"], 4);
+    assert_eq!(printed["all"], 6);
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("it cannot be saved") && report.contains("a.example/0.pdf"),
+        "{report}"
+    );
+    let urls = |crawl: &Crawl| crawl.documents().len();
+    assert_eq!(urls(&crawl), 4);
+
+    std::fs::remove_file(crawl.path("data/documents/000/000/001")).unwrap();
+    let printed = crawl.import(0, &["a.warc.gz"]);
+    assert_eq!(printed["failed_Save"], 0);
+    assert_eq!(urls(&crawl), 5);
+    let output = crawl.garner(&["verify"]).output();
+    assert!(output.status.success(), "{}", stderr(&output));
+
+    // The same without a catalog.
+    crawl.write("folder/000/000/001", "in the way");
+    let printed = crawl.import(3, &["a.warc.gz", "--no-database", "folder"]);
+    assert_eq!(printed["failed_Save"], 1, "{printed:#}");
+    assert_eq!(printed["saved_Separate"], 5);
+    let report = std::fs::read_to_string(crawl.path("folder/import-report.jsonl")).unwrap();
+    assert!(report.contains("it cannot be saved"), "{report}");
+}

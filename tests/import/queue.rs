@@ -90,3 +90,18 @@ fn an_import_of_what_is_not_there_says_so_at_once() {
     let refused = managed.output(&["import", "nowhere", "--queue"]);
     assert_eq!(refused.status.code(), Some(1));
 }
+
+#[test]
+fn what_the_queue_cannot_do_is_refused_and_what_it_can_is_passed_on() {
+    let managed = managed(1);
+    managed.write("garner.toml", "[import]\nno_database = 'elsewhere'\n");
+    let refused = managed.output(&["import", "in", "--queue", "--config", "garner.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = crate::command_line::stderr(&refused);
+    assert!(said.contains("import.no_database"), "{said}");
+    assert!(!managed.data().exists());
+
+    managed.garner(&["import", "in", "--queue", "--no-sync"]);
+
+    assert_eq!(managed.jobs()[0]["parameters"]["no_sync"], true);
+}

@@ -1,0 +1,255 @@
+//! Imports that run by themselves: what came since is taken, by `garner up` with its manager and workers.
+
+use serde_json::{Value, json};
+use test_support::Postgres;
+
+use super::crawl::{Warc, date, many, pdf};
+use crate::command_line::stderr;
+use crate::managed::Managed;
+
+/// An archive of papers with these numbers.
+fn papers(numbers: std::ops::Range<usize>) -> Warc {
+    let mut warc = Warc::default();
+    for number in numbers {
+        let url = format!("http://a.example/{number}.pdf");
+        let when = date(number);
+        warc.response(&url, &when, "application/pdf", &pdf(number));
+    }
+    warc
+}
+
+fn with_crawl(managed: Managed) -> Managed {
+    std::fs::create_dir(managed.beside("in")).unwrap();
+    std::fs::write(managed.beside("in/a.warc.gz"), papers(0..10).bytes).unwrap();
+    managed
+}
+
+/// The next run of a schedule, to its end.
+fn run(managed: &Managed, schedule: &str) -> Value {
+    let job = managed.json(&["schedule", "run", schedule]);
+    let job = managed.wait_for(&job, "finished");
+    let import = job["import"].to_string();
+    managed.json(&["history", "--imports", &import])
+}
+
+fn documents(managed: &Managed) -> usize {
+    managed
+        .lines(&["documents", "list", "--limit", "1000"])
+        .len()
+}
+
+#[test]
+fn each_run_takes_what_came_since_the_last() {
+    each_run(with_crawl(Managed::new()));
+}
+
+#[test]
+fn each_run_takes_what_came_since_the_last_on_postgresql() {
+    let database = Postgres::shared().database();
+    each_run(with_crawl(Managed::on(database)));
+}
+
+fn each_run(managed: Managed) {
+    let options = ["schedule", "add", "--import", "in", "--every", "1 day"];
+    let added = managed.json(&[&options[..], &["--types", "application/pdf"]].concat());
+    assert_eq!(added["kind"], "import");
+    assert_eq!(added["repository"], Value::Null);
+    let schedule = added["id"].to_string();
+    let up = managed.up(&[]);
+    managed.wait_for_jobs("the first has run", |jobs| {
+        jobs.iter().any(|job| job["state"] == "finished")
+    });
+    assert_eq!(documents(&managed), 10);
+
+    // Nothing came.
+    let again = run(&managed, &schedule);
+    assert_eq!(again["state"], "ok");
+    assert_eq!(again["counters"]["all"], 0, "{again:#}");
+    // One archive is new, another has grown, and something else lies there too.
+    std::fs::write(managed.beside("in/0.warc.gz"), papers(10..13).bytes).unwrap();
+    let mut grown = papers(0..10).bytes;
+    grown.extend(papers(20..25).bytes);
+    std::fs::write(managed.beside("in/a.warc.gz"), grown).unwrap();
+    std::fs::write(managed.beside("in/README"), "crawls").unwrap();
+    let third = run(&managed, &schedule);
+    assert_eq!(third["counters"]["all"], 8, "{third:#}");
+    assert_eq!(third["counters"]["saved_New"], 8);
+    assert_eq!(third["schedule"].to_string(), schedule);
+    assert_eq!(documents(&managed), 18);
+    // Another file under an old name is another file.
+    std::fs::write(managed.beside("in/0.warc.gz"), papers(30..32).bytes).unwrap();
+    let fourth = run(&managed, &schedule);
+    assert_eq!(fourth["counters"]["saved_New"], 2, "{fourth:#}");
+    // Who wants something else has everything read again.
+    let types = ["--types", "application/pdf,text/html"];
+    managed.json(&[&["schedule", "edit", schedule.as_str()], &types[..]].concat());
+    let fifth = run(&managed, &schedule);
+    assert_eq!(fifth["counters"]["saved_Duplicate"], 17, "{fifth:#}");
+    up.stop();
+    managed.garner(&["verify"]);
+    assert_eq!(managed.lines(&["history", "--imports"]).len(), 5);
+}
+
+#[test]
+fn what_is_not_there_yet_is_tried_again_and_cancelled_runs_go_on() {
+    let managed = with_crawl(Managed::new());
+    let config = managed.write("garner.toml", "[jobs]\nretry_seconds = 1\n");
+    let options = ["schedule", "add", "--import", "in", "--once"];
+    managed.json(&options);
+    std::fs::rename(managed.beside("in"), managed.beside("away")).unwrap();
+    let up = managed.up(&["--config", config.to_str().unwrap()]);
+    managed.wait_for_jobs("it failed once", |jobs| {
+        jobs.iter().any(|job| !job["error"].is_null())
+    });
+
+    std::fs::rename(managed.beside("away"), managed.beside("in")).unwrap();
+
+    let jobs = managed.wait_for_jobs("it has run", |jobs| jobs[0]["state"] == "finished");
+    assert!(jobs[0]["attempt"].as_i64().unwrap() > 1, "{jobs:#?}");
+    assert_eq!(documents(&managed), 10);
+    let ended = managed.lines(&["schedule", "list"]);
+    assert_eq!(ended[0]["state"], "ended");
+    up.stop();
+}
+
+#[test]
+fn a_scheduled_import_that_is_killed_is_gone_on_with() {
+    let managed = with_crawl(Managed::new());
+    std::fs::write(managed.beside("in/b.warc.gz"), many(1500).bytes).unwrap();
+    managed.json(&["schedule", "add", "--import", "in", "--once"]);
+    let first = managed.up(&["--lease", "2"]);
+    managed.wait_for_jobs("it runs", |jobs| {
+        jobs.first().is_some_and(|job| job["state"] == "running")
+    });
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    first.kill();
+    std::fs::write(managed.beside("in/c.warc.gz"), papers(2000..2010).bytes).unwrap();
+
+    let second = managed.up(&["--lease", "2"]);
+    managed.wait_for_jobs("it has run", |jobs| jobs[0]["state"] == "finished");
+    second.stop();
+
+    let undisturbed = with_crawl(Managed::new());
+    for name in ["b", "c"] {
+        let name = format!("in/{name}.warc.gz");
+        std::fs::copy(managed.beside(&name), undisturbed.beside(&name)).unwrap();
+    }
+    undisturbed.garner(&["import", "in", "--quiet"]);
+    let counters = |managed: &Managed| {
+        let imports = managed.lines(&["history", "--imports"]);
+        assert_eq!(imports.len(), 1, "{imports:#?}");
+        imports[0]["counters"].clone()
+    };
+    assert_eq!(counters(&managed), counters(&undisturbed));
+    let count = |managed: &Managed| {
+        managed
+            .lines(&["documents", "list", "--limit", "9999"])
+            .len()
+    };
+    assert_eq!(count(&managed), count(&undisturbed));
+    managed.garner(&["verify"]);
+}
+
+#[test]
+fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
+    let managed = with_crawl(Managed::new());
+    let options = ["--paused", "--every", "2 hours", "--name", "crawls"];
+    let added = managed.json(&[&["schedule", "add", "--import", "in"], &options[..]].concat());
+    let number = added["id"].to_string();
+
+    let path = managed.beside("in").to_str().unwrap().to_owned();
+    assert_eq!(added["parameters"]["paths"], json!([path]));
+    let shown = managed.garner(&["schedule", "show", &number]);
+    assert!(
+        shown.contains(&path) && shown.contains("every 2 hours"),
+        "{shown}"
+    );
+    let listed = managed.garner(&["schedule", "list", "--text", "in"]);
+    assert!(listed.contains(&format!("import {path}")), "{listed}");
+    let edit = ["schedule", "edit", number.as_str()];
+    let edited =
+        managed.json(&[&edit[..], &["--cron", "0 3 * * *", "--versions", "keep"]].concat());
+    assert_eq!(edited["parameters"]["keep_versions"], true);
+    assert_eq!(edited["parameters"]["paths"], json!([path]));
+    assert_eq!(edited["frequency"], "cron 0 3 * * *");
+
+    for (arguments, said) in [
+        (
+            &["add", "--import", "nowhere", "--once"][..],
+            "cannot be read",
+        ),
+        (&["add", "--import", "in"], "how often?"),
+        (&["add", "--once"], "--import PATH"),
+        (
+            &["add", "1", "--import", "in", "--once"],
+            "give one of them",
+        ),
+        (
+            &["add", "--import", "in", "--once", "--set", "a"],
+            "no format",
+        ),
+        (
+            &["add", "1", "--once", "--types", "text/html"],
+            "--import PATH is missing",
+        ),
+        (
+            &["add", "--import", "in", "--once", "--types", "pdf"],
+            "not a media type",
+        ),
+        (&["edit", "1", "--full"], "imports a crawl"),
+        (&["edit", "1", "--import", "nowhere"], "cannot be read"),
+    ] {
+        let refused = managed.output(&[&["schedule"], arguments].concat());
+        assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
+        let said_now = stderr(&refused);
+        assert!(said_now.contains(said), "{arguments:?}: {said_now}");
+    }
+    assert_eq!(managed.lines(&["schedule", "list"]).len(), 1);
+}
+
+#[test]
+fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
+    let managed = with_crawl(Managed::new());
+    let mut damaged = papers(40..43).bytes;
+    damaged.truncate(damaged.len() - 5);
+    std::fs::write(managed.beside("in/damaged.warc.gz"), damaged).unwrap();
+    let imported = managed.output(&["import", "in", "--quiet"]);
+    assert_eq!(imported.status.code(), Some(3), "{}", stderr(&imported));
+
+    let listed = managed.garner(&["history", "--imports"]);
+    assert!(
+        listed.contains("incomplete") && listed.contains("a.warc.gz"),
+        "{listed}"
+    );
+    let one = managed.garner(&["history", "--imports", "1"]);
+    for said in [
+        "saved_New                           12",
+        "failed_PDFFilenotFound               0",
+        "reports/import-1.jsonl",
+        "left out or mended",
+        "damaged.warc.gz at ",
+    ] {
+        assert!(one.contains(said), "`{said}` is not in {one}");
+    }
+    let whole = managed.json(&["history", "--imports", "1"]);
+    assert_eq!(whole["counters"]["saved_New"], 12);
+    assert_eq!(whole["warnings"].as_array().unwrap().len(), 1);
+    let report = whole["report"].as_str().unwrap().to_owned();
+    assert!(std::path::Path::new(&report).is_file());
+    let unknown = managed.output(&["history", "--imports", "9"]);
+    assert!(stderr(&unknown).contains("there is no import 9"));
+    let none = managed.output(&["history"]);
+    assert!(stderr(&none).contains("--imports"), "{}", stderr(&none));
+
+    // What has ended in an earlier second is too old.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let config = managed.write("garner.toml", "[history]\nkeep_days = 0\n");
+    let up = managed.up(&["--config", config.to_str().unwrap()]);
+    test_support::wait_until("the entry is forgotten", || {
+        managed.lines(&["history", "--imports"]).is_empty()
+    });
+    up.stop();
+    assert_eq!(documents(&managed), 12);
+    assert!(!std::path::Path::new(&report).exists());
+    managed.garner(&["verify"]);
+}

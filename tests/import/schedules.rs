@@ -173,6 +173,19 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     assert_eq!(edited["parameters"]["paths"], json!([path]));
     assert_eq!(edited["frequency"], "cron 0 3 * * *");
 
+    // What stands in a configuration file need not be said again.
+    managed.write(
+        "garner.toml",
+        "[import]\npaths = ['in']\ncrawler = 'mine'\nversions = 'keep'\n",
+    );
+    let configured = ["schedule", "add", "--config", "garner.toml", "--once"];
+    let configured =
+        managed.json(&[&configured[..], &["--paused", "--versions", "replace"]].concat());
+    assert_eq!(configured["parameters"]["paths"], json!([path]));
+    assert_eq!(configured["parameters"]["crawler"], "mine");
+    assert_eq!(configured["parameters"]["keep_versions"], false);
+    managed.garner(&["schedule", "remove", &configured["id"].to_string()]);
+
     for (arguments, said) in [
         (
             &["add", "--import", "nowhere", "--once"][..],

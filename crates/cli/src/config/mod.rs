@@ -1,5 +1,5 @@
-//! The configuration file of `garner up`, `garner worker` and `garner import`: one TOML file, one struct per concern. Unknown keys are
-//! errors that name the nearest.
+//! The configuration file of `garner up`, `garner worker`, `garner import` and `garner schedule add`: one TOML file, one
+//! struct per concern. Unknown keys are errors that name the nearest.
 
 mod friends;
 mod history;

@@ -168,7 +168,6 @@ impl Wanted {
             text: self.text,
             before: self.before,
             limit,
-            ..ImportQuery::default()
         }
     }
 }

@@ -1,18 +1,20 @@
 //! `garner schedule add`: a repository is harvested, or a crawl imported, by itself from now on.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use catalog::{ScheduleSettings, Scheduled};
 use clap::Args;
 use harvester::Client;
-use jobs::{HarvestParameters, Holdings, ImportCrawl};
+use jobs::{HarvestParameters, Holdings};
 
 use super::importing::Importing;
 use super::settings::{Harvesting, Times};
 use super::show::show;
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::network_options::NetworkOptions;
+use crate::config::Config;
 
 /// Add a schedule: what is harvested or imported, and how often
 ///
@@ -28,6 +30,9 @@ pub(super) struct Add {
     repository: Option<String>,
     #[command(flatten)]
     holdings: HoldingsOptions,
+    /// A configuration file with a table [import], for an import; flags win over it
+    #[arg(long, value_name = "FILE", conflicts_with = "repository")]
+    config: Option<PathBuf>,
     /// Do not run it until garner schedule resume
     #[arg(long)]
     paused: bool,
@@ -45,7 +50,7 @@ pub(super) struct Add {
 }
 
 impl Add {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
         if !self.times.has_frequency() {
             bail!("how often? give --every '1 day', --cron '0 3 * * *' or --once");
         }
@@ -57,7 +62,13 @@ impl Add {
             starts: None,
             ends: None,
         };
-        let (holdings, settings) = match (&self.repository, self.importing.is_import()) {
+        let config = match &self.config {
+            Some(file) => Config::read(file)?,
+            None => Config::default(),
+        };
+        self.holdings = self.holdings.configured(&config);
+        let is_import = self.importing.is_import() || self.config.is_some();
+        let (holdings, settings) = match (&self.repository, is_import) {
             (Some(_), true) => {
                 bail!("a schedule harvests a repository or imports a crawl; give one of them")
             }
@@ -69,7 +80,7 @@ impl Add {
                 }
                 let mut settings = settings(Scheduled::Import, String::new());
                 self.times.apply(&mut settings)?;
-                let order = ImportCrawl::default();
+                let order = config.import.order()?;
                 self.importing.apply(order, &mut settings)?;
                 (self.holdings.create()?, settings)
             }

@@ -150,10 +150,7 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-pub(crate) const VERSIONS: [(&str, &str); 2] = [
-    ("replace", "replace them by the newer"),
-    ("keep", "keep both"),
-];
+pub(crate) const VERSIONS: [(&str, &str); 2] = [("replace", "replaced"), ("keep", "kept as well")];
 
 const RARE: [&str; 7] = [
     "log",

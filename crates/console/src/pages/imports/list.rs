@@ -32,6 +32,17 @@ struct Imports {
     errors: Errors,
 }
 
+impl Imports {
+    /// What was read, in a few words.
+    fn what(&self, import: &ImportEntry) -> String {
+        match &import.sources[..] {
+            [] => "–".to_owned(),
+            [source] => source.source.clone(),
+            [source, others @ ..] => format!("{} and {} more", source.source, others.len()),
+        }
+    }
+}
+
 /// How they stand, to choose from.
 pub(crate) const STATES: [(&str, &str); 5] = [
     ("", "all"),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use remote::{Access, Address};
 use serde::Deserialize;
 
 /// What `garner import` is told by flags otherwise.
@@ -40,6 +41,14 @@ pub(crate) struct ImportConfig {
     versions: Option<String>,
     /// How many threads read.
     pub(crate) jobs: Option<u16>,
+    /// A file of passwords for FTP and SFTP, if not ~/.netrc.
+    netrc: Option<PathBuf>,
+    /// The key for SFTP, instead of the agent and those in ~/.ssh.
+    ssh_key: Option<PathBuf>,
+    /// The keys of known SFTP servers, if not ~/.ssh/known_hosts.
+    known_hosts: Option<PathBuf>,
+    /// Certificates in PEM to trust beside those of the system, for FTPS.
+    ca_file: Option<PathBuf>,
 }
 
 impl ImportConfig {
@@ -51,6 +60,22 @@ impl ImportConfig {
             Some("keep") => Ok(Some(true)),
             Some(other) => bail!("import.versions: `{other}` is neither replace nor keep"),
         }
+    }
+
+    /// What opens servers that sources are fetched from: what is configured, on top of the environment.
+    pub(crate) fn access(&self, environment: Access) -> Access {
+        let mut access = environment;
+        for (configured, used) in [
+            (&self.netrc, &mut access.netrc),
+            (&self.ssh_key, &mut access.ssh_key),
+            (&self.known_hosts, &mut access.known_hosts),
+            (&self.ca_file, &mut access.ca_file),
+        ] {
+            if configured.is_some() {
+                used.clone_from(configured);
+            }
+        }
+        access
     }
 
     /// Finds what cannot work.
@@ -74,13 +99,21 @@ impl ImportConfig {
 
     /// Lets paths be relative to the directory of the file.
     pub(super) fn relative_to(&mut self, directory: &Path) {
-        let place = |path: &mut PathBuf| *path = directory.join(&*path);
+        let place = |path: &mut PathBuf| {
+            if !Address::is_meant(path) {
+                *path = directory.join(&*path);
+            }
+        };
         self.paths.iter_mut().for_each(place);
         for path in [
             &mut self.log,
             &mut self.root,
             &mut self.no_database,
             &mut self.blacklist,
+            &mut self.netrc,
+            &mut self.ssh_key,
+            &mut self.known_hosts,
+            &mut self.ca_file,
         ] {
             path.as_mut().map(place);
         }

@@ -5,6 +5,7 @@ mod content_filter;
 mod downloads;
 mod ending;
 mod examine;
+mod fetched;
 mod flow;
 mod gather;
 mod group;
@@ -39,10 +40,11 @@ use self::content_filter::Off;
 use self::ending::Done;
 pub use self::ending::Imported;
 use self::examine::Examiner;
+pub use self::fetched::{FetchedSource, address, fetch_sources};
 use self::flow::Flow;
 pub(crate) use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::keeping::Keeping;
-pub use self::news::{Fate, FateKind, ImportNews, ImportProgress};
+pub use self::news::{Fate, FateKind, FetchProgress, ImportNews, ImportProgress};
 pub use self::order::ImportCrawl;
 pub use self::place::documents_directory;
 pub use self::separate::import_separately;
@@ -79,6 +81,7 @@ pub(crate) fn import_for(
 ) -> anyhow::Result<Imported> {
     let began = Instant::now();
     let limits = Limits::default();
+    let order = &fetch_sources(holdings.directory(), order, stop, tell)?;
     let sources = Sources::open(order, &limits)?;
     let rules = rules(order)?;
     let collection = place::for_import(holdings, order.collection.as_deref(), order.durability)?;

@@ -20,8 +20,8 @@ pub(super) struct Sources {
     pub(super) log: Option<LogIndex>,
     /// Files that are no crawl, and why.
     pub(super) refused: Vec<(PathBuf, String)>,
-    /// The list of files below a directory, as it was made for this import.
-    list: Option<(NamedTempFile, PathBuf)>,
+    /// Lists of the files below directories, as they were made for this import.
+    lists: Vec<(NamedTempFile, PathBuf)>,
 }
 
 impl Sources {
@@ -32,7 +32,8 @@ impl Sources {
             bail!("nothing to import; name archives, directories, or a log with --log");
         }
         let mut all = Vec::new();
-        let mut refused = Vec::new();
+        let fetched = order.fetched.iter();
+        let mut refused: Vec<_> = fetched.flat_map(|source| source.refused.clone()).collect();
         let mut directories = Vec::new();
         for path in &order.paths {
             let metadata = std::fs::metadata(path)
@@ -49,12 +50,12 @@ impl Sources {
             all,
             log: None,
             refused,
-            list: None,
+            lists: Vec::new(),
         };
         match (&order.log, &order.base_url) {
             (Some(log), _) => sources.add_log(order, log, directories, limits)?,
-            (None, Some(base)) => sources.add_downloads(base, directories, limits)?,
-            (None, None) => sources.refuse(&directories)?,
+            (None, Some(base)) => sources.add_downloads(base, &directories, limits)?,
+            (None, None) => sources.add_fetched(order, directories, limits)?,
         }
         if sources.all.is_empty() {
             let reasons = sources.refused.iter().map(|(_, reason)| reason.as_str());
@@ -64,24 +65,34 @@ impl Sources {
         Ok(sources)
     }
 
-    fn refuse(&self, directories: &[PathBuf]) -> anyhow::Result<()> {
-        match directories.first() {
-            Some(directory) => bail!(
-                "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log, and if its paths are those of URLs, name their beginning with --base-url",
-                directory.display()
-            ),
-            None => Ok(()),
+    /// Directories without archives that were fetched: their files have the URLs that they were fetched from.
+    fn add_fetched(
+        &mut self,
+        order: &ImportCrawl,
+        directories: Vec<PathBuf>,
+        limits: &Limits,
+    ) -> anyhow::Result<()> {
+        for directory in directories {
+            let fetched = order.fetched.iter();
+            let Some(source) = fetched.clone().find(|source| source.path == directory) else {
+                bail!(
+                    "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log, and if its paths are those of URLs, name their beginning with --base-url",
+                    directory.display()
+                );
+            };
+            self.add_downloads(&source.base_url, &[directory], limits)?;
         }
+        Ok(())
     }
 
     /// All files below a directory.
     fn add_downloads(
         &mut self,
         base_url: &str,
-        directories: Vec<PathBuf>,
+        directories: &[PathBuf],
         limits: &Limits,
     ) -> anyhow::Result<()> {
-        let [directory] = &directories[..] else {
+        let [directory] = directories else {
             bail!(
                 "--base-url goes with one directory of files, and there are {}",
                 directories.len()
@@ -91,7 +102,7 @@ impl Sources {
         let format = downloads::format(base_url, true)?;
         let source = LogSource::open(list.path(), directory, format, limits)?;
         self.all.push(Source::Log(source));
-        self.list = Some((list, std::path::absolute(directory)?));
+        self.lists.push((list, std::path::absolute(directory)?));
         Ok(())
     }
 
@@ -158,8 +169,9 @@ impl Sources {
 
     /// What is meant by the file of a place, where that is a list which was made for this import.
     pub(super) fn real_place(&self, file: &Path) -> Option<&Path> {
-        let (list, directory) = self.list.as_ref()?;
-        (list.path() == file).then_some(directory)
+        let mut lists = self.lists.iter();
+        let (_, directory) = lists.find(|(list, _)| list.path() == file)?;
+        Some(directory)
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<I
         base_url: either(&facts.base_url, &config.base_url),
         types: match types {
             Some(types) => media_types(types)?,
-            None => usual.types,
+            None => usual.types.clone(),
         },
         open: match open {
             Some(names) => containers(names)?,
@@ -59,12 +59,16 @@ pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<I
             true => Durability::None,
             false => Durability::Page,
         },
+        access: config.access(usual.access),
+        ..usual
     };
     if order.paths.is_empty() && order.log.is_none() {
         bail!("nothing to import; name archives, directories, or a log with --log");
     }
-    for path in &order.paths {
-        refuse_urls(path)?;
+    for path in order.paths.iter().chain(&order.log).chain(&order.root) {
+        if jobs::address(path)?.is_none() {
+            refuse_urls(path)?;
+        }
     }
     Ok(order)
 }
@@ -82,7 +86,7 @@ fn chosen<'a>(flags: &'a [String], configured: &'a [String]) -> Option<&'a [Stri
 fn refuse_urls(path: &PathBuf) -> anyhow::Result<()> {
     if path.to_string_lossy().contains("://") {
         bail!(
-            "`{}` is a URL where a file or directory is due",
+            "`{}` is a URL where a file or directory is due; ftp://, ftps:// and sftp:// can be fetched",
             path.display()
         );
     }

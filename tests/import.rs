@@ -12,6 +12,8 @@ mod documents;
 mod logs;
 /// Imports as jobs: done by workers, stopped, taken over.
 mod queue;
+/// Sources on other machines, fetched over FTP and SFTP.
+mod remote;
 /// Repairs that are worth the name: catalogs that are lost or old, kills, files that cannot be read.
 mod repair;
 /// Other people's crawls.

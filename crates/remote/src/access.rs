@@ -46,6 +46,12 @@ impl Access {
         self
     }
 
+    /// Sets the socket of an agent for SSH.
+    pub fn with_agent(mut self, socket: PathBuf) -> Self {
+        self.agent = Some(socket);
+        self
+    }
+
     /// Who to be at a server. A password in the environment is for the user who is named.
     pub(crate) fn login(&self, address: &Address) -> Result<Login, Error> {
         let user = address.user.as_deref();

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::entry::{Entry, Kind};
@@ -68,12 +69,44 @@ pub fn fetch(address: &Address, base: &Path, options: &Options<'_>) -> Result<Fe
         silence: options.limits.silence,
     };
     wait_for(&tree, address, options, &waiting)?;
+    let (sender, news) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let tree = &tree;
+        let fetching = scope.spawn(move || {
+            let tell = |news: News<'_>| {
+                // Who does not listen any more is about to panic, and waits for this thread only.
+                let _ = sender.send(Told::of(news));
+            };
+            let options = Options {
+                tell: &tell,
+                limits: options.limits.clone(),
+                ..*options
+            };
+            run(tree, address, &options, waiting)
+        });
+        // Whoever hears of it may block, which is not allowed where connections are waited for.
+        for told in news {
+            told.tell(options.tell);
+        }
+        match fetching.join() {
+            Ok(fetched) => fetched,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+fn run(
+    tree: &Tree,
+    address: &Address,
+    options: &Options<'_>,
+    waiting: Waiting<'_>,
+) -> Result<Fetched, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Error::Disk(format!("the runtime cannot be started: {error}")))?;
     let mut fetching = Fetching {
-        tree: &tree,
+        tree,
         options,
         waiting,
         done: 0,
@@ -85,6 +118,32 @@ pub fn fetch(address: &Address, base: &Path, options: &Options<'_>) -> Result<Fe
     // A lookup of a name that hangs is not waited for.
     runtime.shutdown_background();
     fetched
+}
+
+/// News on the way to whoever hears them.
+enum Told {
+    Note(String),
+    Progress(String, u64, u64),
+}
+
+impl Told {
+    fn of(news: News<'_>) -> Self {
+        match news {
+            News::Note(note) => Self::Note(note.to_owned()),
+            News::Progress { file, done, total } => Self::Progress(file.to_owned(), done, total),
+        }
+    }
+
+    fn tell(&self, tell: &(dyn Fn(News<'_>) + Sync)) {
+        tell(match self {
+            Self::Note(note) => News::Note(note),
+            Self::Progress(file, done, total) => News::Progress {
+                file,
+                done: *done,
+                total: *total,
+            },
+        });
+    }
 }
 
 /// Two who fetch the same would write into one file.

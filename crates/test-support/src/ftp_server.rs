@@ -67,7 +67,10 @@ impl FtpServer {
         wait_until("the FTP server answers", || {
             if let Ok(Some(status)) = child.try_wait() {
                 let errors = std::fs::read_to_string(place.join("errors"));
-                panic!("the FTP server ended: {status}\n{}", errors.unwrap_or_default());
+                panic!(
+                    "the FTP server ended: {status}\n{}",
+                    errors.unwrap_or_default()
+                );
             }
             TcpStream::connect(("127.0.0.1", port)).is_ok()
         });
@@ -148,6 +151,7 @@ class Handler(TLS_FTPHandler if is_tls else FTPHandler):
 Handler.authorizer = authorizer
 Handler.dtp_handler = Data
 Handler.banner = "ready"
+Handler.use_sendfile = False
 if setup["misleads"]:
     # The address in the answer to PASV.
     Handler.masquerade_address = "127.0.0.99"

@@ -8,6 +8,8 @@ mod crawl;
 mod damage;
 /// Documents listed, shown, and marked by whoever ingests them.
 mod documents;
+/// What harvests unpacked.
+mod harvested;
 /// Logs: beside archives, and as the list of what is in a mirror.
 mod logs;
 /// Imports as jobs: done by workers, stopped, taken over.

@@ -9,6 +9,7 @@ mod fetched;
 mod flow;
 mod gather;
 mod group;
+mod harvested;
 mod job;
 mod keeping;
 mod member;

@@ -10,6 +10,7 @@ use crawl::{Limits, LogFormat, LogIndex, LogSource, Source};
 use tempfile::NamedTempFile;
 
 use super::downloads;
+use super::harvested::{self, Harvested};
 use super::order::ImportCrawl;
 use crate::harvest::digest;
 
@@ -35,9 +36,15 @@ impl Sources {
         let fetched = order.fetched.iter();
         let mut refused: Vec<_> = fetched.flat_map(|source| source.refused.clone()).collect();
         let mut directories = Vec::new();
+        let mut harvests = Vec::new();
         for path in &order.paths {
             let metadata = std::fs::metadata(path)
                 .with_context(|| format!("`{}` cannot be read", path.display()))?;
+            if order.log.is_none() && order.base_url.is_none() && harvested::is_data_directory(path)
+            {
+                harvests.push(path.clone());
+                continue;
+            }
             match crawl::open(path, limits) {
                 Ok(sources) if sources.is_empty() && metadata.is_dir() => {
                     directories.push(path.clone());
@@ -52,6 +59,9 @@ impl Sources {
             refused,
             lists: Vec::new(),
         };
+        for data in &harvests {
+            sources.add_harvested(data, limits)?;
+        }
         match (&order.log, &order.base_url) {
             (Some(log), _) => sources.add_log(order, log, directories, limits)?,
             (None, Some(base)) => sources.add_downloads(base, &directories, limits)?,
@@ -81,6 +91,31 @@ impl Sources {
                 );
             };
             self.add_downloads(&source.base_url, &[directory], limits)?;
+        }
+        Ok(())
+    }
+
+    /// All that harvests unpacked, with the URLs that their records say.
+    fn add_harvested(&mut self, data: &Path, limits: &Limits) -> anyhow::Result<()> {
+        let found = Harvested::look(data).with_context(|| {
+            format!(
+                "what was harvested into `{}` cannot be found",
+                data.display()
+            )
+        })?;
+        if found.mirrors.is_empty() && found.warcs.is_empty() {
+            bail!(
+                "no harvest has unpacked anything into `{}`; harvest with --unpack or --warc, or name the files in it",
+                data.display()
+            );
+        }
+        for (mirror, list) in found.mirrors {
+            let source = LogSource::open(list.path(), &mirror, harvested::format()?, limits)?;
+            self.all.push(Source::Log(source));
+            self.lists.push((list, mirror));
+        }
+        for warcs in found.warcs {
+            self.all.extend(crawl::open(&warcs, limits)?);
         }
         Ok(())
     }

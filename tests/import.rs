@@ -1,5 +1,7 @@
 //! `garner import` from one end to the other, and what is done with what it left. One line per file on what belongs there.
 
+/// A collection in a store that speaks S3.
+mod bucket;
 /// Kill -9, stops, full disks, two at once: nothing is lost and nothing is there twice.
 mod crashes;
 /// A crawl that a test makes up.

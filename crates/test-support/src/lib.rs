@@ -16,6 +16,7 @@ mod misbehaving;
 mod nginx;
 mod postgres;
 mod program;
+mod s3_server;
 mod schema;
 mod ssh_server;
 
@@ -30,5 +31,6 @@ pub use misbehaving::{Fault, Misbehaving, Script};
 pub use nginx::Nginx;
 pub use postgres::Postgres;
 pub use program::{Garner, Server, free_port, wait_until};
+pub use s3_server::S3Server;
 pub use schema::Schemas;
 pub use ssh_server::SshServer;

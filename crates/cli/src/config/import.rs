@@ -30,8 +30,8 @@ pub(crate) struct ImportConfig {
     pub(crate) content_filter: bool,
     /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
     pub(crate) no_database: Option<PathBuf>,
-    /// Where documents go, if not below the data directory (`outputdir`): a directory. The catalog keeps to
-    /// the one of its first import.
+    /// Where documents go, if not below the data directory (`outputdir`): a directory, or
+    /// `s3://BUCKET/PREFIX`. The catalog keeps to the one of its first import.
     pub(crate) collection: Option<String>,
     /// Hosts and URLs that are not wanted.
     pub(crate) blacklist: Option<PathBuf>,
@@ -90,9 +90,11 @@ impl ImportConfig {
         if let Some(place) = self
             .collection
             .as_deref()
-            .filter(|place| place.contains("://"))
+            .filter(|place| place.contains("://") && !place.starts_with("s3://"))
         {
-            bail!("import.collection: documents cannot go to `{place}` yet; write a directory");
+            bail!(
+                "import.collection: documents cannot go to `{place}`; write a directory or s3://BUCKET/PREFIX"
+            );
         }
         Ok(())
     }

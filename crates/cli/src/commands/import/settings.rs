@@ -54,7 +54,7 @@ pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<I
             .jobs
             .or(config.jobs)
             .map_or(usual.threads, usize::from),
-        collection: config.collection.clone(),
+        collection: either(&taking.collection, &config.collection),
         durability: match taking.no_sync {
             true => Durability::None,
             false => Durability::Page,

@@ -43,7 +43,7 @@ impl Address {
                 path.get(..scheme.len())
                     .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
             };
-            schemes.iter().any(|scheme| begins(&scheme))
+            schemes.iter().any(begins)
         })
     }
 
@@ -209,7 +209,7 @@ fn plain(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b':' => {
-                name.push(char::from(byte))
+                name.push(char::from(byte));
             }
             _ => name.push_str(&format!("%{byte:02X}")),
         }

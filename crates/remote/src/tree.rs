@@ -100,7 +100,7 @@ impl Tree {
     /// Makes a file that was whole a part again, because there is more of it now.
     pub(crate) fn take_back(&self, path: &[u8]) -> Result<(), Error> {
         let moved = self.parent(path, false).and_then(|(directory, name)| {
-            rustix::fs::renameat(&directory, name, &self.partial, &partial_name(path))
+            rustix::fs::renameat(&directory, name, &self.partial, partial_name(path))
         });
         moved.map_err(|errno| self.error("moved", path, errno))
     }
@@ -128,7 +128,7 @@ impl Tree {
             .sync_all()
             .map_err(|error| Error::disk("written", &part.path, error))?;
         let placed = self.parent(path, true).and_then(|(directory, name)| {
-            rustix::fs::renameat(&self.partial, &partial_name(path), &directory, name)
+            rustix::fs::renameat(&self.partial, partial_name(path), &directory, name)
         });
         placed.map_err(|errno| match errno {
             Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::EXIST | Errno::NOTEMPTY => {
@@ -144,7 +144,7 @@ impl Tree {
     /// Removes the part of a file that is not gone on with.
     pub(crate) fn forget(&self, path: &[u8]) {
         // What is left is found by the next attempt.
-        let _ = rustix::fs::unlinkat(&self.partial, &partial_name(path), AtFlags::empty());
+        let _ = rustix::fs::unlinkat(&self.partial, partial_name(path), AtFlags::empty());
     }
 
     /// How many bytes the disk can take.

@@ -24,7 +24,8 @@ use crate::config::{Config, ImportConfig};
 /// WARC and ARC files, compressed or not, WACZ files, and directories of them are told by their content, not by their
 /// names. Mirrors and downloads are imported with the list of what is in them: see --log. PDF and PostScript documents
 /// are taken, whatever the server called them; see --types for others. What is at ftp://, ftps:// or sftp:// addresses is
-/// fetched to DIR/fetched first, and only what is not there yet. Nothing is fetched from the web.
+/// fetched to DIR/fetched first, and only what is not there yet. Nothing is fetched from the web. Of a data directory,
+/// what harvests unpacked is imported, with the URLs that their records say.
 ///
 /// Documents go to DIR/documents, each with its digests, URL, parent and dates in the catalog DIR/catalog.sqlite. The same
 /// bytes are kept once. An import that was interrupted goes on where it was, and one that is done again changes nothing.

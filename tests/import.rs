@@ -1,5 +1,7 @@
 //! `garner import` from one end to the other, and what is done with what it left. One line per file on what belongs there.
 
+/// A collection in a store that speaks S3.
+mod bucket;
 /// Kill -9, stops, full disks, two at once: nothing is lost and nothing is there twice.
 mod crashes;
 /// A crawl that a test makes up.
@@ -8,10 +10,14 @@ mod crawl;
 mod damage;
 /// Documents listed, shown, and marked by whoever ingests them.
 mod documents;
+/// What harvests unpacked.
+mod harvested;
 /// Logs: beside archives, and as the list of what is in a mirror.
 mod logs;
 /// Imports as jobs: done by workers, stopped, taken over.
 mod queue;
+/// Sources on other machines, fetched over FTP and SFTP.
+mod remote;
 /// Repairs that are worth the name: catalogs that are lost or old, kills, files that cannot be read.
 mod repair;
 /// Other people's crawls.

@@ -189,6 +189,11 @@ impl Managed {
         Process::start(self.command(&arguments), "garner is up")
     }
 
+    /// Starts a command that goes on, and waits until it says so.
+    pub(crate) fn process(&self, arguments: &[&str], says: &str) -> Process {
+        Process::start(self.command(arguments), says)
+    }
+
     /// Starts `garner worker` and waits until it works.
     pub(crate) fn worker(&self, options: &[&str]) -> Process {
         let arguments = [&["worker", "--allow", "127.0.0.1"], options].concat();

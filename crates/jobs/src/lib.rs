@@ -23,9 +23,9 @@ pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::{Holdings, document_file};
 pub use import::{
-    Fate, FateKind, Finding, ImportCrawl, ImportNews, ImportProgress, Imported, Verification,
-    VerifyOptions, containers, documents_directory, import, import_report, import_separately,
-    try_import, verify,
+    Fate, FateKind, FetchProgress, FetchedSource, Finding, ImportCrawl, ImportNews, ImportProgress,
+    Imported, Verification, VerifyOptions, address, containers, documents_directory, fetch_sources,
+    import, import_report, import_separately, try_import, verify,
 };
 pub use index::index;
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

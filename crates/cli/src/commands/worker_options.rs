@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use jobs::{Holdings, WorkerOptions};
+use remote::Access;
 
 use crate::config::Config;
 
@@ -73,6 +74,7 @@ impl Config {
             lease: self.jobs.lease(),
             per_host: self.jobs.per_host,
             client: self.network.client_options()?,
+            access: self.import.access(Access::of_environment()),
             backoff: self.jobs.backoff(),
             hooks: self.hook.clone(),
             ..WorkerOptions::default()

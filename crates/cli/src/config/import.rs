@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use console::ImportRules;
 use jobs::ImportCrawl;
+use remote::{Access, Address};
 use serde::Deserialize;
 
 use crate::commands::import::media_types;
@@ -33,8 +34,8 @@ pub(crate) struct ImportConfig {
     pub(crate) content_filter: bool,
     /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
     pub(crate) no_database: Option<PathBuf>,
-    /// Where documents go, if not below the data directory (`outputdir`): a directory. The catalog keeps to
-    /// the one of its first import.
+    /// Where documents go, if not below the data directory (`outputdir`): a directory, or
+    /// `s3://BUCKET/PREFIX`. The catalog keeps to the one of its first import.
     pub(crate) collection: Option<String>,
     /// Hosts and URLs that are not wanted.
     pub(crate) blacklist: Option<PathBuf>,
@@ -46,6 +47,14 @@ pub(crate) struct ImportConfig {
     pub(crate) jobs: Option<u16>,
     /// Directories that operators may have imported from by the console and the API; admins name any.
     pub(crate) roots: Vec<PathBuf>,
+    /// A file of passwords for FTP and SFTP, if not ~/.netrc.
+    netrc: Option<PathBuf>,
+    /// The key for SFTP, instead of the agent and those in ~/.ssh.
+    ssh_key: Option<PathBuf>,
+    /// The keys of known SFTP servers, if not ~/.ssh/known_hosts.
+    known_hosts: Option<PathBuf>,
+    /// Certificates in PEM to trust beside those of the system, for FTPS.
+    ca_file: Option<PathBuf>,
 }
 
 impl ImportConfig {
@@ -60,7 +69,7 @@ impl ImportConfig {
             root: self.root.clone(),
             base_url: self.base_url.clone(),
             types: match self.types.is_empty() {
-                true => usual.types,
+                true => usual.types.clone(),
                 false => media_types(&self.types),
             },
             open: match self.open.is_empty() {
@@ -75,8 +84,8 @@ impl ImportConfig {
             crawler: self.crawler.clone(),
             threads: self.jobs.map_or(usual.threads, usize::from),
             collection: self.collection.clone(),
-            within: Vec::new(),
-            durability: usual.durability,
+            access: self.access(usual.access),
+            ..usual
         })
     }
 
@@ -99,6 +108,22 @@ impl ImportConfig {
         }
     }
 
+    /// What opens servers that sources are fetched from: what is configured, on top of the environment.
+    pub(crate) fn access(&self, environment: Access) -> Access {
+        let mut access = environment;
+        for (configured, used) in [
+            (&self.netrc, &mut access.netrc),
+            (&self.ssh_key, &mut access.ssh_key),
+            (&self.known_hosts, &mut access.known_hosts),
+            (&self.ca_file, &mut access.ca_file),
+        ] {
+            if configured.is_some() {
+                used.clone_from(configured);
+            }
+        }
+        access
+    }
+
     /// Finds what cannot work.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.keep_versions()?;
@@ -111,16 +136,22 @@ impl ImportConfig {
         if let Some(place) = self
             .collection
             .as_deref()
-            .filter(|place| place.contains("://"))
+            .filter(|place| place.contains("://") && !place.starts_with("s3://"))
         {
-            bail!("import.collection: documents cannot go to `{place}` yet; write a directory");
+            bail!(
+                "import.collection: documents cannot go to `{place}`; write a directory or s3://BUCKET/PREFIX"
+            );
         }
         Ok(())
     }
 
     /// Lets paths be relative to the directory of the file.
     pub(super) fn relative_to(&mut self, directory: &Path) {
-        let place = |path: &mut PathBuf| *path = directory.join(&*path);
+        let place = |path: &mut PathBuf| {
+            if !Address::is_meant(path) {
+                *path = directory.join(&*path);
+            }
+        };
         self.paths.iter_mut().for_each(place);
         self.roots.iter_mut().for_each(place);
         for path in [
@@ -128,6 +159,10 @@ impl ImportConfig {
             &mut self.root,
             &mut self.no_database,
             &mut self.blacklist,
+            &mut self.netrc,
+            &mut self.ssh_key,
+            &mut self.known_hosts,
+            &mut self.ca_file,
         ] {
             path.as_mut().map(place);
         }

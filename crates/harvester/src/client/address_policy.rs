@@ -39,7 +39,7 @@ pub enum Network {
 
 impl AddressPolicy {
     /// Whether an address may be connected to that a name led to, or that was written out.
-    pub(super) fn admits(&self, name: Option<&str>, address: IpAddr) -> bool {
+    pub fn admits(&self, name: Option<&str>, address: IpAddr) -> bool {
         let Self::Public { allowed } = self else {
             return true;
         };

@@ -27,6 +27,7 @@ use oai::Datestamp;
 pub(crate) use self::job::{Ended, HarvestJob, Verdict};
 use self::lease::Lease;
 pub use self::order::{Deleted, HarvestRepository};
+pub(crate) use self::resources::is_url;
 use self::start::{Begun, begin};
 use self::treatment::Treatment;
 pub use self::urls::write_urls;

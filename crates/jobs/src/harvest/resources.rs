@@ -299,7 +299,7 @@ fn last_modified(http: Option<(u16, &[(String, String)])>) -> Option<SystemTime>
     httpdate::parse_http_date(date).ok()
 }
 
-pub(super) fn is_url(text: &str) -> bool {
+pub(crate) fn is_url(text: &str) -> bool {
     let scheme = text.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
         scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")

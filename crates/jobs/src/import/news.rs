@@ -9,8 +9,21 @@ pub enum ImportNews<'a> {
     Note(&'a str),
     /// What became of some documents, in the order of the source. Those that are kept are safe by then.
     Fates(&'a [Fate]),
+    /// How far it is with fetching what is imported then.
+    Fetching(FetchProgress<'a>),
     /// How far it is.
     Progress(ImportProgress<'a>),
+}
+
+/// How far an import is with fetching its sources.
+#[derive(Debug, Clone, Copy)]
+pub struct FetchProgress<'a> {
+    /// What is being fetched.
+    pub file: &'a str,
+    /// How many bytes came.
+    pub done: u64,
+    /// How many there are to come.
+    pub total: u64,
 }
 
 /// How far an import is.

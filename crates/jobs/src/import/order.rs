@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use crawl::LogFormat;
 use document::container::Containers;
+use harvester::AddressPolicy;
+use remote::{Access, Address};
 use serde::{Deserialize, Serialize};
 use store::Durability;
 
+use super::fetched::{FetchedSource, address};
 use super::sources::is_file;
 use crate::harvest::digest;
 
@@ -15,7 +18,8 @@ use crate::harvest::digest;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImportCrawl {
-    /// Archives, directories of archives, or the directory of a mirror.
+    /// Archives, directories of archives, or the directory of a mirror; here, or at an address such as
+    /// `sftp://user@host/crawl/`.
     pub paths: Vec<PathBuf>,
     /// The crawler's log: what the archives lack, or the list of what is in a mirror.
     pub log: Option<PathBuf>,
@@ -47,6 +51,15 @@ pub struct ImportCrawl {
     /// When files must have reached the disk.
     #[serde(rename = "no_sync", with = "unsynced")]
     pub durability: Durability,
+    /// What opens the servers that sources are fetched from. It is never a part of a job.
+    #[serde(skip, default = "Access::of_environment")]
+    pub access: Access,
+    /// Which servers may be connected to.
+    #[serde(skip)]
+    pub allow: AddressPolicy,
+    /// What was fetched.
+    #[serde(skip)]
+    pub fetched: Vec<FetchedSource>,
 }
 
 /// What an import was begun with, as the catalog keeps it: one that was interrupted is gone on with only if all of it is
@@ -87,6 +100,9 @@ impl Default for ImportCrawl {
             collection: None,
             within: Vec::new(),
             durability: Durability::default(),
+            access: Access::of_environment(),
+            allow: AddressPolicy::default(),
+            fetched: Vec::new(),
         }
     }
 }
@@ -99,13 +115,16 @@ impl ImportCrawl {
 
     /// The parameters of a job that any process can do which sees the files under the same names.
     pub fn text(&self) -> anyhow::Result<String> {
-        let place = |path: &Path| std::path::absolute(path);
+        let place = |path: &Path| match Address::is_meant(path) {
+            true => Ok(path.to_owned()),
+            false => std::path::absolute(path),
+        };
         let mut order = self.clone();
         for path in order.paths.iter_mut().chain(&mut order.within) {
             *path = place(path)?;
         }
         for path in [&mut order.log, &mut order.root, &mut order.blacklist] {
-            *path = absolute(path.as_deref())?;
+            *path = path.as_deref().map(place).transpose()?;
         }
         if let Some(format) = &mut order.log_format
             && is_file(format)
@@ -124,9 +143,15 @@ impl ImportCrawl {
             bail!("paths: more than {MOST_PATHS}; name the directory that they lie in");
         }
         for (field, path) in self.files() {
+            let can_be_fetched = ["paths", "log", "root"].contains(&field);
+            if can_be_fetched && address(path).context(field)?.is_some() {
+                continue;
+            }
             let path = path.to_string_lossy();
             if path.contains("://") {
-                bail!("{field}: `{path}` is a URL where a file or directory is due");
+                bail!(
+                    "{field}: `{path}` is a URL where a file or directory is due; ftp://, ftps:// and sftp:// can be fetched"
+                );
             }
             if path.is_empty() || path.len() > LONGEST_PATH || path.contains('\0') {
                 bail!("{field}: this cannot be the path of a file");

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, bail};
+use bucket::{Bucket, Location};
 use store::{Collection, Durability};
 
 use crate::Holdings;
@@ -25,7 +26,7 @@ pub(super) fn for_import(
             wanted.display()
         );
     }
-    let collection = open(holdings, &lie, durability)?;
+    let collection = open(holdings, &settled, durability)?;
     let greatest = collection.greatest_number()?;
     let next = holdings.wait(holdings.catalog().next_number())?;
     if let Some(greatest) = greatest.filter(|greatest| *greatest >= next) {
@@ -39,7 +40,8 @@ pub(super) fn for_import(
 
 /// Opens the collection as it is.
 pub(super) fn of_holdings(holdings: &Holdings) -> anyhow::Result<Collection> {
-    open(holdings, &documents_directory(holdings)?, Durability::Page)
+    let place = holdings.wait(holdings.catalog().collection_place())?;
+    open(holdings, &place.unwrap_or_default(), Durability::Page)
 }
 
 /// Where the documents of the holdings lie.
@@ -49,11 +51,14 @@ pub fn documents_directory(holdings: &Holdings) -> anyhow::Result<PathBuf> {
 }
 
 /// A directory that is not there has lost its documents, or its disk: nothing is made in its place.
-fn open(
-    holdings: &Holdings,
-    directory: &Path,
-    durability: Durability,
-) -> anyhow::Result<Collection> {
+fn open(holdings: &Holdings, place: &str, durability: Durability) -> anyhow::Result<Collection> {
+    if Location::is_meant(place) {
+        let bucket = Bucket::open(Location::parse(place)?);
+        let bucket = bucket.context("the collection cannot be reached")?;
+        let spool = holdings.directory().join("spool");
+        return Ok(Collection::of_objects(Box::new(bucket), &spool)?);
+    }
+    let directory = &directory(holdings, place);
     let has_contents = || holdings.wait(holdings.catalog().contents_from(0, 1));
     if !directory.exists() && !has_contents()?.is_empty() {
         bail!(
@@ -66,8 +71,11 @@ fn open(
 
 /// A place as the catalog keeps it.
 fn named(holdings: &Holdings, place: &str) -> anyhow::Result<String> {
+    if Location::is_meant(place) {
+        return Ok(Location::parse(place)?.whole());
+    }
     if place.contains("://") {
-        bail!("documents cannot go to `{place}` yet; name a directory as import.collection");
+        bail!("documents cannot go to `{place}`; name a directory or s3://BUCKET/PREFIX");
     }
     let path = absolute(place).with_context(|| format!("`{place}` is no directory"))?;
     // The data directory can be moved with all that is in it.
@@ -91,6 +99,10 @@ fn is_same(one: &Path, other: &Path) -> bool {
 fn directory(holdings: &Holdings, place: &str) -> PathBuf {
     match place {
         "" => holdings.directory().join("documents"),
+        place if Location::is_meant(place) => match Location::parse(place) {
+            Ok(location) => PathBuf::from(location.shown()),
+            Err(_) => PathBuf::from(place),
+        },
         place => PathBuf::from(place),
     }
 }

@@ -11,6 +11,7 @@ use crawl::{Limits, LogFormat, LogIndex, LogSource, Source};
 use tempfile::NamedTempFile;
 
 use super::downloads;
+use super::harvested::{self, Harvested};
 use super::order::ImportCrawl;
 use crate::harvest::digest;
 
@@ -21,8 +22,8 @@ pub(super) struct Sources {
     pub(super) log: Option<LogIndex>,
     /// Files that are no crawl, and why.
     pub(super) refused: Vec<(PathBuf, String)>,
-    /// The list of files below a directory, as it was made for this import.
-    list: Option<(NamedTempFile, PathBuf)>,
+    /// Lists of the files below directories, as they were made for this import.
+    lists: Vec<(NamedTempFile, PathBuf)>,
 }
 
 impl Sources {
@@ -34,11 +35,18 @@ impl Sources {
         }
         order.check_places()?;
         let mut all = Vec::new();
-        let mut refused = Vec::new();
+        let fetched = order.fetched.iter();
+        let mut refused: Vec<_> = fetched.flat_map(|source| source.refused.clone()).collect();
         let mut directories = Vec::new();
+        let mut harvests = Vec::new();
         for path in &order.paths {
             let metadata = std::fs::metadata(path)
                 .with_context(|| format!("`{}` cannot be read", path.display()))?;
+            if order.log.is_none() && order.base_url.is_none() && harvested::is_data_directory(path)
+            {
+                harvests.push(path.clone());
+                continue;
+            }
             match crawl::open(path, limits) {
                 Ok(sources) if sources.is_empty() && metadata.is_dir() => {
                     directories.push(path.clone());
@@ -51,12 +59,15 @@ impl Sources {
             all,
             log: None,
             refused,
-            list: None,
+            lists: Vec::new(),
         };
+        for data in &harvests {
+            sources.add_harvested(data, limits)?;
+        }
         match (&order.log, &order.base_url) {
             (Some(log), _) => sources.add_log(order, log, directories, limits)?,
-            (None, Some(base)) => sources.add_downloads(base, directories, limits)?,
-            (None, None) => sources.refuse(&directories)?,
+            (None, Some(base)) => sources.add_downloads(base, &directories, limits)?,
+            (None, None) => sources.add_fetched(order, directories, limits)?,
         }
         if sources.all.is_empty() {
             let reasons = sources.refused.iter().map(|(_, reason)| reason.as_str());
@@ -66,24 +77,59 @@ impl Sources {
         Ok(sources)
     }
 
-    fn refuse(&self, directories: &[PathBuf]) -> anyhow::Result<()> {
-        match directories.first() {
-            Some(directory) => bail!(
-                "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log, and if its paths are those of URLs, name their beginning with --base-url",
-                directory.display()
-            ),
-            None => Ok(()),
+    /// Directories without archives that were fetched: their files have the URLs that they were fetched from.
+    fn add_fetched(
+        &mut self,
+        order: &ImportCrawl,
+        directories: Vec<PathBuf>,
+        limits: &Limits,
+    ) -> anyhow::Result<()> {
+        for directory in directories {
+            let fetched = order.fetched.iter();
+            let Some(source) = fetched.clone().find(|source| source.path == directory) else {
+                bail!(
+                    "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log, and if its paths are those of URLs, name their beginning with --base-url",
+                    directory.display()
+                );
+            };
+            self.add_downloads(&source.base_url, &[directory], limits)?;
         }
+        Ok(())
+    }
+
+    /// All that harvests unpacked, with the URLs that their records say.
+    fn add_harvested(&mut self, data: &Path, limits: &Limits) -> anyhow::Result<()> {
+        let found = Harvested::look(data).with_context(|| {
+            format!(
+                "what was harvested into `{}` cannot be found",
+                data.display()
+            )
+        })?;
+        if found.mirrors.is_empty() && found.warcs.is_empty() {
+            bail!(
+                "no harvest has unpacked anything into `{}`; harvest with --unpack or --warc, or name the files in it",
+                data.display()
+            );
+        }
+        for (mirror, list) in found.mirrors {
+            let source = LogSource::open(list.path(), &mirror, harvested::format()?, limits)?;
+            self.all.push(Source::Log(source));
+            self.lists.push((list, mirror));
+        }
+        for warcs in found.warcs {
+            self.all.extend(crawl::open(&warcs, limits)?);
+        }
+        Ok(())
     }
 
     /// All files below a directory.
     fn add_downloads(
         &mut self,
         base_url: &str,
-        directories: Vec<PathBuf>,
+        directories: &[PathBuf],
         limits: &Limits,
     ) -> anyhow::Result<()> {
-        let [directory] = &directories[..] else {
+        let [directory] = directories else {
             bail!(
                 "--base-url goes with one directory of files, and there are {}",
                 directories.len()
@@ -93,7 +139,7 @@ impl Sources {
         let format = downloads::format(base_url, true)?;
         let source = LogSource::open(list.path(), directory, format, limits)?;
         self.all.push(Source::Log(source));
-        self.list = Some((list, std::path::absolute(directory)?));
+        self.lists.push((list, std::path::absolute(directory)?));
         Ok(())
     }
 
@@ -166,8 +212,9 @@ impl Sources {
 
     /// What is meant by the file of a place, where that is a list which was made for this import.
     pub(super) fn real_place(&self, file: &Path) -> Option<&Path> {
-        let (list, directory) = self.list.as_ref()?;
-        (list.path() == file).then_some(directory)
+        let mut lists = self.lists.iter();
+        let (_, directory) = lists.find(|(list, _)| list.path() == file)?;
+        Some(directory)
     }
 }
 

@@ -21,7 +21,12 @@ impl Shared {
         log: &Log,
     ) -> anyhow::Result<()> {
         let order = match ImportCrawl::parse(&claim.job.parameters) {
-            Ok(order) => order,
+            Ok(mut order) => {
+                // Whoever typed in an address may not see all that this machine sees.
+                order.allow = self.options.client.allow.clone();
+                order.access = self.options.access.clone();
+                order
+            }
             Err(error) => return self.end_job(claim, running, log, finally(&error), &[]),
         };
         let decided = RefCell::new(None);
@@ -40,6 +45,7 @@ impl Shared {
         let tell = |news: ImportNews<'_>| match news {
             ImportNews::Note(note) => Log::new(holdings, id).info(note),
             ImportNews::Fates(_) => {}
+            ImportNews::Fetching(progress) => running.fetch(&progress),
             ImportNews::Progress(progress) => running.import(&progress),
         };
         // While the catalog is away the import waits, and goes on from the last group that is in it.

@@ -22,6 +22,7 @@ use std::time::Duration;
 use anyhow::Context;
 use catalog::{Claim, ClaimOptions, JobKind};
 use harvester::{Client, ClientOptions};
+use remote::Access;
 
 pub use self::bell::Bell;
 use self::ends::is_lost;
@@ -46,6 +47,8 @@ pub struct WorkerOptions {
     pub per_host: u32,
     /// How repositories are asked.
     pub client: ClientOptions,
+    /// What opens the servers that sources of imports are fetched from.
+    pub access: Access,
     /// How long a job that failed waits before it is tried again.
     pub backoff: Backoff,
     /// What is to be done after harvests.
@@ -81,6 +84,7 @@ impl Default for WorkerOptions {
             lease: Duration::from_secs(60),
             per_host: 1,
             client: ClientOptions::default(),
+            access: Access::of_environment(),
             backoff: Backoff::default(),
             hooks: Vec::new(),
         }

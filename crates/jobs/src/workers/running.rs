@@ -7,7 +7,7 @@ use catalog::{Beat, Claim, JobLease, JobProgress};
 use harvester::Stop;
 
 use crate::pulse::{Moment, Pulse};
-use crate::{ImportProgress, Progress};
+use crate::{FetchProgress, ImportProgress, Progress};
 
 /// A job, its way to stop, and how far it is.
 #[derive(Debug)]
@@ -79,6 +79,13 @@ impl Running {
             "{} new, {} updated, {} unchanged, {} deleted",
             counts.new, counts.updated, counts.unchanged, counts.deleted
         ));
+    }
+
+    /// Notes how far an import is with fetching its sources.
+    pub(super) fn fetch(&self, progress: &FetchProgress<'_>) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(progress.done, Some(progress.total))];
+        tally.note = Some(format!("fetching {}", progress.file));
     }
 
     /// Notes how far an import is.

@@ -1,12 +1,11 @@
 //! The files of a collection, one after the other.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 
 use super::name::{is_group, parse};
+use super::place::{Name, Place};
 use super::{METADATA, NOT_OURS, TEXT};
 use crate::Error;
-use crate::directory::Directory;
 
 /// A file of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,45 +49,52 @@ pub enum FileKind {
 /// Only the names of the directories on the way are held, so that a collection can have any number of files.
 #[derive(Debug)]
 pub struct CollectionFiles<'a> {
-    directory: &'a Directory,
+    place: &'a Place,
     /// Directories that are not looked at yet, the next one last.
     waiting: Vec<Vec<String>>,
     found: VecDeque<CollectionFile>,
 }
 
 impl<'a> CollectionFiles<'a> {
-    pub(super) fn new(directory: &'a Directory) -> Self {
+    pub(super) fn new(place: &'a Place) -> Self {
         Self {
-            directory,
+            place,
             waiting: vec![Vec::new()],
             found: VecDeque::new(),
         }
     }
 
     /// The files of one number.
-    pub(super) fn of(
-        directory: &'a Directory,
-        groups: &[String],
-    ) -> Result<Vec<CollectionFile>, Error> {
-        let mut files = Self::new(directory);
+    pub(super) fn of(place: &'a Place, groups: &[String]) -> Result<Vec<CollectionFile>, Error> {
+        let mut files = Self::new(place);
         files.look(groups)?;
         Ok(files.found.into())
     }
 
     fn look(&mut self, groups: &[String]) -> Result<(), Error> {
-        let path: PathBuf = groups.iter().collect();
+        let path = groups.join("/");
         let (mut directories, mut files) = (Vec::new(), Vec::new());
-        self.directory.names(&path, |name, is_directory| {
-            let name = String::from_utf8_lossy(name).into_owned();
-            match is_directory {
-                true if groups.is_empty() && NOT_OURS.contains(&&*name) => {}
-                true => directories.push(name),
-                false => files.push(name),
-            }
-        })?;
+        self.place.names(
+            &path,
+            |Name {
+                 name,
+                 is_directory,
+                 size,
+             }| {
+                match is_directory {
+                    true if groups.is_empty() && NOT_OURS.contains(&name) => {}
+                    true => directories.push(name.to_owned()),
+                    false => files.push((name.to_owned(), size)),
+                }
+            },
+        )?;
         files.sort_unstable();
-        for name in files {
-            if let Some(file) = self.file(groups, &path.join(&name), &name)? {
+        for (name, size) in files {
+            let path = match path.as_str() {
+                "" => name.clone(),
+                path => format!("{path}/{name}"),
+            };
+            if let Some(file) = self.file(groups, path, &name, size)? {
                 self.found.push_back(file);
             }
         }
@@ -105,10 +111,15 @@ impl<'a> CollectionFiles<'a> {
     fn file(
         &self,
         groups: &[String],
-        path: &Path,
+        path: String,
         name: &str,
+        size: Option<u64>,
     ) -> Result<Option<CollectionFile>, Error> {
-        let Some(size) = self.directory.size(path)? else {
+        let size = match size {
+            Some(size) => Some(size),
+            None => self.place.size(&path)?,
+        };
+        let Some(size) = size else {
             return Ok(None);
         };
         let is_ours = groups.iter().all(|group| is_group(group));
@@ -123,7 +134,6 @@ impl<'a> CollectionFiles<'a> {
                 None => FileKind::Document { number, extension },
             }
         });
-        let path = path.to_string_lossy().into_owned();
         Ok(Some(CollectionFile { path, kind, size }))
     }
 }

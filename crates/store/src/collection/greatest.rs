@@ -2,65 +2,62 @@
 //!
 //! Numbers are given out in order, so that the greatest directory of each level leads to the last of them.
 
-use std::path::PathBuf;
-
 use super::files::{CollectionFiles, FileKind};
 use super::name::{is_group, parse};
+use super::place::Place;
 use crate::Error;
-use crate::directory::Directory;
 
 /// The greatest number that has a file.
-pub(super) fn number(directory: &Directory) -> Result<Option<i64>, Error> {
-    let mut first = groups(directory, &[])?;
+pub(super) fn number(place: &Place) -> Result<Option<i64>, Error> {
+    let mut first = groups(place, &[])?;
     // Longer numbers begin with small groups again; who has so many has time to look at all.
     if first.last().is_some_and(|group| group == "999") {
-        return of_all(directory);
+        return of_all(place);
     }
     while let Some(group) = first.pop() {
-        if let Some(number) = below(directory, &[group])? {
+        if let Some(number) = below(place, &[group])? {
             return Ok(Some(number));
         }
     }
     Ok(None)
 }
 
-fn below(directory: &Directory, above: &[String]) -> Result<Option<i64>, Error> {
-    let mut groups = groups(directory, above)?;
+fn below(place: &Place, above: &[String]) -> Result<Option<i64>, Error> {
+    let mut groups = groups(place, above)?;
     while let Some(group) = groups.pop() {
         let mut path = above.to_vec();
         path.push(group);
-        if let Some(number) = below(directory, &path)? {
+        if let Some(number) = below(place, &path)? {
             return Ok(Some(number));
         }
     }
     let mut number = None;
-    directory.names(&above.iter().collect::<PathBuf>(), |name, is_directory| {
-        if !is_directory && let Ok(name) = std::str::from_utf8(name) {
-            number = number.max(parse(above, name).map(|(number, _)| number));
+    place.names(&above.join("/"), |name| {
+        if !name.is_directory {
+            number = number.max(parse(above, name.name).map(|(number, _)| number));
         }
     })?;
     Ok(number)
 }
 
 /// The directories of numbers in another, the greatest last.
-fn groups(directory: &Directory, above: &[String]) -> Result<Vec<String>, Error> {
+fn groups(place: &Place, above: &[String]) -> Result<Vec<String>, Error> {
     let mut groups = Vec::new();
     if above.len() >= MOST_GROUPS {
         return Ok(groups);
     }
-    directory.names(&above.iter().collect::<PathBuf>(), |name, is_directory| {
-        let name = String::from_utf8_lossy(name);
-        if is_directory && is_group(&name) {
-            groups.push(name.into_owned());
+    place.names(&above.join("/"), |name| {
+        if name.is_directory && is_group(name.name) {
+            groups.push(name.name.to_owned());
         }
     })?;
     groups.sort_unstable();
     Ok(groups)
 }
 
-fn of_all(directory: &Directory) -> Result<Option<i64>, Error> {
+fn of_all(place: &Place) -> Result<Option<i64>, Error> {
     let mut greatest = None;
-    for file in CollectionFiles::new(directory) {
+    for file in CollectionFiles::new(place) {
         greatest = greatest.max(match file?.kind {
             FileKind::Document { number, .. }
             | FileKind::Metadata { number, .. }

@@ -6,20 +6,21 @@
 mod files;
 mod greatest;
 mod name;
+mod place;
 mod same;
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::directory::{Directory, Durability};
-use crate::{Error, NewFile, temporary};
+use crate::{Error, NewFile, Objects, Reader, temporary};
 
 pub use self::files::{CollectionFile, CollectionFiles, FileKind};
 use self::name::{directory_of, file_of, is_extension};
+use self::place::Place;
 use self::same::is_same;
 
-/// The files of documents below one directory. It is shared by threads and by processes.
+/// The files of documents below one directory, or in a store of objects. It is shared by threads and by processes.
 ///
 /// ```
 /// use std::io::Write;
@@ -36,14 +37,22 @@ use self::same::is_same;
 /// ```
 #[derive(Debug)]
 pub struct Collection {
-    directory: Directory,
+    place: Place,
 }
 
 impl Collection {
     /// Opens a collection, makes its directory if need be, and removes what killed processes left half-written.
     pub fn open(directory: &Path, durability: Durability) -> Result<Self, Error> {
         Ok(Self {
-            directory: Directory::open(directory, durability)?,
+            place: Place::Directory(Directory::open(directory, durability)?),
+        })
+    }
+
+    /// A collection among the objects of a store. Files are filled in a directory on this machine first.
+    pub fn of_objects(objects: Box<dyn Objects>, spool: &Path) -> Result<Self, Error> {
+        let spool = Directory::open(spool, Durability::None)?;
+        Ok(Self {
+            place: Place::Objects { objects, spool },
         })
     }
 
@@ -54,14 +63,14 @@ impl Collection {
 
     /// Makes a file to be filled and then placed.
     pub fn create(&self) -> Result<NewFile, Error> {
-        self.directory.create()
+        self.place.create()
     }
 
     /// Puts a document that was filled at the path of its number, and returns the path. One with the same bytes may lie
     /// there already, placed by a process that was killed; one with others stays, and that is an error.
     pub fn place(&self, number: i64, extension: &str, file: NewFile) -> Result<String, Error> {
         let path = checked(number, extension)?;
-        if let Some(file) = self.directory.place_new(file, Path::new(&path))? {
+        if let Some(file) = self.place.place_new(file, &path)? {
             self.place_again(file, &path)?;
         }
         Ok(path)
@@ -70,12 +79,12 @@ impl Collection {
     /// Deals with a file that is where a new one is due.
     fn place_again(&self, file: NewFile, path: &str) -> Result<(), Error> {
         let error = |error| Error::io("read", &self.absolute(path), error);
-        let there = self.read(path)?;
+        let mut there = self.read(path)?;
         // A loss of power leaves files that have their names and not yet their bytes.
-        if there.metadata().map_err(error)?.len() == 0 {
-            return self.directory.place(file, Path::new(path));
+        if there.length() == 0 {
+            return self.place.place(file, path);
         }
-        match is_same(file.file(), &there).map_err(error)? {
+        match is_same(file.file(), &mut there).map_err(error)? {
             true => Ok(()),
             false => Err(Error::Occupied {
                 path: self.absolute(path),
@@ -86,8 +95,8 @@ impl Collection {
     /// Moves a document to the path of another number where no file is; whether none was.
     pub fn renumber(&self, path: &str, number: i64, extension: &str) -> Result<bool, Error> {
         let to = checked(number, extension)?;
-        let moved = self.directory.move_new(Path::new(path), Path::new(&to))?;
-        self.directory.prune(Path::new(path))?;
+        let moved = self.place.move_new(path, &to)?;
+        self.place.prune(path)?;
         Ok(moved)
     }
 
@@ -98,8 +107,8 @@ impl Collection {
                 0 => format!("{SET_ASIDE}/{path}"),
                 _ => format!("{SET_ASIDE}/{path}.{attempt}"),
             };
-            if self.directory.move_new(Path::new(path), Path::new(&to))? {
-                self.directory.prune(Path::new(path))?;
+            if self.place.move_new(path, &to)? {
+                self.place.prune(path)?;
                 return Ok(to);
             }
         }
@@ -130,57 +139,57 @@ impl Collection {
         let text = checked(number, TEXT)?;
         // The document goes last: as long as it is there, somebody finds it and what belongs to it.
         for path in [format!("{document}{METADATA}"), text, document.clone()] {
-            self.directory.remove(Path::new(&path))?;
+            self.place.remove(&path)?;
         }
-        self.directory.prune(Path::new(&document))?;
+        self.place.prune(&document)?;
         Ok(())
     }
 
     /// Removes one file, as [`Collection::files`] names it, and directories that are empty then.
     pub fn remove_file(&self, path: &str) -> Result<bool, Error> {
-        let removed = self.directory.remove(Path::new(path))?;
-        self.directory.prune(Path::new(path))?;
+        let removed = self.place.remove(path)?;
+        self.place.prune(path)?;
         Ok(removed)
     }
 
     /// Opens a file of the collection for reading.
-    pub fn read(&self, path: &str) -> Result<File, Error> {
-        self.directory.read(Path::new(path))
+    pub fn read(&self, path: &str) -> Result<Reader, Error> {
+        self.place.read(path)
     }
 
     /// The greatest number that a file has, as far as can be told without looking at all of them.
     pub fn greatest_number(&self) -> Result<Option<i64>, Error> {
-        greatest::number(&self.directory)
+        greatest::number(&self.place)
     }
 
     /// All files, in the order of their paths. Those whose names are not ours are among them.
     pub fn files(&self) -> CollectionFiles<'_> {
-        CollectionFiles::new(&self.directory)
+        CollectionFiles::new(&self.place)
     }
 
     /// The files in the directory of a number.
     pub fn files_of(&self, number: i64) -> Result<Vec<CollectionFile>, Error> {
         let directory = directory_of(number);
         let groups: Vec<_> = directory.split('/').map(str::to_owned).collect();
-        CollectionFiles::of(&self.directory, &groups)
+        CollectionFiles::of(&self.place, &groups)
     }
 
     /// Waits until all files written since the last time are safe on the disk, if that is wanted. To be called before
     /// the catalog commits what it knows of them.
     pub fn sync(&self) -> Result<(), Error> {
-        self.directory.sync()
+        self.place.sync()
     }
 
-    /// Where a file is in the file system.
+    /// Where a file is in the file system or in the store.
     pub fn absolute(&self, path: &str) -> PathBuf {
-        self.directory.absolute(Path::new(path))
+        self.place.absolute(path)
     }
 
     fn write(&self, path: String, bytes: &[u8]) -> Result<String, Error> {
         let mut file = self.create()?;
         file.write_all(bytes)
             .map_err(|error| Error::io("written", Path::new(&path), error))?;
-        self.directory.place(file, Path::new(&path))?;
+        self.place.place(file, &path)?;
         Ok(path)
     }
 }

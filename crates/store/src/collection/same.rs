@@ -1,13 +1,15 @@
 //! Whether two files have the same bytes.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 
-/// Compares from the beginning, wherever the files were last read or written.
-pub(super) fn is_same(one: &File, other: &File) -> io::Result<bool> {
+use crate::Reader;
+
+/// Compares from the beginning, wherever the first was last read or written. The second was just opened.
+pub(super) fn is_same(one: &File, other: &mut Reader) -> io::Result<bool> {
     let length = one.metadata()?.len();
-    if length != other.metadata()?.len() {
+    if length != other.length() {
         return Ok(false);
     }
     let (mut left, mut right) = (vec![0; BLOCK], vec![0; BLOCK]);
@@ -16,7 +18,7 @@ pub(super) fn is_same(one: &File, other: &File) -> io::Result<bool> {
         let rest = usize::try_from(length - at).map_or(BLOCK, |rest| rest.min(BLOCK));
         let (left, right) = (&mut left[..rest], &mut right[..rest]);
         one.read_exact_at(left, at)?;
-        other.read_exact_at(right, at)?;
+        other.read_exact(right)?;
         if left != right {
             return Ok(false);
         }

@@ -46,6 +46,17 @@ impl Mirror {
         path::of(url, self.home.as_deref()).ok_or_else(|| not_a_url(url))
     }
 
+    /// Where the file of a URL lies, if there is one.
+    pub fn find(&self, url: &str) -> Result<Option<PathBuf>, Error> {
+        let path = self.path(url)?;
+        for path in [aside(&path), path] {
+            if self.is_kind(&path, FileType::is_file)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
     /// Writes the file of a URL and returns its path.
     pub fn write(
         &self,

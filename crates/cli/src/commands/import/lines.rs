@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use jobs::{Fate, FateKind, ImportNews, ImportProgress};
+use jobs::{Fate, FateKind, FetchProgress, ImportNews, ImportProgress};
 
 use crate::text::plain;
 
@@ -43,6 +43,7 @@ impl Lines {
             _ if self.quiet => {}
             ImportNews::Note(note) => self.bar.suspend(|| eprintln!("{}", plain(note))),
             ImportNews::Fates(fates) => self.fates(fates),
+            ImportNews::Fetching(progress) => self.fetching(progress),
             ImportNews::Progress(progress) => self.progress(progress),
         }
     }
@@ -79,6 +80,13 @@ impl Lines {
             }
             false => format!("{word:<10} {name}{detail}\n"),
         }
+    }
+
+    fn fetching(&self, progress: &FetchProgress<'_>) {
+        self.bar.set_length(progress.total);
+        self.bar.set_position(progress.done);
+        self.bar
+            .set_message(format!("fetching {}", plain(progress.file)));
     }
 
     fn progress(&self, progress: &ImportProgress<'_>) {

@@ -25,7 +25,9 @@ use crate::config::{Config, ImportConfig};
 ///
 /// WARC and ARC files, compressed or not, WACZ files, and directories of them are told by their content, not by their
 /// names. Mirrors and downloads are imported with the list of what is in them: see --log. PDF and PostScript documents
-/// are taken, whatever the server called them; see --types for others. Nothing is fetched from the web.
+/// are taken, whatever the server called them; see --types for others. What is at ftp://, ftps:// or sftp:// addresses is
+/// fetched to DIR/fetched first, and only what is not there yet. Nothing is fetched from the web. Of a data directory,
+/// what harvests unpacked is imported, with the URLs that their records say.
 ///
 /// Documents go to DIR/documents, each with its digests, URL, parent and dates in the catalog DIR/catalog.sqlite. The same
 /// bytes are kept once. An import that was interrupted goes on where it was, and one that is done again changes nothing.
@@ -33,8 +35,8 @@ use crate::config::{Config, ImportConfig};
 /// Exits with 0 if all was imported, with 3 if something could not be read, and with 1 if the import failed.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Archives, directories of archives, or the directory of a mirror
-    #[arg(value_name = "PATH")]
+    /// Archives, directories of archives, or the directory of a mirror; here or at an address: sftp://USER@HOST/DIR/
+    #[arg(value_name = "PATH|ADDRESS")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     holdings: HoldingsOptions,
@@ -143,6 +145,7 @@ impl Import {
         let separate = self.no_database.as_ref().or(config.no_database.as_ref());
         if self.dry_run || separate.is_some() {
             stop_on_signal(stop.clone())?;
+            let order = &jobs::fetch_sources(self.holdings.data(), order, stop, &tell)?;
             return match separate {
                 Some(directory) if !self.dry_run => {
                     jobs::import_separately(directory, order, stop, &tell)
@@ -159,6 +162,9 @@ impl Import {
 /// Finds what is not there, for those who do not wait for the worker who would.
 pub(crate) fn check_files(order: &ImportCrawl) -> anyhow::Result<()> {
     for (_, path) in order.files() {
+        if jobs::address(path)?.is_some() {
+            continue;
+        }
         std::fs::metadata(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
     }
     Ok(())

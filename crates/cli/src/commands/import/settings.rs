@@ -28,6 +28,9 @@ pub(crate) struct Taking {
     /// What becomes of the older content of a document that changed [default: replace]
     #[arg(long, value_enum)]
     versions: Option<Versions>,
+    /// Where documents go, if not to DIR/documents: a directory, or s3://BUCKET/PREFIX. The first import decides
+    #[arg(long, value_name = "DIR|URL")]
+    collection: Option<String>,
     /// Do not wait until files have reached the disk: faster, and a loss of power can cost some
     #[arg(long)]
     no_sync: bool,
@@ -93,6 +96,7 @@ impl Taking {
         if let Some(versions) = self.versions {
             order.keep_versions = versions == Versions::Keep;
         }
+        change(&mut order.collection, &self.collection);
         if self.no_sync {
             order.durability = Durability::None;
         }

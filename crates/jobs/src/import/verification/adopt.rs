@@ -3,8 +3,6 @@
 //! A kill at any moment leaves each of them whole somewhere in the collection, together with its `.met` file, for the
 //! next repair to find.
 
-use std::io::Seek;
-
 use catalog::{
     CaptureRow, ContentEntry, ContentRow, GroupCommit, ImportCounters, ParentRow, Placement,
 };
@@ -60,8 +58,7 @@ impl Verifying<'_> {
                 return Ok(Adopted::Unreadable { why });
             }
         };
-        let read = bytes.rewind().and_then(|()| digests(&mut bytes));
-        let digests = match read {
+        let digests = match digests(&mut bytes) {
             Ok(digests) => digests,
             Err(error) => {
                 let why = unreadable(&orphan.path, &error);

@@ -140,10 +140,8 @@ pub(super) fn problem(collection: &Collection, content: &ContentEntry) -> Option
         Err(error) if error.is_missing() => return Some(Problem::Missing),
         Err(error) => return Some(Problem::Unreadable(error.to_string())),
     };
-    match file.metadata() {
-        Ok(metadata) if metadata.len() != content.size => return Some(Problem::OtherSize),
-        Ok(_) => {}
-        Err(error) => return Some(Problem::Unreadable(unreadable(&path, &error))),
+    if file.length() != content.size {
+        return Some(Problem::OtherSize);
     }
     match digests(&mut file) {
         Ok(digests) => {

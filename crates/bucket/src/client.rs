@@ -1,0 +1,393 @@
+//! Speaks to a store: the few requests that a collection needs, each tried again if the store is busy.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use jiff::Timestamp;
+use reqwest::{Body, Client, Method, Response, StatusCode};
+use sha2::{Digest, Sha256};
+use store::{Objects, Reader as StoreReader};
+use tokio::runtime::Runtime;
+use url::Url;
+
+use crate::Location;
+use crate::credentials::Credentials;
+use crate::encoding::hex;
+use crate::listing::{self, Page};
+use crate::reader::Reader;
+use crate::signature::{Unsigned, query, sign};
+
+/// A bucket, for code that blocks. Threads share one.
+#[derive(Debug)]
+pub struct Bucket {
+    location: Location,
+    credentials: Credentials,
+    client: Client,
+    runtime: Arc<Runtime>,
+    shown: String,
+}
+
+/// What is asked for.
+#[derive(Default)]
+struct Ask<'a> {
+    key: &'a str,
+    query: &'a [(&'a str, &'a str)],
+    headers: Vec<(&'a str, String)>,
+    body: Option<(&'a File, u64, String)>,
+}
+
+impl Bucket {
+    /// Opens a bucket that is there and that the keys of the environment open.
+    pub fn open(location: Location) -> io::Result<Self> {
+        let credentials = Credentials::find()?;
+        // Whoever was first has installed the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder()
+            .user_agent(concat!("garner/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECT)
+            .read_timeout(SILENCE)
+            .tcp_nodelay(true)
+            .build()
+            .map_err(io::Error::other)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?;
+        let bucket = Self {
+            shown: location.shown(),
+            location,
+            credentials,
+            client,
+            runtime: Arc::new(runtime),
+        };
+        // That it is not there, or not for us, should be known now.
+        bucket.page("", Some("1"), None)?;
+        Ok(bucket)
+    }
+
+    fn page(&self, prefix: &str, most: Option<&str>, next: Option<&str>) -> io::Result<Page> {
+        let mut query = vec![
+            ("list-type", "2"),
+            ("delimiter", "/"),
+            ("encoding-type", "url"),
+            ("prefix", prefix),
+        ];
+        query.extend(most.map(|most| ("max-keys", most)));
+        query.extend(next.map(|next| ("continuation-token", next)));
+        let ask = Ask {
+            query: &query,
+            ..Ask::default()
+        };
+        let response = self.send(&Method::GET, &ask)?;
+        let response = self.expect(response, "")?;
+        let bytes = self.whole(response)?;
+        listing::parse(&String::from_utf8_lossy(&bytes))
+    }
+
+    /// Sends a request, again if the store does not answer or says that it is busy.
+    fn send(&self, method: &Method, ask: &Ask<'_>) -> io::Result<Response> {
+        let mut wait = FIRST_WAIT;
+        for attempt in 1.. {
+            let sent = self.runtime.block_on(self.try_send(method, ask));
+            let is_busy = |status: StatusCode| {
+                status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
+                    || status == StatusCode::TOO_MANY_REQUESTS
+            };
+            match sent {
+                Ok(response) if !is_busy(response.status()) || attempt == ATTEMPTS => {
+                    return Ok(response);
+                }
+                Err(error) if attempt == ATTEMPTS => return Err(error),
+                _ => {}
+            }
+            std::thread::sleep(wait);
+            wait *= 2;
+        }
+        Err(io::ErrorKind::TimedOut.into())
+    }
+
+    async fn try_send(&self, method: &Method, ask: &Ask<'_>) -> io::Result<Response> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            io::Error::other(format!("{} does not answer: {why}", self.shown))
+        };
+        let mut url = Url::parse(&self.location.url(ask.key)).map_err(|error| wrong(&error))?;
+        let digest = match &ask.body {
+            Some((_, _, digest)) => digest.clone(),
+            None => hex(&Sha256::digest(b"")),
+        };
+        let unsigned = Unsigned {
+            method: method.as_str(),
+            url: &url,
+            query: ask.query,
+            headers: &ask.headers,
+            digest: &digest,
+        };
+        let headers = sign(
+            &unsigned,
+            &self.credentials,
+            self.location.region(),
+            Timestamp::now(),
+        );
+        if !ask.query.is_empty() {
+            url.set_query(Some(&query(ask.query)));
+        }
+        let mut request = self.client.request(method.clone(), url);
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some((file, length, _)) = &ask.body {
+            request = request.header("content-length", length.to_string());
+            request = request.body(body(file, *length)?);
+        }
+        request
+            .send()
+            .await
+            .map_err(|error| wrong(&chain(&error.without_url())))
+    }
+
+    /// The answer, if it is a good one; else what the store says.
+    fn expect(&self, response: Response, path: &str) -> io::Result<Response> {
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let bytes = self.whole(response).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let said = |name: &str| {
+            let (_, rest) = text.split_once(&format!("<{name}>"))?;
+            let (said, _) = rest.split_once("</")?;
+            Some(
+                said.chars()
+                    .filter(|c| !c.is_control())
+                    .take(200)
+                    .collect::<String>(),
+            )
+        };
+        let code = said("Code").unwrap_or_else(|| status.to_string());
+        let message = said("Message").unwrap_or_default();
+        let kind = match (status, code.as_str()) {
+            // Without the bucket nothing is certain about its objects.
+            (StatusCode::NOT_FOUND, "NoSuchBucket") => io::ErrorKind::Other,
+            (StatusCode::NOT_FOUND, _) => io::ErrorKind::NotFound,
+            (StatusCode::FORBIDDEN, _) => io::ErrorKind::PermissionDenied,
+            _ => io::ErrorKind::Other,
+        };
+        let place = match path {
+            "" => self.shown.clone(),
+            path => format!("{}/{path}", self.shown),
+        };
+        Err(io::Error::new(kind, format!("{place}: {code} {message}")))
+    }
+
+    /// An answer that is short by its nature.
+    fn whole(&self, mut response: Response) -> io::Result<Vec<u8>> {
+        self.runtime.block_on(async {
+            let mut bytes = Vec::new();
+            while let Some(chunk) = response.chunk().await.map_err(io::Error::other)? {
+                if bytes.len() + chunk.len() > LONGEST_ANSWER {
+                    return Err(io::Error::other("the store answers without end"));
+                }
+                bytes.extend_from_slice(&chunk);
+            }
+            Ok(bytes)
+        })
+    }
+}
+
+impl Objects for Bucket {
+    fn location(&self) -> &str {
+        &self.shown
+    }
+
+    fn put(&self, path: &str, file: &File, is_new: bool) -> io::Result<bool> {
+        let length = file.metadata()?.len();
+        if length > LONGEST {
+            return Err(io::Error::other(format!(
+                "{length} bytes are too many for one object"
+            )));
+        }
+        let key = self.location.key(path);
+        let digest = digest(file, length)?;
+        let headers = match is_new {
+            true => vec![("if-none-match", "*".to_owned())],
+            false => Vec::new(),
+        };
+        let mut ask = Ask {
+            key: &key,
+            headers,
+            body: Some((file, length, digest)),
+            ..Ask::default()
+        };
+        let mut response = self.send(&Method::PUT, &ask)?;
+        if is_new && response.status() == StatusCode::NOT_IMPLEMENTED {
+            // Not every store knows the condition. The catalog gives each number to one import only.
+            if self.size(path)?.is_some() {
+                return Ok(false);
+            }
+            ask.headers.clear();
+            response = self.send(&Method::PUT, &ask)?;
+        }
+        if is_new
+            && matches!(
+                response.status(),
+                StatusCode::PRECONDITION_FAILED | StatusCode::CONFLICT
+            )
+        {
+            return Ok(false);
+        }
+        self.expect(response, path).map(|_| true)
+    }
+
+    fn get(&self, path: &str) -> io::Result<StoreReader> {
+        let key = self.location.key(path);
+        let ask = Ask {
+            key: &key,
+            ..Ask::default()
+        };
+        let response = self.expect(self.send(&Method::GET, &ask)?, path)?;
+        let length = response.content_length();
+        let length = length.ok_or_else(|| io::Error::other("the store does not tell a size"))?;
+        let reader = Reader {
+            response,
+            runtime: Arc::clone(&self.runtime),
+            block: Bytes::new(),
+            left: length,
+        };
+        Ok(StoreReader::new(Box::new(reader), length))
+    }
+
+    fn size(&self, path: &str) -> io::Result<Option<u64>> {
+        let key = self.location.key(path);
+        let ask = Ask {
+            key: &key,
+            ..Ask::default()
+        };
+        let response = self.send(&Method::HEAD, &ask)?;
+        if response.status() == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        let response = self.expect(response, path)?;
+        let length = response.headers().get("content-length");
+        let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+        Ok(Some(length.unwrap_or(0)))
+    }
+
+    fn copy(&self, from: &str, to: &str) -> io::Result<()> {
+        let key = self.location.key(to);
+        let source = format!("/{}/{}", self.location.bucket, self.location.key(from));
+        let source = crate::encoding::encoded(&source, true);
+        let ask = Ask {
+            key: &key,
+            headers: vec![("x-amz-copy-source", source)],
+            ..Ask::default()
+        };
+        let response = self.expect(self.send(&Method::PUT, &ask)?, from)?;
+        // A copy can fail after the answer has begun.
+        let bytes = self.whole(response)?;
+        match String::from_utf8_lossy(&bytes).contains("<Error>") {
+            true => Err(io::Error::other(format!(
+                "{}/{from} cannot be copied",
+                self.shown
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    fn remove(&self, path: &str) -> io::Result<()> {
+        let key = self.location.key(path);
+        let ask = Ask {
+            key: &key,
+            ..Ask::default()
+        };
+        let response = self.send(&Method::DELETE, &ask)?;
+        match response.status() {
+            StatusCode::NOT_FOUND => Ok(()),
+            _ => self.expect(response, path).map(|_| ()),
+        }
+    }
+
+    fn names(&self, directory: &str, see: &mut dyn FnMut(&str, Option<u64>)) -> io::Result<()> {
+        let mut prefix = self.location.key(directory);
+        if !prefix.is_empty() && !prefix.ends_with('/') {
+            prefix.push('/');
+        }
+        let mut next = None;
+        loop {
+            let page = self.page(&prefix, None, next.as_deref())?;
+            for (key, size) in &page.objects {
+                match key.strip_prefix(&prefix) {
+                    Some(name) if !name.is_empty() => see(name, Some(*size)),
+                    _ => {}
+                }
+            }
+            for deeper in &page.deeper {
+                let name = deeper.strip_prefix(&prefix).unwrap_or_default();
+                let name = name.trim_end_matches('/');
+                if !name.is_empty() {
+                    see(name, None);
+                }
+            }
+            // A store that says the same again would never end.
+            if page.next.is_none() || page.next == next {
+                return Ok(());
+            }
+            next = page.next;
+        }
+    }
+}
+
+/// The bytes of a file from its beginning, block by block.
+fn body(file: &File, length: u64) -> io::Result<Body> {
+    let file = file.try_clone()?;
+    let blocks = futures_util::stream::unfold((file, 0), move |(file, at)| async move {
+        if at >= length {
+            return None;
+        }
+        let rest = usize::try_from(length - at).map_or(BLOCK, |rest| rest.min(BLOCK));
+        let mut block = vec![0; rest];
+        let read = file
+            .read_exact_at(&mut block, at)
+            .map(|()| Bytes::from(block));
+        Some((read, (file, at + rest as u64)))
+    });
+    Ok(Body::wrap_stream(blocks))
+}
+
+fn digest(file: &File, length: u64) -> io::Result<String> {
+    let mut digest = Sha256::new();
+    let mut block = vec![0; BLOCK];
+    let mut at = 0;
+    while at < length {
+        let rest = usize::try_from(length - at).map_or(BLOCK, |rest| rest.min(BLOCK));
+        file.read_exact_at(&mut block[..rest], at)?;
+        digest.update(&block[..rest]);
+        at += rest as u64;
+    }
+    Ok(hex(&digest.finalize()))
+}
+
+/// An error with what lies beneath it.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(&format!(": {error}"));
+        source = error.source();
+    }
+    text
+}
+
+const ATTEMPTS: u32 = 5;
+const FIRST_WAIT: Duration = Duration::from_millis(200);
+const CONNECT: Duration = Duration::from_secs(30);
+const SILENCE: Duration = Duration::from_secs(120);
+const BLOCK: usize = 256 << 10;
+/// What a store takes in one request.
+const LONGEST: u64 = 5 << 30;
+/// A thousand keys of a kilobyte each have room.
+const LONGEST_ANSWER: usize = 16 << 20;

@@ -1,0 +1,10 @@
+//! Files fetched from real servers, and from one that means harm. One line per file on what belongs there.
+
+/// What tests share.
+mod common;
+/// A real FTP server, encrypted or not, poor or fickle.
+mod ftp;
+/// A server that does what no honest one does.
+mod hostile;
+/// A real SSH server.
+mod sftp;

@@ -1,0 +1,32 @@
+//! What a collection needs of a place that is no directory.
+
+use std::fmt::Debug;
+use std::fs::File;
+use std::io;
+
+use crate::Reader;
+
+/// Objects with names that have slashes in them, in a store such as Amazon's S3. Each is there whole or not at all, and is
+/// safe when a call that writes it returns. That there is none is told as [`io::ErrorKind::NotFound`], and only that.
+pub trait Objects: Debug + Send + Sync {
+    /// Where they are, for people.
+    fn location(&self) -> &str;
+
+    /// Puts what a file holds under a name. If it `is_new`, what has the name stays; whether it was put.
+    fn put(&self, path: &str, file: &File, is_new: bool) -> io::Result<bool>;
+
+    /// Opens an object.
+    fn get(&self, path: &str) -> io::Result<Reader>;
+
+    /// How many bytes an object has, if it is there.
+    fn size(&self, path: &str) -> io::Result<Option<u64>>;
+
+    /// Puts what one name has under another, in the place of what has that.
+    fn copy(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes an object. That there is none is no error.
+    fn remove(&self, path: &str) -> io::Result<()>;
+
+    /// Calls `see` with each name in a directory: that of an object with its size, that of a directory without one.
+    fn names(&self, directory: &str, see: &mut dyn FnMut(&str, Option<u64>)) -> io::Result<()>;
+}

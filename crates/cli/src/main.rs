@@ -39,6 +39,9 @@ enum Command {
     WithQuiet(commands::with_quiet::WithQuiet),
     Account(commands::account::Account),
     Filter(commands::filter::Filter),
+    Text(commands::text::Text),
+    #[command(hide = true)]
+    Confine(commands::confine::Confine),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
 }
@@ -59,6 +62,8 @@ fn main() -> ExitCode {
         Command::WithQuiet(command) => command.run(),
         Command::Account(command) => command.run(),
         Command::Filter(command) => command.run(),
+        Command::Text(command) => command.run(),
+        Command::Confine(command) => Ok(command.run()),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 mod choices;
 pub(crate) mod completions;
+pub(crate) mod confine;
 pub(crate) mod explain;
 pub(crate) mod filter;
 pub(crate) mod harvest;
@@ -18,6 +19,7 @@ pub(crate) mod robots;
 pub(crate) mod schedule;
 pub(crate) mod serve;
 mod stopping;
+pub(crate) mod text;
 pub(crate) mod up;
 pub(crate) mod with_quiet;
 pub(crate) mod worker;

@@ -49,7 +49,7 @@ impl Group {
             }
             stdout.read_some()?;
             stderr.read_some()?;
-            if stdout.is_full() {
+            if stdout.is_full() || stderr.is_full() {
                 return Ok(false);
             }
         }

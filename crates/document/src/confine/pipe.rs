@@ -14,6 +14,7 @@ pub(super) struct Pipe {
     pub(super) overflowed: bool,
     /// Whether what comes behind the limit is read and thrown away, so that the writer can go on.
     goes_on: bool,
+    seen: u64,
 }
 
 impl Pipe {
@@ -28,6 +29,7 @@ impl Pipe {
             limit,
             overflowed: false,
             goes_on,
+            seen: 0,
         })
     }
 
@@ -37,7 +39,7 @@ impl Pipe {
 
     /// Whether the writer has to be stopped.
     pub(super) fn is_full(&self) -> bool {
-        self.overflowed && !self.goes_on
+        self.overflowed && (!self.goes_on || self.seen > MOST_SEEN)
     }
 
     /// Reads once, if there is something; tells whether there was.
@@ -68,8 +70,12 @@ impl Pipe {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
+        self.seen += bytes.len() as u64;
         let room = self.limit - self.kept.len();
         self.overflowed |= bytes.len() > room;
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }
+
+/// Who complains at such length never ends.
+const MOST_SEEN: u64 = 64 * 1024 * 1024;

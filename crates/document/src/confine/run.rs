@@ -152,7 +152,7 @@ impl Confiner {
 
         let complaints = String::from_utf8_lossy(&stderr.kept).into_owned();
         let end = match () {
-            () if stdout.is_full() => End::TooMuchPrinted,
+            () if stdout.is_full() || stderr.is_full() => End::TooMuchPrinted,
             () if time_over => End::TimeOver,
             () => end_of(status, &complaints),
         };

@@ -34,7 +34,8 @@ pub(super) fn pdftotext(work: &Work<'_>, input: &Input) -> Extracted {
     let (text, pages) = text_of(&ended.printed);
     let mut extracted = judge(&ended, text, pages);
     extracted.engine = engine;
-    if extracted.outcome == Outcome::Text && substance::is_thin(&extracted.text, pages) {
+    let is_all = extracted.outcome == Outcome::Text && !extracted.truncated;
+    if is_all && substance::is_thin(&extracted.text, pages) {
         extracted.outcome = match picture::shows_something(work, input) {
             true => Outcome::ImageOnly,
             false if extracted.text.trim().is_empty() => Outcome::Empty,

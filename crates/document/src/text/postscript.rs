@@ -197,9 +197,9 @@ fn beginning(head: &[u8]) -> Option<u64> {
         .windows(2)
         .enumerate()
         .filter(|(_, window)| window == b"%!");
-    let place = places.find(|(at, _)| {
-        let before = at.checked_sub(1).and_then(|before| head.get(before));
-        before.is_none_or(|before| matches!(before, b'\r' | b'\n' | 0x04 | b' ' | 0xBF))
+    let place = places.find(|(at, _)| match &head[..*at] {
+        b"\xEF\xBB\xBF" | [.., b'\r' | b'\n' | 0x04] => true,
+        before => before.iter().all(u8::is_ascii_whitespace),
     });
     place.map(|(at, _)| at as u64)
 }

@@ -62,6 +62,8 @@ mod repository;
 
 /// Schedules, and how they become harvests.
 mod schedule;
+/// The text of documents, and what is said of those that have none.
+mod text;
 /// Everything in one process: started, stopped, killed.
 mod up;
 /// Workers in several processes on one catalog: taken over, fenced, a database that goes away.

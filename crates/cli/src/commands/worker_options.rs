@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
+use document::confine::Confiner;
 use jobs::{Holdings, WorkerOptions};
 
 use crate::config::Config;
@@ -75,6 +76,7 @@ impl Config {
             client: self.network.client_options()?,
             backoff: self.jobs.backoff(),
             hooks: self.hook.clone(),
+            confiner: Some(Confiner::this_program("confine")),
             ..WorkerOptions::default()
         })
     }

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use catalog::{Claim, ClaimOptions, JobKind};
+use document::confine::Confiner;
 use harvester::{Client, ClientOptions};
 
 pub use self::bell::Bell;
@@ -49,6 +50,9 @@ pub struct WorkerOptions {
     pub backoff: Backoff,
     /// What is to be done after harvests.
     pub hooks: Vec<Hook>,
+    /// How this program executes itself so that a hook's command ends with it, also if it is killed; none: such a command
+    /// goes on.
+    pub confiner: Option<Confiner>,
 }
 
 /// Workers that are at work until they are stopped.
@@ -82,6 +86,7 @@ impl Default for WorkerOptions {
             client: ClientOptions::default(),
             backoff: Backoff::default(),
             hooks: Vec::new(),
+            confiner: None,
         }
     }
 }

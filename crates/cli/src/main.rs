@@ -40,13 +40,14 @@ enum Command {
     Account(commands::account::Account),
     Filter(commands::filter::Filter),
     Text(commands::text::Text),
-    #[command(hide = true)]
-    Confine(commands::confine::Confine),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = commands::confine::run_if_asked() {
+        return code;
+    }
     let result = match Garner::parse().command {
         Command::Serve(command) => command.run(),
         Command::Explain(command) => command.run(),
@@ -63,7 +64,6 @@ fn main() -> ExitCode {
         Command::Account(command) => command.run(),
         Command::Filter(command) => command.run(),
         Command::Text(command) => command.run(),
-        Command::Confine(command) => Ok(command.run()),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };

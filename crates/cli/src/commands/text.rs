@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use document::confine::Confiner;
 use document::media_type;
 use document::text::{ExtractOptions, Extracted, Extractor, Outcome};
 use serde::Serialize;
 
+use super::confine::confiner;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
@@ -94,7 +94,7 @@ impl Text {
     }
 
     fn options(&self) -> ExtractOptions {
-        let mut options = ExtractOptions::new(Confiner::this_program("confine"));
+        let mut options = ExtractOptions::new(confiner());
         options.office = true;
         options.pages = self.pages;
         if !self.language.is_empty() {

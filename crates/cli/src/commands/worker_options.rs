@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use document::confine::Confiner;
 use jobs::{Holdings, WorkerOptions};
 
+use super::confine::confiner;
 use crate::config::Config;
 
 /// Where jobs are, and how they run. Flags win over the configuration file.
@@ -76,7 +76,7 @@ impl Config {
             client: self.network.client_options()?,
             backoff: self.jobs.backoff(),
             hooks: self.hook.clone(),
-            confiner: Some(Confiner::this_program("confine")),
+            confiner: Some(confiner()),
             ..WorkerOptions::default()
         })
     }

@@ -138,19 +138,19 @@ impl Engines {
     /// The name and the version of a program, which `ask` finds out the first time.
     pub(super) fn version(&self, engine: Engine, ask: impl FnOnce() -> Option<String>) -> String {
         let asked = self.known(engine).version.clone();
-        let version = asked.or_else(|| {
-            let printed = ask()?;
-            let version = number_in(&printed).to_owned();
+        let version = asked.unwrap_or_else(|| {
+            // One that does not tell is not asked again.
+            let version = number_in(&ask().unwrap_or_default()).to_owned();
             self.known(engine).version = Some(version.clone());
-            Some(version)
+            version
         });
         let name = match engine {
             Engine::Ghostscript => "ghostscript",
             other => other.program(),
         };
-        match version.as_deref() {
-            None | Some("") => name.to_owned(),
-            Some(version) => format!("{name} {version}"),
+        match version.as_str() {
+            "" => name.to_owned(),
+            version => format!("{name} {version}"),
         }
     }
 

@@ -55,12 +55,10 @@ fn pages_of(work: &Work<'_>, input: &Input, pages: Option<u32>) -> Extracted {
         }
     }
     let truncated = clean::cut(&mut text, work.options().text_bytes);
-    let mut extracted = end.unwrap_or_else(|| {
-        let outcome = match substance::is_thin(&text, 0) {
-            true => Outcome::ImageOnly,
-            false => Outcome::Text,
-        };
-        Extracted::without_text(outcome, "")
+    let mut extracted = end.unwrap_or_else(|| match substance::is_thin(&text, 0) {
+        _ if recognised == 0 => Extracted::without_text(Outcome::Damaged, "no page can be drawn"),
+        true => Extracted::without_text(Outcome::ImageOnly, ""),
+        false => Extracted::without_text(Outcome::Text, ""),
     });
     extracted.text = text;
     extracted.truncated = truncated;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 /// The characters that bytes stand for. What is declared counts only where the bytes themselves do not tell.
 pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&'static Encoding>) -> Cow<'a, str> {
@@ -15,13 +15,26 @@ pub(super) fn decode<'a>(bytes: &'a [u8], declared: Option<&'static Encoding>) -
         Ok(text) if !bytes.contains(&ESCAPE) && !has_wide_units(bytes) => {
             return Cow::Borrowed(text);
         }
-        Err(error) if error.error_len().is_none() && error.valid_up_to() > 0 => {
+        Err(error) if error.error_len().is_none() && !bytes[..error.valid_up_to()].is_ascii() => {
             return String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
         }
         _ => {}
     }
+    if is_mostly_utf8(bytes) {
+        return String::from_utf8_lossy(bytes);
+    }
     let encoding = wide(bytes).or(declared).unwrap_or_else(|| guess(bytes));
     encoding.decode_without_bom_handling(bytes).0
+}
+
+/// Whether it is UTF-8 into which something else was pasted.
+fn is_mostly_utf8(bytes: &[u8]) -> bool {
+    let (mut good, mut bad) = (0, 0);
+    for chunk in bytes[..bytes.len().min(GUESSED)].utf8_chunks() {
+        good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        bad += usize::from(!chunk.invalid().is_empty());
+    }
+    good > 4 * bad
 }
 
 /// UTF-16 without a byte order mark: in most scripts one of two bytes is always the same.
@@ -51,11 +64,7 @@ fn has_wide_units(bytes: &[u8]) -> bool {
 fn guess(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(&bytes[..bytes.len().min(GUESSED)], true);
-    match detector.guess(None, Utf8Detection::Allow) {
-        // Most of it is; a few broken characters do not matter.
-        encoding if encoding == UTF_8 => UTF_8,
-        encoding => encoding,
-    }
+    detector.guess(None, Utf8Detection::Allow)
 }
 
 const ESCAPE: u8 = 0x1B;
@@ -91,8 +100,18 @@ mod tests {
     }
 
     #[test]
+    fn a_foreign_character_does_not_spoil_the_rest() {
+        let mixed = ["Größe, Übung, Äpfel und Öl, ".as_bytes(), b"caf\xE9 noir"].concat();
+        assert_eq!(
+            decode(&mixed, None),
+            "Größe, Übung, Äpfel und Öl, caf\u{FFFD} noir"
+        );
+    }
+
+    #[test]
     fn a_character_that_is_cut_off_does_not_spoil_the_rest() {
         let cut = &"größe é".as_bytes()[.."größe é".len() - 1];
         assert_eq!(decode(cut, None), "größe ");
+        assert_eq!(decode(b"caf\xE9", None), "café");
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn assembled(objects: &[String], trailer: &str) -> Vec<u8> {
     )
     .unwrap();
     for place in places {
-        write!(bytes, "{place:010} 00000 n \n").unwrap();
+        writeln!(bytes, "{place:010} 00000 n ").unwrap();
     }
     let size = objects.len() + 1;
     write!(

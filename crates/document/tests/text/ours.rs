@@ -36,7 +36,8 @@ fn right_to_left_text_and_mixed_encodings_are_read() {
     let text = "مقدمة في نظرية الأعداد\nמבוא לתורת המספרים\n";
     assert_eq!(extract(text.as_bytes(), "text/plain").text, text);
     let mixed = [text.as_bytes(), b" caf\xE9 ", text.as_bytes()].concat();
-    assert_eq!(extract(&mixed, "text/plain").outcome, Outcome::Text);
+    let extracted = extract(&mixed, "text/plain");
+    assert!(extracted.text.starts_with(text) && extracted.text.ends_with(text));
 }
 
 #[test]

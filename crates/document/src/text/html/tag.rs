@@ -61,7 +61,8 @@ impl Scanner {
         let is_end = inner.starts_with('/');
         let named = &inner[usize::from(is_end)..];
         let first = named.bytes().next()?;
-        if !first.is_ascii_alphabetic() && !(!is_end && matches!(first, b'!' | b'?')) {
+        let is_declaration = !is_end && matches!(first, b'!' | b'?');
+        if !first.is_ascii_alphabetic() && !is_declaration {
             return None;
         }
         let ends = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>');

@@ -2,7 +2,7 @@
 //! longer than the process that asked for it.
 //!
 //! What may be set up between the birth of a process and the program it becomes cannot be said in safe Rust, so the
-//! program executes itself: [`Confiner`] starts it with a hidden subcommand, [`enter`] limits its own process, and then
+//! program executes itself: [`Confiner`] starts it with a hidden subcommand, [`enter()`] limits its own process, and then
 //! becomes the program that was asked for. Nothing of that program has run before the limits hold.
 //!
 //! Limits on memory, processor time, file sizes, open files and processes, no new privileges and the death with the parent

@@ -81,14 +81,14 @@ pub enum End {
 }
 
 impl Confiner {
-    /// This very program, which has a subcommand of that name with [`enter`](super::enter) behind it.
+    /// This very program, which has a subcommand of that name with [`enter`](fn@super::enter) behind it.
     ///
     /// Also after the file was replaced by a newer one.
     pub fn this_program(subcommand: &str) -> Self {
         Self::new("/proc/self/exe", [subcommand])
     }
 
-    /// Another program that has [`enter`](super::enter) behind these arguments.
+    /// Another program that has [`enter`](fn@super::enter) behind these arguments.
     pub fn new<S: Into<OsString>>(
         program: impl Into<PathBuf>,
         arguments: impl IntoIterator<Item = S>,

@@ -28,7 +28,11 @@ fn by_type(work: &Work<'_>, input: &Input, media_type: &str, may_unpack: bool) -
         "application/pdf" => pdf::extract(work, input),
         "application/postscript" => postscript::extract(work, input),
         "application/gzip" if may_unpack => match unpack(work, input) {
-            Ok((input, media_type)) => by_type(work, &input, &media_type, false),
+            Ok(unpacked) => {
+                let mut extracted = by_type(work, &unpacked.input, &unpacked.media_type, false);
+                extracted.note = unpacked.damage.or(extracted.note);
+                extracted
+            }
             Err(extracted) => extracted,
         },
         "text/html" | "application/xhtml+xml" | "application/xml" => html::extract(work, input),
@@ -49,13 +53,24 @@ pub(super) fn pages_of(
 ) -> Result<(Input, String), Extracted> {
     let input = Input::open(path).map_err(|error| unreadable(&error))?;
     match media_type {
-        "application/gzip" => unpack(work, &input),
+        "application/gzip" => {
+            let unpacked = unpack(work, &input)?;
+            Ok((unpacked.input, unpacked.media_type))
+        }
         media_type => Ok((input, media_type.to_owned())),
     }
 }
 
+/// What lay in a layer of gzip.
+struct Unpacked {
+    input: Input,
+    media_type: String,
+    /// Why it is not all of it.
+    damage: Option<String>,
+}
+
 /// Takes the one layer of gzip off; what lies in it is looked at anew.
-fn unpack(work: &Work<'_>, input: &Input) -> Result<(Input, String), Extracted> {
+fn unpack(work: &Work<'_>, input: &Input) -> Result<Unpacked, Extracted> {
     let packed = input.bytes().map_err(|error| unreadable(&error))?;
     let mut unpacked =
         tempfile::tempfile_in(&work.options().temporary).map_err(|error| unreadable(&error))?;
@@ -75,15 +90,24 @@ fn unpack(work: &Work<'_>, input: &Input) -> Result<(Input, String), Extracted> 
         &limits,
         &mut take,
     );
-    if let Err(error) = opened {
-        return Err(not_unpacked(&error));
-    }
-    copied.map_err(|error| Extracted::without_text(Outcome::Damaged, error.to_string()))?;
+    let came = unpacked.metadata().map_or(0, |metadata| metadata.len());
+    // What came before damage is read as it is.
+    let damage = match (opened, copied) {
+        (Err(error), _) if error.is_bomb() || came == 0 => return Err(not_unpacked(&error)),
+        (Err(error), _) => Some(error.to_string()),
+        (Ok(_), Err(error)) if came == 0 => {
+            return Err(Extracted::without_text(Outcome::Damaged, error.to_string()));
+        }
+        (Ok(_), copied) => copied.err().map(|error| error.to_string()),
+    };
     unpacked.flush().map_err(|error| unreadable(&error))?;
     let input = Input::of(unpacked).map_err(|error| unreadable(&error))?;
     let head = head_of(&input).map_err(|error| unreadable(&error))?;
-    let decided = media_type::decide(None, &head).decided;
-    Ok((input, decided))
+    Ok(Unpacked {
+        input,
+        media_type: media_type::decide(None, &head).decided,
+        damage,
+    })
 }
 
 fn not_unpacked(error: &container::Error) -> Extracted {

@@ -1,0 +1,74 @@
+//! One resource as a crawl saw it at one moment, and where it was read.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// A capture, with what the crawl says of it. All of it is as the crawl wrote it; nothing is checked or normalised.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Capture {
+    /// The URL as the crawler wrote it, without `<>` and line ends.
+    pub url: String,
+    /// The URL that led to it: Heritrix's `via`, else the `Referer` of the request.
+    pub parent: Option<String>,
+    /// Whether the crawl began with it.
+    pub is_seed: Option<bool>,
+    /// Heritrix's discovery path, such as `LLE`.
+    pub path_from_seed: Option<String>,
+    /// How many hops it is away from a seed; seeds have 0.
+    pub depth: Option<u32>,
+    /// When it was got, in seconds of UTC since 1970. Dates that do not exist are `None`.
+    pub crawled: Option<i64>,
+    /// The status of HTTP, or the crawler's own.
+    pub status: Option<i32>,
+    /// The media type that was declared, without parameters and in lower case.
+    pub declared: Option<String>,
+    /// The header `Last-Modified`.
+    pub last_modified: Option<String>,
+    /// The digest that the crawler computed, such as `sha1:BASE32`. A hint only: it may be that of the chunked bytes.
+    pub digest: Option<String>,
+    /// Why the crawler cut it off, such as `length`, if it says so.
+    pub truncated: Option<String>,
+    /// The content coding that the bytes still have, because it cannot be undone here, such as `br`.
+    pub coding: Option<String>,
+    /// Whether there are bytes.
+    pub kind: Kind,
+    /// Where it was read.
+    pub place: Place,
+}
+
+/// Whether a capture brings bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// The bytes are there.
+    #[default]
+    Document,
+    /// The crawler had seen these bytes before, and kept none. `digest` is theirs, if it is known.
+    Revisit {
+        /// The URL of the earlier capture.
+        refers_to: Option<String>,
+        /// When that was got, in seconds of UTC since 1970.
+        refers_to_date: Option<i64>,
+    },
+}
+
+/// A place in a file of a crawl.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// The byte at which the record, or its part of the compressed file, begins. Where a whole file is compressed at
+    /// once, it is a byte of what it expands to.
+    pub offset: u64,
+    /// The member of the file, if that is a WACZ.
+    pub member: Option<String>,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(member) = &self.member {
+            write!(f, "!{member}")?;
+        }
+        write!(f, " at offset {}", self.offset)
+    }
+}

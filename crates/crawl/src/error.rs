@@ -1,0 +1,32 @@
+//! What keeps a crawl from being read at all. What is wrong with a single record is a `Skipped`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// An error of reading.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system does not let us read a file or a directory.
+    #[error("`{}` cannot be read: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file that was named is none of the formats that are read.
+    #[error("`{}` holds no WARC, ARC or WACZ; a log needs its own option", path.display())]
+    NotAnArchive {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+impl Error {
+    pub(crate) fn file(path: &Path, source: impl Into<io::Error>) -> Self {
+        Self::File {
+            path: path.to_owned(),
+            source: source.into(),
+        }
+    }
+}

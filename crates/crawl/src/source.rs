@@ -1,0 +1,93 @@
+//! What is read: a file or a log of a crawl, as a stream of captures.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::archive::{self, Archive};
+use crate::{Body, Capture, Error, Limits, Place, ReadOptions};
+
+/// Finds what there is to read at a path, by content and never by name.
+///
+/// A WACZ is one source for each archive in it. A directory is looked through in the order of names; links in it are not
+/// followed, and what is no archive is left out.
+pub fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
+    archive::open(path, limits)
+}
+
+/// A file or a log that can be read.
+#[derive(Debug)]
+pub enum Source {
+    /// A WARC or ARC file, or one in a WACZ.
+    Archive(Archive),
+}
+
+impl Source {
+    /// A name that no other source has: the path, or `PATH!MEMBER` in a WACZ.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Archive(archive) => archive.name(),
+        }
+    }
+
+    /// How many bytes there are to go through. Positions count in the same unit.
+    ///
+    /// Where a whole file is compressed at once, these are bytes of what it expands to, and the length is a guess.
+    pub fn length(&self) -> u64 {
+        match self {
+            Self::Archive(archive) => archive.length(),
+        }
+    }
+
+    /// Reads from a position on; 0 is the beginning.
+    ///
+    /// `work` is run for each capture, on all threads and ahead of time; its body is empty for revisits. It sees what
+    /// the record says, but not yet what others say of it. It may be run in vain, or twice, for a capture; what it made
+    /// then is dropped. Its results are handed to `take` in the order of the source, which ends the reading by `Break`.
+    /// What is handed over is the same for any number of threads.
+    pub fn read<T: Send>(
+        &self,
+        from: u64,
+        options: &ReadOptions,
+        work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
+        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+    ) -> Result<Ended, Error> {
+        match self {
+            Self::Archive(archive) => archive.read(from, options, work, take),
+        }
+    }
+}
+
+/// What there is to tell while a source is read.
+#[derive(Debug)]
+pub enum News<T> {
+    /// A capture, with what its request and metadata records say, and what was made of it.
+    Capture(Box<Capture>, T),
+    /// What is said of a capture that was handed over long before: its URL, parent, depth, whether it is a seed.
+    Late(Box<Capture>),
+    /// Something that could not be read.
+    Skipped(Skipped),
+    /// All before it was handed over and nothing behind it; reading can begin here another time.
+    Position(u64),
+}
+
+/// Bytes, a record or a line that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// Where.
+    pub place: Place,
+    /// How many bytes, if that is known.
+    pub length: Option<u64>,
+    /// Why.
+    pub reason: String,
+}
+
+/// How the reading of a source ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Where reading can go on.
+    pub position: u64,
+    /// The last record is not complete, and somebody is writing it.
+    pub still_written: bool,
+    /// It was stopped, or `take` had enough.
+    pub stopped: bool,
+}

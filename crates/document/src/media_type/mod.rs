@@ -1,0 +1,71 @@
+//! The media type of a document: what the server declared, what the bytes say, and what follows.
+//!
+//! Servers call a PDF text/plain and an error page a PDF, so the bytes have the last word wherever they are clear. Where
+//! they are not (any text, any ZIP), the server's word counts, unless the bytes cannot be what it says. Names are not
+//! asked: an extension is a part of a URL and says nothing.
+
+mod extension;
+mod magic;
+mod markup;
+mod names;
+mod ole;
+mod pdf;
+mod postscript;
+mod sniff;
+mod text;
+mod zip;
+
+pub use extension::extension;
+
+use names::{canonical, says_nothing};
+use sniff::Sniffed;
+
+/// The three media types of a document. None has parameters, all are in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct MediaType {
+    /// What the server or the crawler said.
+    pub declared: Option<String>,
+    /// What the first bytes say.
+    pub sniffed: Option<String>,
+    /// What it is taken for.
+    pub decided: String,
+}
+
+/// How many bytes from the beginning `decide` wants to see. A document that has fewer is given whole.
+pub const HEAD: usize = 16 * 1024;
+
+/// What a document is taken for when neither the server nor its bytes say anything.
+pub const UNKNOWN: &str = "application/octet-stream";
+
+/// Decides on the media type of a document, by what was declared and by its first [`HEAD`] bytes.
+///
+/// ```
+/// use document::media_type::decide;
+///
+/// let page = decide(Some("application/pdf"), b"<!DOCTYPE html><title>Not found</title>");
+/// assert_eq!(page.decided, "text/html");
+/// ```
+pub fn decide(declared: Option<&str>, head: &[u8]) -> MediaType {
+    let declared = declared.and_then(names::clean);
+    let sniffed = sniff::sniff(&head[..head.len().min(HEAD)]);
+    let decided = choose(declared.as_deref(), sniffed);
+    MediaType {
+        decided: decided.to_owned(),
+        sniffed: sniffed.map(|sniffed| sniffed.media_type.to_owned()),
+        declared,
+    }
+}
+
+fn choose(declared: Option<&str>, sniffed: Option<Sniffed>) -> &str {
+    let declared = declared.map(canonical);
+    let told = declared.filter(|declared| !says_nothing(declared));
+    match (told, sniffed) {
+        (Some(told), Some(sniffed)) if sniffed.may_be(told) => told,
+        (_, Some(sniffed)) => sniffed.media_type,
+        (Some(told), None) => told,
+        (None, None) => UNKNOWN,
+    }
+}
+
+#[cfg(test)]
+mod tests;

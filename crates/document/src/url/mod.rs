@@ -1,0 +1,7 @@
+//! Addresses of documents: one spelling for each, and those that are not wanted.
+
+mod normal;
+mod rules;
+
+pub use normal::{Error, Normal, normalise};
+pub use rules::{Refusal, Rules, RulesError};

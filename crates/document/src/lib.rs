@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod classify;
 pub mod container;
 pub mod digest;
 pub mod media_type;

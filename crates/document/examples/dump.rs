@@ -1,12 +1,19 @@
-use std::io::{BufRead,Write};
+//! scratch
+use document::classify::*;
 fn main(){
-    let mut out=std::io::BufWriter::new(std::fs::File::create("/tmp/i7f/features.bin").unwrap());
-    std::fs::write("/tmp/i7f/names.json",serde_json::to_string(&document::classify::names()).unwrap()).unwrap();
-    let docs:Vec<serde_json::Value>=std::io::stdin().lock().lines().map(|l|serde_json::from_str(&l.unwrap()).unwrap()).collect();
+    let f=std::fs::File::open(std::env::args().nth(1).unwrap()).unwrap();
+    let mut ex=vec![]; read_examples(f,|e|{ex.push(e);Ok(())}).unwrap();
     let t=std::time::Instant::now();
-    for d in &docs{
-        let v=document::classify::dump(d["text"].as_str().unwrap(),d["pages"].as_u64().map(|p|p as usize));
-        for x in v{out.write_all(&x.to_le_bytes()).unwrap();}
+    let s:Vec<Sample>=ex.iter().map(Sample::new).collect();
+    eprintln!("{:?} a document",t.elapsed()/ex.len() as u32);
+    for seed in 1..=4 {
+        let t=std::time::Instant::now();
+        let tr=Training{seed,..Training::default()};
+        let a=cross_validate(&tr,&s,&mut |_,_|()).unwrap();
+        let j:Vec<Judged>=ex.iter().cloned().zip(a).map(|(e,a)|Judged::new(e,a)).collect();
+        let e=evaluate(&j,&Policy::default());
+        let r=|b:&str|e.bucket[b].recall.unwrap(); let f=|b:&str|e.subtype[b].false_positive_rate.unwrap();
+        println!("acc {:.4} hard {:.4} fp {:.3} rec {:.3} {:.3} {:.3} {:.3} sub {:.2} {:.2} {:.2} {:.2} {:.2} ece {:.3} kinds {:.3} {:?}",e.all.accuracy.unwrap(),e.hard.accuracy.unwrap(),e.all.false_positive_rate.unwrap(),r("CS"),r("math-physics"),r("biomedical"),r("other"),f("manual"),f("slides"),f("cv"),f("form"),f("government_report"),e.all.expected_calibration_error.unwrap(),e.kind_accuracy.unwrap(),t.elapsed());
+        if seed==4 { println!("{}",serde_json::to_string(&e.decisions).unwrap()); println!("{}",serde_json::to_string(&e.kinds).unwrap());}
     }
-    eprintln!("{} features, {:?} a document",document::classify::names().len(),t.elapsed()/docs.len() as u32);
 }

@@ -1,19 +1,30 @@
 //! Tells academic papers from other documents by their text, and says which kind of document it is.
-#![allow(missing_docs, dead_code)]
+//!
+//! A [`Classifier`] gives an [`Answer`]; a [`Policy`] makes a [`Decision`] of it. Models are learnt from [`Example`]s by
+//! [`Classifier::train`] and judged by [`evaluate`].
 
+mod answer;
+mod cdi;
+mod classifier;
+mod error;
+mod evaluate;
+mod example;
+mod explain;
 mod features;
 mod hash;
+mod kind;
+mod learn;
+mod model;
 mod reading;
 mod vocabulary;
+mod words;
 
-pub fn dump(text: &str, pages: Option<usize>) -> Vec<f32> {
-    let reading = reading::Reading::new(text, pages);
-    features::measure(&reading).values
-}
-pub fn names() -> Vec<String> {
-    features::all().iter().map(|f| f.name.clone()).collect()
-}
-/// words: for exploring
-pub fn word_hashes(text: &str) -> Vec<u64> {
-    reading::Reading::new(text, None).words.iter().map(|w| w.hash).collect()
-}
+pub use answer::{Answer, Decision, Policy};
+pub use classifier::{CDI_2012, Classifier, cross_validate};
+pub use error::Error;
+pub use evaluate::{BORDER, Bin, Borderline, Decisions, Evaluation, Figures, Judged, evaluate};
+pub use example::{Corrected, Example, Label, read_examples};
+pub use explain::Reason;
+pub use kind::{Kind, UnknownKind};
+pub use learn::{Sample, Training};
+pub use model::Trained;

@@ -13,7 +13,7 @@ pub(super) struct Headings {
 }
 
 /// What is said about each kind of heading.
-const SAID: [(&str, &str); 20] = [
+const SAID: [(&str, &str); 24] = [
     ("abstract", "a heading such as Abstract or Summary"),
     ("keywords", "a heading such as Keywords"),
     ("introduction", "a heading such as Introduction"),
@@ -34,6 +34,10 @@ const SAID: [(&str, &str); 20] = [
     ("course", "headings of courses such as Grading or Textbook"),
     ("manual", "headings of manuals such as Installation or Options"),
     ("cv", "headings of CVs such as Education or Skills"),
+    ("minutes", "headings of minutes such as Call to order"),
+    ("law", "headings of laws, courts and bylaws"),
+    ("form", "headings of forms and invoices"),
+    ("news", "headings of newsletters and brochures"),
 ];
 
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) -> Headings {
@@ -46,12 +50,12 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) -> Headings {
         let of_it = found.iter().filter(|(_, bits)| bits & bit != 0);
         let count = of_it.count().min(20);
         let said = SAID.iter().find(|(known, _)| known == name);
-        let other = format!("headings usual in documents of the kind {name}");
-        let said = said.map_or(other.as_str(), |(_, said)| said);
+        let said = said.map_or(*name, |(_, said)| said);
         if index < PAPER {
             kinds_of_paper += usize::from(count > 0);
         }
-        sheet.count(&format!("heading.{name}"), said, count as f32);
+        let name = sheet.name(format_args!("heading.{name}"));
+        sheet.count(&name, said, count as f32);
     }
     let bit = |name: &str| vocabulary.headings.iter().position(|known| *known == name).map_or(0, |index| 1_u64 << index);
     let place = |name: &str| {

@@ -1,5 +1,7 @@
 //! How many marks of papers, and of other documents, come together: one alone may mislead.
 
+use std::sync::LazyLock;
+
 use super::{Sheet, all};
 
 /// Marks of papers: the feature, and from which number on it counts.
@@ -63,25 +65,34 @@ const OF_OTHERS: [(&str, f32); 14] = [
 ];
 
 pub(super) fn measure(sheet: &mut Sheet) {
-    let papers = count(sheet, &OF_PAPERS);
-    let publishing = count(sheet, &OF_PUBLISHING);
-    let others = count(sheet, &OF_OTHERS);
-    let prose = count(sheet, &OF_PROSE);
-    sheet.share("marks.prose", "different marks of argued prose", prose);
-    sheet.share("marks.papers", "different marks of papers", papers);
-    sheet.share("marks.publishing", "different marks of publication, such as DOI and volume", publishing);
-    sheet.share("marks.others", "different marks of other documents", others);
-    sheet.share("marks.balance", "marks of papers against those of other documents", papers + publishing + 0.5 * prose - others);
+    let papers = count(sheet, &PAPERS);
+    let publishing = count(sheet, &PUBLISHING);
+    let others = count(sheet, &OTHERS);
+    let prose = count(sheet, &PROSE);
+    sheet.number("marks.prose", "different marks of argued prose", prose);
+    sheet.number("marks.papers", "different marks of papers", papers);
+    sheet.number("marks.publishing", "different marks of publication, such as DOI and volume", publishing);
+    sheet.number("marks.others", "different marks of other documents", others);
+    sheet.number("marks.balance", "marks of papers against those of other documents", papers + publishing + 0.5 * prose - others);
 }
 
-fn count(sheet: &Sheet, marks: &[(&str, f32)]) -> f32 {
+fn count(sheet: &Sheet, marks: &LazyLock<Vec<(usize, f32)>>) -> f32 {
     // While the list of all features is made, there is nothing to count.
     if sheet.features.is_some() {
         return 0.0;
     }
-    let is_there = |(name, from): &&(&str, f32)| {
-        let place = all().iter().position(|feature| feature.name == *name);
-        place.and_then(|place| sheet.raw.get(place)).is_some_and(|raw| raw >= from)
-    };
+    let is_there = |(place, from): &&(usize, f32)| sheet.raw.get(*place).is_some_and(|raw| raw >= from);
     marks.iter().filter(is_there).count() as f32
 }
+
+/// Where the features stand.
+fn places(marks: &[(&str, f32)]) -> Vec<(usize, f32)> {
+    let place = |name: &str| all().iter().position(|feature| feature.name == name);
+    let places = marks.iter().map(|(name, from)| Some((place(name)?, *from)));
+    places.flatten().collect()
+}
+
+static PAPERS: LazyLock<Vec<(usize, f32)>> = LazyLock::new(|| places(&OF_PAPERS));
+static PUBLISHING: LazyLock<Vec<(usize, f32)>> = LazyLock::new(|| places(&OF_PUBLISHING));
+static PROSE: LazyLock<Vec<(usize, f32)>> = LazyLock::new(|| places(&OF_PROSE));
+static OTHERS: LazyLock<Vec<(usize, f32)>> = LazyLock::new(|| places(&OF_OTHERS));

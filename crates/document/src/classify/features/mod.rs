@@ -20,8 +20,10 @@ use super::reading::Reading;
 pub(crate) enum Form {
     /// There or not.
     Flag,
-    /// A part of the whole, or another number that is small by itself.
+    /// A part of the whole.
     Share,
+    /// A number that is small by itself.
+    Number,
     /// So many; the first ones say most.
     Count,
     /// So many in a thousand words.
@@ -31,7 +33,7 @@ pub(crate) enum Form {
 impl Form {
     fn value(self, raw: f32) -> f32 {
         let value = match self {
-            Self::Flag | Self::Share => raw,
+            Self::Flag | Self::Share | Self::Number => raw,
             Self::Count | Self::Rate => raw.max(0.0).ln_1p(),
         };
         if value.is_finite() { value } else { 0.0 }
@@ -65,6 +67,10 @@ impl Sheet {
         self.put(name, said, Form::Share, part);
     }
 
+    fn number(&mut self, name: &str, said: &str, number: f32) {
+        self.put(name, said, Form::Number, number);
+    }
+
     fn count(&mut self, name: &str, said: &str, count: f32) {
         self.put(name, said, Form::Count, count);
     }
@@ -72,6 +78,14 @@ impl Sheet {
     /// Given as a count; kept as so many in a thousand words.
     fn rate(&mut self, name: &str, said: &str, count: f32) {
         self.put(name, said, Form::Rate, count / self.thousands);
+    }
+
+    /// A name that has to be put together first; nothing where nobody asks for names.
+    fn name(&self, name: std::fmt::Arguments<'_>) -> String {
+        match self.features {
+            Some(_) => name.to_string(),
+            None => String::new(),
+        }
     }
 
     fn put(&mut self, name: &str, said: &str, form: Form, raw: f32) {

@@ -76,12 +76,14 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     }
     for (index, name) in vocabulary.phrases.iter().enumerate() {
         let said = SAID.iter().find(|(known, _)| known == name);
-        let other = format!("words about {name}");
-        let said = said.map_or(other.as_str(), |(_, said)| said);
-        sheet.rate(&format!("phrase.{name}"), &format!("{said}, in a thousand words"), all[index] as f32);
-        sheet.count(&format!("phrase.{name}.first"), &format!("{said}, at the beginning"), head[index] as f32);
+        let said = said.map_or(*name, |(_, said)| said);
+        let (full, in_words) = (sheet.name(format_args!("phrase.{name}")), sheet.name(format_args!("{said}, in a thousand words")));
+        sheet.rate(&full, &in_words, all[index] as f32);
+        let (first, in_words) = (sheet.name(format_args!("phrase.{name}.first")), sheet.name(format_args!("{said}, at the beginning")));
+        sheet.count(&first, &in_words, head[index] as f32);
         if LAST.contains(name) {
-            sheet.count(&format!("phrase.{name}.last"), &format!("{said}, at the end"), tail[index] as f32);
+            let (last, in_words) = (sheet.name(format_args!("phrase.{name}.last")), sheet.name(format_args!("{said}, at the end")));
+            sheet.count(&last, &in_words, tail[index] as f32);
         }
     }
 }

@@ -46,7 +46,7 @@ fn words(reading: &Reading, sheet: &mut Sheet) {
         count += 1;
         length += usize::from(word.length);
     }
-    sheet.share("words.length", "letters in a word", part(length, count));
+    sheet.number("words.length", "letters in a word", part(length, count));
     // Title words in the first part: title, authors and affiliations of papers, but also forms and letters.
     let head = &reading.words[..all.min(300)];
     let title = head.iter().filter(|word| word.kind.begins_upper()).count();

@@ -29,7 +29,8 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     }
     let all = reading.lines.len();
     for ((name, said), count) in NAMES.into_iter().zip(counts) {
-        sheet.count(&format!("tables.{name}"), said, count as f32);
+        let name = sheet.name(format_args!("tables.{name}"));
+        sheet.count(&name, said, count as f32);
     }
     sheet.count("tables.counters", "page counters such as 3 / 24", counters as f32);
     sheet.share("tables.contents", "share of lines like those of a table of contents", part(contents, all));

@@ -1,0 +1,35 @@
+//! A labelled document, measured.
+
+use super::super::features::{self, Measured};
+use super::super::reading::Reading;
+use super::super::{Example, Kind, words};
+
+/// A labelled document without its text: what is learnt from.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    pub(crate) measured: Measured,
+    pub(crate) buckets: Vec<u32>,
+    pub(crate) academic: bool,
+    pub(crate) borderline: bool,
+    pub(crate) hard: bool,
+    pub(crate) kind: Kind,
+    pub(crate) source: String,
+}
+
+impl Sample {
+    pub(super) fn measure(example: &Example) -> Self {
+        let reading = Reading::new(&example.text, example.pages);
+        Self {
+            measured: features::measure(&reading),
+            buckets: words::buckets(&reading),
+            academic: example.is_academic(),
+            borderline: example.borderline,
+            hard: example.hard,
+            kind: example.kind(),
+            source: example.source.clone(),
+        }
+    }
+}
+// SCRATCH
+#[allow(missing_docs)]
+impl Sample { pub fn dump(&self)->(Vec<f32>,Vec<u32>){(self.measured.values.clone(),self.buckets.clone())} pub fn names()->Vec<String>{features::all().iter().map(|f|f.name.clone()).collect()} }

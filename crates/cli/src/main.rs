@@ -39,6 +39,8 @@ enum Command {
     WithQuiet(commands::with_quiet::WithQuiet),
     Account(commands::account::Account),
     Filter(commands::filter::Filter),
+    Classify(commands::classify::Classify),
+    Classifier(commands::classifier::Classifier),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
 }
@@ -59,6 +61,8 @@ fn main() -> ExitCode {
         Command::WithQuiet(command) => command.run(),
         Command::Account(command) => command.run(),
         Command::Filter(command) => command.run(),
+        Command::Classify(command) => command.run(),
+        Command::Classifier(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };

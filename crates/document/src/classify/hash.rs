@@ -24,6 +24,11 @@ impl Hasher {
         }
     }
 
+    /// As `add_lower`, for a letter of ASCII.
+    pub(crate) fn add_ascii_letter(&mut self, letter: u8) {
+        self.add(u32::from(letter | 0x20));
+    }
+
     fn add(&mut self, value: u32) {
         self.0 = (self.0 ^ u64::from(value)).wrapping_mul(0x0000_0100_0000_01b3);
     }

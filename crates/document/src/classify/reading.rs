@@ -136,31 +136,48 @@ impl Reading {
     /// Brings characters that look the same to the same form, so that words are found again.
     fn clean(&mut self, part: &str) {
         let mut column = 0;
-        for c in part.chars() {
-            column += 1;
-            match c {
-                '\n' => column = 0,
-                // Soft hyphens, marks for the direction of writing, and the byte order mark.
-                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => continue,
-                _ => (),
+        let mut rest = part;
+        while let Some(c) = rest.chars().next() {
+            // Nearly all of nearly all texts is plain and goes over as it is.
+            let fits = LONGEST_LINE.saturating_sub(column);
+            let plain = rest.bytes().take(fits).take_while(|byte| (0x20..0x7f).contains(byte)).count();
+            if plain > 0 {
+                self.text.push_str(&rest[..plain]);
+                column += plain;
+                rest = &rest[plain..];
+                continue;
             }
-            if column > LONGEST_LINE && (c.is_whitespace() || column > LONGEST_LINE + 200) {
-                self.text.push('\n');
-                column = 0;
-            }
-            match c {
-                '\x0c' | '\n' => self.text.push(c),
-                '\u{fb00}' => self.text.push_str("ff"),
-                '\u{fb01}' => self.text.push_str("fi"),
-                '\u{fb02}' => self.text.push_str("fl"),
-                '\u{fb03}' => self.text.push_str("ffi"),
-                '\u{fb04}' => self.text.push_str("ffl"),
-                '\u{2019}' | '\u{2018}' => self.text.push('\''),
-                '\u{ff01}'..='\u{ff5e}' => self.text.push(ascii_of_full_width(c)),
-                c if c.is_whitespace() || c.is_control() => self.text.push(' '),
-                c => self.text.push(c),
-            }
+            rest = &rest[c.len_utf8()..];
+            column = self.clean_one(c, column);
         }
+    }
+
+    /// Adds one character and says in which column the next is.
+    fn clean_one(&mut self, c: char, column: usize) -> usize {
+        let mut column = column + 1;
+        match c {
+            '\n' => column = 0,
+            // Soft hyphens, marks for the direction of writing, and the byte order mark.
+            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => return column,
+            _ => (),
+        }
+        if column > LONGEST_LINE && (c.is_whitespace() || column > LONGEST_LINE + 200) {
+            self.text.push('\n');
+            column = 0;
+        }
+        match c {
+            '\x0c' | '\n' => self.text.push(c),
+            '\u{fb00}' => self.text.push_str("ff"),
+            '\u{fb01}' => self.text.push_str("fi"),
+            '\u{fb02}' => self.text.push_str("fl"),
+            '\u{fb03}' => self.text.push_str("ffi"),
+            '\u{fb04}' => self.text.push_str("ffl"),
+            '\u{2019}' | '\u{2018}' => self.text.push('\''),
+            '\u{ff01}'..='\u{ff5e}' => self.text.push(ascii_of_full_width(c)),
+            c if c.is_whitespace() || c.is_control() => self.text.push(' '),
+            c => self.text.push(c),
+        }
+        column
     }
 
     fn cut_up(&mut self) {
@@ -207,7 +224,16 @@ impl Reading {
     fn add_words(&mut self, line: &str, offset: usize) {
         let mut run = Run::default();
         let mut before = ' ';
-        for (at, c) in line.char_indices() {
+        let mut at = 0;
+        while let Some(c) = line[at..].chars().next() {
+            if run.class.is_none() && c.is_ascii_alphabetic() {
+                if let Some(word) = ascii_word(line, at, offset, before) {
+                    at = word.end as usize - offset;
+                    before = char::from(line.as_bytes()[at - 1]);
+                    self.words.push(word);
+                    continue;
+                }
+            }
             let class = Class::of(c);
             let goes_on = run.class == Some(class)
                 && class != Class::Ideograph
@@ -216,15 +242,53 @@ impl Reading {
             if !goes_on {
                 self.words.extend(run.finish(at + offset, c));
                 run = Run::default();
+                // Plain words are read at once, by the next round.
+                if c.is_ascii_alphabetic() && ascii_word(line, at, offset, before).is_some() {
+                    continue;
+                }
                 if class != Class::Other {
                     run.start(class, at + offset, before);
                 }
             }
             run.add(c);
             before = c;
+            at += c.len_utf8();
         }
         self.words.extend(run.finish(line.len() + offset, ' '));
     }
+}
+
+/// A word of plain letters; none if another letter goes on with it.
+fn ascii_word(line: &str, at: usize, offset: usize, previous: char) -> Option<Word> {
+    let bytes = &line.as_bytes()[at..];
+    let length = bytes.iter().take(LONGEST_WORD + 1).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let next = bytes.get(length).copied().unwrap_or(b' ');
+    if length > LONGEST_WORD || !next.is_ascii() {
+        return None;
+    }
+    let word = &bytes[..length];
+    let mut hasher = hash::Hasher::default();
+    let mut uppers = 0;
+    for byte in word {
+        uppers += usize::from(byte.is_ascii_uppercase());
+        hasher.add_ascii_letter(*byte);
+    }
+    let kind = match uppers {
+        0 => WordKind::Lower,
+        n if n == length => WordKind::Upper,
+        1 if word[0].is_ascii_uppercase() => WordKind::Title,
+        _ => WordKind::Mixed,
+    };
+    Some(Word {
+        start: (at + offset) as u32,
+        end: (at + offset + length) as u32,
+        hash: hasher.finish(),
+        kind,
+        number: 0,
+        next: char::from(next),
+        previous,
+        length: length as u8,
+    })
 }
 
 /// The first and the last part of a text, if it is long or was cut before.

@@ -89,6 +89,11 @@ impl Counts {
         let mut counts = Self::default();
         let (mut dots, mut underscores) = (0, 0);
         for c in text.chars() {
+            if c.is_ascii_lowercase() {
+                (dots, underscores) = (0, 0);
+                counts.all += 1;
+                continue;
+            }
             if c == '\n' || c == '\x0c' {
                 continue;
             }

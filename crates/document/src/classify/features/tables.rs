@@ -13,7 +13,7 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
         let words = reading.line_words(line);
         let text = reading.line(line);
         code += usize::from(is_code(text));
-        leaders += usize::from(text.contains(". . .") || text.contains("....") || text.contains("………"));
+        leaders += usize::from(has_leaders(text));
         let Some(first) = words.first() else {
             continue;
         };
@@ -54,10 +54,18 @@ fn is_counter(words: &[Word], text: &str) -> bool {
     before.number <= last.number && last.number < 2_000 && (tail.contains('/') || tail.contains(" of ") || tail.contains(" von ") || tail.contains(" sur "))
 }
 
+/// Rows of dots, with spaces between or without.
+fn has_leaders(line: &str) -> bool {
+    let dots = memchr::memchr_iter(b'.', line.as_bytes()).take(4).count();
+    dots >= 3 && (line.contains(". . .") || line.contains("...."))
+}
+
 fn is_code(line: &str) -> bool {
     let ends = line.ends_with([';', '{', '}', '\\']) || line.ends_with("()") || line.ends_with("*/");
     let begins = line.starts_with(['$', '#', '>', '%', '\\', '{', '}']) || line.starts_with("//") || line.starts_with("--") || line.starts_with("/*");
-    let holds = line.contains("==") || line.contains("->") || line.contains("::") || line.contains("();") || line.contains("\\begin") || line.contains("</");
+    let pairs = line.as_bytes().windows(2);
+    let mut pairs = pairs.filter_map(|pair| <[u8; 2]>::try_from(pair).ok());
+    let holds = pairs.any(|pair| matches!(&pair, b"==" | b"->" | b"::" | b"</"));
     ends || begins || holds
 }
 

@@ -17,8 +17,9 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
         let (mut g0, mut g1, mut h00, mut h01, mut h11) = (0.0, 0.0, 1e-9, 0.0, 1e-9);
         for (score, academic) in scored {
             let p = logistic(slope * score + offset);
-            let difference = p - if *academic { high } else { low };
-            let h = (p * (1.0 - p)).max(1e-12);
+            let weight = if *academic { ACADEMIC_WEIGHT } else { 1.0 };
+            let difference = weight * (p - if *academic { high } else { low });
+            let h = weight * (p * (1.0 - p)).max(1e-12);
             g0 += difference * score;
             g1 += difference;
             h00 += h * score * score;
@@ -36,3 +37,6 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
     let fine = slope.is_finite() && offset.is_finite() && slope > 0.0;
     if fine { Calibration { slope, offset } } else { none }
 }
+
+/// To miss a paper is worse than to keep something else, which a later look can still sort out.
+const ACADEMIC_WEIGHT: f64 = 1.3;

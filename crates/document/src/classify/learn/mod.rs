@@ -10,7 +10,7 @@ mod sample;
 use std::collections::HashSet;
 
 use super::model::{Calibration, Head, Model, Trained, Weighed};
-use super::{Answer, Error, Example, Kind, features, words};
+use super::{Answer, Error, Kind, features, words};
 use logistic::{Fit, Row};
 
 pub use sample::Sample;
@@ -42,7 +42,7 @@ impl Training {
         for round in 0..self.rounds {
             let parts = folds::divide(samples, self.folds, self.seed + round);
             for part in 0..self.folds {
-                progress(scored.len().min(steps - 1), steps);
+                progress(round as usize * self.folds + part, steps);
                 scored.extend(self.score_part(samples, &parts, part)?);
             }
         }
@@ -268,18 +268,8 @@ fn fit_kinds(samples: &[&Sample], scaling: &[Scaling]) -> Vec<f64> {
 }
 
 fn place(kind: Kind) -> usize {
-    Kind::ALL.iter().position(|known| *known == kind).unwrap_or(kinds_last())
-}
-
-fn kinds_last() -> usize {
-    Kind::ALL.len() - 1
-}
-
-impl Sample {
-    /// Measures a labelled document; its text is not needed any more then.
-    pub fn new(example: &Example) -> Self {
-        Self::measure(example)
-    }
+    let found = Kind::ALL.iter().position(|known| *known == kind);
+    found.unwrap_or(Kind::ALL.len() - 1)
 }
 
 /// How freely weights may grow; found by cross-validation, as are the numbers below.

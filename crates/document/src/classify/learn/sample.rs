@@ -17,7 +17,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    pub(super) fn measure(example: &Example) -> Self {
+    /// Measures a labelled document; its text is not needed any more then.
+    pub fn new(example: &Example) -> Self {
         let reading = Reading::new(&example.text, example.pages);
         Self {
             measured: features::measure(&reading),

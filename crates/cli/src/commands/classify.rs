@@ -42,7 +42,11 @@ impl Classify {
             let mut code = ExitCode::SUCCESS;
             for path in &self.files {
                 match text_of(path) {
-                    Ok(text) => self.tell(out, path, &Judged::new(&classifier, &policy, &text, self.explain))?,
+                    Ok(text) => self.tell(
+                        out,
+                        path,
+                        &Judged::new(&classifier, &policy, &text, self.explain),
+                    )?,
                     Err(error) => {
                         // One file that cannot be read keeps nobody from knowing about the others.
                         out.flush()?;
@@ -116,7 +120,13 @@ fn explain(out: &mut Out, reasons: &[Reason]) -> std::io::Result<()> {
     for (name, reasons) in [("for", spoke_for), ("against", against)] {
         writeln!(out, "  {name}")?;
         for reason in reasons {
-            writeln!(out, "    {:>+6.2}  {}: {}", reason.weight, reason.said, plain(&reason.value))?;
+            writeln!(
+                out,
+                "    {:>+6.2}  {}: {}",
+                reason.weight,
+                reason.said,
+                plain(&reason.value)
+            )?;
         }
     }
     Ok(())
@@ -124,8 +134,10 @@ fn explain(out: &mut Out, reasons: &[Reason]) -> std::io::Result<()> {
 
 /// The weightiest reasons of both sides.
 fn sides(reasons: &[Reason]) -> (Vec<&Reason>, Vec<&Reason>) {
-    let (spoke_for, against): (Vec<&Reason>, Vec<&Reason>) =
-        reasons.iter().filter(|reason| reason.weight.abs() >= 0.005).partition(|reason| reason.weight > 0.0);
+    let (spoke_for, against): (Vec<&Reason>, Vec<&Reason>) = reasons
+        .iter()
+        .filter(|reason| reason.weight.abs() >= 0.005)
+        .partition(|reason| reason.weight > 0.0);
     let first = |reasons: Vec<_>| reasons.into_iter().take(SHOWN).collect();
     (first(spoke_for), first(against))
 }

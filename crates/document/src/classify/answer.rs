@@ -26,14 +26,22 @@ impl Answer {
                 .filter(|(_, of)| *of == academic)
                 .map(|(kind, _)| kind)
                 .collect();
-            let sum = part.iter().map(|kind| **kind).sum::<f64>().max(f64::MIN_POSITIVE);
+            let sum = part
+                .iter()
+                .map(|kind| **kind)
+                .sum::<f64>()
+                .max(f64::MIN_POSITIVE);
             part.iter_mut().for_each(|kind| **kind *= whole / sum);
         }
         let of_same = Kind::ALL.into_iter().zip(kinds);
         let of_same = of_same.filter(|(kind, _)| kind.is_academic() == (probability >= 0.5));
         let best = of_same.max_by(|a, b| a.1.total_cmp(&b.1));
         let kind = best.map_or(Kind::Other, |(kind, _)| kind);
-        Self { probability, kind, kinds }
+        Self {
+            probability,
+            kind,
+            kinds,
+        }
     }
 }
 

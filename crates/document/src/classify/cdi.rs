@@ -32,7 +32,11 @@ fn sum(text: &str) -> f64 {
         .filter(|word| !word.is_empty())
         .collect();
     let count = words.len().max(1) as f64;
-    let place = |pattern: &Regex| pattern.find(text).map_or(-1.0, |found| found.start() as f64 / length);
+    let place = |pattern: &Regex| {
+        pattern
+            .find(text)
+            .map_or(-1.0, |found| found.start() as f64 / length)
+    };
     // Counted as the pieces that a text falls into at each place.
     let pieces = |pattern: &Regex| match pattern.find_iter(text).count() {
         0 => -1.0,
@@ -52,8 +56,7 @@ fn sum(text: &str) -> f64 {
         found if found > 0.0 => found / count,
         none => none,
     };
-    INTERCEPT + 0.79 * abstract_place
-        + 0.06 * pieces(&FIGURE)
+    INTERCEPT + 0.79 * abstract_place + 0.06 * pieces(&FIGURE)
         - 1.64 * newsletter
         - 0.08 * outline
         - 0.52 * first_page_capitals(first_page)
@@ -91,12 +94,16 @@ fn pattern(pattern: &str) -> Regex {
 }
 
 static ABSTRACT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*Abstract|ABSTRACT\b"));
-static INTRODUCTION: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^[0-9.\s]*Introduction|INTRODUCTION\b"));
-static FIGURE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*Figure\b|Fig\.|FIGURE|figure\s+"));
-static NEWSLETTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^[\w \t]*Newsletter|NEWSLETTER\b"));
+static INTRODUCTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^[0-9.\s]*Introduction|INTRODUCTION\b"));
+static FIGURE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^\s*Figure\b|Fig\.|FIGURE|figure\s+"));
+static NEWSLETTER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^[\w \t]*Newsletter|NEWSLETTER\b"));
 static OUTLINE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bOutline|OUTLINE\b"));
 static PROCEEDINGS: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*Proceedings\b"));
-static RELATED_WORK: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:RELATED|FUTURE)\s+WORK\b|(?:Related|Future)\s+Work\b"));
+static RELATED_WORK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?:RELATED|FUTURE)\s+WORK\b|(?:Related|Future)\s+Work\b"));
 static SLIDES: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^\s*SLIDE|SLIDES|Slides?\b"));
 static THIS_GUIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[Tt]his\s+[Gg]uide\b"));
 static THIS_PAPER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[Tt]his\s+paper\b"));

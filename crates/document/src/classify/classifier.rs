@@ -23,7 +23,8 @@ impl Classifier {
     pub fn built_in() -> &'static Self {
         static ONE: LazyLock<Classifier> = LazyLock::new(|| {
             let model = include_bytes!("../../models/papers.model");
-            Classifier::read(model).expect("the model in the program was made by it, as a test proves")
+            Classifier::read(model)
+                .expect("the model in the program was made by it, as a test proves")
         });
         &ONE
     }

@@ -9,7 +9,9 @@ pub enum Error {
     #[error("it is not a model of this classifier: {0}; make one with `garner classifier train`")]
     NoModel(String),
     /// The model was trained with other features than this program measures.
-    #[error("the model wants the feature `{0}`, which this version does not measure; train it again")]
+    #[error(
+        "the model wants the feature `{0}`, which this version does not measure; train it again"
+    )]
     OtherFeatures(String),
     /// A line of training data cannot be used.
     #[error("line {line} is not a labelled document: {reason}")]

@@ -110,7 +110,13 @@ pub fn evaluate(judged: &[Judged], policy: &Policy) -> Evaluation {
         judged.iter().partition(|judged| judged.example.borderline);
     let mut evaluation = Evaluation {
         all: figures(&core),
-        hard: figures(&core.iter().filter(|judged| judged.example.hard).copied().collect::<Vec<_>>()),
+        hard: figures(
+            &core
+                .iter()
+                .filter(|judged| judged.example.hard)
+                .copied()
+                .collect::<Vec<_>>(),
+        ),
         bucket: grouped(&core, |example| &example.bucket),
         subtype: grouped(&core, |example| &example.subtype),
         borderline: Borderline {
@@ -141,13 +147,21 @@ pub fn evaluate(judged: &[Judged], policy: &Policy) -> Evaluation {
     evaluation
 }
 
-fn grouped<'a>(judged: &[&'a Judged], name: impl Fn(&'a Example) -> &'a str) -> BTreeMap<String, Figures> {
+fn grouped<'a>(
+    judged: &[&'a Judged],
+    name: impl Fn(&'a Example) -> &'a str,
+) -> BTreeMap<String, Figures> {
     let mut groups: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
     for judged in judged {
-        groups.entry(name(&judged.example)).or_default().push(judged);
+        groups
+            .entry(name(&judged.example))
+            .or_default()
+            .push(judged);
     }
     let groups = groups.into_iter().filter(|(name, _)| !name.is_empty());
-    groups.map(|(name, judged)| (name.to_owned(), figures(&judged))).collect()
+    groups
+        .map(|(name, judged)| (name.to_owned(), figures(&judged)))
+        .collect()
 }
 
 fn figures(judged: &[&Judged]) -> Figures {
@@ -157,13 +171,18 @@ fn figures(judged: &[&Judged]) -> Figures {
         counts[usize::from(judged.example.is_academic())][usize::from(taken)] += 1;
     }
     let [[rejected, taken_wrongly], [missed, taken]] = counts;
-    let (precision, recall) = (ratio(taken, taken + taken_wrongly), ratio(taken, taken + missed));
+    let (precision, recall) = (
+        ratio(taken, taken + taken_wrongly),
+        ratio(taken, taken + missed),
+    );
     let f1 = match taken + missed {
         0 => None,
         _ => ratio(2 * taken, 2 * taken + taken_wrongly + missed),
     };
     let bins = bins(judged);
-    let error = bins.iter().map(|bin| bin.documents as f64 * (bin.probability - bin.academic).abs());
+    let error = bins
+        .iter()
+        .map(|bin| bin.documents as f64 * (bin.probability - bin.academic).abs());
     Figures {
         documents: judged.len(),
         academic: taken + missed,
@@ -172,7 +191,8 @@ fn figures(judged: &[&Judged]) -> Figures {
         recall,
         f1,
         false_positive_rate: ratio(taken_wrongly, taken_wrongly + rejected),
-        expected_calibration_error: (!judged.is_empty()).then(|| error.sum::<f64>() / judged.len() as f64),
+        expected_calibration_error: (!judged.is_empty())
+            .then(|| error.sum::<f64>() / judged.len() as f64),
     }
 }
 
@@ -181,7 +201,11 @@ fn bins(judged: &[&Judged]) -> Vec<Bin> {
     for judged in judged {
         let probability = judged.answer.probability;
         let bin = &mut bins[((probability * BINS as f64) as usize).min(BINS - 1)];
-        *bin = (bin.0 + 1, bin.1 + probability, bin.2 + usize::from(judged.example.is_academic()));
+        *bin = (
+            bin.0 + 1,
+            bin.1 + probability,
+            bin.2 + usize::from(judged.example.is_academic()),
+        );
     }
     let bins = bins.into_iter().enumerate().filter(|(_, bin)| bin.0 > 0);
     let bins = bins.map(|(index, (documents, sum, academic))| Bin {
@@ -196,4 +220,3 @@ fn bins(judged: &[&Judged]) -> Vec<Bin> {
 fn ratio(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
-

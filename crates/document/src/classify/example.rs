@@ -96,19 +96,26 @@ pub fn read_examples(
     let mut reader = std::io::BufReader::with_capacity(64 * 1024, reader);
     let is_gzip = reader.fill_buf()?.starts_with(&[0x1f, 0x8b]);
     let mut reader: Box<dyn BufRead> = match is_gzip {
-        true => Box::new(std::io::BufReader::new(flate2::bufread::MultiGzDecoder::new(reader))),
+        true => Box::new(std::io::BufReader::new(
+            flate2::bufread::MultiGzDecoder::new(reader),
+        )),
         false => Box::new(reader),
     };
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        let read = (&mut reader).take(LONGEST + 1).read_until(b'\n', &mut line)?;
+        let read = (&mut reader)
+            .take(LONGEST + 1)
+            .read_until(b'\n', &mut line)?;
         if read == 0 {
             break;
         }
         if line.len() as u64 > LONGEST {
             let reason = format!("it is longer than {LONGEST} bytes");
-            return Err(Error::Line { line: number, reason });
+            return Err(Error::Line {
+                line: number,
+                reason,
+            });
         }
         if line.trim_ascii().is_empty() {
             continue;

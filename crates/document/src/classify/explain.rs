@@ -28,7 +28,8 @@ pub(super) fn reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
     let measured = features::measure(reading);
     let slope = model.head.calibration.slope;
     let mut reasons = Vec::new();
-    for (index, (feature, weighed)) in features::all().iter().zip(&model.head.features).enumerate() {
+    for (index, (feature, weighed)) in features::all().iter().zip(&model.head.features).enumerate()
+    {
         let value = weighed.value(measured.values[index]);
         reasons.push(Reason {
             weight: slope * f64::from(weighed.weight) * value,
@@ -58,7 +59,10 @@ fn word_reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
             }
         });
     });
-    found.into_values().filter(|reason| reason.weight != 0.0).collect()
+    found
+        .into_values()
+        .filter(|reason| reason.weight != 0.0)
+        .collect()
 }
 
 fn said(form: Form, raw: f32, value: f64) -> String {
@@ -71,7 +75,9 @@ fn said(form: Form, raw: f32, value: f64) -> String {
         Form::Flag if raw > 0.5 => "yes".to_owned(),
         Form::Flag => "no".to_owned(),
         Form::Share => format!("{:.0} %{usual}", 100.0 * raw),
-        Form::Number | Form::Count | Form::Rate if raw < 10.0 && raw.fract() != 0.0 => format!("{raw:.1}{usual}"),
+        Form::Number | Form::Count | Form::Rate if raw < 10.0 && raw.fract() != 0.0 => {
+            format!("{raw:.1}{usual}")
+        }
         Form::Number | Form::Count | Form::Rate => format!("{raw:.0}{usual}"),
     }
 }

@@ -68,7 +68,11 @@ impl Kind {
     /// The kind of a `subtype` of training data; kinds are subtypes too.
     pub fn of_subtype(subtype: &str) -> Self {
         match subtype {
-            "short_paper" | "software_paper" | "case_report" | "report_paper" | "supplement"
+            "short_paper"
+            | "software_paper"
+            | "case_report"
+            | "report_paper"
+            | "supplement"
             | "book_review_or_editorial" => Self::Paper,
             "government_report" | "finance_report" | "student_report" => Self::Report,
             "guide" | "datasheet" | "cheat_sheet" => Self::Manual,
@@ -93,7 +97,9 @@ impl FromStr for Kind {
 
     fn from_str(name: &str) -> Result<Self, UnknownKind> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| UnknownKind { name: name.to_owned() })
+        found.ok_or_else(|| UnknownKind {
+            name: name.to_owned(),
+        })
     }
 }
 

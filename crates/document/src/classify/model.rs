@@ -91,7 +91,11 @@ impl Model {
         head.format = FORMAT.to_owned();
         head.word_buckets = words.len();
         head.word_weights = words.iter().filter(|weight| **weight != 0.0).count();
-        let mut model = Self { head, words, version: String::new() };
+        let mut model = Self {
+            head,
+            words,
+            version: String::new(),
+        };
         let mut bytes = Vec::new();
         model.write(&mut bytes)?;
         model.version = version(&bytes);
@@ -108,7 +112,10 @@ impl Model {
         }
         let known = features::all();
         for (index, feature) in head.features.iter().enumerate() {
-            if known.get(index).is_none_or(|known| known.name != feature.name) {
+            if known
+                .get(index)
+                .is_none_or(|known| known.name != feature.name)
+            {
                 return Err(Error::OtherFeatures(feature.name.clone()));
             }
         }
@@ -117,7 +124,11 @@ impl Model {
         }
         let words = read_words(&head, &bytes[end + 1..])?;
         let version = version(bytes);
-        Ok(Self { head, words, version })
+        Ok(Self {
+            head,
+            words,
+            version,
+        })
     }
 
     pub(crate) fn write(&self, mut to: impl Write) -> Result<(), Error> {
@@ -138,7 +149,10 @@ impl Model {
 
     pub(crate) fn answer_measured(&self, measured: &Measured, buckets: &[u32]) -> Answer {
         let score = self.score(measured, buckets);
-        Answer::new(self.head.calibration.probability(score), self.kinds(measured))
+        Answer::new(
+            self.head.calibration.probability(score),
+            self.kinds(measured),
+        )
     }
 
     /// The sum of all that speaks for an academic document, less what speaks against.
@@ -147,7 +161,9 @@ impl Model {
         let features: f64 = features
             .map(|(feature, value)| f64::from(feature.weight) * feature.value(*value))
             .sum();
-        let weights = buckets.iter().map(|bucket| f64::from(self.words[*bucket as usize]));
+        let weights = buckets
+            .iter()
+            .map(|bucket| f64::from(self.words[*bucket as usize]));
         self.head.bias + features + weights.sum::<f64>() * self.word_value(buckets.len())
     }
 
@@ -183,7 +199,9 @@ fn read_words(head: &Head, bytes: &[u8]) -> Result<Vec<f32>, Error> {
         };
         let bucket = u32::from_le_bytes([a, b, c, d]) as usize;
         let weight = f32::from_le_bytes([e, f, g, h]);
-        let place = words.get_mut(bucket).ok_or_else(|| wrong("a weight belongs to no word"))?;
+        let place = words
+            .get_mut(bucket)
+            .ok_or_else(|| wrong("a weight belongs to no word"))?;
         if !weight.is_finite() {
             return Err(wrong("a weight is no number"));
         }
@@ -194,7 +212,11 @@ fn read_words(head: &Head, bytes: &[u8]) -> Result<Vec<f32>, Error> {
 
 fn version(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Values are cut off at so many times the usual spread.

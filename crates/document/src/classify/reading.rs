@@ -140,7 +140,11 @@ impl Reading {
         while let Some(c) = rest.chars().next() {
             // Nearly all of nearly all texts is plain and goes over as it is.
             let fits = LONGEST_LINE.saturating_sub(column);
-            let plain = rest.bytes().take(fits).take_while(|byte| (0x20..0x7f).contains(byte)).count();
+            let plain = rest
+                .bytes()
+                .take(fits)
+                .take_while(|byte| (0x20..0x7f).contains(byte))
+                .count();
             if plain > 0 {
                 self.text.push_str(&rest[..plain]);
                 column += plain;
@@ -158,7 +162,11 @@ impl Reading {
         match c {
             '\n' => column = 0,
             // Soft hyphens, marks for the direction of writing, and the byte order mark.
-            '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => return column,
+            '\u{ad}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}' => return column,
             _ => (),
         }
         if column > LONGEST_LINE && (c.is_whitespace() || column > LONGEST_LINE + 200) {
@@ -261,7 +269,11 @@ impl Reading {
 /// A word of plain letters; none if another letter goes on with it.
 fn ascii_word(line: &str, at: usize, offset: usize, previous: char) -> Option<Word> {
     let bytes = &line.as_bytes()[at..];
-    let length = bytes.iter().take(LONGEST_WORD + 1).take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let length = bytes
+        .iter()
+        .take(LONGEST_WORD + 1)
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
     let next = bytes.get(length).copied().unwrap_or(b' ');
     if length > LONGEST_WORD || !next.is_ascii() {
         return None;
@@ -296,7 +308,10 @@ fn parts(text: &str) -> (&str, Option<&str>) {
     // As many bytes are as many characters at least, so short texts need no counting.
     let end = char_boundary(text, HEAD);
     let head = &text[..end];
-    let marked = memchr::memmem::find(&text.as_bytes()[..text.len().min(4 * (HEAD + 200))], CUT.as_bytes());
+    let marked = memchr::memmem::find(
+        &text.as_bytes()[..text.len().min(4 * (HEAD + 200))],
+        CUT.as_bytes(),
+    );
     if let Some(at) = marked {
         let tail = &text[at + CUT.len()..];
         let from = char_boundary_back(tail, TAIL);
@@ -345,12 +360,17 @@ impl Class {
             'a'..='z' | 'A'..='Z' => Self::Letter,
             '0'..='9' => Self::Digit,
             '\0'..='\x7f' => Self::Other,
-            '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => Self::Ideograph,
+            '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => {
+                Self::Ideograph
+            }
             // Letters used as symbols: of mathematical alphabets and of private fonts.
             '\u{1d400}'..='\u{1d7ff}' => Self::Other,
             c if c.is_alphabetic() => Self::Letter,
             // Vowel signs and other marks belong to the letter before them.
-            '\u{300}'..='\u{36f}' | '\u{900}'..='\u{dff}' | '\u{e30}'..='\u{e4e}' | '\u{64b}'..='\u{65f}' => Self::Letter,
+            '\u{300}'..='\u{36f}'
+            | '\u{900}'..='\u{dff}'
+            | '\u{e30}'..='\u{e4e}'
+            | '\u{64b}'..='\u{65f}' => Self::Letter,
             _ => Self::Other,
         }
     }
@@ -413,7 +433,11 @@ impl Run {
             end: end as u32,
             hash,
             kind,
-            number: if self.length <= 6 { self.number } else { u32::MAX },
+            number: if self.length <= 6 {
+                self.number
+            } else {
+                u32::MAX
+            },
             next,
             previous: self.previous,
             length: self.length.min(255) as u8,

@@ -64,9 +64,14 @@ impl Vocabulary {
             let Some((subject, list)) = line.split_once(": ") else {
                 continue;
             };
-            let items = list.split(';').map(str::trim).filter(|item| !item.is_empty());
+            let items = list
+                .split(';')
+                .map(str::trim)
+                .filter(|item| !item.is_empty());
             match subject.split_once(' ') {
-                Some(("heading", name)) => items.for_each(|item| vocabulary.add_heading(name, item)),
+                Some(("heading", name)) => {
+                    items.for_each(|item| vocabulary.add_heading(name, item))
+                }
                 Some(("phrase", name)) => items.for_each(|item| vocabulary.add_phrase(name, item)),
                 Some(("word", name)) => items.for_each(|item| vocabulary.add_word(name, item)),
                 _ => (),

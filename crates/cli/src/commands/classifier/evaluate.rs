@@ -49,7 +49,9 @@ impl Evaluate {
                     value["microseconds_a_document"] = judgement.microseconds().into();
                     write_json(out, &value)?;
                 }
-                false => table::write(out, &judgement.model, judgement.microseconds(), &evaluation)?,
+                false => {
+                    table::write(out, &judgement.model, judgement.microseconds(), &evaluation)?
+                }
             }
             Ok(ExitCode::SUCCESS)
         })
@@ -81,7 +83,10 @@ impl Evaluate {
                 examples.push(example);
             })?;
         }
-        let training = Training { seed: self.seed, ..Training::default() };
+        let training = Training {
+            seed: self.seed,
+            ..Training::default()
+        };
         let bar = train::bar();
         let answers = cross_validate(&training, &samples, &mut |done, of| {
             bar.set_length(of as u64);
@@ -89,7 +94,9 @@ impl Evaluate {
         });
         bar.finish_and_clear();
         let judged = examples.into_iter().zip(answers?);
-        judgement.judged = judged.map(|(example, answer)| Judged::new(example, answer)).collect();
+        judgement.judged = judged
+            .map(|(example, answer)| Judged::new(example, answer))
+            .collect();
         Ok(judgement)
     }
 }
@@ -103,7 +110,11 @@ struct Judgement {
 
 impl Judgement {
     fn new(model: &str) -> Self {
-        Self { model: model.to_owned(), judged: Vec::new(), elapsed: Duration::ZERO }
+        Self {
+            model: model.to_owned(),
+            judged: Vec::new(),
+            elapsed: Duration::ZERO,
+        }
     }
 
     fn microseconds(&self) -> u64 {

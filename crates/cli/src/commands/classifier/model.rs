@@ -23,7 +23,13 @@ pub(crate) struct ModelOptions {
     #[arg(long, value_name = "PROBABILITY", default_value_t = Policy::default().reject)]
     reject: f64,
     /// The kinds to accept, with commas between: paper, thesis, book, report, slides, lecture_notes, manual, cv, form, other
-    #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "paper,thesis", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "KINDS",
+        value_delimiter = ',',
+        default_value = "paper,thesis",
+        hide_possible_values = true
+    )]
     kinds: Vec<Kind>,
 }
 

@@ -18,15 +18,44 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
             *count += usize::from(languages & (1 << index) != 0);
         }
     }
-    let all = reading.words.iter().filter(|word| word.kind != WordKind::Number).count();
+    let all = reading
+        .words
+        .iter()
+        .filter(|word| word.kind != WordKind::Number)
+        .count();
     let most = small.iter().copied().max().unwrap_or_default();
-    let ideographs = reading.words.iter().filter(|word| word.kind == WordKind::Ideograph).count();
-    let letters = reading.words.iter().filter(|word| matches!(word.kind, WordKind::Lower | WordKind::Title | WordKind::Mixed));
+    let ideographs = reading
+        .words
+        .iter()
+        .filter(|word| word.kind == WordKind::Ideograph)
+        .count();
+    let letters = reading.words.iter().filter(|word| {
+        matches!(
+            word.kind,
+            WordKind::Lower | WordKind::Title | WordKind::Mixed
+        )
+    });
     let plain = letters.filter(|word| reading.word(word).is_ascii()).count();
-    sheet.share("language.small_words", "share of small words such as articles and prepositions", part(most, all));
-    sheet.share("language.english", "share of small words of English", part(small[0], all));
-    sheet.share("language.ideographs", "share of Chinese and Japanese characters", part(ideographs, reading.words.len()));
-    sheet.share("language.latin", "share of words in plain Latin letters", part(plain, all));
+    sheet.share(
+        "language.small_words",
+        "share of small words such as articles and prepositions",
+        part(most, all),
+    );
+    sheet.share(
+        "language.english",
+        "share of small words of English",
+        part(small[0], all),
+    );
+    sheet.share(
+        "language.ideographs",
+        "share of Chinese and Japanese characters",
+        part(ideographs, reading.words.len()),
+    );
+    sheet.share(
+        "language.latin",
+        "share of words in plain Latin letters",
+        part(plain, all),
+    );
     sentences(reading, sheet);
 }
 
@@ -36,20 +65,32 @@ fn sentences(reading: &Reading, sheet: &mut Sheet) {
     for line in &reading.lines {
         let words = reading.line_words(line);
         // A line of its own breaks a sentence that has no end.
-        if line.after_gap && since > 0 && words.first().is_some_and(|word| word.kind.begins_upper()) {
+        if line.after_gap && since > 0 && words.first().is_some_and(|word| word.kind.begins_upper())
+        {
             since = 0;
         }
         for word in words {
             since += 1;
-            if matches!(word.next, '.' | '?' | '!' | '。') && word.length > 1 && word.kind != WordKind::Number {
+            if matches!(word.next, '.' | '?' | '!' | '。')
+                && word.length > 1
+                && word.kind != WordKind::Number
+            {
                 ends += usize::from(since >= 4);
                 long += usize::from(since >= 18);
                 since = 0;
             }
         }
     }
-    sheet.rate("language.sentences", "whole sentences in a thousand words", ends as f32);
-    sheet.rate("language.long_sentences", "long sentences in a thousand words", long as f32);
+    sheet.rate(
+        "language.sentences",
+        "whole sentences in a thousand words",
+        ends as f32,
+    );
+    sheet.rate(
+        "language.long_sentences",
+        "long sentences in a thousand words",
+        long as f32,
+    );
 }
 
 static SMALL_WORDS: LazyLock<HashMap<Hash, u32, Spread>> = LazyLock::new(|| {

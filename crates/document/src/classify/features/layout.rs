@@ -35,12 +35,24 @@ fn pages(reading: &Reading, sheet: &mut Sheet) {
     let first_words = page_words(first) as f32;
     sheet.count("layout.pages", "pages", pages as f32);
     sheet.flag("layout.one_page", "a single page", pages <= 1);
-    sheet.flag("layout.two_to_four_pages", "two to four pages", (2..=4).contains(&pages));
-    sheet.flag("layout.paper_length", "five to forty pages", (5..=40).contains(&pages));
+    sheet.flag(
+        "layout.two_to_four_pages",
+        "two to four pages",
+        (2..=4).contains(&pages),
+    );
+    sheet.flag(
+        "layout.paper_length",
+        "five to forty pages",
+        (5..=40).contains(&pages),
+    );
     sheet.flag("layout.over_60_pages", "more than sixty pages", pages > 60);
     sheet.count("layout.words_a_page", "words a page", mean);
     sheet.count("layout.median_page", "words on a usual page", median);
-    sheet.count("layout.first_page", "words on the first page", if known { first_words } else { 400.0 });
+    sheet.count(
+        "layout.first_page",
+        "words on the first page",
+        if known { first_words } else { 400.0 },
+    );
     let (few, full) = match known {
         true => (part(few, words.len()), part(full, words.len())),
         false => (0.0, 0.8),
@@ -52,34 +64,108 @@ fn pages(reading: &Reading, sheet: &mut Sheet) {
 
 fn lines(reading: &Reading, sheet: &mut Sheet) {
     let all = reading.lines.len();
-    let of = |test: &dyn Fn(&Line) -> bool| part(reading.lines.iter().filter(|line| test(line)).count(), all);
+    let of = |test: &dyn Fn(&Line) -> bool| {
+        part(reading.lines.iter().filter(|line| test(line)).count(), all)
+    };
     let words = |line: &Line| line.end_word - line.first_word;
-    sheet.share("layout.long_lines", "share of lines of eight words or more", of(&|line| words(line) >= 8));
-    sheet.share("layout.very_long_lines", "share of lines of fifteen words or more", of(&|line| words(line) >= 15));
-    sheet.share("layout.short_lines", "share of lines of one or two words", of(&|line| words(line) <= 2));
-    sheet.share("layout.lines_after_gap", "share of lines that stand after a gap", of(&|line| line.after_gap));
-    sheet.share("layout.hyphenated", "share of lines that end with a hyphen", of(&|line| ends_hyphenated(reading, line)));
-    sheet.share("layout.full_stops", "share of lines that end a sentence", of(&|line| reading.line(line).ends_with(['.', '。', '؟', '۔'])));
-    sheet.share("layout.colons", "share of lines that end with a colon", of(&|line| reading.line(line).ends_with(':')));
-    sheet.share("layout.upper_lines", "share of lines in capitals", of(&|line| is_upper(reading, line)));
-    sheet.share("layout.bullets", "share of lines that begin with a bullet", of(&|line| begins_with_bullet(reading.line(line))));
-    sheet.share("layout.numbered", "share of lines that begin with a number and a dot", of(&|line| begins_numbered(reading, line)));
-    sheet.share("layout.lettered", "share of lines that begin with (a), (b) or a letter in brackets", of(&|line| begins_lettered(reading.line(line))));
-    sheet.share("layout.numbers_alone", "share of lines that are a number alone", of(&|line| is_number_alone(reading, line)));
-    let lengths: Vec<f32> = reading.lines.iter().map(|line| line.length as f32).collect();
+    sheet.share(
+        "layout.long_lines",
+        "share of lines of eight words or more",
+        of(&|line| words(line) >= 8),
+    );
+    sheet.share(
+        "layout.very_long_lines",
+        "share of lines of fifteen words or more",
+        of(&|line| words(line) >= 15),
+    );
+    sheet.share(
+        "layout.short_lines",
+        "share of lines of one or two words",
+        of(&|line| words(line) <= 2),
+    );
+    sheet.share(
+        "layout.lines_after_gap",
+        "share of lines that stand after a gap",
+        of(&|line| line.after_gap),
+    );
+    sheet.share(
+        "layout.hyphenated",
+        "share of lines that end with a hyphen",
+        of(&|line| ends_hyphenated(reading, line)),
+    );
+    sheet.share(
+        "layout.full_stops",
+        "share of lines that end a sentence",
+        of(&|line| reading.line(line).ends_with(['.', '。', '؟', '۔'])),
+    );
+    sheet.share(
+        "layout.colons",
+        "share of lines that end with a colon",
+        of(&|line| reading.line(line).ends_with(':')),
+    );
+    sheet.share(
+        "layout.upper_lines",
+        "share of lines in capitals",
+        of(&|line| is_upper(reading, line)),
+    );
+    sheet.share(
+        "layout.bullets",
+        "share of lines that begin with a bullet",
+        of(&|line| begins_with_bullet(reading.line(line))),
+    );
+    sheet.share(
+        "layout.numbered",
+        "share of lines that begin with a number and a dot",
+        of(&|line| begins_numbered(reading, line)),
+    );
+    sheet.share(
+        "layout.lettered",
+        "share of lines that begin with (a), (b) or a letter in brackets",
+        of(&|line| begins_lettered(reading.line(line))),
+    );
+    sheet.share(
+        "layout.numbers_alone",
+        "share of lines that are a number alone",
+        of(&|line| is_number_alone(reading, line)),
+    );
+    let lengths: Vec<f32> = reading
+        .lines
+        .iter()
+        .map(|line| line.length as f32)
+        .collect();
     let mean = lengths.iter().sum::<f32>() / lengths.len().max(1) as f32;
     sheet.count("layout.line_length", "characters on a line", mean);
     // Set paragraphs have lines of one length: the share of all characters that stand on lines near the longest usual one.
     let mut sorted = lengths.clone();
     sorted.sort_by(f32::total_cmp);
-    let full = sorted.get(sorted.len() * 9 / 10).copied().unwrap_or_default();
-    let near = lengths.iter().filter(|length| **length > 0.8 * full && **length < 1.25 * full && full > 25.0);
+    let full = sorted
+        .get(sorted.len() * 9 / 10)
+        .copied()
+        .unwrap_or_default();
+    let near = lengths
+        .iter()
+        .filter(|length| **length > 0.8 * full && **length < 1.25 * full && full > 25.0);
     let total: f32 = lengths.iter().sum();
-    sheet.share("layout.set_text", "share of the text in lines of about one length", near.sum::<f32>() / total.max(1.0));
+    sheet.share(
+        "layout.set_text",
+        "share of the text in lines of about one length",
+        near.sum::<f32>() / total.max(1.0),
+    );
     sheet.count("layout.full_line", "characters on a full line", full);
-    sheet.count("layout.paragraph", "lines in a paragraph", part(all, reading.lines.iter().filter(|line| line.after_gap).count()));
+    sheet.count(
+        "layout.paragraph",
+        "lines in a paragraph",
+        part(
+            all,
+            reading.lines.iter().filter(|line| line.after_gap).count(),
+        ),
+    );
     let longest_paragraphs = paragraph_share(reading);
-    sheet.share("layout.prose", "share of the text in paragraphs of four lines or more", longest_paragraphs);
+    sheet.share(
+        "layout.prose",
+        "share of the text in paragraphs of four lines or more",
+        longest_paragraphs,
+    );
 }
 
 /// The share of words that stand in paragraphs of some lines.
@@ -105,7 +191,9 @@ fn repeated(reading: &Reading, sheet: &mut Sheet) {
     for (page, lines) in reading.page_lines().enumerate() {
         pages += 1;
         for line in lines.iter().take(400) {
-            let entry = pages_with.entry(line_key(reading, line)).or_insert((usize::MAX, 0));
+            let entry = pages_with
+                .entry(line_key(reading, line))
+                .or_insert((usize::MAX, 0));
             if entry.0 != page {
                 *entry = (page, entry.1 + 1);
             }
@@ -114,17 +202,38 @@ fn repeated(reading: &Reading, sheet: &mut Sheet) {
             *first_lines.entry(line_key(reading, first)).or_default() += 1;
         }
     }
-    let many = pages_with.values().filter(|(_, on)| *on >= 3 && *on * 2 > pages).count();
-    let some = pages_with.values().filter(|(_, on)| *on >= 2).map(|(_, on)| on).sum::<usize>();
+    let many = pages_with
+        .values()
+        .filter(|(_, on)| *on >= 3 && *on * 2 > pages)
+        .count();
+    let some = pages_with
+        .values()
+        .filter(|(_, on)| *on >= 2)
+        .map(|(_, on)| on)
+        .sum::<usize>();
     let same_title = first_lines.values().filter(|on| **on >= 2).sum::<usize>();
-    sheet.count("layout.running_lines", "lines that stand on most pages", many as f32);
-    sheet.share("layout.repeated_lines", "share of lines that stand on other pages too", part(some, reading.lines.len()).min(1.0));
-    sheet.share("layout.same_first_line", "share of pages that begin like another", part(same_title, pages));
+    sheet.count(
+        "layout.running_lines",
+        "lines that stand on most pages",
+        many as f32,
+    );
+    sheet.share(
+        "layout.repeated_lines",
+        "share of lines that stand on other pages too",
+        part(some, reading.lines.len()).min(1.0),
+    );
+    sheet.share(
+        "layout.same_first_line",
+        "share of pages that begin like another",
+        part(same_title, pages),
+    );
 }
 
 fn line_key(reading: &Reading, line: &Line) -> Hash {
     let words = reading.line_words(line);
-    words.iter().fold(words.len() as u64, |key, word| hash::then(key, word.hash))
+    words
+        .iter()
+        .fold(words.len() as u64, |key, word| hash::then(key, word.hash))
 }
 
 fn page_words(lines: &[Line]) -> usize {
@@ -147,14 +256,19 @@ fn is_upper(reading: &Reading, line: &Line) -> bool {
     let (mut all, mut upper) = (0, 0);
     for word in letters {
         all += usize::from(word.length);
-        upper += if word.kind == WordKind::Upper { usize::from(word.length) } else { 0 };
+        upper += if word.kind == WordKind::Upper {
+            usize::from(word.length)
+        } else {
+            0
+        };
     }
     all >= 5 && upper * 10 >= all * 9
 }
 
 fn begins_with_bullet(line: &str) -> bool {
     line.starts_with([
-        '•', '‣', '▪', '■', '●', '○', '◦', '►', '▶', '▸', '·', '∙', '✓', '➢', '➤', '❖', '◆', '◮', '\u{f0b7}', '\u{f0a7}', '\u{f0d8}', '\u{f0fc}', '♦', '⇒', '→', '⋆', '★', '*',
+        '•', '‣', '▪', '■', '●', '○', '◦', '►', '▶', '▸', '·', '∙', '✓', '➢', '➤', '❖', '◆', '◮',
+        '\u{f0b7}', '\u{f0a7}', '\u{f0d8}', '\u{f0fc}', '♦', '⇒', '→', '⋆', '★', '*',
     ]) || line.starts_with("– ")
         || line.starts_with("- ")
         || line.starts_with("— ")

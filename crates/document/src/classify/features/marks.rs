@@ -71,9 +71,17 @@ pub(super) fn measure(sheet: &mut Sheet) {
     let prose = count(sheet, &PROSE);
     sheet.number("marks.prose", "different marks of argued prose", prose);
     sheet.number("marks.papers", "different marks of papers", papers);
-    sheet.number("marks.publishing", "different marks of publication, such as DOI and volume", publishing);
+    sheet.number(
+        "marks.publishing",
+        "different marks of publication, such as DOI and volume",
+        publishing,
+    );
     sheet.number("marks.others", "different marks of other documents", others);
-    sheet.number("marks.balance", "marks of papers against those of other documents", papers + publishing + 0.5 * prose - others);
+    sheet.number(
+        "marks.balance",
+        "marks of papers against those of other documents",
+        papers + publishing + 0.5 * prose - others,
+    );
 }
 
 fn count(sheet: &Sheet, marks: &LazyLock<Vec<(usize, f32)>>) -> f32 {
@@ -81,7 +89,8 @@ fn count(sheet: &Sheet, marks: &LazyLock<Vec<(usize, f32)>>) -> f32 {
     if sheet.features.is_some() {
         return 0.0;
     }
-    let is_there = |(place, from): &&(usize, f32)| sheet.raw.get(*place).is_some_and(|raw| raw >= from);
+    let is_there =
+        |(place, from): &&(usize, f32)| sheet.raw.get(*place).is_some_and(|raw| raw >= from);
     marks.iter().filter(is_there).count() as f32
 }
 

@@ -16,7 +16,10 @@ const SAID: [(&str, &str); 34] = [
     ("self_paper", "calls itself a paper or an article"),
     ("self_study", "reports what was studied and found"),
     ("self_thesis", "words of theses"),
-    ("self_manual", "calls itself a manual, a guide or a document"),
+    (
+        "self_manual",
+        "calls itself a manual, a guide or a document",
+    ),
     ("self_course", "calls itself a course, a lecture or notes"),
     ("self_book", "calls itself a book or a chapter"),
     ("self_report", "calls itself a report"),
@@ -25,8 +28,14 @@ const SAID: [(&str, &str); 34] = [
     ("bibliography", "words of bibliographies"),
     ("affiliation", "universities, institutes and departments"),
     ("theorem", "words of theorems and proofs"),
-    ("reasoning", "words of reasoning such as however and therefore"),
-    ("research", "words of research such as hypothesis and significant"),
+    (
+        "reasoning",
+        "words of reasoning such as however and therefore",
+    ),
+    (
+        "research",
+        "words of research such as hypothesis and significant",
+    ),
     ("you", "speaks to the reader as you"),
     ("we", "speaks as we"),
     ("first_person", "speaks as I"),
@@ -52,7 +61,8 @@ const SAID: [(&str, &str); 34] = [
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     let vocabulary = Vocabulary::get();
     let count = vocabulary.phrases.len();
-    let (mut all, mut head, mut tail) = (vec![0_u32; count], vec![0_u32; count], vec![0_u32; count]);
+    let (mut all, mut head, mut tail) =
+        (vec![0_u32; count], vec![0_u32; count], vec![0_u32; count]);
     let words = &reading.words;
     for at in 0..words.len() {
         let mut key = words[at].hash;
@@ -77,16 +87,34 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     for (index, name) in vocabulary.phrases.iter().enumerate() {
         let said = SAID.iter().find(|(known, _)| known == name);
         let said = said.map_or(*name, |(_, said)| said);
-        let (full, in_words) = (sheet.name(format_args!("phrase.{name}")), sheet.name(format_args!("{said}, in a thousand words")));
+        let (full, in_words) = (
+            sheet.name(format_args!("phrase.{name}")),
+            sheet.name(format_args!("{said}, in a thousand words")),
+        );
         sheet.rate(&full, &in_words, all[index] as f32);
-        let (first, in_words) = (sheet.name(format_args!("phrase.{name}.first")), sheet.name(format_args!("{said}, at the beginning")));
+        let (first, in_words) = (
+            sheet.name(format_args!("phrase.{name}.first")),
+            sheet.name(format_args!("{said}, at the beginning")),
+        );
         sheet.count(&first, &in_words, head[index] as f32);
         if LAST.contains(name) {
-            let (last, in_words) = (sheet.name(format_args!("phrase.{name}.last")), sheet.name(format_args!("{said}, at the end")));
+            let (last, in_words) = (
+                sheet.name(format_args!("phrase.{name}.last")),
+                sheet.name(format_args!("{said}, at the end")),
+            );
             sheet.count(&last, &in_words, tail[index] as f32);
         }
     }
 }
 
 /// Of these the end of a text tells something of its own.
-const LAST: [&str; 8] = ["bibliography", "citation", "you", "exercise", "slides", "legal", "instruct", "research"];
+const LAST: [&str; 8] = [
+    "bibliography",
+    "citation",
+    "you",
+    "exercise",
+    "slides",
+    "legal",
+    "instruct",
+    "research",
+];

@@ -34,38 +34,97 @@ fn list(likely: &[bool], headings: &Headings, sheet: &mut Sheet) {
         }
         best = best.max(now);
     }
-    sheet.count("references.lines", "lines that look like references", count(likely) as f32);
-    sheet.share("references.share", "share of lines that look like references", part(count(likely), all));
-    sheet.share("references.late", "share of lines that look like references in the second half", part(count(half), half.len()));
-    sheet.share("references.end", "share of lines that look like references at the end", part(count(end), end.len()));
-    sheet.share("references.densest", "how dense the densest list of references is", part(best, WINDOW));
-    let after = headings.references.map_or(&[][..], |line| &likely[(line + 1).min(all)..]);
+    sheet.count(
+        "references.lines",
+        "lines that look like references",
+        count(likely) as f32,
+    );
+    sheet.share(
+        "references.share",
+        "share of lines that look like references",
+        part(count(likely), all),
+    );
+    sheet.share(
+        "references.late",
+        "share of lines that look like references in the second half",
+        part(count(half), half.len()),
+    );
+    sheet.share(
+        "references.end",
+        "share of lines that look like references at the end",
+        part(count(end), end.len()),
+    );
+    sheet.share(
+        "references.densest",
+        "how dense the densest list of references is",
+        part(best, WINDOW),
+    );
+    let after = headings
+        .references
+        .map_or(&[][..], |line| &likely[(line + 1).min(all)..]);
     let near = &after[..after.len().min(60)];
-    sheet.share("references.below_heading", "how dense references are below their heading", part(count(near), near.len().max(10)));
-    sheet.share("references.rest", "share of the text below the heading of the references", part(after.len(), all));
+    sheet.share(
+        "references.below_heading",
+        "how dense references are below their heading",
+        part(count(near), near.len().max(10)),
+    );
+    sheet.share(
+        "references.rest",
+        "share of the text below the heading of the references",
+        part(after.len(), all),
+    );
 }
 
 /// Labels such as [12] at the beginning of lines that count up.
 fn entries(signs: &[Signs], headings: &Headings, sheet: &mut Sheet) {
     let in_order = |signs: &[Signs]| {
-        signs.iter().fold(1, |next, sign| if sign.label == Some(next) { next + 1 } else { next }) - 1
+        signs.iter().fold(1, |next, sign| {
+            if sign.label == Some(next) {
+                next + 1
+            } else {
+                next
+            }
+        }) - 1
     };
-    let after = headings.references.map_or(&[][..], |line| &signs[(line + 1).min(signs.len())..]);
+    let after = headings
+        .references
+        .map_or(&[][..], |line| &signs[(line + 1).min(signs.len())..]);
     let bracketed = signs.iter().filter(|sign| sign.bracket_label).count();
-    sheet.count("references.labels", "lines that begin with a label in square brackets", bracketed as f32);
-    sheet.count("references.in_order", "labels of references or notes that count up", in_order(signs) as f32);
-    sheet.count("references.numbered_below", "numbered references below their heading", in_order(after) as f32);
+    sheet.count(
+        "references.labels",
+        "lines that begin with a label in square brackets",
+        bracketed as f32,
+    );
+    sheet.count(
+        "references.in_order",
+        "labels of references or notes that count up",
+        in_order(signs) as f32,
+    );
+    sheet.count(
+        "references.numbered_below",
+        "numbered references below their heading",
+        in_order(after) as f32,
+    );
     let years = signs.iter().filter(|sign| sign.year).count();
-    sheet.share("references.years", "share of lines with a year", part(years, signs.len()));
+    sheet.share(
+        "references.years",
+        "share of lines with a year",
+        part(years, signs.len()),
+    );
     let initials = signs.iter().filter(|sign| sign.initials >= 2).count();
-    sheet.share("references.initials", "share of lines with initials of names", part(initials, signs.len()));
+    sheet.share(
+        "references.initials",
+        "share of lines with initials of names",
+        part(initials, signs.len()),
+    );
 }
 
 /// Citations in the text: [3, 4], (Smith, 2004), Smith (2004), text.12
 fn citations(reading: &Reading, likely: &[bool], sheet: &mut Sheet) {
     let vocabulary = Vocabulary::get();
     let [figure, table, section, theorem, equation, join] =
-        ["figure", "table", "section", "theorem", "equation", "join"].map(|name| vocabulary.list(name));
+        ["figure", "table", "section", "theorem", "equation", "join"]
+            .map(|name| vocabulary.list(name));
     let mut count = [0_usize; 6];
     for (line, is_reference) in reading.lines.iter().zip(likely) {
         let words = reading.line_words(line);
@@ -84,20 +143,57 @@ fn citations(reading: &Reading, likely: &[bool], sheet: &mut Sheet) {
             let bracketed = word.previous == '[' && at > 0 && word.length <= 3;
             count[3] += usize::from(bracketed && matches!(word.next, ']' | ',' | '-' | '–' | ';'));
             let name = before.is_some_and(|before| before.kind.begins_upper() || lists & join != 0);
-            count[4] += usize::from(is_year(word) && name && matches!(word.next, ')' | ';' | ',' | 'a' | 'b' | ':'));
+            count[4] += usize::from(
+                is_year(word) && name && matches!(word.next, ')' | ';' | ',' | 'a' | 'b' | ':'),
+            );
             // Raised numbers of notes follow a word or its full stop without a space.
-            let raised = before.is_some_and(|before| before.kind == WordKind::Lower && before.length >= 3 && matches!(before.next, '.' | ',') && word.previous == before.next);
-            count[5] += usize::from(raised && word.length <= 3 && matches!(word.next, ' ' | ',' | '-' | '–'));
+            let raised = before.is_some_and(|before| {
+                before.kind == WordKind::Lower
+                    && before.length >= 3
+                    && matches!(before.next, '.' | ',')
+                    && word.previous == before.next
+            });
+            count[5] += usize::from(
+                raised && word.length <= 3 && matches!(word.next, ' ' | ',' | '-' | '–'),
+            );
         }
     }
     let count = count.map(|count| count as f32);
-    sheet.rate("citations.figures", "figures and tables that the text speaks of, in a thousand words", count[0]);
-    sheet.rate("citations.sections", "sections and theorems that the text speaks of, in a thousand words", count[1]);
-    sheet.rate("citations.equations", "equations that the text speaks of, in a thousand words", count[2]);
-    sheet.rate("citations.numbers", "citations such as [12] in a thousand words", count[3]);
-    sheet.rate("citations.author_year", "citations such as (Smith, 2004) in a thousand words", count[4]);
-    sheet.rate("citations.notes", "raised numbers of notes in a thousand words", count[5]);
-    sheet.count("citations.all", "citations of any kind", count[3] + count[4] + count[5]);
+    sheet.rate(
+        "citations.figures",
+        "figures and tables that the text speaks of, in a thousand words",
+        count[0],
+    );
+    sheet.rate(
+        "citations.sections",
+        "sections and theorems that the text speaks of, in a thousand words",
+        count[1],
+    );
+    sheet.rate(
+        "citations.equations",
+        "equations that the text speaks of, in a thousand words",
+        count[2],
+    );
+    sheet.rate(
+        "citations.numbers",
+        "citations such as [12] in a thousand words",
+        count[3],
+    );
+    sheet.rate(
+        "citations.author_year",
+        "citations such as (Smith, 2004) in a thousand words",
+        count[4],
+    );
+    sheet.rate(
+        "citations.notes",
+        "raised numbers of notes in a thousand words",
+        count[5],
+    );
+    sheet.count(
+        "citations.all",
+        "citations of any kind",
+        count[3] + count[4] + count[5],
+    );
 }
 
 /// What on a line is usual in references.
@@ -118,8 +214,10 @@ impl Signs {
         let mut signs = Self::default();
         if let Some(first) = words.first() {
             let number = first.kind == WordKind::Number && first.length <= 3;
-            signs.bracket_label = text.starts_with('[') && line.length > 3 && text.chars().take(40).any(|c| c == ']');
-            let plain = text.starts_with(|c: char| c.is_ascii_digit()) && matches!(first.next, '.' | ')' | ' ');
+            signs.bracket_label =
+                text.starts_with('[') && line.length > 3 && text.chars().take(40).any(|c| c == ']');
+            let plain = text.starts_with(|c: char| c.is_ascii_digit())
+                && matches!(first.next, '.' | ')' | ' ');
             signs.label = Some(first.number).filter(|_| number && (signs.bracket_label || plain));
         }
         let vocabulary = Vocabulary::get();
@@ -129,7 +227,9 @@ impl Signs {
                 signs.pages |= is_page_range(words, at);
                 continue;
             }
-            signs.initials = signs.initials.saturating_add(u8::from(is_initial(words, at)));
+            signs.initials = signs
+                .initials
+                .saturating_add(u8::from(is_initial(words, at)));
             signs.place |= vocabulary.word(word.hash) & bibliographic != 0;
         }
         signs
@@ -158,11 +258,16 @@ fn is_initial(words: &[Word], at: usize) -> bool {
 /// "123–145" and "12(3):45-67".
 fn is_page_range(words: &[Word], at: usize) -> bool {
     let word = words[at];
-    let Some(next) = words.get(at + 1).filter(|next| next.kind == WordKind::Number) else {
+    let Some(next) = words
+        .get(at + 1)
+        .filter(|next| next.kind == WordKind::Number)
+    else {
         return false;
     };
     match word.next {
-        '-' | '–' | '—' | '−' => word.length >= 2 && next.number != u32::MAX && !is_year(&word),
+        '-' | '–' | '—' | '−' => {
+            word.length >= 2 && next.number != u32::MAX && !is_year(&word)
+        }
         ':' | '(' => matches!(next.next, '-' | '–' | ')') && word.length <= 4,
         _ => false,
     }

@@ -7,40 +7,150 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     let counts = Counts::of(reading.text());
     let all = counts.all.max(1);
     let of = |count: usize| 100.0 * part(count, all);
-    sheet.count("symbols.digits", "digits in a hundred characters", of(counts.digits));
-    sheet.count("symbols.capitals", "capitals in a hundred characters", of(counts.upper));
-    sheet.count("symbols.mathematics", "signs of mathematics in a hundred characters", of(counts.mathematics));
-    sheet.count("symbols.greek", "Greek letters in a hundred characters", of(counts.greek));
-    sheet.count("symbols.private", "characters of private fonts in a hundred characters", of(counts.private));
-    sheet.count("symbols.brackets", "round brackets in a hundred characters", of(counts.round));
-    sheet.count("symbols.square", "square brackets in a hundred characters", of(counts.square));
-    sheet.count("symbols.code", "braces, backslashes and the like in a hundred characters", of(counts.code));
-    sheet.count("symbols.commas", "commas in a hundred characters", of(counts.commas));
-    sheet.count("symbols.semicolons", "semicolons in a hundred characters", of(counts.semicolons));
-    sheet.rate("symbols.questions", "question marks in a thousand words", counts.questions as f32);
-    sheet.rate("symbols.exclamations", "exclamation marks in a thousand words", counts.exclamations as f32);
-    sheet.rate("symbols.quotes", "quotation marks in a thousand words", counts.quotes as f32);
-    sheet.rate("symbols.money", "signs of money in a thousand words", counts.money as f32);
-    sheet.rate("symbols.boxes", "boxes and lines to fill in, in a thousand words", counts.boxes as f32);
-    sheet.rate("symbols.leaders", "rows of dots, as in tables of contents, in a thousand words", counts.leaders as f32);
-    sheet.rate("symbols.paragraph", "signs of paragraphs of law in a thousand words", counts.paragraph as f32);
-    sheet.rate("symbols.percent", "percent signs in a thousand words", counts.percent as f32);
-    sheet.rate("symbols.plus_minus", "plus-minus signs in a thousand words", counts.plus_minus as f32);
-    sheet.count("symbols.marks", "marks of footnotes at names at the beginning", head_marks(reading) as f32);
+    sheet.count(
+        "symbols.digits",
+        "digits in a hundred characters",
+        of(counts.digits),
+    );
+    sheet.count(
+        "symbols.capitals",
+        "capitals in a hundred characters",
+        of(counts.upper),
+    );
+    sheet.count(
+        "symbols.mathematics",
+        "signs of mathematics in a hundred characters",
+        of(counts.mathematics),
+    );
+    sheet.count(
+        "symbols.greek",
+        "Greek letters in a hundred characters",
+        of(counts.greek),
+    );
+    sheet.count(
+        "symbols.private",
+        "characters of private fonts in a hundred characters",
+        of(counts.private),
+    );
+    sheet.count(
+        "symbols.brackets",
+        "round brackets in a hundred characters",
+        of(counts.round),
+    );
+    sheet.count(
+        "symbols.square",
+        "square brackets in a hundred characters",
+        of(counts.square),
+    );
+    sheet.count(
+        "symbols.code",
+        "braces, backslashes and the like in a hundred characters",
+        of(counts.code),
+    );
+    sheet.count(
+        "symbols.commas",
+        "commas in a hundred characters",
+        of(counts.commas),
+    );
+    sheet.count(
+        "symbols.semicolons",
+        "semicolons in a hundred characters",
+        of(counts.semicolons),
+    );
+    sheet.rate(
+        "symbols.questions",
+        "question marks in a thousand words",
+        counts.questions as f32,
+    );
+    sheet.rate(
+        "symbols.exclamations",
+        "exclamation marks in a thousand words",
+        counts.exclamations as f32,
+    );
+    sheet.rate(
+        "symbols.quotes",
+        "quotation marks in a thousand words",
+        counts.quotes as f32,
+    );
+    sheet.rate(
+        "symbols.money",
+        "signs of money in a thousand words",
+        counts.money as f32,
+    );
+    sheet.rate(
+        "symbols.boxes",
+        "boxes and lines to fill in, in a thousand words",
+        counts.boxes as f32,
+    );
+    sheet.rate(
+        "symbols.leaders",
+        "rows of dots, as in tables of contents, in a thousand words",
+        counts.leaders as f32,
+    );
+    sheet.rate(
+        "symbols.paragraph",
+        "signs of paragraphs of law in a thousand words",
+        counts.paragraph as f32,
+    );
+    sheet.rate(
+        "symbols.percent",
+        "percent signs in a thousand words",
+        counts.percent as f32,
+    );
+    sheet.rate(
+        "symbols.plus_minus",
+        "plus-minus signs in a thousand words",
+        counts.plus_minus as f32,
+    );
+    sheet.count(
+        "symbols.marks",
+        "marks of footnotes at names at the beginning",
+        head_marks(reading) as f32,
+    );
     words(reading, sheet);
 }
 
 fn words(reading: &Reading, sheet: &mut Sheet) {
     let all = reading.words.len();
     let of = |test: &dyn Fn(WordKind, u8) -> bool| {
-        part(reading.words.iter().filter(|word| test(word.kind, word.length)).count(), all)
+        part(
+            reading
+                .words
+                .iter()
+                .filter(|word| test(word.kind, word.length))
+                .count(),
+            all,
+        )
     };
-    sheet.share("words.numbers", "share of numbers among the words", of(&|kind, _| kind == WordKind::Number));
-    sheet.share("words.title_case", "share of words with a capital", of(&|kind, length| kind == WordKind::Title && length > 1));
-    sheet.share("words.upper_case", "share of words in capitals", of(&|kind, length| kind == WordKind::Upper && length > 1));
-    sheet.share("words.single_letters", "share of single letters", of(&|kind, length| kind != WordKind::Number && kind != WordKind::Ideograph && length == 1));
-    sheet.share("words.long", "share of words of nine letters or more", of(&|kind, length| kind != WordKind::Number && length >= 9));
-    let letters = reading.words.iter().filter(|word| word.kind != WordKind::Number);
+    sheet.share(
+        "words.numbers",
+        "share of numbers among the words",
+        of(&|kind, _| kind == WordKind::Number),
+    );
+    sheet.share(
+        "words.title_case",
+        "share of words with a capital",
+        of(&|kind, length| kind == WordKind::Title && length > 1),
+    );
+    sheet.share(
+        "words.upper_case",
+        "share of words in capitals",
+        of(&|kind, length| kind == WordKind::Upper && length > 1),
+    );
+    sheet.share(
+        "words.single_letters",
+        "share of single letters",
+        of(&|kind, length| kind != WordKind::Number && kind != WordKind::Ideograph && length == 1),
+    );
+    sheet.share(
+        "words.long",
+        "share of words of nine letters or more",
+        of(&|kind, length| kind != WordKind::Number && length >= 9),
+    );
+    let letters = reading
+        .words
+        .iter()
+        .filter(|word| word.kind != WordKind::Number);
     let (mut count, mut length) = (0, 0);
     for word in letters {
         count += 1;
@@ -50,13 +160,21 @@ fn words(reading: &Reading, sheet: &mut Sheet) {
     // Title words in the first part: title, authors and affiliations of papers, but also forms and letters.
     let head = &reading.words[..all.min(300)];
     let title = head.iter().filter(|word| word.kind.begins_upper()).count();
-    sheet.share("words.title_case_first", "share of words with a capital at the beginning", part(title, head.len()));
+    sheet.share(
+        "words.title_case_first",
+        "share of words with a capital at the beginning",
+        part(title, head.len()),
+    );
 }
 
 /// Asterisks, daggers and the like in the first lines.
 fn head_marks(reading: &Reading) -> usize {
     let lines = reading.lines.iter().take(30).map(|line| reading.line(line));
-    let marks = lines.map(|line| line.chars().filter(|c| matches!(c, '∗' | '*' | '†' | '‡' | '§' | '¶' | '⋆' | '✉')).count());
+    let marks = lines.map(|line| {
+        line.chars()
+            .filter(|c| matches!(c, '∗' | '*' | '†' | '‡' | '§' | '¶' | '⋆' | '✉'))
+            .count()
+    });
     marks.sum::<usize>().min(12)
 }
 
@@ -136,7 +254,12 @@ impl Counts {
             '±' => self.plus_minus += 1,
             '\0'..='\x7f' => (),
             'α'..='ω' | 'Α'..='Ω' | 'ϕ' | 'ϵ' | 'ϑ' => self.greek += 1,
-            '\u{2190}'..='\u{22ff}' | '\u{1d400}'..='\u{1d7ff}' | '\u{27e8}'..='\u{27ef}' | '\u{2a00}'..='\u{2aff}' | '×' | '÷' => {
+            '\u{2190}'..='\u{22ff}'
+            | '\u{1d400}'..='\u{1d7ff}'
+            | '\u{27e8}'..='\u{27ef}'
+            | '\u{2a00}'..='\u{2aff}'
+            | '×'
+            | '÷' => {
                 self.mathematics += 1;
             }
             '\u{e000}'..='\u{f8ff}' | '\u{fffd}' => self.private += 1,

@@ -4,7 +4,10 @@ use super::super::model::{Calibration, logistic};
 
 /// Fits the curve by Newton's method. Where there is nothing to fit, scores stand as they are.
 pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
-    let none = Calibration { slope: 1.0, offset: 0.0 };
+    let none = Calibration {
+        slope: 1.0,
+        offset: 0.0,
+    };
     let academic = scored.iter().filter(|(_, academic)| *academic).count() as f64;
     let other = scored.len() as f64 - academic;
     if academic < 5.0 || other < 5.0 {
@@ -27,7 +30,10 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
             h11 += h;
         }
         let determinant = h00 * h11 - h01 * h01;
-        let (d0, d1) = ((h11 * g0 - h01 * g1) / determinant, (h00 * g1 - h01 * g0) / determinant);
+        let (d0, d1) = (
+            (h11 * g0 - h01 * g1) / determinant,
+            (h00 * g1 - h01 * g0) / determinant,
+        );
         slope -= d0.clamp(-0.5, 0.5);
         offset -= d1.clamp(-0.5, 0.5);
         if d0.abs() + d1.abs() < 1e-10 {
@@ -35,8 +41,45 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
         }
     }
     let fine = slope.is_finite() && offset.is_finite() && slope > 0.0;
-    if fine { Calibration { slope, offset } } else { none }
+    if fine {
+        Calibration { slope, offset }
+    } else {
+        none
+    }
 }
 
 /// To miss a paper is worse than to keep something else, which a later look can still sort out.
 const ACADEMIC_WEIGHT: f64 = 1.3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_that_say_too_much_are_tempered() {
+        // Nine in ten are right on either side, whatever the score of ±5 claims.
+        let scored: Vec<(f64, bool)> = (0..1000)
+            .map(|number| {
+                let score = if number % 2 == 0 { 5.0 } else { -5.0 };
+                (score, (score > 0.0) == (number % 20 >= 2))
+            })
+            .collect();
+
+        let calibration = platt(&scored);
+
+        let (high, low) = (calibration.probability(5.0), calibration.probability(-5.0));
+        assert!((0.88..0.94).contains(&high), "{high}");
+        assert!((0.08..0.15).contains(&low), "{low}");
+    }
+
+    #[test]
+    fn nothing_to_learn_from_changes_nothing() {
+        assert_eq!(
+            platt(&[(1.0, true)]),
+            Calibration {
+                slope: 1.0,
+                offset: 0.0
+            }
+        );
+    }
+}

@@ -6,7 +6,11 @@ use std::collections::VecDeque;
 const MEMORY: usize = 12;
 
 /// Goes down from `start`. `function` writes the gradient and returns the value.
-pub(super) fn minimise(start: Vec<f64>, mut function: impl FnMut(&[f64], &mut [f64]) -> f64, most_steps: usize) -> Vec<f64> {
+pub(super) fn minimise(
+    start: Vec<f64>,
+    mut function: impl FnMut(&[f64], &mut [f64]) -> f64,
+    most_steps: usize,
+) -> Vec<f64> {
     let mut x = start;
     let mut gradient = vec![0.0; x.len()];
     let mut value = function(&x, &mut gradient);
@@ -21,13 +25,25 @@ pub(super) fn minimise(start: Vec<f64>, mut function: impl FnMut(&[f64], &mut [f
         if slope >= 0.0 {
             memory.clear();
         }
-        let direction = if slope < 0.0 { direction } else { gradient.iter().map(|g| -g).collect() };
+        let direction = if slope < 0.0 {
+            direction
+        } else {
+            gradient.iter().map(|g| -g).collect()
+        };
         let slope = slope.min(-dot(&direction, &direction) * f64::EPSILON);
-        let mut length = if memory.is_empty() { (1.0 / size).min(1.0) } else { 1.0 };
+        let mut length = if memory.is_empty() {
+            (1.0 / size).min(1.0)
+        } else {
+            1.0
+        };
         let mut next_gradient = vec![0.0; x.len()];
         let mut found = None;
         for _ in 0..40 {
-            let next: Vec<f64> = x.iter().zip(&direction).map(|(x, d)| x + length * d).collect();
+            let next: Vec<f64> = x
+                .iter()
+                .zip(&direction)
+                .map(|(x, d)| x + length * d)
+                .collect();
             let next_value = function(&next, &mut next_gradient);
             if next_value <= value + 1e-4 * length * slope {
                 found = Some((next, next_value));
@@ -54,9 +70,19 @@ struct Step {
     curvature: f64,
 }
 
-fn remember(memory: &mut VecDeque<Step>, x: &[f64], next: &[f64], gradient: &[f64], next_gradient: &[f64]) {
+fn remember(
+    memory: &mut VecDeque<Step>,
+    x: &[f64],
+    next: &[f64],
+    gradient: &[f64],
+    next_gradient: &[f64],
+) {
     let change: Vec<f64> = next.iter().zip(x).map(|(a, b)| a - b).collect();
-    let gradient_change: Vec<f64> = next_gradient.iter().zip(gradient).map(|(a, b)| a - b).collect();
+    let gradient_change: Vec<f64> = next_gradient
+        .iter()
+        .zip(gradient)
+        .map(|(a, b)| a - b)
+        .collect();
     let curvature = dot(&change, &gradient_change);
     if curvature <= 1e-12 {
         return;
@@ -64,7 +90,11 @@ fn remember(memory: &mut VecDeque<Step>, x: &[f64], next: &[f64], gradient: &[f6
     if memory.len() == MEMORY {
         memory.pop_front();
     }
-    memory.push_back(Step { change, gradient_change, curvature });
+    memory.push_back(Step {
+        change,
+        gradient_change,
+        curvature,
+    });
 }
 
 /// Two loops over the remembered steps give the product with the inverse Hessian they imply.
@@ -96,7 +126,9 @@ fn norm(a: &[f64]) -> f64 {
 }
 
 fn add(to: &mut [f64], factor: f64, what: &[f64]) {
-    to.iter_mut().zip(what).for_each(|(to, what)| *to += factor * what);
+    to.iter_mut()
+        .zip(what)
+        .for_each(|(to, what)| *to += factor * what);
 }
 
 #[cfg(test)]
@@ -114,6 +146,9 @@ mod tests {
 
         let found = minimise(vec![-1.2, 1.0], rosenbrock, 500);
 
-        assert!((found[0] - 1.0).abs() < 1e-3 && (found[1] - 1.0).abs() < 1e-3, "{found:?}");
+        assert!(
+            (found[0] - 1.0).abs() < 1e-3 && (found[1] - 1.0).abs() < 1e-3,
+            "{found:?}"
+        );
     }
 }

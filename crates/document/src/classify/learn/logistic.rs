@@ -17,8 +17,17 @@ pub(super) struct Row {
 impl Row {
     /// The score without a bias.
     pub(super) fn score(&self, weights: &[f64], dense: usize) -> f64 {
-        let features: f64 = self.dense.iter().zip(&weights[..dense]).map(|(x, w)| x * w).sum();
-        let words: f64 = self.sparse.iter().map(|place| weights[*place as usize]).sum();
+        let features: f64 = self
+            .dense
+            .iter()
+            .zip(&weights[..dense])
+            .map(|(x, w)| x * w)
+            .sum();
+        let words: f64 = self
+            .sparse
+            .iter()
+            .map(|place| weights[*place as usize])
+            .sum();
         features + words * self.sparse_value
     }
 }
@@ -42,7 +51,11 @@ impl Fit<'_> {
     fn loss(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         let mut loss = 0.0;
         for ((gradient, x), index) in gradient.iter_mut().zip(x).zip(0..) {
-            let penalty = if index < self.width { self.penalty } else { 0.0 };
+            let penalty = if index < self.width {
+                self.penalty
+            } else {
+                0.0
+            };
             *gradient = penalty * x;
             loss += 0.5 * penalty * x * x;
         }
@@ -65,7 +78,12 @@ impl Fit<'_> {
 }
 
 /// Many classes over dense features: the weights of each class, then the biases.
-pub(super) fn run_multinomial(rows: &[Row], width: usize, classes: usize, penalty: f64) -> Vec<f64> {
+pub(super) fn run_multinomial(
+    rows: &[Row],
+    width: usize,
+    classes: usize,
+    penalty: f64,
+) -> Vec<f64> {
     let weights = width * classes;
     let mut scores = vec![0.0; classes];
     let loss = |x: &[f64], gradient: &mut [f64]| {
@@ -78,15 +96,19 @@ pub(super) fn run_multinomial(rows: &[Row], width: usize, classes: usize, penalt
         for row in rows {
             for (class, score) in scores.iter_mut().enumerate() {
                 let own = &x[class * width..(class + 1) * width];
-                *score = x[weights + class] + row.dense.iter().zip(own).map(|(x, w)| x * w).sum::<f64>();
+                *score =
+                    x[weights + class] + row.dense.iter().zip(own).map(|(x, w)| x * w).sum::<f64>();
             }
             let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
             loss += row.weight * (sum.ln() + most - scores[row.class]);
             for (class, score) in scores.iter().enumerate() {
-                let slope = row.weight * ((score - most).exp() / sum - f64::from(u8::from(class == row.class)));
+                let slope = row.weight
+                    * ((score - most).exp() / sum - f64::from(u8::from(class == row.class)));
                 let own = &mut gradient[class * width..(class + 1) * width];
-                own.iter_mut().zip(&row.dense).for_each(|(gradient, x)| *gradient += slope * x);
+                own.iter_mut()
+                    .zip(&row.dense)
+                    .for_each(|(gradient, x)| *gradient += slope * x);
                 gradient[weights + class] += slope;
             }
         }

@@ -28,13 +28,21 @@ pub struct Training {
 
 impl Default for Training {
     fn default() -> Self {
-        Self { folds: 10, rounds: 3, seed: 1 }
+        Self {
+            folds: 10,
+            rounds: 3,
+            seed: 1,
+        }
     }
 }
 
 impl Training {
     /// Learns a model. `progress` is told which of how many steps is done.
-    pub(crate) fn train(&self, samples: &[Sample], progress: &mut dyn FnMut(usize, usize)) -> Result<Model, Error> {
+    pub(crate) fn train(
+        &self,
+        samples: &[Sample],
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Model, Error> {
         check(samples)?;
         let all: Vec<&Sample> = samples.iter().collect();
         let steps = self.folds * self.rounds as usize + 1;
@@ -51,19 +59,30 @@ impl Training {
         fit(&all, calibration)
     }
 
-    fn score_part(&self, samples: &[Sample], parts: &[usize], part: usize) -> Result<Vec<(f64, bool)>, Error> {
+    fn score_part(
+        &self,
+        samples: &[Sample],
+        parts: &[usize],
+        part: usize,
+    ) -> Result<Vec<(f64, bool)>, Error> {
         let (held_out, rest) = split(samples, parts, part);
         if held_out.iter().all(|sample| sample.borderline) {
             return Ok(Vec::new());
         }
         let binary = Binary::fit(&rest)?;
         let scores = held_out.iter().filter(|sample| !sample.borderline);
-        Ok(scores.map(|sample| (binary.score(sample), sample.academic)).collect())
+        Ok(scores
+            .map(|sample| (binary.score(sample), sample.academic))
+            .collect())
     }
 
     /// Answers about each document by a model that has seen no document of its source. Calibration too is learnt
     /// without it.
-    pub(crate) fn cross_validate(&self, samples: &[Sample], progress: &mut dyn FnMut(usize, usize)) -> Result<Vec<Answer>, Error> {
+    pub(crate) fn cross_validate(
+        &self,
+        samples: &[Sample],
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<Answer>, Error> {
         check(samples)?;
         let parts = folds::divide(samples, self.folds, self.seed);
         let mut answers: Vec<Option<Answer>> = vec![None; samples.len()];
@@ -72,20 +91,41 @@ impl Training {
         for part in 0..self.folds {
             progress(part, self.folds);
             let (held_out, rest) = split(samples, &parts, part);
-            let model = fit(&rest, Calibration { slope: 1.0, offset: 0.0 })?;
+            let model = fit(
+                &rest,
+                Calibration {
+                    slope: 1.0,
+                    offset: 0.0,
+                },
+            )?;
             let scores = held_out.iter().filter(|sample| !sample.borderline);
             let scores: Vec<(f64, bool)> = scores
-                .map(|sample| (model.score(&sample.measured, &sample.buckets), sample.academic))
+                .map(|sample| {
+                    (
+                        model.score(&sample.measured, &sample.buckets),
+                        sample.academic,
+                    )
+                })
                 .collect();
             models.push((model, scores));
         }
         for part in 0..self.folds {
-            let others = models.iter().enumerate().filter(|(other, _)| *other != part);
-            let scored: Vec<(f64, bool)> = others.flat_map(|(_, (_, scores))| scores).copied().collect();
+            let others = models
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != part);
+            let scored: Vec<(f64, bool)> = others
+                .flat_map(|(_, (_, scores))| scores)
+                .copied()
+                .collect();
             models[part].0.head.calibration = calibrate::platt(&scored);
             let held_out = parts.iter().enumerate().filter(|(_, of)| **of == part);
             for (index, _) in held_out {
-                answers[index] = Some(models[part].0.answer_measured(&samples[index].measured, &samples[index].buckets));
+                answers[index] = Some(
+                    models[part]
+                        .0
+                        .answer_measured(&samples[index].measured, &samples[index].buckets),
+                );
             }
         }
         Ok(answers.into_iter().flatten().collect())
@@ -93,9 +133,18 @@ impl Training {
 }
 
 fn check(samples: &[Sample]) -> Result<(), Error> {
-    let sources: HashSet<&str> = samples.iter().map(|sample| sample.source.as_str()).collect();
-    let academic = samples.iter().filter(|sample| sample.academic && !sample.borderline).count();
-    let other = samples.iter().filter(|sample| !sample.academic && !sample.borderline).count();
+    let sources: HashSet<&str> = samples
+        .iter()
+        .map(|sample| sample.source.as_str())
+        .collect();
+    let academic = samples
+        .iter()
+        .filter(|sample| sample.academic && !sample.borderline)
+        .count();
+    let other = samples
+        .iter()
+        .filter(|sample| !sample.academic && !sample.borderline)
+        .count();
     let enough = academic >= 5 && other >= 5 && sources.len() >= 4;
     match enough {
         true => Ok(()),
@@ -106,10 +155,15 @@ fn check(samples: &[Sample]) -> Result<(), Error> {
     }
 }
 
-fn split<'a>(samples: &'a [Sample], parts: &[usize], part: usize) -> (Vec<&'a Sample>, Vec<&'a Sample>) {
+fn split<'a>(
+    samples: &'a [Sample],
+    parts: &[usize],
+    part: usize,
+) -> (Vec<&'a Sample>, Vec<&'a Sample>) {
     let marked = samples.iter().zip(parts);
     let (held_out, rest): (Vec<_>, Vec<_>) = marked.partition(|(_, of)| **of == part);
-    let plain = |pairs: Vec<(&'a Sample, &usize)>| pairs.into_iter().map(|(sample, _)| sample).collect();
+    let plain =
+        |pairs: Vec<(&'a Sample, &usize)>| pairs.into_iter().map(|(sample, _)| sample).collect();
     (plain(held_out), plain(rest))
 }
 
@@ -125,7 +179,11 @@ fn fit(samples: &[&Sample], calibration: Calibration) -> Result<Model, Error> {
     }
     head.kind_biases.copy_from_slice(&kinds[biases..]);
     let mut weights = vec![0.0; words::BUCKETS];
-    for (bucket, weight) in binary.buckets.iter().zip(&binary.weights[binary.scaling.len()..]) {
+    for (bucket, weight) in binary
+        .buckets
+        .iter()
+        .zip(&binary.weights[binary.scaling.len()..])
+    {
         weights[*bucket as usize] = *weight as f32;
     }
     Model::new(head, weights)
@@ -157,10 +215,17 @@ impl Scaling {
 
 impl Binary {
     fn fit(samples: &[&Sample]) -> Result<Self, Error> {
-        let fitted: Vec<&Sample> = samples.iter().filter(|sample| !sample.borderline).copied().collect();
+        let fitted: Vec<&Sample> = samples
+            .iter()
+            .filter(|sample| !sample.borderline)
+            .copied()
+            .collect();
         let scaling = scaling(&fitted);
         let buckets = frequent(&fitted);
-        let rows: Vec<Row> = fitted.iter().map(|sample| row(sample, &scaling, &buckets)).collect();
+        let rows: Vec<Row> = fitted
+            .iter()
+            .map(|sample| row(sample, &scaling, &buckets))
+            .collect();
         let fit = Fit {
             rows: &rows,
             width: scaling.len() + buckets.len(),
@@ -169,7 +234,12 @@ impl Binary {
         };
         let mut weights = fit.run();
         let bias = weights.pop().unwrap_or_default();
-        Ok(Self { scaling, buckets, weights, bias })
+        Ok(Self {
+            scaling,
+            buckets,
+            weights,
+            bias,
+        })
     }
 
     fn score(&self, sample: &Sample) -> f64 {
@@ -178,7 +248,10 @@ impl Binary {
     }
 
     fn head(&self, samples: &[&Sample], calibration: Calibration) -> Head {
-        let sources: HashSet<&str> = samples.iter().map(|sample| sample.source.as_str()).collect();
+        let sources: HashSet<&str> = samples
+            .iter()
+            .map(|sample| sample.source.as_str())
+            .collect();
         let features = features::all().iter().zip(&self.scaling).zip(&self.weights);
         let features = features.map(|((feature, scaling), weight)| Weighed {
             name: feature.name.clone(),
@@ -207,11 +280,20 @@ impl Binary {
 
 fn row(sample: &Sample, scaling: &[Scaling], buckets: &[u32]) -> Row {
     let dense = scaling.iter().zip(&sample.measured.values);
-    let known = sample.buckets.iter().filter_map(|bucket| buckets.binary_search(bucket).ok());
+    let known = sample
+        .buckets
+        .iter()
+        .filter_map(|bucket| buckets.binary_search(bucket).ok());
     let hard = if sample.hard { HARD_WEIGHT } else { 1.0 };
-    let academic = if sample.academic { ACADEMIC_WEIGHT } else { 1.0 };
+    let academic = if sample.academic {
+        ACADEMIC_WEIGHT
+    } else {
+        1.0
+    };
     Row {
-        dense: dense.map(|(scaling, value)| scaling.value(*value)).collect(),
+        dense: dense
+            .map(|(scaling, value)| scaling.value(*value))
+            .collect(),
         sparse: known.map(|place| (scaling.len() + place) as u32).collect(),
         sparse_value: WORD_SCALE / (sample.buckets.len().max(1) as f64).sqrt(),
         class: usize::from(sample.academic),
@@ -224,13 +306,25 @@ fn scaling(samples: &[&Sample]) -> Vec<Scaling> {
     let features = features::all().iter().enumerate();
     features
         .map(|(index, feature)| {
-            let values = || samples.iter().map(|sample| f64::from(sample.measured.values[index]));
+            let values = || {
+                samples
+                    .iter()
+                    .map(|sample| f64::from(sample.measured.values[index]))
+            };
             let mean = values().sum::<f64>() / count;
             let spread = (values().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
             // What is the same everywhere says nothing, and must not say much about the one where it differs.
             let spread = if spread < 1e-6 { 1e9 } else { spread };
-            let scale = if feature.name.starts_with("marks.") { MARKS_SCALE } else { 1.0 };
-            Scaling { mean: mean as f32, spread: spread as f32, scale }
+            let scale = if feature.name.starts_with("marks.") {
+                MARKS_SCALE
+            } else {
+                1.0
+            };
+            Scaling {
+                mean: mean as f32,
+                spread: spread as f32,
+                scale,
+            }
         })
         .collect()
 }
@@ -242,7 +336,10 @@ fn frequent(samples: &[&Sample]) -> Vec<u32> {
         counts[*bucket as usize] += 1;
     }
     let counts = counts.into_iter().zip(0_u32..);
-    counts.filter(|(count, _)| *count >= LEAST_DOCUMENTS).map(|(_, bucket)| bucket).collect()
+    counts
+        .filter(|(count, _)| *count >= LEAST_DOCUMENTS)
+        .map(|(_, bucket)| bucket)
+        .collect()
 }
 
 /// The kinds, by features alone: the weights of each kind, then the biases.
@@ -255,7 +352,9 @@ fn fit_kinds(samples: &[&Sample], scaling: &[Scaling]) -> Vec<f64> {
     let rows = samples.iter().map(|sample| {
         let dense = scaling.iter().zip(&sample.measured.values);
         Row {
-            dense: dense.map(|(scaling, value)| scaling.value(*value) / scaling.scale).collect(),
+            dense: dense
+                .map(|(scaling, value)| scaling.value(*value) / scaling.scale)
+                .collect(),
             sparse: Vec::new(),
             sparse_value: 0.0,
             class: place(sample.kind),

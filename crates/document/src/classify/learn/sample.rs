@@ -31,6 +31,3 @@ impl Sample {
         }
     }
 }
-// SCRATCH
-#[allow(missing_docs)]
-impl Sample { pub fn dump(&self)->(Vec<f32>,Vec<u32>){(self.measured.values.clone(),self.buckets.clone())} pub fn names()->Vec<String>{features::all().iter().map(|f|f.name.clone()).collect()} }

@@ -284,12 +284,6 @@ fn row(sample: &Sample, scaling: &[Scaling], buckets: &[u32]) -> Row {
         .buckets
         .iter()
         .filter_map(|bucket| buckets.binary_search(bucket).ok());
-    let hard = if sample.hard { HARD_WEIGHT } else { 1.0 };
-    let academic = if sample.academic {
-        ACADEMIC_WEIGHT
-    } else {
-        1.0
-    };
     Row {
         dense: dense
             .map(|(scaling, value)| scaling.value(*value))
@@ -297,7 +291,7 @@ fn row(sample: &Sample, scaling: &[Scaling], buckets: &[u32]) -> Row {
         sparse: known.map(|place| (scaling.len() + place) as u32).collect(),
         sparse_value: WORD_SCALE / (sample.buckets.len().max(1) as f64).sqrt(),
         class: usize::from(sample.academic),
-        weight: hard * academic,
+        weight: 1.0,
     }
 }
 
@@ -377,6 +371,4 @@ const KIND_STRENGTH: f64 = 0.03;
 /// How much words count beside features.
 const WORD_SCALE: f64 = 20.0;
 const MARKS_SCALE: f64 = 2.0;
-const HARD_WEIGHT: f64 = 1.5;
-const ACADEMIC_WEIGHT: f64 = 1.3;
 const LEAST_DOCUMENTS: u32 = 3;

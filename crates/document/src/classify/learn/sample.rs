@@ -11,7 +11,6 @@ pub struct Sample {
     pub(crate) buckets: Vec<u32>,
     pub(crate) academic: bool,
     pub(crate) borderline: bool,
-    pub(crate) hard: bool,
     pub(crate) kind: Kind,
     pub(crate) source: String,
 }
@@ -25,7 +24,6 @@ impl Sample {
             buckets: words::buckets(&reading),
             academic: example.is_academic(),
             borderline: example.borderline,
-            hard: example.hard,
             kind: example.kind(),
             source: example.source.clone(),
         }

@@ -20,6 +20,18 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A log that is compressed.
+    #[error("`{}` is compressed; unpack it first", path.display())]
+    CompressedLog {
+        /// The log.
+        path: PathBuf,
+    },
+    /// A log format that cannot be used.
+    #[error("the log format cannot be used: {reason}")]
+    LogFormat {
+        /// Why not, and what could be there instead.
+        reason: String,
+    },
 }
 
 impl Error {

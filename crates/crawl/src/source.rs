@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::archive::{self, Archive};
+use crate::log::LogSource;
 use crate::{Body, Capture, Error, Limits, Place, ReadOptions};
 
 /// Finds what there is to read at a path, by content and never by name.
@@ -19,6 +20,8 @@ pub fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
 pub enum Source {
     /// A WARC or ARC file, or one in a WACZ.
     Archive(Archive),
+    /// A log or a list, with the files that it speaks of.
+    Log(LogSource),
 }
 
 impl Source {
@@ -26,6 +29,7 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Archive(archive) => archive.name(),
+            Self::Log(log) => log.name(),
         }
     }
 
@@ -35,6 +39,7 @@ impl Source {
     pub fn length(&self) -> u64 {
         match self {
             Self::Archive(archive) => archive.length(),
+            Self::Log(log) => log.length(),
         }
     }
 
@@ -53,6 +58,7 @@ impl Source {
     ) -> Result<Ended, Error> {
         match self {
             Self::Archive(archive) => archive.read(from, options, work, take),
+            Self::Log(log) => log.read(from, options, work, take),
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn record_id() -> io::Result<String> {
 }
 
 /// RFC 4648, for lengths that need no padding, as that of a SHA-1.
-fn base32(bytes: &[u8]) -> String {
+pub(crate) fn base32(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 8 / 5);
     for group in bytes.chunks(5) {
         let bits = group

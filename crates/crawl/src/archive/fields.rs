@@ -1,0 +1,90 @@
+//! Lines of the form `Name: value`, as WARC, HTTP and `application/warc-fields` have them.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+/// Where a head ends: behind its first empty line. Lines may end in LF alone.
+pub(super) fn head_end(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(end) = memchr(b'\n', &bytes[at..]) {
+        let line = &bytes[at..at + end];
+        at += end + 1;
+        if line.is_empty() || line == b"\r" {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The first line without its end, and what is behind it.
+pub(super) fn first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+    match memchr(b'\n', bytes) {
+        Some(end) => (trimmed_end(&bytes[..end]), &bytes[end + 1..]),
+        None => (trimmed_end(bytes), &[]),
+    }
+}
+
+/// Calls `see` with each field. Lines without a colon are passed over; those that begin with a blank belong to the one
+/// before.
+pub(super) fn each<'a>(mut bytes: &'a [u8], mut see: impl FnMut(&'a [u8], Cow<'a, [u8]>)) {
+    while !bytes.is_empty() {
+        let (line, mut rest) = first_line(bytes);
+        let Some(colon) = memchr(b':', line) else {
+            bytes = rest;
+            continue;
+        };
+        let mut value = Cow::Borrowed(line[colon + 1..].trim_ascii());
+        while let Some(b' ' | b'\t') = rest.first() {
+            let (folded, behind) = first_line(rest);
+            let value = value.to_mut();
+            value.push(b' ');
+            value.extend_from_slice(folded.trim_ascii());
+            rest = behind;
+        }
+        see(line[..colon].trim_ascii(), value);
+        bytes = rest;
+    }
+}
+
+/// Text from outside. What is not UTF-8 is kept as far as it can be.
+pub(super) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A media type without its parameters, in lower case.
+pub(super) fn media_type(bytes: &[u8]) -> Option<String> {
+    let end = memchr::memchr2(b';', b',', bytes).unwrap_or(bytes.len());
+    let name = bytes[..end].trim_ascii();
+    (!name.is_empty()).then(|| text(name).to_ascii_lowercase())
+}
+
+fn trimmed_end(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8]) -> Vec<(String, String)> {
+        let mut fields = Vec::new();
+        each(bytes, |name, value| fields.push((text(name), text(&value))));
+        fields
+    }
+
+    #[test]
+    fn fields_are_read_whatever_their_lines_end_with() {
+        let fields = all(b"A: 1\r\nB:2\n  more\r\nnothing\nC : x:y ");
+
+        let expected = [("A", "1"), ("B", "2 more"), ("C", "x:y")];
+        assert_eq!(fields, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    }
+
+    #[test]
+    fn a_head_ends_at_its_first_empty_line() {
+        assert_eq!(head_end(b"a\r\nb\r\n\r\nc"), Some(8));
+        assert_eq!(head_end(b"a\n\nc"), Some(3));
+        assert_eq!(head_end(b"a\r\nb\r\n\r"), None);
+    }
+}

@@ -1,0 +1,243 @@
+//! Ties requests and metadata to the captures that they are about, and hands all over in the order of the source.
+//!
+//! Crawlers write these records before or after the capture, mostly next to it. So everything waits until some hundred
+//! records have followed, or until it is known to be complete.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use super::record::{Fact, Link};
+use super::walk::{Item, Signal};
+use crate::{Capture, News};
+
+pub(super) struct Join<'t, T> {
+    take: &'t mut dyn FnMut(News<T>) -> ControlFlow<()>,
+    waiting: VecDeque<Waiting<T>>,
+    /// Captures of which the crawler itself had said all, for some time after they were handed over.
+    told_of: VecDeque<(u64, Link)>,
+    /// How many facts wait, and how many captures of which something was said before they came. Mostly none, and then
+    /// nothing needs to be searched.
+    facts: usize,
+    preceded: usize,
+    /// How many records have come.
+    count: u64,
+    /// The unit of what was handed over last.
+    last: Option<u64>,
+    /// Where reading can begin, all before having been handed over; and what was told of it.
+    position: u64,
+    told: u64,
+    /// Where reading can begin, all before having come.
+    next: u64,
+}
+
+struct Waiting<T> {
+    number: u64,
+    /// Where reading has to begin to find it, and what was said of it.
+    unit: u64,
+    begin: u64,
+    what: What<T>,
+}
+
+enum What<T> {
+    Capture {
+        capture: Box<Capture>,
+        made: T,
+        link: Link,
+        /// The crawler itself said something of it: nothing better will come.
+        is_complete: bool,
+    },
+    Fact(Box<Fact>),
+    Skipped(crate::Skipped),
+    /// A fact that has found its capture.
+    Gone,
+}
+
+impl<'t, T> Join<'t, T> {
+    pub(super) fn new(from: u64, take: &'t mut dyn FnMut(News<T>) -> ControlFlow<()>) -> Self {
+        Self {
+            take,
+            waiting: VecDeque::new(),
+            told_of: VecDeque::new(),
+            facts: 0,
+            preceded: 0,
+            count: 0,
+            last: None,
+            position: from,
+            told: from,
+            next: from,
+        }
+    }
+
+    /// Where reading can begin another time.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(super) fn signal(&mut self, signal: Signal<T>) -> ControlFlow<()> {
+        match signal {
+            Signal::Record { unit, item } => self.record(unit, item),
+            Signal::Unit(next) => {
+                self.next = next;
+                self.tell_position()
+            }
+        }
+    }
+
+    /// Hands over what is left.
+    pub(super) fn finish(&mut self) -> ControlFlow<()> {
+        while let Some(first) = self.waiting.pop_front() {
+            self.hand_over(first)?;
+        }
+        self.tell_position()
+    }
+
+    fn record(&mut self, unit: u64, item: Item<T>) -> ControlFlow<()> {
+        self.count += 1;
+        match item {
+            Item::Capture(capture, made, link) => self.capture(unit, capture, made, link),
+            Item::Fact(fact) => self.fact(unit, fact),
+            Item::Skipped(skipped) => self.wait(unit, unit, What::Skipped(skipped)),
+            Item::Other => {}
+        }
+        let is_over = |(number, _): &(u64, Link)| self.count - number >= PATIENCE;
+        if self.told_of.front().is_some_and(is_over) {
+            self.told_of.pop_front();
+        }
+        while self
+            .waiting
+            .front()
+            .is_some_and(|first| self.is_ready(first))
+        {
+            if let Some(first) = self.waiting.pop_front() {
+                self.hand_over(first)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn capture(&mut self, unit: u64, mut capture: Box<Capture>, made: T, link: Link) {
+        let (mut begin, mut is_complete) = (unit, false);
+        let some = match self.facts {
+            0 => 0,
+            _ => self.waiting.len(),
+        };
+        for waiting in self.waiting.iter_mut().take(some) {
+            let What::Fact(fact) = &waiting.what else {
+                continue;
+            };
+            if !fact.link.names(&link) && !fact.link.is_alike(&link) {
+                continue;
+            }
+            begin = begin.min(waiting.begin);
+            is_complete |= fact.is_metadata;
+            self.facts -= 1;
+            if let What::Fact(fact) = std::mem::replace(&mut waiting.what, What::Gone) {
+                fact.tell(&mut capture);
+            }
+        }
+        let what = What::Capture {
+            capture,
+            made,
+            link,
+            is_complete,
+        };
+        self.wait(unit, begin, what);
+    }
+
+    fn fact(&mut self, unit: u64, fact: Box<Fact>) {
+        // Later ones first: the same URL may have been got twice in a second.
+        let of_capture = |waiting: &Waiting<T>, fits: &dyn Fn(&Link) -> bool| match &waiting.what {
+            What::Capture { link, .. } => fits(link),
+            _ => false,
+        };
+        let named = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.names(link));
+        let alike = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.is_alike(link));
+        let found = self.waiting.iter().rposition(named);
+        let found = found.or_else(|| self.waiting.iter().rposition(alike));
+        let Some(Waiting {
+            what:
+                What::Capture {
+                    capture,
+                    is_complete,
+                    ..
+                },
+            ..
+        }) = found.and_then(|index| self.waiting.get_mut(index))
+        else {
+            // A request knows nothing better than what was said already.
+            let is_known =
+                |(_, link): &(u64, Link)| fact.link.names(link) || fact.link.is_alike(link);
+            if fact.is_metadata || !self.told_of.iter().any(is_known) {
+                self.wait(unit, unit, What::Fact(fact));
+            }
+            return;
+        };
+        *is_complete |= fact.is_metadata;
+        fact.tell(capture);
+    }
+
+    fn wait(&mut self, unit: u64, begin: u64, what: What<T>) {
+        self.facts += usize::from(matches!(what, What::Fact(_)));
+        self.preceded += usize::from(begin < unit);
+        self.waiting.push_back(Waiting {
+            number: self.count,
+            unit,
+            begin,
+            what,
+        });
+    }
+
+    fn is_ready(&self, waiting: &Waiting<T>) -> bool {
+        let is_alone = self.waiting.len() == 1;
+        match &waiting.what {
+            What::Gone => true,
+            // A request may still follow, up to the next capture.
+            What::Capture {
+                is_complete: true, ..
+            } if !is_alone => true,
+            What::Skipped(_) => true,
+            _ => self.count - waiting.number >= PATIENCE,
+        }
+    }
+
+    fn hand_over(&mut self, waiting: Waiting<T>) -> ControlFlow<()> {
+        self.facts -= usize::from(matches!(waiting.what, What::Fact(_)));
+        self.preceded -= usize::from(waiting.begin < waiting.unit);
+        let news = match waiting.what {
+            What::Capture {
+                capture,
+                made,
+                link,
+                is_complete,
+            } => {
+                if is_complete {
+                    self.told_of.push_back((self.count, link));
+                }
+                News::Capture(capture, made)
+            }
+            What::Fact(fact) => News::Late(Box::new(fact.capture)),
+            What::Skipped(skipped) => News::Skipped(skipped),
+            What::Gone => return ControlFlow::Continue(()),
+        };
+        self.last = Some(waiting.unit);
+        (self.take)(news)
+    }
+
+    /// Reading can begin before all that waits, unless something behind that place was handed over already.
+    fn tell_position(&mut self) -> ControlFlow<()> {
+        let mut begins = self.waiting.iter().map(|waiting| waiting.begin);
+        let begin = match self.preceded {
+            0 => begins.next(),
+            _ => begins.min(),
+        };
+        let position = begin.unwrap_or(self.next).min(self.next);
+        if position <= self.told || self.last.is_some_and(|last| last >= position) {
+            return ControlFlow::Continue(());
+        }
+        (self.position, self.told) = (position, position);
+        (self.take)(News::Position(position))
+    }
+}
+
+/// How many records anything waits.
+const PATIENCE: u64 = 256;

@@ -1,0 +1,52 @@
+//! How an archive is written: format, compression, and what its offsets count.
+
+use super::{arc, warc};
+
+/// What `open` found out about a file.
+#[derive(Debug, Clone)]
+pub(super) struct Layout {
+    pub(super) format: Format,
+    pub(super) codec: Codec,
+    /// All is one stream: a file that was compressed at once, or a deflated member of a WACZ. Offsets then count the
+    /// bytes that come out, because those of the file do not lead to records.
+    pub(super) whole: bool,
+    /// What a file that was compressed at once expands to, more or less.
+    pub(super) expanded: Option<u64>,
+    pub(super) dictionary: Option<Vec<u8>>,
+}
+
+impl Layout {
+    /// Any record can be gone to, and the end of one can be looked at before the rest of it.
+    pub(super) fn is_plain(&self) -> bool {
+        self.codec == Codec::Plain && !self.whole
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Warc,
+    Arc,
+}
+
+impl Format {
+    /// Whether a record begins here, maybe behind empty lines.
+    pub(super) fn begins(self, bytes: &[u8]) -> bool {
+        let start = bytes.iter().position(|byte| !is_line_end(*byte));
+        let bytes = start.map_or(&[][..], |start| &bytes[start..]);
+        match self {
+            Self::Warc => warc::begins(bytes),
+            Self::Arc => arc::begins(bytes),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Codec {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+pub(super) fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}

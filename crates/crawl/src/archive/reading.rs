@@ -1,0 +1,252 @@
+//! Reads one record, and finds out whether it is whole.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use super::arc::ArcLine;
+use super::block::{Block, Fault};
+use super::layout::{Format, is_line_end};
+use super::record::{self, Fact, Record, Role};
+use super::stream::Tail;
+use super::walk::{Emit, Item, Outcome, Signal, Start, Walk};
+use super::warc::{self, WarcHead};
+use super::{fields, search};
+use crate::Skipped;
+
+impl<T> Walk<'_, T> {
+    /// Reads the record that the window begins with. What is found of it is told if the record is whole.
+    pub(super) fn record(
+        &mut self,
+        mut start: Start,
+        unit: u64,
+        emit: &mut Emit<'_, T>,
+    ) -> io::Result<(Start, Outcome)> {
+        let record = match self.head(&start)? {
+            Ok((record, head)) => {
+                self.stream.consume(head);
+                start.head = head as u64;
+                record
+            }
+            Err(outcome) => return Ok((start, outcome)),
+        };
+        if let Some(outcome) = self.foresee(&record)? {
+            return Ok((start, outcome));
+        }
+        let is_lf = record.is_lf;
+        let (item, done) = self.content(record, &start);
+        if let Err(fault) = done {
+            return Ok((start, Outcome::Faulty(fault)));
+        }
+        if let Some(outcome) = self.ending(is_lf)? {
+            return Ok((start, outcome));
+        }
+        let is_refused = matches!(item, Item::Skipped(_));
+        let outcome = match emit(Signal::Record { unit, item }) {
+            ControlFlow::Break(()) => Outcome::Stopped,
+            ControlFlow::Continue(()) if is_refused => Outcome::Refused,
+            ControlFlow::Continue(()) => Outcome::Good,
+        };
+        Ok((start, outcome))
+    }
+
+    /// Reads a head, and says how long it is. It stays in the window.
+    fn head(&mut self, start: &Start) -> io::Result<Result<(Record, usize), Outcome>> {
+        let format = self.archive.layout.format;
+        let limit = match format {
+            Format::Warc => self.options.limits.head,
+            Format::Arc => self.options.limits.line,
+        };
+        let mut wanted = HEAD;
+        loop {
+            let seen = self.stream.fill(wanted)?;
+            let is_short = seen.len() < wanted;
+            if format == Format::Warc && !warc::begins(seen) && seen.len() >= 6 {
+                return Ok(Err(Outcome::Wrong("no record begins there")));
+            }
+            let end = match format {
+                Format::Warc => fields::head_end(seen),
+                Format::Arc => {
+                    memchr::memchr(b'\n', &seen[..seen.len().min(limit)]).map(|at| at + 1)
+                }
+            };
+            if let Some(end) = end {
+                let parsed = self.parse(end, start);
+                return Ok(parsed.map(|record| (record, end)).map_err(Outcome::Wrong));
+            }
+            if wanted >= limit {
+                return Ok(Err(Outcome::Wrong("its head is too long")));
+            }
+            if !is_short {
+                wanted *= 4;
+                continue;
+            }
+            match self.stream.tail() {
+                Tail::Broken(reason) => return Ok(Err(Outcome::Faulty(Fault::Broken(reason)))),
+                Tail::Truncated => return Ok(Err(Outcome::Faulty(Fault::Truncated))),
+                Tail::Open => {}
+                Tail::Ended(_) if self.stream.cross()? => {}
+                Tail::Ended(_) => return Ok(Err(self.unfinished_head())),
+            }
+        }
+    }
+
+    /// What a head is that ends before it should.
+    fn unfinished_head(&self) -> Outcome {
+        match self.archive.layout.format.begins(self.stream.window()) {
+            true => Outcome::Faulty(Fault::Short),
+            // The file may end in the middle of `WARC/`, but not in anything else.
+            false if self.archive.layout.is_plain() && self.archive.is_growing() => {
+                Outcome::Faulty(Fault::Truncated)
+            }
+            false => Outcome::Wrong("no record begins there"),
+        }
+    }
+
+    fn parse(&self, end: usize, start: &Start) -> Result<Record, &'static str> {
+        let head = &self.stream.window()[..end];
+        let place = || self.archive.place(start.address);
+        match self.archive.layout.format {
+            Format::Warc => {
+                let head = WarcHead::parse(head)?;
+                Ok(Record::of_warc(&head, self.keys, place()))
+            }
+            Format::Arc => {
+                let line = ArcLine::parse(fields::first_line(head).0)?;
+                Ok(Record::of_arc(&line, place()))
+            }
+        }
+    }
+
+    /// In a file that is not compressed, the end of a record is looked at before anything is done with it.
+    fn foresee(&mut self, record: &Record) -> io::Result<Option<Outcome>> {
+        if !self.archive.layout.is_plain() {
+            return Ok(None);
+        }
+        let (extent, limits) = (&self.archive.extent, &self.options.limits);
+        let format = self.archive.layout.format;
+        let block = self.stream.offset();
+        let end = block.saturating_add(record.length);
+        if end > extent.length {
+            return Ok(Some(Outcome::Faulty(Fault::Truncated)));
+        }
+        let near = usize::try_from(record.length).ok();
+        let near = near.and_then(|length| self.stream.window().get(length..));
+        if near.is_some_and(|bytes| search::is_ending(format, record.is_lf, bytes, false))
+            || search::ends_well(extent, format, record.is_lf, end, limits)?
+        {
+            return Ok(None);
+        }
+        // Quirk: one line end is all that is behind a record of an ARC file, so what follows may be what is damaged.
+        let is_plausible = format == Format::Arc
+            && search::next_record(extent, format, block, end, limits)?.is_none();
+        Ok((!is_plausible).then_some(Outcome::Wrong(WRONG_LENGTH)))
+    }
+
+    /// Reads the block of a record, and says what it comes to if the record is whole.
+    fn content(&mut self, record: Record, start: &Start) -> (Item<T>, Result<(), Fault>) {
+        let can_leap = self.archive.layout.is_plain();
+        let options = self.options;
+        let mut block = Block::new(
+            &mut self.stream,
+            record.length,
+            can_leap,
+            &options.stop,
+            (self.archive, start.address),
+        );
+        let refused = |reason: &str| {
+            Item::Skipped(Skipped {
+                place: self.archive.place(start.address),
+                length: Some(record.length),
+                reason: reason.to_owned(),
+            })
+        };
+        let item = match record.role {
+            Role::Capture(mut capture, link, wrapping) => {
+                let limits = &options.limits;
+                let made = record::capture(&mut capture, wrapping, &mut block, limits, self.work);
+                match made {
+                    Ok(made) => Item::Capture(capture, made, link),
+                    Err(reason) => refused(reason),
+                }
+            }
+            Role::Request(mut fact) => {
+                record::request(&mut fact, &mut block);
+                Item::of_fact(fact)
+            }
+            Role::Metadata(mut fact) => {
+                record::metadata(&mut fact, &mut block);
+                Item::of_fact(fact)
+            }
+            Role::Other => Item::Other,
+            Role::Refused(reason) => refused(reason),
+        };
+        (item, block.finish())
+    }
+
+    /// Passes over the line ends behind a block. Something else behind them says that the length was wrong.
+    fn ending(&mut self, is_lf: bool) -> io::Result<Option<Outcome>> {
+        if self.archive.layout.is_plain() {
+            return Ok(None);
+        }
+        let format = self.archive.layout.format;
+        let seen = self.stream.fill(ENDING)?;
+        let exact = match () {
+            () if format == Format::Warc && seen.starts_with(b"\r\n\r\n") => 4,
+            () if format == Format::Warc && is_lf && seen.starts_with(b"\n\n") => 2,
+            () => 0,
+        };
+        self.stream.consume(exact);
+        // The checksum of a member is only looked at behind its last byte.
+        let before = self.stream.decoded();
+        self.pass_line_ends()?;
+        let at_line = self.stream.decoded() > before;
+        let fault = match self.stream.tail() {
+            _ if !self.stream.window().is_empty() => None,
+            Tail::Broken(reason) => Some(Fault::Broken(reason)),
+            Tail::Truncated if !self.archive.layout.whole => Some(Fault::Truncated),
+            _ => None,
+        };
+        if let Some(fault) = fault {
+            return Ok(Some(Outcome::Faulty(fault)));
+        }
+        let mut wanted = HEAD;
+        while format == Format::Arc
+            && !self.stream.fill(wanted)?.contains(&b'\n')
+            && self.stream.tail() == Tail::Open
+            && wanted < self.options.limits.line
+        {
+            wanted *= 4;
+        }
+        let seen = self.stream.window();
+        let begins = format.begins(seen) && (at_line || search::begins_surely(format, seen));
+        let is_good = exact > 0 || seen.is_empty() || begins;
+        Ok((!is_good).then_some(Outcome::Wrong(WRONG_LENGTH)))
+    }
+
+    /// Passes over empty lines, up to the end of the member.
+    pub(super) fn pass_line_ends(&mut self) -> io::Result<()> {
+        loop {
+            let seen = self.stream.fill(1)?;
+            let count = seen.iter().position(|byte| !is_line_end(*byte));
+            let count = count.unwrap_or(seen.len());
+            let is_all = count == seen.len() && count > 0;
+            self.stream.consume(count);
+            if !is_all || self.options.stopped() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl<T> Item<T> {
+    fn of_fact(fact: Box<Fact>) -> Self {
+        match fact.is_of_use() {
+            true => Self::Fact(fact),
+            false => Self::Other,
+        }
+    }
+}
+
+const HEAD: usize = 2048;
+const ENDING: usize = 8;
+const WRONG_LENGTH: &str = "its length is not that of its head";

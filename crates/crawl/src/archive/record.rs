@@ -1,0 +1,358 @@
+//! What a record is to us: a capture, something that is said of one, or nothing.
+
+use std::hash::{BuildHasher, RandomState};
+
+use super::arc::ArcLine;
+use super::block::Block;
+use super::http::{self, HttpHead};
+use super::warc::{self, WarcHead};
+use super::{date, fields, payload};
+use crate::{Body, Capture, Kind, Limits, Place};
+
+/// A record whose head was read.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) length: u64,
+    /// Its lines end in LF alone.
+    pub(super) is_lf: bool,
+    pub(super) role: Role,
+}
+
+#[derive(Debug)]
+pub(super) enum Role {
+    Capture(Box<Capture>, Link, Wrapping),
+    Request(Box<Fact>),
+    Metadata(Box<Fact>),
+    /// Nothing that anybody asks for, such as `warcinfo`.
+    Other,
+    /// It would be a capture, but not one that can be read.
+    Refused(&'static str),
+}
+
+/// Whether there is an HTTP head around the payload.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Wrapping {
+    Http,
+    Unknown,
+    None,
+}
+
+/// What ties records together, as numbers that are quickly compared. 0 is nothing.
+#[derive(Debug, Default)]
+pub(super) struct Link {
+    id: u64,
+    others: Vec<u64>,
+    url_and_date: u64,
+}
+
+impl Link {
+    /// Whether one of the two names the other, or both name a third.
+    pub(super) fn names(&self, other: &Self) -> bool {
+        let has = |link: &Self, id: u64| id != 0 && link.others.contains(&id);
+        has(self, other.id) || has(other, self.id) || self.others.iter().any(|id| has(other, *id))
+    }
+
+    /// Whether both are of the same URL at the same second.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.url_and_date != 0 && self.url_and_date == other.url_and_date
+    }
+}
+
+/// What a request or metadata record says of a capture.
+#[derive(Debug, Default)]
+pub(super) struct Fact {
+    pub(super) link: Link,
+    /// The URL, date and place of the record; what it says is in the other fields.
+    pub(super) capture: Capture,
+    /// It comes from the crawler, which knows better than the header of a request.
+    pub(super) is_metadata: bool,
+}
+
+impl Fact {
+    /// Whether it says anything.
+    pub(super) fn is_of_use(&self) -> bool {
+        let said = &self.capture;
+        said.parent.is_some() || said.is_seed.is_some() || said.path_from_seed.is_some()
+    }
+
+    /// Adds what it says to a capture.
+    pub(super) fn tell(self, capture: &mut Capture) {
+        let said = self.capture;
+        if self.is_metadata || capture.parent.is_none() {
+            capture.parent = said.parent.or(capture.parent.take());
+        }
+        capture.is_seed = said.is_seed.or(capture.is_seed);
+        capture.path_from_seed = said.path_from_seed.or(capture.path_from_seed.take());
+        capture.depth = said.depth.or(capture.depth);
+    }
+}
+
+/// Makes numbers of names. Nobody outside can make two names have the same number.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Keys(RandomState);
+
+impl Keys {
+    fn id(&self, id: &[u8]) -> u64 {
+        let id = id.trim_ascii();
+        let id = id.strip_prefix(b"<").unwrap_or(id);
+        let id = id.strip_suffix(b">").unwrap_or(id);
+        match id.is_empty() {
+            true => 0,
+            false => self.0.hash_one(id),
+        }
+    }
+
+    fn link(&self, head: &WarcHead<'_>, url: &str, crawled: Option<i64>) -> Link {
+        let others = head.concurrent_to.iter().chain([&head.refers_to]);
+        Link {
+            id: self.id(&head.id),
+            others: others.map(|id| self.id(id)).filter(|id| *id != 0).collect(),
+            url_and_date: match crawled {
+                Some(crawled) if !url.is_empty() => self.0.hash_one((url, crawled)),
+                _ => 0,
+            },
+        }
+    }
+}
+
+impl Record {
+    /// The record that a WARC head begins.
+    pub(super) fn of_warc(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Self {
+        Self {
+            length: head.length,
+            is_lf: head.is_lf,
+            role: warc_role(head, keys, place),
+        }
+    }
+
+    /// The record that a line of an ARC file begins.
+    pub(super) fn of_arc(line: &ArcLine<'_>, place: Place) -> Self {
+        let url = warc::url(line.url);
+        let role = match is_document(&url) {
+            true => Role::Capture(
+                Box::new(Capture {
+                    url,
+                    crawled: line.crawled(),
+                    status: line.status,
+                    declared: line.declared(),
+                    place,
+                    ..Capture::default()
+                }),
+                Link::default(),
+                Wrapping::Unknown,
+            ),
+            false => Role::Other,
+        };
+        Self {
+            length: line.length,
+            is_lf: true,
+            role,
+        }
+    }
+}
+
+fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
+    let is = |kind: &str| head.kind.eq_ignore_ascii_case(kind.as_bytes());
+    let [is_request, is_metadata] = ["request", "metadata"].map(is);
+    let [is_response, is_resource, is_revisit] = ["response", "resource", "revisit"].map(is);
+    if is("continuation") {
+        return Role::Refused("it is a later part of a record, and parts are not put together");
+    }
+    if !(is_request || is_metadata || is_response || is_resource || is_revisit) {
+        return Role::Other;
+    }
+    let (url, crawled) = (warc::url(&head.url), date::iso(&head.date));
+    let link = keys.link(head, &url, crawled);
+    let capture = Capture {
+        url,
+        crawled,
+        place,
+        ..Capture::default()
+    };
+    if is_request || is_metadata {
+        let is_fields = fields::media_type(&head.content_type)
+            .is_some_and(|media_type| media_type == "application/warc-fields");
+        let fact = Box::new(Fact {
+            link,
+            capture,
+            is_metadata,
+        });
+        return match is_metadata {
+            true if is_fields => Role::Metadata(fact),
+            true => Role::Other,
+            false => Role::Request(fact),
+        };
+    }
+    if !is_document(&capture.url) {
+        return Role::Other;
+    }
+    if !head.segment.is_empty() {
+        return Role::Refused("it is the first part of a record, and parts are not put together");
+    }
+    let declared = fields::media_type(&head.content_type);
+    let is_http = declared
+        .as_deref()
+        .is_some_and(|declared| declared == "application/http");
+    let wrapping = match (is_http, is_resource) {
+        (true, _) => Wrapping::Http,
+        (false, false) => Wrapping::Unknown,
+        (false, true) => Wrapping::None,
+    };
+    let capture = Capture {
+        declared: declared.filter(|_| !is_http),
+        digest: digest(head, is_revisit),
+        truncated: some_text(&head.truncated).filter(|_| !is_revisit),
+        kind: match is_revisit {
+            true => Kind::Revisit {
+                refers_to: some_text(&head.refers_to_url).map(|url| warc::url(url.as_bytes())),
+                refers_to_date: date::iso(&head.refers_to_date),
+            },
+            false => Kind::Document,
+        },
+        ..capture
+    };
+    Role::Capture(Box::new(capture), link, wrapping)
+}
+
+/// Reads the HTTP head of a capture, if there is one, and has `work` done on its payload.
+pub(super) fn capture<T>(
+    capture: &mut Capture,
+    wrapping: Wrapping,
+    block: &mut Block<'_>,
+    limits: &Limits,
+    work: &dyn Fn(&Capture, &mut Body<'_>) -> T,
+) -> Result<T, &'static str> {
+    let begins = block.peek(8);
+    if begins.starts_with(b"DELETED_") {
+        return Err("its bytes were taken out of the archive");
+    }
+    let is_http = wrapping != Wrapping::None && http::begins(begins);
+    let mut head = HttpHead::default();
+    if is_http {
+        head = http_head(block, limits)?;
+        capture.status = head.status.or(capture.status);
+        capture.declared = head.media_type.take();
+        capture.last_modified = head.last_modified.take();
+    }
+    if matches!(capture.kind, Kind::Revisit { .. }) {
+        return Ok(work(capture, &mut Body::empty()));
+    }
+    capture.coding = payload::remaining_coding(&head);
+    let mut body = payload::body(block, &head, limits);
+    Ok(work(capture, &mut body))
+}
+
+fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'static str> {
+    use std::io::BufRead;
+    let mut wanted = STEP;
+    loop {
+        let seen = block.peek(wanted);
+        let end = match fields::head_end(seen) {
+            Some(end) => Some(end),
+            // Revisits may end with their head.
+            None if seen.len() < wanted => Some(seen.len()),
+            None => None,
+        };
+        if let Some(end) = end {
+            let head = HttpHead::parse(&seen[..end]);
+            block.consume(end);
+            return Ok(head);
+        }
+        if wanted >= limits.head {
+            return Err("its HTTP head is too long");
+        }
+        wanted *= 4;
+    }
+}
+
+/// Reads what a request says.
+pub(super) fn request(fact: &mut Fact, block: &mut Block<'_>) {
+    let seen = block.peek(FACTS);
+    let end = fields::head_end(seen).unwrap_or(seen.len());
+    fact.capture.parent = http::referer(&seen[..end]);
+}
+
+/// Reads what the crawler says: `seed`, or `via` and `hopsFromSeed`. They stand before the links of a page.
+pub(super) fn metadata(fact: &mut Fact, block: &mut Block<'_>) {
+    let said = &mut fact.capture;
+    fields::each(block.peek(FACTS), |name, value| match name {
+        b"seed" => {
+            said.is_seed = Some(true);
+            said.depth = Some(0);
+        }
+        b"via" => said.parent = some_text(&value),
+        b"hopsFromSeed" => {
+            let path = fields::text(&value);
+            said.depth = depth(&path);
+            said.path_from_seed = Some(path);
+        }
+        _ => {}
+    });
+    if said.is_seed.is_none() && said.parent.is_some() {
+        said.is_seed = Some(false);
+    }
+}
+
+/// Heritrix cuts long paths off and writes before them how many hops are gone: `12+LLE`.
+fn depth(path: &str) -> Option<u32> {
+    let (gone, letters) = match path.split_once('+') {
+        Some((gone, letters)) => (gone.parse().ok()?, letters),
+        None => (0, path),
+    };
+    u32::try_from(letters.len()).ok()?.checked_add(gone)
+}
+
+/// Schemes under which crawlers keep notes of their own.
+fn is_document(url: &str) -> bool {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    let notes = ["dns", "whois", "filedesc", "warcinfo", "metadata", "urn"];
+    !scheme.is_empty() && !notes.iter().any(|note| scheme.eq_ignore_ascii_case(note))
+}
+
+/// The digest of a payload. That of nothing, which some write for pages that did not change, says nothing.
+fn digest(head: &WarcHead<'_>, is_revisit: bool) -> Option<String> {
+    let digest = some_text(&head.payload_digest)?;
+    let is_of_nothing = digest.ends_with("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")
+        || digest.ends_with("da39a3ee5e6b4b0d3255bfef95601890afd80709");
+    (!(is_revisit && is_of_nothing)).then_some(digest)
+}
+
+fn some_text(bytes: &[u8]) -> Option<String> {
+    (!bytes.is_empty()).then(|| fields::text(bytes))
+}
+
+const STEP: usize = 4096;
+
+/// How much of a request or metadata record is looked at.
+const FACTS: usize = 16 * 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_the_hops_that_were_cut_off() {
+        assert_eq!(depth("LLE"), Some(3));
+        assert_eq!(depth(""), Some(0));
+        assert_eq!(depth("12+LLE"), Some(15));
+        assert_eq!(depth("x+LLE"), None);
+        assert_eq!(depth("4294967295+L"), None);
+    }
+
+    #[test]
+    fn notes_of_crawlers_are_no_documents() {
+        for url in [
+            "dns:h",
+            "filedesc://x.arc",
+            "metadata://gnu.org/x",
+            "urn:x",
+            "",
+            "x",
+        ] {
+            assert!(!is_document(url), "{url}");
+        }
+        for url in ["http://h/", "ftp://h/x.pdf", "HTTPS://h/"] {
+            assert!(is_document(url), "{url}");
+        }
+    }
+}

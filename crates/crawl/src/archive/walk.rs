@@ -1,0 +1,164 @@
+//! Goes from record to record. What it finds depends on where it begins, and on nothing else.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use super::block::Fault;
+use super::record::{Fact, Keys, Link};
+use super::stream::{Stream, Tail};
+use super::{Opened, Work};
+use crate::{Capture, ReadOptions, Skipped};
+
+/// What is found on the way.
+pub(super) enum Signal<T> {
+    /// A record. `unit` is the last place before it where reading can begin.
+    Record { unit: u64, item: Item<T> },
+    /// Reading can begin here.
+    Unit(u64),
+}
+
+pub(super) enum Item<T> {
+    Capture(Box<Capture>, T, Link),
+    Fact(Box<Fact>),
+    Skipped(Skipped),
+    /// Nothing to be told, but it counts.
+    Other,
+}
+
+/// How a walk ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Halt {
+    /// It is where it should go to; the next record begins at this offset.
+    At(u64),
+    /// The record at this offset is still being written.
+    StillWritten(u64),
+    Stopped,
+}
+
+pub(super) type Emit<'e, T> = dyn FnMut(Signal<T>) -> ControlFlow<()> + 'e;
+
+pub(super) struct Walk<'a, T> {
+    pub(super) archive: &'a Opened,
+    pub(super) options: &'a ReadOptions,
+    pub(super) keys: &'a Keys,
+    pub(super) work: &'a Work<'a, T>,
+    pub(super) stream: Stream,
+    /// How often a stream was read again because of a length that was wrong.
+    pub(super) restarts: u32,
+}
+
+/// What became of a record.
+pub(super) enum Outcome {
+    Good,
+    Stopped,
+    /// It is as it is, but not one that can be read.
+    Refused,
+    Faulty(Fault),
+    /// Its length is wrong, or its head.
+    Wrong(&'static str),
+}
+
+/// Where a record began.
+#[derive(Clone, Copy)]
+pub(super) struct Start {
+    pub(super) address: u64,
+    /// The member in which it began, and how many bytes had come out before that and before the record.
+    pub(super) member: u64,
+    pub(super) member_decoded: u64,
+    pub(super) decoded: u64,
+    /// The bytes of the head that was understood.
+    pub(super) head: u64,
+}
+
+impl<'a, T> Walk<'a, T> {
+    pub(super) fn new(
+        archive: &'a Opened,
+        options: &'a ReadOptions,
+        keys: &'a Keys,
+        work: &'a Work<'a, T>,
+    ) -> Self {
+        Self {
+            archive,
+            options,
+            keys,
+            work,
+            stream: Stream::new(&archive.extent, &archive.layout, &options.limits),
+            restarts: 0,
+        }
+    }
+
+    /// Reads all that begins from one offset to before another.
+    pub(super) fn span(
+        &mut self,
+        from: u64,
+        until: u64,
+        emit: &mut Emit<'_, T>,
+    ) -> io::Result<Halt> {
+        if self.archive.layout.whole {
+            return self.whole(from, emit);
+        }
+        let mut at = from;
+        while at < until.min(self.stream.size()) {
+            if self.options.stopped() {
+                return Ok(Halt::Stopped);
+            }
+            match self.unit(at, emit)? {
+                Halt::At(next) => at = next.max(at + 1),
+                halt => return Ok(halt),
+            }
+            if emit(Signal::Unit(at)).is_break() {
+                return Ok(Halt::Stopped);
+            }
+        }
+        Ok(Halt::At(at))
+    }
+
+    /// Reads one member with the records that are in it, or one record of a file that is not compressed.
+    fn unit(&mut self, at: u64, emit: &mut Emit<'_, T>) -> io::Result<Halt> {
+        self.stream.start(at);
+        loop {
+            self.pass_line_ends()?;
+            let start = self.start(at);
+            if self.stream.window().is_empty() {
+                match self.stream.tail() {
+                    Tail::Ended(next) => return Ok(Halt::At(next)),
+                    Tail::Truncated => return self.truncated(start, emit),
+                    Tail::Broken(reason) => return self.around_member(start, reason, emit),
+                    Tail::Open => continue,
+                }
+            }
+            let (start, outcome) = self.record(start, at, emit)?;
+            let halt = match outcome {
+                Outcome::Stopped => Some(Halt::Stopped),
+                Outcome::Good | Outcome::Refused if self.archive.layout.is_plain() => {
+                    Some(Halt::At(self.stream.offset()))
+                }
+                Outcome::Good | Outcome::Refused => None,
+                Outcome::Faulty(fault) => Some(self.around(start, fault, emit)?),
+                Outcome::Wrong(reason) if self.archive.layout.is_plain() => {
+                    Some(self.around_record(start, reason, emit)?)
+                }
+                Outcome::Wrong(reason) => self.pass_to_record(start, reason, emit)?,
+            };
+            if let Some(halt) = halt {
+                return Ok(halt);
+            }
+        }
+    }
+
+    pub(super) fn start(&self, unit: u64) -> Start {
+        let stream = &self.stream;
+        let address = match (self.archive.layout.whole, self.archive.layout.is_plain()) {
+            (true, _) => stream.decoded(),
+            (false, true) => stream.offset(),
+            (false, false) => unit,
+        };
+        Start {
+            address,
+            member: stream.member(),
+            member_decoded: stream.member_decoded(),
+            decoded: stream.decoded(),
+            head: 0,
+        }
+    }
+}

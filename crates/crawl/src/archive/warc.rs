@@ -1,0 +1,177 @@
+//! The head of a WARC record (ISO 28500), also as 0.17 and 0.18 had it.
+
+use std::borrow::Cow;
+
+use super::fields;
+
+/// What a head says, as far as anybody here wants to know.
+#[derive(Debug, Default)]
+pub(super) struct WarcHead<'a> {
+    pub(super) kind: Cow<'a, [u8]>,
+    pub(super) length: u64,
+    pub(super) id: Cow<'a, [u8]>,
+    pub(super) date: Cow<'a, [u8]>,
+    pub(super) url: Cow<'a, [u8]>,
+    pub(super) content_type: Cow<'a, [u8]>,
+    pub(super) payload_digest: Cow<'a, [u8]>,
+    /// The records that this one belongs to.
+    pub(super) concurrent_to: Vec<Cow<'a, [u8]>>,
+    pub(super) refers_to: Cow<'a, [u8]>,
+    pub(super) refers_to_url: Cow<'a, [u8]>,
+    pub(super) refers_to_date: Cow<'a, [u8]>,
+    pub(super) truncated: Cow<'a, [u8]>,
+    pub(super) segment: Cow<'a, [u8]>,
+    /// Its lines end in LF alone, so the record does too.
+    pub(super) is_lf: bool,
+}
+
+impl<'a> WarcHead<'a> {
+    /// Parses a whole head.
+    pub(super) fn parse(head: &'a [u8]) -> Result<Self, &'static str> {
+        if !begins(head) {
+            return Err("no record begins there");
+        }
+        let (_, rest) = fields::first_line(head);
+        let mut parsed = Self {
+            is_lf: !head.ends_with(b"\r\n"),
+            ..Self::default()
+        };
+        let mut length = Err("its head has no Content-Length");
+        fields::each(rest, |name, value| match Name::of(name) {
+            Some(Name::ContentLength) => length = number(&value),
+            Some(name) => parsed.set(name, value),
+            None => {}
+        });
+        parsed.length = length?;
+        if parsed.kind.is_empty() {
+            return Err("its head has no WARC-Type");
+        }
+        Ok(parsed)
+    }
+
+    fn set(&mut self, name: Name, value: Cow<'a, [u8]>) {
+        let field = match name {
+            Name::Type => &mut self.kind,
+            Name::RecordId => &mut self.id,
+            Name::Date => &mut self.date,
+            Name::TargetUri => &mut self.url,
+            Name::ContentType => &mut self.content_type,
+            Name::PayloadDigest => &mut self.payload_digest,
+            Name::RefersTo => &mut self.refers_to,
+            Name::RefersToTargetUri => &mut self.refers_to_url,
+            Name::RefersToDate => &mut self.refers_to_date,
+            Name::Truncated => &mut self.truncated,
+            Name::SegmentNumber => &mut self.segment,
+            Name::ConcurrentTo => {
+                if self.concurrent_to.len() < CONCURRENT {
+                    self.concurrent_to.push(value);
+                }
+                return;
+            }
+            Name::ContentLength => return,
+        };
+        *field = value;
+    }
+}
+
+/// A URL without the brackets that wget and others put around it, as WARC 1.0 seemed to ask for.
+pub(super) fn url(bytes: &[u8]) -> String {
+    let bytes = bytes.trim_ascii();
+    let inner = bytes
+        .strip_prefix(b"<")
+        .and_then(|rest| rest.strip_suffix(b">"));
+    fields::text(inner.unwrap_or(bytes))
+}
+
+/// Whether a record begins here.
+pub(super) fn begins(bytes: &[u8]) -> bool {
+    let version = bytes.strip_prefix(b"WARC/");
+    version.is_some_and(|version| version.first().is_some_and(u8::is_ascii_digit))
+}
+
+enum Name {
+    Type,
+    RecordId,
+    Date,
+    TargetUri,
+    ContentLength,
+    ContentType,
+    PayloadDigest,
+    ConcurrentTo,
+    RefersTo,
+    RefersToTargetUri,
+    RefersToDate,
+    Truncated,
+    SegmentNumber,
+}
+
+impl Name {
+    fn of(name: &[u8]) -> Option<Self> {
+        let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+        // The length tells most of them apart, and there are dozens of fields in a group of records.
+        Some(match name.len() {
+            9 if is("WARC-Type") => Self::Type,
+            9 if is("WARC-Date") => Self::Date,
+            14 if is("WARC-Record-ID") => Self::RecordId,
+            14 if is("Content-Length") => Self::ContentLength,
+            14 if is("WARC-Truncated") => Self::Truncated,
+            15 if is("WARC-Target-URI") => Self::TargetUri,
+            12 if is("Content-Type") => Self::ContentType,
+            19 if is("WARC-Payload-Digest") => Self::PayloadDigest,
+            18 if is("WARC-Concurrent-To") => Self::ConcurrentTo,
+            14 if is("WARC-Refers-To") => Self::RefersTo,
+            25 if is("WARC-Refers-To-Target-URI") => Self::RefersToTargetUri,
+            19 if is("WARC-Refers-To-Date") => Self::RefersToDate,
+            19 if is("WARC-Segment-Number") => Self::SegmentNumber,
+            _ => return None,
+        })
+    }
+}
+
+fn number(value: &[u8]) -> Result<u64, &'static str> {
+    let digits = std::str::from_utf8(value).ok();
+    let digits = digits.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    digits
+        .and_then(|text| text.parse().ok())
+        .ok_or("its Content-Length is no number")
+}
+
+const CONCURRENT: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_of_old_writers_are_read() {
+        let head = b"WARC/0.18\nwarc-type: response\nWARC-Target-URI: <http://h/a b>\nContent-Length: 12\n\n";
+
+        let head = WarcHead::parse(head).unwrap();
+
+        assert_eq!(head.kind.as_ref(), b"response");
+        assert_eq!(url(&head.url), "http://h/a b");
+        assert_eq!((head.length, head.is_lf), (12, true));
+    }
+
+    #[test]
+    fn a_head_without_a_length_is_none() {
+        for (head, reason) in [
+            (
+                "WARC/1.0\r\nWARC-Type: response\r\n\r\n",
+                "no Content-Length",
+            ),
+            (
+                "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: -1\r\n\r\n",
+                "no number",
+            ),
+            ("WARC/1.0\r\nContent-Length: 1\r\n\r\n", "no WARC-Type"),
+            (
+                "WARC-Type: response\r\nContent-Length: 1\r\n\r\n",
+                "no record",
+            ),
+        ] {
+            let error = WarcHead::parse(head.as_bytes()).unwrap_err();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}

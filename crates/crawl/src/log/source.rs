@@ -1,0 +1,240 @@
+//! A log and the directory that its files lie in, as a stream of captures.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::LogFormat;
+use super::blocks::{Block, Blocks};
+use super::entry::{Entry, Meaning};
+use super::format::PathRule;
+use super::lazy_file::LazyFile;
+use super::mirror;
+use super::ordered::ordered;
+use super::root::{Expected, Root};
+use super::segment::Segment;
+use super::superseded::{Fate, Superseded};
+use crate::{Body, Capture, Ended, Error, Kind, Limits, News, Place, ReadOptions, Skipped};
+
+/// A log with its files.
+///
+/// Its lines are handed over in their order. A line whose file is not there is a capture whose body cannot be read, with
+/// the kind `NotFound`. Of several lines that one file of a mirror was written for, the last has it.
+#[derive(Debug)]
+pub struct LogSource {
+    path: PathBuf,
+    root: Root,
+    format: Box<LogFormat>,
+    length: u64,
+}
+
+impl LogSource {
+    /// Opens a log. Its files lie below `root`.
+    pub fn open(
+        log: &Path,
+        root: &Path,
+        format: LogFormat,
+        _limits: &Limits,
+    ) -> Result<Self, Error> {
+        let file = open_log(log)?;
+        let length = file
+            .metadata()
+            .map_err(|error| Error::file(log, error))?
+            .len();
+        Ok(Self {
+            path: log.to_owned(),
+            root: Root::open(root)?,
+            format: Box::new(format),
+            length,
+        })
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn read<T: Send>(
+        &self,
+        from: u64,
+        options: &ReadOptions,
+        work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
+        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+    ) -> Result<Ended, Error> {
+        let error = |error| Error::file(&self.path, error);
+        let file = open_log(&self.path)?;
+        let superseded = match self.format.path {
+            // A list may name a file twice; a mirror cannot hold two.
+            PathRule::Field if from == 0 => Superseded::none(0),
+            PathRule::Field => Superseded::none(self.format.header_lines),
+            _ => Superseded::read(&file, from, &self.format, options).map_err(error)?,
+        };
+        let mut blocks = Blocks::new(&file, from, superseded.first, options).map_err(error)?;
+        let mut ended = Ended {
+            position: from,
+            still_written: false,
+            stopped: false,
+        };
+        let mut failure = None;
+        let next = || {
+            blocks.next().unwrap_or_else(|error| {
+                failure = Some(error);
+                None
+            })
+        };
+        let news = |block: Block| (self.news(&block, &superseded, work), block.end);
+        ordered(options.threads, next, news, |(news, end)| {
+            let taken = news.into_iter().try_for_each(&mut *take);
+            if taken.is_continue() {
+                ended.position = end;
+            }
+            let taken = taken.map_continue(|()| take(News::Position(end)));
+            let flow = match taken {
+                ControlFlow::Continue(flow) => flow,
+                stopped => stopped.map_continue(|_| ()),
+            };
+            ended.stopped |= flow.is_break();
+            flow
+        });
+        if let Some(failure) = failure {
+            return Err(error(failure));
+        }
+        ended.stopped |= options.stopped();
+        ended.still_written = blocks.still_written && !ended.stopped;
+        Ok(ended)
+    }
+
+    /// What the lines of a block tell.
+    fn news<T>(
+        &self,
+        block: &Block,
+        superseded: &Superseded,
+        work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
+    ) -> Vec<News<T>> {
+        let mut news = Vec::with_capacity(block.lines.len());
+        for (number, (line, content)) in (block.number..).zip(&block.lines) {
+            if number < self.format.header_lines {
+                continue;
+            }
+            let place = Place {
+                file: self.path.clone(),
+                offset: line.offset,
+                member: None,
+            };
+            let skipped = |place, reason| {
+                News::Skipped(Skipped {
+                    place,
+                    length: Some(line.length),
+                    reason,
+                })
+            };
+            if line.too_long {
+                let reason = format!("the line has {} bytes, more than are read", line.length);
+                news.push(skipped(place, reason));
+                continue;
+            }
+            match self.format.read(&block.bytes[content.clone()]) {
+                Meaning::Nothing => {}
+                Meaning::Broken(reason) => {
+                    news.push(skipped(place, format!("the line cannot be read: {reason}")));
+                }
+                Meaning::Capture(entry) => {
+                    let mut entry = *entry;
+                    entry.capture.place = place;
+                    news.push(self.capture(entry, superseded.fate(number), work));
+                }
+            }
+        }
+        news
+    }
+
+    fn capture<T>(
+        &self,
+        entry: Entry,
+        fate: Fate,
+        work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
+    ) -> News<T> {
+        let mut capture = entry.capture;
+        let mut body = match fate {
+            // The bytes are gone, but that the URL was there then, and who led to it, is not.
+            Fate::Renewed => return News::Late(Box::new(capture)),
+            Fate::Lost => Body::failing(io::Error::new(
+                io::ErrorKind::NotFound,
+                "its file was overwritten by that of another URL",
+            )),
+            Fate::Kept if capture.kind != Kind::Document => Body::empty(),
+            Fate::Kept => {
+                let file = LazyFile {
+                    source: self,
+                    url: capture.url.clone(),
+                    named: entry.file,
+                    expected: Expected {
+                        digest: capture.digest.clone(),
+                        size: entry.size,
+                    },
+                    file: None,
+                };
+                file.body(&mut capture)
+            }
+        };
+        let made = work(&capture, &mut body);
+        News::Capture(Box::new(capture), made)
+    }
+
+    /// Opens the file of a URL, or the one that a line names.
+    pub(super) fn find(
+        &self,
+        url: &str,
+        named: Option<&[u8]>,
+        expected: &Expected,
+    ) -> io::Result<File> {
+        self.root.find(&self.paths(url, named), expected)
+    }
+
+    /// Where the file may be.
+    fn paths(&self, url: &str, file: Option<&[u8]>) -> Vec<Vec<Segment>> {
+        let Some(file) = file else {
+            return match self.format.path {
+                PathRule::Mirror => mirror::paths(url).collect(),
+                _ => Vec::new(),
+            };
+        };
+        // Lists are often made with whole paths.
+        let root = self.root.path.as_os_str().as_encoded_bytes();
+        let below = file
+            .strip_prefix(root)
+            .filter(|rest| rest.starts_with(b"/"));
+        let is_absolute = below.is_none() && file.starts_with(b"/");
+        let file = below.unwrap_or(file);
+        let plain = mirror::plain(file).filter(|_| !is_absolute);
+        let is_template = matches!(self.format.path, PathRule::Template(_));
+        let decoded = is_template
+            .then(|| mirror::plain(&mirror::decoded(file)))
+            .flatten();
+        let mut paths: Vec<_> = plain.into_iter().chain(decoded).collect();
+        paths.dedup();
+        paths
+    }
+}
+
+/// Opens a log. One that is compressed would be millions of broken lines.
+pub(super) fn open_log(path: &Path) -> Result<File, Error> {
+    let error = |error: io::Error| Error::file(path, error);
+    let file = File::open(path).map_err(error)?;
+    if file.metadata().map_err(error)?.is_dir() {
+        return Err(error(io::ErrorKind::IsADirectory.into()));
+    }
+    let mut start = [0; 2];
+    let is_compressed = file.read_exact_at(&mut start, 0).is_ok() && start == [0x1F, 0x8B];
+    match is_compressed {
+        true => Err(Error::CompressedLog {
+            path: path.to_owned(),
+        }),
+        false => Ok(file),
+    }
+}

@@ -1,0 +1,182 @@
+//! Bodies as servers and crawlers leave them: chunked and compressed, or only said to be.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+mod support;
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use crawl::{Body, Capture, News, ReadOptions};
+use support::*;
+
+fn body(head: &str, body: &[u8]) -> Result<Vec<u8>, String> {
+    let mut found = read_bytes(&response("http://h/", "<urn:1>", head, body));
+    assert!(found.skipped.is_empty());
+    found.captures.remove(0).1
+}
+
+const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+const GZIP: &str = "Content-Encoding: gzip\r\n";
+
+#[test]
+fn chunks_are_put_together_only_where_there_are_chunks() {
+    assert_eq!(
+        body(CHUNKED, b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").unwrap(),
+        b"abcde"
+    );
+    assert_eq!(
+        body(CHUNKED, b"<html>already decoded").unwrap(),
+        b"<html>already decoded"
+    );
+    assert_eq!(
+        body("", b"3\r\nabc\r\n0\r\n\r\n").unwrap(),
+        b"3\r\nabc\r\n0\r\n\r\n"
+    );
+    assert_eq!(body(CHUNKED, b"").unwrap(), b"");
+}
+
+#[test]
+fn bad_chunks_are_told_and_cost_nothing_else() {
+    let bad = response(
+        "http://h/bad",
+        "<urn:1>",
+        CHUNKED,
+        b"3\r\nabc\r\nxyz\r\nde\r\n0\r\n\r\n",
+    );
+    let found = read_bytes(&[bad, page("http://h/good", b"good")].concat());
+
+    let error = found.captures[0].1.as_ref().unwrap_err();
+    assert!(error.contains("chunk of the body has no size"), "{error}");
+    assert_eq!(found.body(1), b"good");
+}
+
+#[test]
+fn content_codings_are_undone_only_where_they_are() {
+    let text = b"hello hello hello".repeat(100);
+    let zipped = gzip(&text);
+    let deflated = zipped[10..zipped.len() - 8].to_vec();
+    let chunked = [
+        format!("{:x}\r\n", zipped.len()).as_bytes(),
+        &zipped,
+        b"\r\n0\r\n\r\n",
+    ]
+    .concat();
+
+    assert_eq!(body(GZIP, &zipped).unwrap(), text);
+    assert_eq!(
+        body(
+            "Content-Encoding: x-gzip\r\n",
+            &[&zipped[..], &zipped].concat()
+        )
+        .unwrap(),
+        text.repeat(2)
+    );
+    assert_eq!(body(GZIP, &[&zipped[..], b"junk"].concat()).unwrap(), text);
+    assert_eq!(body(GZIP, &text).unwrap(), text);
+    assert_eq!(
+        body("Content-Encoding: deflate\r\n", &deflated).unwrap(),
+        text
+    );
+    assert_eq!(
+        body("Content-Encoding: zstd\r\n", &zstd(&text)).unwrap(),
+        text
+    );
+    assert_eq!(body(&[CHUNKED, GZIP].concat(), &chunked).unwrap(), text);
+    assert_eq!(
+        body("Content-Encoding: gzip, gzip\r\n", &gzip(&zipped)).unwrap(),
+        text
+    );
+    assert_eq!(
+        body("Content-Type: application/gzip\r\n", &zipped).unwrap(),
+        zipped
+    );
+}
+
+#[test]
+fn a_coding_that_cannot_be_undone_is_named() {
+    let found = read_bytes(&response(
+        "http://h/",
+        "<urn:1>",
+        "Content-Encoding: br\r\n",
+        b"\x0b\x02",
+    ));
+
+    assert_eq!(found.captures[0].0.coding.as_deref(), Some("br"));
+    assert_eq!(found.body(0), b"\x0b\x02");
+}
+
+#[test]
+fn a_body_that_expands_beyond_measure_is_refused() {
+    let mut bomb = vec![0; 40 << 20];
+    for _ in 0..2 {
+        bomb = gzip(&bomb);
+    }
+    let head = "Content-Encoding: gzip, gzip\r\n";
+
+    let found = read_bytes(
+        &[
+            response("http://h/bomb", "<urn:1>", head, &bomb),
+            page("http://h/", b"x"),
+        ]
+        .concat(),
+    );
+
+    let error = found.captures[0].1.as_ref().unwrap_err();
+    assert!(error.contains("expands"), "{error}");
+    assert_eq!(found.body(1), b"x");
+}
+
+#[test]
+fn a_head_of_http_that_never_ends_is_refused() {
+    let long = format!("X: {}\r\n", "x".repeat(400_000));
+    let found = read_bytes(
+        &[
+            response("http://h/", "<urn:1>", &long, b"x"),
+            page("http://h/2", b"x"),
+        ]
+        .concat(),
+    );
+
+    assert_eq!(found.urls(), ["http://h/2"]);
+    assert_eq!(found.reasons(), ["its HTTP head is too long"]);
+}
+
+/// Bodies of several windows, of which some bytes, all, or none are read.
+#[test]
+fn bodies_need_not_be_read() {
+    let large = Random::new(3).bytes(1_500_000);
+    let records: Vec<_> = (0..6)
+        .map(|n| page(&format!("http://h/{n}"), &large))
+        .collect();
+    let each: Vec<_> = records.iter().map(|record| gzip(record)).collect();
+    let work = |capture: &Capture, body: &mut Body<'_>| {
+        assert_eq!(body.length(), Some(large.len() as u64));
+        let most = match &capture.url[9..] {
+            "0" => 0,
+            "1" => 1,
+            "2" => 700_000,
+            _ => u64::MAX,
+        };
+        let mut read = Vec::new();
+        body.take(most).read_to_end(&mut read).unwrap();
+        assert!(large.starts_with(&read));
+        read.len()
+    };
+    for bytes in [records.concat(), each.concat(), gzip(&records.concat())] {
+        let file = crawl("x", &bytes);
+        let mut lengths = Vec::new();
+        open_one(&file.path)
+            .read(0, &ReadOptions::default(), &work, &mut |news| {
+                if let News::Capture(_, length) = news {
+                    lengths.push(length);
+                }
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        let all = large.len();
+        assert_eq!(lengths, [0, 1, 700_000, all, all, all]);
+    }
+}

@@ -1,0 +1,389 @@
+//! Every way in which archives are written.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use crawl::{Kind, Limits};
+use support::*;
+
+#[test]
+fn a_capture_has_all_that_its_record_says() {
+    let head = "Content-Type: Application/PDF; x=y\r\nLast-Modified: yesterday\r\n";
+    let found = read_bytes(&response("http://h/a.pdf", "<urn:1>", head, b"%PDF-1.4"));
+
+    let (capture, body) = &found.captures[0];
+    assert_eq!(capture.url, "http://h/a.pdf");
+    assert_eq!(capture.crawled, Some(SECONDS));
+    assert_eq!(capture.status, Some(200));
+    assert_eq!(capture.declared.as_deref(), Some("application/pdf"));
+    assert_eq!(capture.last_modified.as_deref(), Some("yesterday"));
+    assert_eq!(capture.kind, Kind::Document);
+    assert_eq!(capture.place.offset, 0);
+    assert_eq!(body.as_deref(), Ok(&b"%PDF-1.4"[..]));
+    assert!(found.skipped.is_empty() && found.late.is_empty());
+}
+
+/// Each layout of the same records has the same captures.
+#[test]
+fn compression_makes_no_difference() {
+    let records: Vec<_> = (0..20)
+        .map(|number| page(&format!("http://h/{number}"), &vec![b'x'; number * 1000]))
+        .collect();
+    let all = records.concat();
+    let each = |compress: fn(&[u8]) -> Vec<u8>| {
+        let members: Vec<_> = records.iter().map(|record| compress(record)).collect();
+        members.concat()
+    };
+    // Neither records nor members end together.
+    let blocks: Vec<_> = all.chunks(700).map(gzip).collect();
+
+    for (name, bytes) in [
+        ("plain", all.clone()),
+        ("gzip per record", each(gzip)),
+        ("stored per record", each(stored)),
+        ("gzip at once", gzip(&all)),
+        ("gzip in blocks", blocks.concat()),
+        ("zstd per record", each(zstd)),
+        ("zstd at once", zstd(&all)),
+    ] {
+        for threads in [1, 3] {
+            let file = crawl("x", &bytes);
+            let source = open_one(&file.path);
+            let found = read_from(&source, 0, &options(threads, 600), usize::MAX);
+            assert_eq!(found.captures.len(), 20, "{name}: {:?}", found.skipped);
+            for (number, (capture, body)) in found.captures.iter().enumerate() {
+                assert_eq!(capture.url, format!("http://h/{number}"), "{name}");
+                assert_eq!(body.as_ref().unwrap().len(), number * 1000, "{name}");
+            }
+            assert!(found.skipped.is_empty(), "{name}: {:?}", found.skipped);
+        }
+    }
+}
+
+#[test]
+fn reading_goes_on_from_every_position() {
+    let records: Vec<_> = (0..9)
+        .map(|number| page(&format!("http://h/{number}"), b"body"))
+        .collect();
+    let members: Vec<_> = records.iter().map(|record| gzip(record)).collect();
+    for bytes in [
+        records.concat(),
+        members.concat(),
+        gzip(&records.concat()),
+        zstd(&records.concat()),
+    ] {
+        let file = crawl("x", &bytes);
+        let source = open_one(&file.path);
+        let all = read_from(&source, 0, &options(1, 100), usize::MAX);
+        assert!(!all.positions.is_empty());
+
+        for (position, handed_over) in &all.positions {
+            let rest = read_from(&source, *position, &options(1, 100), usize::MAX);
+            assert_eq!(rest.urls(), all.urls()[*handed_over..]);
+            assert!(rest.skipped.is_empty());
+        }
+        let end = all.ended.unwrap();
+        assert_eq!(all.positions.last().unwrap(), &(end.position, 9));
+        assert!(!end.stopped && !end.still_written);
+    }
+}
+
+#[test]
+fn old_writers_are_understood() {
+    let head = "HTTP/1.0 404 Not found\nContent-Type: text/html\n\n";
+    let clueweb = format!(
+        "WARC/0.18\nWARC-Type: response\nWARC-Target-URI: <http://h/a b>\nWARC-Date: 2009-03-65T08:43:19-0800\n\
+         Content-Type: application/http;msgtype=response\nContent-Length: {}\n\n{head}body\n\n",
+        head.len() + 4
+    );
+
+    let found = read_bytes(clueweb.repeat(2).as_bytes());
+
+    assert_eq!(found.urls(), ["http://h/a b", "http://h/a b"]);
+    let capture = &found.captures[1].0;
+    assert_eq!((capture.status, capture.crawled), (Some(404), None));
+    assert_eq!(found.body(1), b"body");
+    assert!(found.skipped.is_empty());
+}
+
+#[test]
+fn arc_records_are_read() {
+    let legend = "1 0 origin\nURL IP-address Archive-date Content-type Archive-length\n\n";
+    let mut arc = format!(
+        "filedesc://x.arc 0.0.0.0 20240203040506 text/plain {}\n{legend}\n",
+        legend.len()
+    )
+    .into_bytes();
+    arc.extend(arc_record(
+        "http://h/a b?c d",
+        b"HTTP/1.1 200 OK\r\n\r\npage",
+    ));
+    arc.extend(arc_record("http://h/bare", b"no head at all"));
+    arc.extend(arc_record(
+        "http://h/gone",
+        b"DELETED_TIME=20000425001133_DELLEN=12",
+    ));
+    arc.extend(arc_record("dns:h", b"20240203040506\nh 1 IN A 1.2.3.4"));
+    arc.extend(arc_record("http://h/empty", b""));
+    arc.extend(b"http://h/2 1.2.3.4 200101211835 text/html; charset=x 302 - - 9 x.arc.gz 2\nhi\n");
+
+    for bytes in [arc.clone(), gzip(&arc)] {
+        let found = read_bytes(&bytes);
+        let urls = [
+            "http://h/a b?c d",
+            "http://h/bare",
+            "http://h/empty",
+            "http://h/2",
+        ];
+        assert_eq!(found.urls(), urls);
+        assert_eq!(found.body(0), b"page");
+        assert_eq!(found.body(1), b"no head at all");
+        let [page, bare, _, last] = [0, 1, 2, 3].map(|index| &found.captures[index].0);
+        assert_eq!((page.status, page.crawled), (Some(200), Some(SECONDS)));
+        assert_eq!(page.declared, None, "the head of the response has none");
+        assert_eq!(bare.declared.as_deref(), Some("text/plain"));
+        assert_eq!((last.status, last.crawled), (None, Some(980_102_100)));
+        assert_eq!(found.reasons(), ["its bytes were taken out of the archive"]);
+    }
+}
+
+#[test]
+fn an_arc_line_of_version_2_tells_the_status() {
+    let found = read_bytes(
+        b"filedesc://x 0.0.0.0 20240203040506 text/plain 200 - - 0 x.arc 8\n2 0 x\n\n\n\nhttp://h/ 1.2.3.4 20240203040506 text/html 404 - - 9 x.arc 2\nhi\n",
+    );
+
+    assert_eq!(found.captures[0].0.status, Some(404));
+    assert_eq!(found.body(0), b"hi");
+}
+
+#[test]
+fn revisits_say_what_they_repeat() {
+    let fields = [
+        ("WARC-Type", "revisit"),
+        ("WARC-Target-URI", "http://h/again"),
+        ("WARC-Date", DATE),
+        ("WARC-Refers-To-Target-URI", "<http://h/first>"),
+        ("WARC-Refers-To-Date", "2020-01-01T00:00:00.123Z"),
+        ("Content-Type", "application/http; msgtype=response"),
+    ];
+    let known = [&fields[..], &[("WARC-Payload-Digest", "sha1:ABC")]].concat();
+    let nothing = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+    let unknown = [&fields[..], &[("WARC-Payload-Digest", nothing)]].concat();
+    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n";
+
+    let found = read_bytes(&[record(&known, head), record(&unknown, b"")].concat());
+
+    let (capture, body) = &found.captures[0];
+    let kind = Kind::Revisit {
+        refers_to: Some("http://h/first".to_owned()),
+        refers_to_date: Some(1_577_836_800),
+    };
+    assert_eq!(capture.kind, kind);
+    assert_eq!(capture.digest.as_deref(), Some("sha1:ABC"));
+    assert_eq!(capture.status, Some(200));
+    assert_eq!(body.as_deref(), Ok(&b""[..]));
+    assert_eq!(found.captures[1].0.digest, None);
+}
+
+#[test]
+fn what_is_no_document_is_not_handed_over() {
+    let of =
+        |kind, url, block: &[u8]| record(&[("WARC-Type", kind), ("WARC-Target-URI", url)], block);
+    let parts = [
+        of("warcinfo", "", b"software: x"),
+        of("response", "dns:h", b"h. 1 IN A 1.2.3.4"),
+        of("conversion", "http://h/", b"text"),
+        of("unheard-of", "http://h/", b"text"),
+        of(
+            "resource",
+            "metadata://gnu.org/software/wget/warc/wget.log",
+            b"log",
+        ),
+        of("metadata", "http://h/", b"fetchTimeMs: 1"),
+        of("continuation", "http://h/", b"more"),
+        of(
+            "resource",
+            "ftp://h/a.pdf",
+            b"HTTP/1.1 is what this text is about",
+        ),
+    ];
+
+    let found = read_bytes(&parts.concat());
+
+    assert_eq!(found.urls(), ["ftp://h/a.pdf"]);
+    assert_eq!(found.body(0), b"HTTP/1.1 is what this text is about");
+    assert!(found.reasons()[0].contains("parts are not put together"));
+}
+
+#[test]
+fn a_record_in_parts_is_told_and_not_taken_for_a_whole() {
+    let first = [
+        ("WARC-Type", "response"),
+        ("WARC-Target-URI", "http://h/"),
+        ("WARC-Segment-Number", "1"),
+    ];
+
+    let found = read_bytes(&record(&first, b"HTTP/1.1 200 OK\r\n\r\nhalf"));
+
+    assert!(found.captures.is_empty());
+    assert!(found.reasons()[0].contains("first part"));
+}
+
+/// The dictionary was trained by the authors' own library; one file has it as it is, the other compressed.
+#[test]
+fn zstd_dictionaries_are_used() {
+    for name in ["dictionary.warc.zst", "compressed-dictionary.warc.zst"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures")
+            .join(name);
+        for threads in [1, 2] {
+            let found = read_from(&open_one(&path), 0, &options(threads, 200), usize::MAX);
+            assert_eq!(found.captures.len(), 20, "{:?}", found.skipped);
+            for (number, (capture, body)) in found.captures.iter().enumerate() {
+                assert_eq!(capture.url, format!("http://dictionary.example/{number}"));
+                let text = String::from_utf8(body.clone().unwrap()).unwrap();
+                assert!(text.ends_with(&format!("page {number}")), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wacz_is_as_many_sources_as_it_has_archives() {
+    let pages = |count: usize, name: &str| -> Vec<Vec<u8>> {
+        let url = |number| format!("http://{name}/{number}");
+        (0..count)
+            .map(|number| page(&url(number), name.as_bytes()))
+            .collect()
+    };
+    let compressed: Vec<_> = pages(30, "a").iter().map(|record| gzip(record)).collect();
+    let zip = zip(&[
+        ("datapackage.json", b"{}", false),
+        ("archive/a.warc.gz", &compressed.concat(), false),
+        ("archive/b.warc", &pages(30, "b").concat(), true),
+        ("archive/c.warc.gz", &compressed.concat(), true),
+        ("archive/../../evil.warc", &pages(1, "d").concat(), false),
+        ("indexes/index.cdx.gz", &gzip(b"cdx"), false),
+    ]);
+    let file = crawl("x.wacz", &zip);
+
+    let sources = crawl::open(&file.path, &Limits::default()).unwrap();
+
+    let names: Vec<_> = sources.iter().map(|source| source.name()).collect();
+    let name = |member: &str| format!("{}!{member}", file.path.display());
+    let members = [
+        "archive/a.warc.gz",
+        "archive/b.warc",
+        "archive/c.warc.gz",
+        "archive/../../evil.warc",
+    ];
+    assert_eq!(names, members.map(name));
+    for (source, (count, host)) in sources
+        .iter()
+        .zip([(30, "a"), (30, "b"), (30, "a"), (1, "d")])
+    {
+        for threads in [1, 2] {
+            let found = read_from(source, 0, &options(threads, 500), usize::MAX);
+            assert_eq!(
+                found.captures.len(),
+                count,
+                "{source:?} {:?}",
+                found.skipped
+            );
+            assert_eq!(found.body(count - 1), host.as_bytes());
+            let place = &found.captures[0].0.place;
+            assert!(place.to_string().contains("x.wacz!archive/"), "{place}");
+            let (position, handed_over) = found.positions[found.positions.len() / 2];
+            let rest = read_from(source, position, &options(threads, 500), usize::MAX);
+            assert_eq!(rest.captures.len(), count - handed_over);
+        }
+    }
+}
+
+#[test]
+fn what_a_wacz_says_wrongly_is_told() {
+    let mut zip = zip(&[("archive/a.warc", &page("http://h/", b"x"), false)]);
+    // The method of compression, in the directory.
+    let directory = zip
+        .windows(4)
+        .rposition(|bytes| bytes == b"PK\x01\x02")
+        .unwrap();
+    zip[directory + 10] = 99;
+    let file = crawl("x.wacz", &zip);
+
+    let found = read(&file.path);
+
+    assert!(
+        found.reasons()[0].contains("compressed in a way"),
+        "{:?}",
+        found.skipped
+    );
+}
+
+#[test]
+fn a_directory_is_looked_through_by_content_and_in_order() {
+    let file = crawl("b.txt", &page("http://h/b", b"x"));
+    let root = file.directory.path();
+    std::fs::create_dir(root.join("a")).unwrap();
+    std::fs::write(root.join("a/x.pdf"), gzip(&page("http://h/a", b"x"))).unwrap();
+    std::fs::write(root.join("c.warc"), b"not at all").unwrap();
+    std::fs::write(root.join("d.gz"), gzip(b"not at all")).unwrap();
+    std::os::unix::fs::symlink(root, root.join("circle")).unwrap();
+
+    let sources = crawl::open(root, &Limits::default()).unwrap();
+
+    let names: Vec<_> = sources
+        .iter()
+        .map(|source| PathBuf::from(source.name()))
+        .collect();
+    assert_eq!(names, [root.join("a/x.pdf"), root.join("b.txt")]);
+    let error = crawl::open(&root.join("c.warc"), &Limits::default()).unwrap_err();
+    assert!(error.to_string().contains("holds no WARC"), "{error}");
+    assert!(crawl::open(&root.join("absent"), &Limits::default()).is_err());
+}
+
+/// Members stored in a ZIP file, or deflated.
+fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
+    let (mut zip, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes, deflate) in members {
+        let data = match deflate {
+            // Gzip is deflate between a head of ten bytes and a trailer of eight.
+            true => gzip(bytes)[10..]
+                .split_last_chunk::<8>()
+                .unwrap()
+                .0
+                .to_vec(),
+            false => bytes.to_vec(),
+        };
+        let offset = zip.len() as u32;
+        let mut common = vec![20, 0, 0, 0, if *deflate { 8 } else { 0 }, 0];
+        common.extend([0; 8]);
+        common.extend((data.len() as u32).to_le_bytes());
+        common.extend((bytes.len() as u32).to_le_bytes());
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0, 0]);
+        zip.extend(b"PK\x03\x04");
+        zip.extend(&common);
+        zip.extend(name.as_bytes());
+        zip.extend(&data);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(offset.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let offset = zip.len() as u32;
+    zip.extend(&directory);
+    zip.extend(b"PK\x05\x06\0\0\0\0");
+    zip.extend([(members.len() as u16).to_le_bytes(); 2].concat());
+    zip.extend((directory.len() as u32).to_le_bytes());
+    zip.extend(offset.to_le_bytes());
+    zip.extend([0, 0]);
+    zip
+}

@@ -593,7 +593,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 37] = [
+const COMMANDS: [&[&str]; 41] = [
     &[],
     &["serve"],
     &["explain"],
@@ -629,6 +629,10 @@ const COMMANDS: [&[&str]; 37] = [
     &["account", "password"],
     &["account", "remove"],
     &["filter", "test"],
+    &["classify"],
+    &["classifier"],
+    &["classifier", "train"],
+    &["classifier", "evaluate"],
     &["completions"],
     &["man"],
 ];

@@ -596,7 +596,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 44] = [
+const COMMANDS: [&[&str]; 48] = [
     &[],
     &["serve"],
     &["explain"],
@@ -639,6 +639,10 @@ const COMMANDS: [&[&str]; 44] = [
     &["account", "remove"],
     &["filter", "test"],
     &["text"],
+    &["classify"],
+    &["classifier"],
+    &["classifier", "train"],
+    &["classifier", "evaluate"],
     &["completions"],
     &["man"],
 ];

@@ -16,6 +16,8 @@ mod browser;
 mod catalog_away;
 /// Creations, edits, moves and deletions become visible, with the right datestamps; none is ever missed.
 mod changes;
+/// Texts judged by the classifier; models trained and evaluated.
+mod classify;
 /// The command line: help, manual, completions, robots, configuration errors.
 mod command_line;
 /// The console in a browser, and its API.

@@ -43,6 +43,8 @@ enum Command {
     Account(commands::account::Account),
     Filter(commands::filter::Filter),
     Text(commands::text::Text),
+    Classify(commands::classify::Classify),
+    Classifier(commands::classifier::Classifier),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
 }
@@ -70,6 +72,8 @@ fn main() -> ExitCode {
         Command::Account(command) => command.run(),
         Command::Filter(command) => command.run(),
         Command::Text(command) => command.run(),
+        Command::Classify(command) => command.run(),
+        Command::Classifier(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };

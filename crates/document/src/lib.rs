@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod classify;
 pub mod confine;
 pub mod container;
 pub mod digest;

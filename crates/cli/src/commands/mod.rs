@@ -2,6 +2,8 @@
 
 pub(crate) mod account;
 mod choices;
+pub(crate) mod classifier;
+pub(crate) mod classify;
 pub(crate) mod completions;
 pub(crate) mod confine;
 pub(crate) mod documents;

@@ -1,5 +1,7 @@
 //! `garner import` from one end to the other, and what is done with what it left. One line per file on what belongs there.
 
+/// Documents judged by what they say: kept, left out, set aside, remembered, corrected.
+mod content_filter;
 /// Kill -9, stops, full disks, two at once: nothing is lost and nothing is there twice.
 mod crashes;
 /// A crawl that a test makes up.
@@ -10,6 +12,8 @@ mod damage;
 mod documents;
 /// Logs: beside archives, and as the list of what is in a mirror.
 mod logs;
+/// PDF documents made of texts.
+mod papers;
 /// Imports as jobs: done by workers, stopped, taken over.
 mod queue;
 /// Repairs that are worth the name: catalogs that are lost or old, kills, files that cannot be read.

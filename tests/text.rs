@@ -22,12 +22,7 @@ fn text(content: &[u8], options: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("document");
     fs::write(&file, content).unwrap();
-    garner()
-        .arg("text")
-        .arg(file)
-        .args(options)
-        .output()
-        .unwrap()
+    garner().arg("text").arg(file).args(options).output()
 }
 
 #[test]
@@ -76,10 +71,7 @@ fn what_has_no_text_says_why() {
     let empty = text(b"", &[]);
     assert!(stderr(&empty).contains("empty"), "{}", stderr(&empty));
 
-    let none = garner()
-        .args(["text", "/nowhere/document"])
-        .output()
-        .unwrap();
+    let none = garner().args(["text", "/nowhere/document"]).output();
     assert_eq!(none.status.code(), Some(1));
     assert!(
         stderr(&none).starts_with("garner: cannot read `/nowhere/document`"),
@@ -93,12 +85,7 @@ fn a_missing_program_is_named_with_its_package() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("document");
     fs::write(&file, PDF).unwrap();
-    let output = garner()
-        .arg("text")
-        .arg(file)
-        .env("PATH", "")
-        .output()
-        .unwrap();
+    let output = garner().arg("text").arg(file).env("PATH", "").output();
     let told = stderr(&output);
     assert!(
         told.contains("engine-missing") && told.contains("package poppler-utils"),

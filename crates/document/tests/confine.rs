@@ -30,6 +30,7 @@ fn task<'a>(program: &'a str, arguments: &[&str]) -> Task<'a> {
         directory: None,
         wall: Duration::from_secs(60),
         limits: Limits::default(),
+        stop: None,
     }
 }
 
@@ -268,4 +269,23 @@ fn wait_until(what: &str, is_so: impl Fn() -> bool) {
         );
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+#[test]
+fn a_program_ends_as_soon_as_somebody_wants_it_to_stop() {
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let mut task = task("/bin/sleep", &["300"]);
+    task.stop = Some(&stop);
+    let began = Instant::now();
+
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(200));
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        run(task)
+    });
+
+    assert_eq!(ended.end, End::TimeOver);
+    assert!(began.elapsed() < Duration::from_secs(10));
 }

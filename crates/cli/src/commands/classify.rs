@@ -1,5 +1,7 @@
 //! `garner classify`: whether documents are academic, which kind they are of, and why.
 
+mod collection;
+
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -8,24 +10,40 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use clap::Args;
 use document::classify::{Answer, Classifier, Decision, Policy, Reason};
+use document::media_type;
+use document::text::{ExtractOptions, Extractor, Outcome};
 use serde_json::{Value, json};
 
 use crate::commands::classifier::model::ModelOptions;
+use crate::commands::confine::confiner;
 use crate::output::{Out, to_stdout, write_json};
 use crate::text::plain;
 
 /// Say whether documents are academic, and of which kind
 ///
-/// Reads files of plain text, as pdftotext and others make them; form feeds end pages.
+/// Reads PDF, PostScript, HTML and Office documents as garner text does, and files of plain text, in which form feeds end
+/// pages.
 ///
-/// Exits with 0 if all files were judged, and with 1 if some could not be read.
+/// With --collection, the documents that were imported are judged again, by another model or with other thresholds, from
+/// their stored texts. What is not wanted any more is set aside, nothing is removed, and corrections stay. It can be
+/// stopped at any time; the same command goes on.
+///
+/// Exits with 0 if all files were judged, and with 1 if some could not be read or have no text.
 #[derive(Debug, Args)]
 pub(crate) struct Classify {
     /// The documents
-    #[arg(required = true)]
+    #[arg(required_unless_present = "collection")]
     files: Vec<PathBuf>,
+    #[command(flatten, next_help_heading = "The documents of a collection")]
+    collection: collection::CollectionOptions,
     #[command(flatten)]
     model: ModelOptions,
+    /// Recognise the first pages of documents that consist of images
+    #[arg(long)]
+    ocr: bool,
+    /// A language to recognise, by the names of tesseract; can be given several times [default: eng]
+    #[arg(long, value_name = "LANGUAGE", requires = "ocr")]
+    language: Vec<String>,
     /// Say what spoke for and against
     #[arg(long)]
     explain: bool,
@@ -36,12 +54,16 @@ pub(crate) struct Classify {
 
 impl Classify {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        if self.collection.is_meant() {
+            return self.collection.run(&self.model, self.json);
+        }
         let classifier = self.model.classifier()?;
         let policy = self.model.policy()?;
+        let reader = Reader::new(self.ocr, &self.language);
         to_stdout(|out| {
             let mut code = ExitCode::SUCCESS;
             for path in &self.files {
-                match text_of(path) {
+                match reader.read(path) {
                     Ok(text) => self.tell(
                         out,
                         path,
@@ -88,13 +110,13 @@ struct Judged {
 }
 
 impl Judged {
-    fn new(classifier: &Classifier, policy: &Policy, text: &str, explain: bool) -> Self {
-        let answer = classifier.classify(text, None);
+    fn new(classifier: &Classifier, policy: &Policy, text: &Text, explain: bool) -> Self {
+        let answer = classifier.classify(&text.text, text.pages);
         Self {
             decision: policy.decide(&answer),
             answer,
             model: classifier.version().to_owned(),
-            reasons: explain.then(|| classifier.explain(text, None)),
+            reasons: explain.then(|| classifier.explain(&text.text, text.pages)),
         }
     }
 
@@ -142,6 +164,67 @@ fn sides(reasons: &[Reason]) -> (Vec<&Reason>, Vec<&Reason>) {
     (first(spoke_for), first(against))
 }
 
+/// What is judged.
+struct Text {
+    text: String,
+    pages: Option<usize>,
+}
+
+/// Reads documents of all types.
+struct Reader {
+    extractor: Extractor,
+    ocr: bool,
+}
+
+impl Reader {
+    fn new(ocr: bool, languages: &[String]) -> Self {
+        let mut options = ExtractOptions::new(confiner());
+        options.office = true;
+        if !languages.is_empty() {
+            options.ocr.languages = languages.to_vec();
+        }
+        Self {
+            extractor: Extractor::new(options),
+            ocr,
+        }
+    }
+
+    fn read(&self, path: &Path) -> anyhow::Result<Text> {
+        let name = path.display();
+        let unreadable = || format!("cannot read {name}");
+        if !path.metadata().with_context(unreadable)?.is_file() {
+            bail!("cannot read {name}: it is not a file");
+        }
+        let mut head = Vec::new();
+        let file = File::open(path).with_context(unreadable)?;
+        let read = file.take(media_type::HEAD as u64).read_to_end(&mut head);
+        read.with_context(unreadable)?;
+        let media_type = media_type::decide(None, &head).decided;
+        // Texts are taken as they are, for their form feeds and for whoever has made them with care.
+        if media_type == "text/plain" || head.is_empty() {
+            let text = text_of(path)?;
+            return Ok(Text { text, pages: None });
+        }
+        let mut extracted = self.extractor.extract(path, &media_type);
+        if self.ocr && extracted.outcome == Outcome::ImageOnly {
+            let recognised = self.extractor.recognise(path, &media_type, Some(PAGES));
+            extracted = recognised;
+            // These are not all of its pages.
+            extracted.pages = None;
+        }
+        if extracted.outcome != Outcome::Text {
+            let note = extracted.note.iter().map(|note| format!(": {note}"));
+            let note: String = note.collect();
+            bail!("{name} has no text: {}{note}", extracted.outcome);
+        }
+        let pages = extracted.pages.and_then(|pages| pages.try_into().ok());
+        Ok(Text {
+            text: extracted.text,
+            pages: pages.filter(|pages| *pages > 0),
+        })
+    }
+}
+
 /// The text of a file. Of a huge one the beginning and the end are read, since no more is looked at.
 fn text_of(path: &Path) -> anyhow::Result<String> {
     let name = path.display();
@@ -157,15 +240,14 @@ fn text_of(path: &Path) -> anyhow::Result<String> {
         Ok(bytes)
     };
     let bytes = read().with_context(|| format!("cannot read {name}"))?;
-    if bytes.starts_with(b"%PDF-") || bytes.starts_with(b"%!PS") {
-        bail!("{name} is not plain text; make it text first, for example with pdftotext");
-    }
     Ok(match String::from_utf8_lossy(&bytes) {
         std::borrow::Cow::Borrowed(text) => text.to_owned(),
         std::borrow::Cow::Owned(text) => text,
     })
 }
 
+/// The first pages tell what a document is.
+const PAGES: u32 = 3;
 /// So many reasons are shown of each side.
 const SHOWN: usize = 12;
 const LARGEST: u64 = 64 * 1024 * 1024;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use document::classify::{CDI_2012, Kind};
+use jobs::Unsure;
 use serde::Deserialize;
 
 /// What `garner import` is told by flags otherwise.
@@ -27,6 +29,22 @@ pub(crate) struct ImportConfig {
     pub(crate) open: Vec<String>,
     /// Whether documents are judged by what they say (`toggle_doc_content_filter`).
     pub(crate) content_filter: bool,
+    /// The kinds of documents that it accepts.
+    pub(crate) kinds: Vec<Kind>,
+    /// The probability from which on it accepts a document.
+    pub(crate) accept: Option<f64>,
+    /// The probability below which it rejects one.
+    pub(crate) reject: Option<f64>,
+    /// What becomes of documents between the two: `import` or `set-aside`.
+    pub(crate) unsure: Option<Unsure>,
+    /// The model: a file, or `cdi-2012`.
+    pub(crate) model: Option<String>,
+    /// Whether the first pages of documents that consist of images are recognised.
+    pub(crate) ocr: bool,
+    /// The languages that they are in, by the names of tesseract.
+    pub(crate) languages: Vec<String>,
+    /// Whether texts are stored without the content filter, too.
+    pub(crate) text: bool,
     /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
     pub(crate) no_database: Option<PathBuf>,
     /// Where documents go, if not below the data directory (`outputdir`): a directory. The catalog keeps to
@@ -88,6 +106,9 @@ impl ImportConfig {
             && (name.contains('/') || name.ends_with(".toml"))
         {
             *name = directory.join(&*name).to_string_lossy().into_owned();
+        }
+        if let Some(model) = self.model.as_mut().filter(|model| *model != CDI_2012) {
+            *model = directory.join(&*model).to_string_lossy().into_owned();
         }
         if let Some(place) = &mut self.collection
             && !place.contains("://")

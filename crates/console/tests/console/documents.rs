@@ -44,6 +44,7 @@ fn console() -> TestConsole {
             offset: Some(77),
             reason: "the gzip member is damaged".to_owned(),
         }],
+        judgements: &[],
     };
     holdings
         .wait(catalog.commit_group(&mut import, group))

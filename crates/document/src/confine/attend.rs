@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::process::{Child, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -36,15 +37,17 @@ impl Group {
         stdout: &mut Pipe,
         stderr: &mut Pipe,
         wall: Duration,
+        stop: Option<&AtomicBool>,
     ) -> io::Result<bool> {
         let process = pidfd_open(self.pid, PidfdFlags::empty())?;
         let deadline = Instant::now() + wall;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 return Ok(true);
             }
-            if wait_for_news(&process, [&*stdout, &*stderr], left)? {
+            let a_while = stop.map_or(left, |_| left.min(A_MOMENT));
+            if wait_for_news(&process, [&*stdout, &*stderr], a_while)? {
                 return Ok(false);
             }
             stdout.read_some()?;
@@ -84,3 +87,6 @@ fn wait_for_news(process: &OwnedFd, pipes: [&Pipe; 2], left: Duration) -> io::Re
         Err(error) => Err(error.into()),
     }
 }
+
+/// So often somebody who wants it to stop is listened to.
+const A_MOMENT: Duration = Duration::from_millis(100);

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::attend::Group;
@@ -39,6 +40,8 @@ pub struct Task<'a> {
     pub wall: Duration,
     /// What it may use.
     pub limits: Limits,
+    /// Its time is over as soon as this is set.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// Where standard output goes.
@@ -144,7 +147,7 @@ impl Confiner {
         let mut stdout = Pipe::new(stdout, kept, goes_on)?;
         let mut stderr = Pipe::new(stderr, COMPLAINTS_BYTES, true)?;
 
-        let time_over = group.attend(&mut stdout, &mut stderr, task.wall)?;
+        let time_over = group.attend(&mut stdout, &mut stderr, task.wall, task.stop)?;
         let status = group.end()?;
         // What it printed before its end may still be in the pipes.
         stdout.drain()?;

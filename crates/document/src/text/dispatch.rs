@@ -14,9 +14,15 @@ use crate::media_type;
 pub(super) fn extract(work: &Work<'_>, path: &Path, media_type: &str) -> Extracted {
     match Input::open(path) {
         Ok(input) => by_type(work, &input, media_type, true),
-        Err(error) => {
-            Extracted::without_text(Outcome::Failed, format!("it cannot be read: {error}"))
-        }
+        Err(error) => unreadable(&error),
+    }
+}
+
+/// Takes the text out of a document that is open.
+pub(super) fn extract_from(work: &Work<'_>, file: File, media_type: &str) -> Extracted {
+    match Input::of(file) {
+        Ok(input) => by_type(work, &input, media_type, true),
+        Err(error) => unreadable(&error),
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Missing {
     pub package: &'static str,
     /// What cannot be done without it.
     pub purpose: &'static str,
+    /// Whether only documents that consist of images need it.
+    pub is_for_images: bool,
 }
 
 /// A program that was found.
@@ -68,7 +70,11 @@ impl Engine {
 
     fn missing(self) -> Missing {
         let (program, package, purpose) = match self {
-            Self::Pdftotext => ("pdftotext", "poppler-utils", "PDF is not read"),
+            Self::Pdftotext => (
+                "pdftotext",
+                "poppler-utils",
+                "PDF is read by Ghostscript, if that is there",
+            ),
             Self::Pdftoppm => (
                 "pdftoppm",
                 "poppler-utils",
@@ -85,6 +91,7 @@ impl Engine {
             program,
             package,
             purpose,
+            is_for_images: matches!(self, Self::Pdftoppm | Self::Tesseract),
         }
     }
 }

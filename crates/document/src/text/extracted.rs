@@ -96,6 +96,29 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// All there are.
+    pub const ALL: [Self; 12] = [
+        Self::Text,
+        Self::Encrypted,
+        Self::Damaged,
+        Self::Empty,
+        Self::ImageOnly,
+        Self::Limit(Limit::Time),
+        Self::Limit(Limit::Processor),
+        Self::Limit(Limit::Memory),
+        Self::Limit(Limit::Size),
+        Self::EngineMissing,
+        Self::Unsupported,
+        Self::Failed,
+    ];
+
+    /// The outcome of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())

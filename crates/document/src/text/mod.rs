@@ -24,6 +24,7 @@ mod slots;
 mod substance;
 mod work;
 
+use std::fs::File;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -64,6 +65,14 @@ impl Extractor {
         self.tell_lacks();
         let work = Work::begin(self, self.options.wall);
         dispatch::extract(&work, file, media_type)
+    }
+
+    /// The same for a document that is open, from its beginning. It needs no name, and may be in memory alone.
+    pub fn extract_from(&self, file: File, media_type: &str) -> Extracted {
+        let _slot = self.slots.take();
+        self.tell_lacks();
+        let work = Work::begin(self, self.options.wall);
+        dispatch::extract_from(&work, file, media_type)
     }
 
     /// Recognises the text of a document that consists of images, for those who ask for it: the first so many pages, or

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::confine::{Confiner, Limits};
@@ -31,6 +33,8 @@ pub struct ExtractOptions {
     pub unpacked_bytes: u64,
     /// How text is recognised in images.
     pub ocr: OcrOptions,
+    /// Once this is set, programs are ended at once, and what was not read by then has taken too long.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// How text is recognised in images.
@@ -63,6 +67,7 @@ impl ExtractOptions {
             text_bytes: 20 * 1024 * 1024,
             unpacked_bytes: 256 * 1024 * 1024,
             ocr: OcrOptions::default(),
+            stop: Arc::default(),
         }
     }
 }

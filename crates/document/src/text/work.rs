@@ -135,6 +135,7 @@ impl<'a> Work<'a> {
             directory: call.directory,
             wall,
             limits: limits.clone(),
+            stop: Some(&self.options().stop),
         })
     }
 }

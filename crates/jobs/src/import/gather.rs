@@ -11,7 +11,7 @@ use document::url::{self, Normal, Rules};
 use document::{digest, media_type};
 
 use super::examine::{Finding, Found};
-use super::group::{Content, Group};
+use super::group::{Content, Group, Waiting};
 use super::member::md5_of_member;
 use super::met::Met;
 use super::sources::{self, Sources};
@@ -130,6 +130,7 @@ impl Gatherer<'_> {
             media_type,
             digests,
             held,
+            ticket,
         } = found;
         let content = ContentRow::Bytes {
             sha1: digests.sha1_hex(),
@@ -161,7 +162,17 @@ impl Gatherer<'_> {
             ..Met::default()
         };
         let met = met.with_digests(&digests);
-        self.group.push(row, Some(Content { held, met }));
+        let waiting = ticket.map(|ticket| Waiting {
+            ticket,
+            place: capture.place.clone(),
+        });
+        let content = Content {
+            held,
+            text: None,
+            met,
+            waiting,
+        };
+        self.group.push(row, Some(content));
     }
 
     fn revisit(&mut self, capture: &Capture, url: Normal) {

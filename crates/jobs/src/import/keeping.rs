@@ -52,6 +52,7 @@ impl<'a> Keeping<'a> {
             contents,
             counters,
             warnings,
+            judgements,
             told,
             source,
             position,
@@ -80,6 +81,7 @@ impl<'a> Keeping<'a> {
             source_done,
             counters,
             warnings: &warnings,
+            judgements: &judgements,
         };
         let mut import = self.lock();
         let outcome = self
@@ -97,7 +99,8 @@ impl<'a> Keeping<'a> {
         Ok((fates(told, &rows, &outcome.outcomes, &placements), counters))
     }
 
-    fn hold(&self) -> anyhow::Result<()> {
+    /// Waits until it is sure that files may be written.
+    pub(super) fn hold(&self) -> anyhow::Result<()> {
         match self.pulse {
             Some((pulse, stop)) => Ok(pulse.hold(stop)?),
             None => Ok(()),
@@ -149,7 +152,7 @@ impl<'a> Keeping<'a> {
     }
 }
 
-/// Puts a document and its `.met` file in their places.
+/// Puts a document, its `.met` file and its text in their places.
 pub(super) fn place(
     collection: &Collection,
     number: i64,
@@ -168,6 +171,15 @@ pub(super) fn place(
     };
     collection.place(number, extension, file)?;
     collection.write_metadata(number, extension, &content.met.to_xml())?;
+    match content.text {
+        Some(Held::File(file)) => {
+            collection.place_text(number, file)?;
+        }
+        Some(Held::Memory(text, _share)) => {
+            collection.write_text(number, &text)?;
+        }
+        Some(Held::Nothing) | None => {}
+    }
     Ok(())
 }
 

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use document::confine::Confiner;
 use document::container::Containers;
 use serde::{Deserialize, Serialize};
 use store::Durability;
 
+use super::judging::TextOrder;
 use super::sources::is_file;
 use crate::harvest::digest;
 
@@ -41,6 +43,11 @@ pub struct ImportCrawl {
     pub threads: usize,
     /// The directory that documents go into, if not DIR/documents. The catalog keeps to that of its first import.
     pub collection: Option<String>,
+    /// How documents are read for their text, and which are wanted by it.
+    pub texts: TextOrder,
+    /// How this program executes itself so that those which read documents do no harm; nothing is read for its text without.
+    #[serde(skip)]
+    pub confiner: Option<Confiner>,
     /// When files must have reached the disk.
     #[serde(skip)]
     pub durability: Durability,
@@ -63,6 +70,9 @@ pub(super) struct Parameters {
     keep_versions: bool,
     crawler: Option<String>,
     collection: Option<String>,
+    /// How texts are read and judged, with the version of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    texts: Option<String>,
     /// The digest of how the sources begin: another file under an old name is not gone on with.
     beginnings: String,
 }
@@ -83,6 +93,8 @@ impl Default for ImportCrawl {
             crawler: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             collection: None,
+            texts: TextOrder::default(),
+            confiner: None,
             durability: Durability::default(),
         }
     }
@@ -109,6 +121,7 @@ impl ImportCrawl {
         {
             *format = place(Path::new(format))?.to_string_lossy().into_owned();
         }
+        order.texts.absolute()?;
         Ok(serde_json::to_string(&order)?)
     }
 
@@ -131,6 +144,7 @@ impl ImportCrawl {
             keep_versions: self.keep_versions,
             crawler: self.crawler.clone(),
             collection: self.collection.clone(),
+            texts: self.texts.said()?,
             beginnings,
         })
     }

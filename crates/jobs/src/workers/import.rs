@@ -21,7 +21,10 @@ impl Shared {
         log: &Log,
     ) -> anyhow::Result<()> {
         let order = match ImportCrawl::parse(&claim.job.parameters) {
-            Ok(order) => order,
+            Ok(order) => ImportCrawl {
+                confiner: self.options.confiner.clone(),
+                ..order
+            },
             Err(error) => return self.end_job(claim, running, log, finally(&error), &[]),
         };
         let decided = RefCell::new(None);

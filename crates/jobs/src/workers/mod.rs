@@ -3,6 +3,7 @@
 //! Several processes may have workers on one catalog. What one that is killed leaves is claimed by another.
 
 mod bell;
+mod classify;
 mod ends;
 mod harvest;
 mod heartbeat;
@@ -182,7 +183,12 @@ impl Shared {
         let options = ClaimOptions {
             lease: self.options.lease,
             per_host: self.options.per_host,
-            kinds: &[JobKind::Harvest, JobKind::Hook, JobKind::Import],
+            kinds: &[
+                JobKind::Harvest,
+                JobKind::Hook,
+                JobKind::Import,
+                JobKind::Classify,
+            ],
             worker: &self.options.name,
         };
         let mut away = false;
@@ -209,6 +215,7 @@ impl Shared {
         let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {
             JobKind::Hook => self.run_hook(claim, running, &log),
             JobKind::Import => self.run_import(claim, running, &log),
+            JobKind::Classify => self.run_classify(claim, running, &log),
             // Workers do not ask for quiet times.
             JobKind::Harvest | JobKind::Quiet => self.run_harvest(claim, running, &log),
         }));

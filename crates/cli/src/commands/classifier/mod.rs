@@ -1,5 +1,6 @@
 //! `garner classifier`: models that tell papers from other documents.
 
+mod corrections;
 mod evaluate;
 pub(super) mod model;
 mod table;
@@ -24,6 +25,7 @@ pub(crate) struct Classifier {
 enum ClassifierCommand {
     Train(train::Train),
     Evaluate(evaluate::Evaluate),
+    Corrections(corrections::Corrections),
 }
 
 impl Classifier {
@@ -31,6 +33,7 @@ impl Classifier {
         match self.command {
             ClassifierCommand::Train(command) => command.run(),
             ClassifierCommand::Evaluate(command) => command.run(),
+            ClassifierCommand::Corrections(command) => command.run(),
         }
     }
 }

@@ -1,13 +1,9 @@
 //! Which model judges, and which documents are wanted.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
-use anyhow::Context;
 use clap::Args;
-use document::classify::{CDI_2012, Classifier, Kind, Policy};
+use document::classify::{Classifier, Kind, Policy};
 
 /// The model and the thresholds.
 #[derive(Debug, Args)]
@@ -35,11 +31,12 @@ pub(crate) struct ModelOptions {
 
 impl ModelOptions {
     pub(crate) fn classifier(&self) -> anyhow::Result<Cow<'static, Classifier>> {
-        match self.model.as_deref() {
-            None => Ok(Cow::Borrowed(Classifier::built_in())),
-            Some(CDI_2012) => Ok(Cow::Owned(Classifier::cdi_2012())),
-            Some(path) => Ok(Cow::Owned(read(Path::new(path))?)),
-        }
+        jobs::load_model(self.model.as_deref())
+    }
+
+    /// The model by its name.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.model.as_deref()
     }
 
     pub(crate) fn policy(&self) -> anyhow::Result<Policy> {
@@ -52,15 +49,3 @@ impl ModelOptions {
         Ok(policy)
     }
 }
-
-fn read(path: &Path) -> anyhow::Result<Classifier> {
-    let name = path.display();
-    let mut bytes = Vec::new();
-    let file = File::open(path).with_context(|| format!("cannot read the model {name}"))?;
-    let read = file.take(LARGEST).read_to_end(&mut bytes);
-    read.with_context(|| format!("cannot read the model {name}"))?;
-    Classifier::read(&bytes).with_context(|| name.to_string())
-}
-
-/// Models have a few megabytes; nothing larger is one.
-const LARGEST: u64 = 64 * 1024 * 1024;

@@ -3,6 +3,7 @@
 mod lines;
 mod settings;
 mod summary;
+mod texts;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ use harvester::Stop;
 use jobs::{ImportCrawl, Imported};
 
 use self::lines::Lines;
+use self::texts::Texts;
 use super::LEFT_OUT;
 use super::holdings_options::HoldingsOptions;
 use crate::config::{Config, ImportConfig};
@@ -59,6 +61,8 @@ pub(crate) struct Import {
     quiet: bool,
     #[command(flatten, next_help_heading = "What is taken")]
     taking: Taking,
+    #[command(flatten, next_help_heading = "What documents say")]
+    texts: Texts,
     #[command(flatten, next_help_heading = "Where facts come from")]
     facts: Facts,
 }
@@ -72,9 +76,6 @@ struct Taking {
     /// Containers that are opened for the documents in them: gzip, tar, zip, or none [default: gzip]
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     open: Vec<String>,
-    /// Whether documents are judged by what they say, not only by their type [default: off]
-    #[arg(long, value_name = "on|off", hide_possible_values = true)]
-    content_filter: Option<Switch>,
     /// A file of hosts and beginnings of URLs that are not wanted, one a line
     #[arg(long, value_name = "FILE")]
     blacklist: Option<PathBuf>,

@@ -7,7 +7,8 @@ use document::container::Containers;
 use jobs::ImportCrawl;
 use store::Durability;
 
-use super::{Import, Switch, Versions};
+use super::{Import, Versions};
+use crate::commands::confine::confiner;
 use crate::config::ImportConfig;
 
 /// The order that is meant.
@@ -15,13 +16,6 @@ pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<I
     config.check()?;
     let (taking, facts) = (&options.taking, &options.facts);
     let usual = ImportCrawl::default();
-    let content_filter = match taking.content_filter {
-        Some(switch) => switch == Switch::On,
-        None => config.content_filter,
-    };
-    if content_filter {
-        bail!("--content-filter on: this build has no classifier yet; leave it off");
-    }
     let open = chosen(&taking.open, &config.open);
     let types = chosen(&taking.types, &config.types);
     let keep = match taking.versions {
@@ -55,6 +49,8 @@ pub(super) fn order(options: &Import, config: &ImportConfig) -> anyhow::Result<I
             .or(config.jobs)
             .map_or(usual.threads, usize::from),
         collection: config.collection.clone(),
+        texts: options.texts.order(config)?,
+        confiner: Some(confiner()),
         durability: match taking.no_sync {
             true => Durability::None,
             false => Durability::Page,

@@ -28,6 +28,7 @@ impl JobLine {
             JobKind::Harvest => "a repository that was removed",
             JobKind::Hook => "hook",
             JobKind::Import => "import",
+            JobKind::Classify => "collection",
             JobKind::Quiet => "quiet",
         })
     }
@@ -41,6 +42,7 @@ impl JobLine {
             }
             (JobKind::Hook, _) => "hook after a harvest".to_owned(),
             (JobKind::Import, _) => "import of a crawl".to_owned(),
+            (JobKind::Classify, _) => "documents judged again".to_owned(),
             (JobKind::Quiet, _) => match self.why() {
                 Some(why) => format!("kept quiet: {why}"),
                 None => "kept quiet".to_owned(),

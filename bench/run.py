@@ -22,6 +22,7 @@ import growth
 import harvest
 import httpd
 import importing
+import judging
 import manager
 import memory
 import pages
@@ -31,7 +32,7 @@ import scan
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
-            "harvest": harvest, "manager": manager, "import": importing}
+            "harvest": harvest, "manager": manager, "import": importing, "filter": judging}
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -55,7 +55,7 @@ fn reasons_are_told_in_words() {
 fn a_file_that_cannot_be_read_does_not_keep_others_from_being_judged() {
     let directory = tempfile::tempdir().unwrap();
     let pdf = directory.path().join("a.pdf");
-    fs::write(&pdf, "%PDF-1.4\n").unwrap();
+    fs::write(&pdf, "%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\n").unwrap();
 
     let output = garner()
         .arg("classify")

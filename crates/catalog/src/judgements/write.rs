@@ -1,5 +1,7 @@
 //! Judgements are written with the group that brought their documents, or alone by who judges again.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::JudgementRow;
@@ -44,20 +46,23 @@ pub(crate) async fn write(
     judgements: &[JudgementRow],
 ) -> Result<(), Error> {
     for part in judgements.chunks(BATCH) {
-        // A statement may not meet a row twice; the last word of a group counts.
-        let mut columns: Vec<Columns<'_>> = Vec::with_capacity(part.len());
-        let mut seen = std::collections::HashSet::new();
-        for row in part.iter().rev() {
-            if seen.insert(row.sha1.as_str()) {
-                columns.push(columns_of(row));
-            }
+        // A statement may not meet a row twice. The last word counts, with the least of the URLs.
+        let mut last: BTreeMap<&str, (&JudgementRow, &str)> = BTreeMap::new();
+        for row in part {
+            let known = last.get(row.sha1.as_str());
+            let url = known.map_or(row.url.as_str(), |(_, url)| row.url.as_str().min(url));
+            last.insert(&row.sha1, (row, url));
         }
+        let columns: Vec<_> = last
+            .into_values()
+            .map(|(row, url)| columns_of(row, url))
+            .collect();
         transaction.execute(UPSERT, [batch(&columns)]).await?;
     }
     Ok(())
 }
 
-fn columns_of(row: &JudgementRow) -> Columns<'_> {
+fn columns_of<'a>(row: &'a JudgementRow, url: &str) -> Columns<'a> {
     let millionths: Vec<_> = row.kinds.iter().map(|kind| kind.millionths()).collect();
     let kinds = match millionths.is_empty() {
         true => None,
@@ -65,7 +70,7 @@ fn columns_of(row: &JudgementRow) -> Columns<'_> {
     };
     Columns(
         &row.sha1,
-        clean(&row.url).into_owned(),
+        clean(url).into_owned(),
         &row.outcome,
         row.engine.as_deref(),
         row.pages,

@@ -20,6 +20,7 @@
 //! - `rules`: filters and mappings
 //! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
 //! - `collection`: what captures make of documents, parents and contents, and how these are listed
+//! - `judgements`: what is known of texts, decided on them, and corrected
 //! - `repairs`: repairs of the collection
 //! - `arrivals`: captures in any order and from several imports at once
 //! - `processes`: several processes, and ones that are killed
@@ -37,6 +38,7 @@ mod fences;
 mod figures;
 mod holding;
 mod imports;
+mod judgements;
 mod lists;
 mod many;
 mod migrations;

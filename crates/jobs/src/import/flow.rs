@@ -70,6 +70,10 @@ impl Flow<'_> {
             // Without a sender the other side ends, when it has taken what there is.
             drop(sender);
             let kept = keeping.join();
+            // What still waits to be judged is for nobody, unless all was kept.
+            if !matches!(kept, Ok(Ok(true))) {
+                self.judging.into_iter().for_each(Judging::stop);
+            }
             drop(ended);
             let is_all = match kept {
                 Ok(kept) => kept?,

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use oai::{Datestamp, Granularity};
 
-/// List or show imported documents, correct what was decided on them, or say what became of them in a search engine
+/// List, show or correct imported documents, or mark those that were ingested
 #[derive(Debug, Args)]
 pub(crate) struct Documents {
     #[command(subcommand)]

@@ -184,8 +184,10 @@ impl<'a> Judge<'a> {
             row.is_aside = true;
             return Verdict::Kept;
         }
-        let note = row.note.as_deref().unwrap_or_default();
-        Verdict::NoText(match note {
+        // Which program is missing is told once.
+        let note = row.note.as_deref();
+        let note = note.filter(|_| outcome != Outcome::EngineMissing);
+        Verdict::NoText(match note.unwrap_or_default() {
             "" => format!("no text: {outcome}"),
             note => format!("no text: {outcome}: {note}"),
         })

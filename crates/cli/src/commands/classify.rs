@@ -34,8 +34,6 @@ pub(crate) struct Classify {
     /// The documents
     #[arg(required_unless_present = "collection")]
     files: Vec<PathBuf>,
-    #[command(flatten, next_help_heading = "The documents of a collection")]
-    collection: collection::CollectionOptions,
     #[command(flatten)]
     model: ModelOptions,
     /// Recognise the first pages of documents that consist of images
@@ -47,9 +45,11 @@ pub(crate) struct Classify {
     /// Say what spoke for and against
     #[arg(long)]
     explain: bool,
-    /// Print a line of JSON for each file
+    /// Print a line of JSON for each file, and with --collection what came of it
     #[arg(long)]
     json: bool,
+    #[command(flatten, next_help_heading = "The documents of a collection")]
+    collection: collection::CollectionOptions,
 }
 
 impl Classify {

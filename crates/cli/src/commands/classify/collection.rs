@@ -14,6 +14,7 @@ use jobs::{Classified, ClassifyCollection, Unsure};
 use crate::commands::classifier::model::ModelOptions;
 use crate::commands::confine::confiner;
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::import::UnsureChoice;
 use crate::commands::stop_signal;
 use crate::output::{to_stdout, write_json};
 
@@ -25,9 +26,14 @@ pub(super) struct CollectionOptions {
     collection: bool,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// Set documents aside that the model is not sure of
-    #[arg(long, requires = "collection")]
-    set_unsure_aside: bool,
+    /// What becomes of documents that the model is not sure of: import or set-aside [default: import]
+    #[arg(
+        long,
+        value_name = "import|set-aside",
+        requires = "collection",
+        hide_possible_values = true
+    )]
+    unsure: Option<UnsureChoice>,
     /// Leave it to garner up or garner worker
     #[arg(long, requires = "collection", conflicts_with = "json")]
     queue: bool,
@@ -44,10 +50,7 @@ impl CollectionOptions {
         let order = ClassifyCollection {
             model: model.name().map(absolute).transpose()?,
             policy: model.policy()?,
-            unsure: match self.set_unsure_aside {
-                true => Unsure::SetAside,
-                false => Unsure::Import,
-            },
+            unsure: self.unsure.map_or_else(Unsure::default, Unsure::from),
             confiner: Some(confiner()),
             ..ClassifyCollection::default()
         };

@@ -17,6 +17,7 @@ use jobs::{ImportCrawl, Imported};
 
 use self::lines::Lines;
 use self::texts::Texts;
+pub(crate) use self::texts::UnsureChoice;
 use super::LEFT_OUT;
 use super::holdings_options::HoldingsOptions;
 use crate::config::{Config, ImportConfig};

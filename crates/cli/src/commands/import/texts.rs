@@ -50,9 +50,18 @@ pub(super) struct Texts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum UnsureChoice {
+pub(crate) enum UnsureChoice {
     Import,
     SetAside,
+}
+
+impl From<UnsureChoice> for Unsure {
+    fn from(choice: UnsureChoice) -> Self {
+        match choice {
+            UnsureChoice::Import => Self::Import,
+            UnsureChoice::SetAside => Self::SetAside,
+        }
+    }
 }
 
 impl Texts {
@@ -76,8 +85,7 @@ impl Texts {
                 kinds,
             },
             unsure: match self.unsure {
-                Some(UnsureChoice::Import) => Unsure::Import,
-                Some(UnsureChoice::SetAside) => Unsure::SetAside,
+                Some(choice) => choice.into(),
                 None => config.unsure.unwrap_or_default(),
             },
             ocr: self.ocr || config.ocr,

@@ -26,7 +26,7 @@ pub struct Reason {
 /// All reasons, the weightiest first.
 pub(super) fn reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
     let measured = features::measure(reading);
-    let slope = model.head.calibration.slope;
+    let slope = f64::from(model.head.calibration.slope);
     let mut reasons = Vec::new();
     for (index, (feature, weighed)) in features::all().iter().zip(&model.head.features).enumerate()
     {
@@ -45,7 +45,7 @@ pub(super) fn reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
 
 /// Each word and pair of words once.
 fn word_reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
-    let value = model.word_value(words::buckets(reading).len()) * model.head.calibration.slope;
+    let value = model.word_value(words::buckets(reading).len()) * f64::from(model.head.calibration.slope);
     let mut found: BTreeMap<u32, Reason> = BTreeMap::new();
     words::visit(reading, |bucket, of, at_end| {
         found.entry(bucket).or_insert_with(|| {

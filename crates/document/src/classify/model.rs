@@ -23,17 +23,17 @@ pub(crate) struct Model {
     pub(crate) version: String,
 }
 
-/// What is in the first line.
+/// What is in the first line. Numbers are `f32`, which come back from JSON as they went.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) format: String,
     /// What it was trained from, for people.
     pub(crate) trained: Trained,
     pub(crate) features: Vec<Weighed>,
-    pub(crate) bias: f64,
-    pub(crate) kind_biases: [f64; KINDS],
+    pub(crate) bias: f32,
+    pub(crate) kind_biases: [f32; KINDS],
     pub(crate) calibration: Calibration,
-    pub(crate) word_scale: f64,
+    pub(crate) word_scale: f32,
     pub(crate) word_buckets: usize,
     /// How many weights of words follow.
     pub(crate) word_weights: usize,
@@ -71,13 +71,13 @@ impl Weighed {
 /// Turns a score into a probability.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Calibration {
-    pub(crate) slope: f64,
-    pub(crate) offset: f64,
+    pub(crate) slope: f32,
+    pub(crate) offset: f32,
 }
 
 impl Calibration {
     pub(crate) fn probability(self, score: f64) -> f64 {
-        logistic(self.slope * score + self.offset)
+        logistic(f64::from(self.slope) * score + f64::from(self.offset))
     }
 }
 
@@ -164,16 +164,16 @@ impl Model {
         let weights = buckets
             .iter()
             .map(|bucket| f64::from(self.words[*bucket as usize]));
-        self.head.bias + features + weights.sum::<f64>() * self.word_value(buckets.len())
+        f64::from(self.head.bias) + features + weights.sum::<f64>() * self.word_value(buckets.len())
     }
 
     /// The value of each word, so that long and short texts count alike.
     pub(crate) fn word_value(&self, buckets: usize) -> f64 {
-        self.head.word_scale / (buckets.max(1) as f64).sqrt()
+        f64::from(self.head.word_scale) / (buckets.max(1) as f64).sqrt()
     }
 
     fn kinds(&self, measured: &Measured) -> [f64; KINDS] {
-        let mut scores = self.head.kind_biases;
+        let mut scores = self.head.kind_biases.map(f64::from);
         for (feature, value) in self.head.features.iter().zip(&measured.values) {
             let value = feature.value(*value);
             for (score, weight) in scores.iter_mut().zip(&feature.kinds) {

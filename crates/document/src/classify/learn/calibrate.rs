@@ -15,7 +15,7 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
     }
     // Platt's targets: never quite 0 and 1, since the next document may be another.
     let (high, low) = ((academic + 1.0) / (academic + 2.0), 1.0 / (other + 2.0));
-    let (mut slope, mut offset) = (1.0, 0.0);
+    let (mut slope, mut offset) = (1.0_f64, 0.0_f64);
     for _ in 0..100 {
         let (mut g0, mut g1, mut h00, mut h01, mut h11) = (0.0, 0.0, 1e-9, 0.0, 1e-9);
         for (score, academic) in scored {
@@ -41,10 +41,9 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
         }
     }
     let fine = slope.is_finite() && offset.is_finite() && slope > 0.0;
-    if fine {
-        Calibration { slope, offset }
-    } else {
-        none
+    match fine {
+        true => Calibration { slope: slope as f32, offset: offset as f32 },
+        false => none,
     }
 }
 

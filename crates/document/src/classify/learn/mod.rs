@@ -177,7 +177,9 @@ fn fit(samples: &[&Sample], calibration: Calibration) -> Result<Model, Error> {
             *weight = kinds[kind * binary.scaling.len() + index] as f32;
         }
     }
-    head.kind_biases.copy_from_slice(&kinds[biases..]);
+    for (bias, learnt) in head.kind_biases.iter_mut().zip(&kinds[biases..]) {
+        *bias = *learnt as f32;
+    }
     let mut weights = vec![0.0; words::BUCKETS];
     for (bucket, weight) in binary
         .buckets
@@ -268,10 +270,10 @@ impl Binary {
                 sources: sources.len(),
             },
             features: features.collect(),
-            bias: self.bias,
+            bias: self.bias as f32,
             kind_biases: [0.0; Kind::ALL.len()],
             calibration,
-            word_scale: WORD_SCALE,
+            word_scale: WORD_SCALE as f32,
             word_buckets: 0,
             word_weights: 0,
         }

@@ -35,5 +35,6 @@ bench:
 	scripts/setup bench
 	cargo build --release
 	cargo build --release -p catalog --example claims
+	cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers
 	scripts/apache
 	python3 bench/run.py

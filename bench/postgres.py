@@ -49,8 +49,14 @@ class Postgres:
         self.process.terminate()
         self.process.wait()
 
-    def url(self):
-        return f"postgres://garner@localhost/postgres?host={self.place}"
+    def url(self, database="postgres"):
+        return f"postgres://garner@localhost/{database}?host={self.place}"
+
+    def fresh(self):
+        """The address of an empty database, in the place of the one before."""
+        for sql in ("DROP DATABASE IF EXISTS fresh", "CREATE DATABASE fresh"):
+            subprocess.run([self.programs / "psql", "-q", "-h", self.place, "-U", "garner", "-d", "postgres", "-c", sql], check=True, stderr=subprocess.DEVNULL)
+        return self.url("fresh")
 
     def _wait(self):
         started = time.monotonic()

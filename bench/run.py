@@ -21,6 +21,7 @@ import apache
 import growth
 import harvest
 import httpd
+import importing
 import manager
 import memory
 import pages
@@ -30,7 +31,7 @@ import scan
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
-            "harvest": harvest, "manager": manager}
+            "harvest": harvest, "manager": manager, "import": importing}
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -138,6 +139,8 @@ def parse_options():
         harvest.check(parser)
     if "manager" in options.sections:
         manager.check(parser, options.claims)
+    if "import" in options.sections:
+        importing.check(parser)
     return options
 
 

@@ -29,6 +29,9 @@ Commands:
   repository   Add, list, show or remove repositories
   records      List the records that are held, or those of a repository as they come
   history      List the harvests, the newest first, or tell all of one
+  import       Import what crawlers left behind into a collection of documents
+  documents    List or show imported documents, or say what became of them in a search engine
+  verify       Compare the collection of documents with the catalog, byte for byte
   schedule     Add, list, show, edit, pause, resume, run or remove schedules
   job          List, show, cancel or retry jobs
   up           Start everything in one process: manager, workers, console, API and sites
@@ -593,7 +596,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 41] = [
+const COMMANDS: [&[&str]; 47] = [
     &[],
     &["serve"],
     &["explain"],
@@ -606,6 +609,12 @@ const COMMANDS: [&[&str]; 41] = [
     &["repository", "remove"],
     &["records"],
     &["history"],
+    &["import"],
+    &["documents"],
+    &["documents", "list"],
+    &["documents", "show"],
+    &["documents", "state"],
+    &["verify"],
     &["schedule"],
     &["schedule", "add"],
     &["schedule", "list"],

@@ -40,6 +40,8 @@ mod history;
 mod hostile_clients;
 /// Files that misbehave: they change under the reader, have odd names and dates, or are no files at all.
 mod hostile_files;
+/// Importing: what `garner import` makes of crawls, and what is done with it.
+mod import;
 /// Other people's harvesters.
 mod interop;
 /// What is an item and what is not, and under which identifier.

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use test_support::{Misbehaving, Response, Script, fetch};
@@ -157,6 +158,7 @@ fn every_operation_is_as_it_is_described() {
     repositories(&program, &other);
     rules(&program);
     schedules_and_jobs(&program);
+    documents(&program);
     program.get("/statistics", none);
     program.get("/statistics/activity", none);
     for list in [
@@ -305,6 +307,21 @@ fn schedules_and_jobs(program: &Program) {
     program.post("/jobs/{}/cancel", job, none);
     program.post("/jobs/{}/retry", job, none);
     managed.wait_for(&json!({ "id": job }), "finished");
+}
+
+fn documents(program: &Program) {
+    let none = &Value::Null;
+    let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
+    let managed = &program.console.managed;
+    managed.json(&["import", crawl.to_str().unwrap(), "--quiet"]);
+    let import = &program.get("/imports", none)["items"][0]["id"];
+    program.get("/imports/{}", import);
+    program.get("/imports/{}/skipped", import);
+    let document = &program.get("/documents?limit=1", none)["items"][0]["id"];
+    program.get("/documents/{}", document);
+    let ingested = json!({ "documents": [document], "state": "ingested" });
+    let changed = program.post("/documents/state", none, &ingested);
+    assert_eq!(changed["changed"], 1);
 }
 
 /// Logs in as people do, and makes a token.

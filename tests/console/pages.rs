@@ -9,7 +9,7 @@ use test_support::{Browser, Fault, Misbehaving, Script};
 use super::{Console, PASSWORD, account, picture, slow};
 use crate::managed::Managed;
 
-/// A console with something on every page: harvests, a job that runs, one that failed, a filter, a token.
+/// A console with something on every page: harvests, an import, a job that runs, one that failed, a filter, a token.
 struct Everything {
     console: Console,
     _repositories: [Misbehaving; 3],
@@ -24,6 +24,8 @@ impl Everything {
         for _ in 0..2 {
             managed.garner(&["harvest", &harvested.base_url(), "--quiet"]);
         }
+        let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
+        managed.garner(&["import", crawl.to_str().unwrap(), "--quiet"]);
         managed.schedule(&harvested, &["--every", "1 day", "--paused"]);
         let (running, failing) = (slow(200, 1000), Misbehaving::start(Script::new(30, 10)));
         managed.schedule(&running, &["--once"]);
@@ -258,11 +260,15 @@ const PAGES: &[&str] = &[
     "/accounts/{id}/remove",
     "/api",
     "/audit",
+    "/documents",
+    "/documents/{id}",
     "/history",
     "/history state",
     "/history/compare",
     "/history/remove",
     "/history/{id}",
+    "/imports",
+    "/imports/{id}",
     "/jobs",
     "/jobs/ended",
     "/jobs/{id}",

@@ -98,6 +98,8 @@ impl Database {
         let writer = readers
             .clone()
             .create_if_missing(true)
+            // Digests are scattered over their indexes: what does not fit is read and written again with every group.
+            .pragma("cache_size", "-48000")
             .journal_mode(SqliteJournalMode::Wal)
             // A committed page must survive the end of the power, because the repository is asked for the next one.
             .synchronous(SqliteSynchronous::Full);

@@ -6,7 +6,7 @@ use crate::database::Transaction;
 use crate::jobs::{insert, lock_queue, read};
 use crate::running::{Running, interrupt_history};
 use crate::schedules::{self, withdraw};
-use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob};
+use crate::{Catalog, Error, Job, JobKind, JobLease, JobState, NewJob, imports};
 
 /// How a worker ends a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,11 @@ pub enum JobEnd {
     Cancelled,
     /// The worker stops; another can have it at once, and the attempt does not count.
     GivenBack,
+    /// Something else has to end first; it waits for so long, and the attempt does not count.
+    PutOff {
+        /// How long.
+        wait: Duration,
+    },
 }
 
 /// What came of cancelling a job.
@@ -63,6 +68,7 @@ impl Catalog {
             return Err(lost);
         };
         interrupt_history(&mut transaction, lease.job, "its job ended").await?;
+        imports::interrupt(&mut transaction, lease.job, "its job ended").await?;
         transaction.commit().await?;
         Ok(state)
     }
@@ -137,8 +143,9 @@ pub(crate) async fn settle(
     let (state, reason, again_in) = match end {
         JobEnd::Finished => (JobState::Finished, None, None),
         JobEnd::Cancelled => (JobState::Cancelled, None, None),
-        JobEnd::GivenBack if is_last => (JobState::Cancelled, None, None),
+        JobEnd::GivenBack | JobEnd::PutOff { .. } if is_last => (JobState::Cancelled, None, None),
         JobEnd::GivenBack => (JobState::Scheduled, None, None),
+        JobEnd::PutOff { wait } => (JobState::Scheduled, None, Some(*wait)),
         JobEnd::Failed { reason, retry_in } => {
             let retry_in = retry_in.filter(|_| has_attempts);
             let state = match retry_in {
@@ -150,7 +157,8 @@ pub(crate) async fn settle(
         }
     };
     let again_in = again_in.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX / 4));
-    let given_back = state == JobState::Scheduled && *end == JobEnd::GivenBack;
+    let is_free = matches!(end, JobEnd::GivenBack | JobEnd::PutOff { .. });
+    let given_back = state == JobState::Scheduled && is_free;
     let sql = "UPDATE job SET state = $2, error = $3, run_at = COALESCE({now} + $4, run_at),
              attempt = attempt - $5, lease_until = NULL,
              lease_owner = CASE WHEN $2 = 'scheduled' THEN NULL ELSE lease_owner END,

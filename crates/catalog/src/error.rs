@@ -45,6 +45,20 @@ pub enum Error {
         /// The number of its history entry.
         run: i64,
     },
+    /// Another process took the import over, because this one was not heard of for too long.
+    #[error("another process took over import {import}; nothing more is written for it here")]
+    ImportLost {
+        /// Its number.
+        import: i64,
+    },
+    /// A capture has bytes that no number was reserved for.
+    #[error("no place is reserved for the content {sha1} of `{url}`; reserve the group again")]
+    NotReserved {
+        /// The URL of the capture.
+        url: String,
+        /// The SHA-1 of its bytes.
+        sha1: String,
+    },
     /// The run is over, or does not belong to what is to be harvested.
     #[error("harvest {run} cannot be gone on with; begin a new one")]
     NotResumable {

@@ -13,6 +13,8 @@ pub enum JobKind {
     Harvest,
     /// Tells others that a harvest ended.
     Hook,
+    /// Imports a crawl into the collection. It is about no repository.
+    Import,
     /// Keeps harvests away from a repository while somebody else reads what is held of it.
     Quiet,
 }
@@ -107,12 +109,14 @@ pub struct Job {
     pub finished: Option<i64>,
     /// The number of the history entry that it writes.
     pub harvest: Option<i64>,
+    /// The number of the import that it does.
+    pub import: Option<i64>,
 }
 
 /// How far a job is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobProgress {
-    /// What is done, in records for a harvest.
+    /// What is done: in records for a harvest, in bytes for an import.
     pub done: u64,
     /// What there is to be done, if that is known.
     pub total: Option<u64>,
@@ -137,6 +141,14 @@ impl NewJob {
         }
     }
 
+    /// An import, due at once and tried once. What is imported is in its parameters: JSON.
+    pub fn import(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Import, None)
+        }
+    }
+
     fn of_kind(kind: JobKind, repository: Option<i64>) -> Self {
         Self {
             kind,
@@ -155,13 +167,14 @@ impl NewJob {
 
 impl JobKind {
     /// All there are.
-    pub const ALL: [Self; 3] = [Self::Harvest, Self::Hook, Self::Quiet];
+    pub const ALL: [Self; 4] = [Self::Harvest, Self::Hook, Self::Import, Self::Quiet];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Harvest => "harvest",
             Self::Hook => "hook",
+            Self::Import => "import",
             Self::Quiet => "quiet",
         }
     }
@@ -209,7 +222,8 @@ pub(crate) const SELECT: &str = "SELECT job.id, job.kind, job.repository_id, rep
      repository.name AS repository_name, job.schedule_id, job.metadata_prefix, job.set_spec, job.parameters, \
      job.state, job.priority, job.run_at, job.attempt, job.max_attempts, job.lease_owner, job.cancel_requested, \
      job.progress_done, job.progress_total, job.progress_note, job.error, job.created, job.created_by, job.started, \
-     job.finished, (SELECT max(history.id) FROM history WHERE history.job_id = job.id) AS harvest \
+     job.finished, (SELECT max(history.id) FROM history WHERE history.job_id = job.id) AS harvest, \
+     (SELECT max(import.id) FROM import WHERE import.job_id = job.id) AS import \
      FROM job LEFT JOIN repository ON repository.id = job.repository_id";
 
 pub(crate) fn job(row: &Row) -> Result<Job, Error> {
@@ -246,5 +260,6 @@ pub(crate) fn job(row: &Row) -> Result<Job, Error> {
         started: row.maybe_integer("started")?,
         finished: row.maybe_integer("finished")?,
         harvest: row.maybe_integer("harvest")?,
+        import: row.maybe_integer("import")?,
     })
 }

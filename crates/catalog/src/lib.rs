@@ -8,6 +8,7 @@ mod begin;
 mod bounded;
 mod catalog;
 mod claims;
+mod collection;
 mod conditions;
 mod database;
 mod dialect;
@@ -18,6 +19,7 @@ mod health;
 mod history;
 mod holding;
 mod host;
+mod imports;
 mod job;
 mod job_log;
 mod jobs;
@@ -53,11 +55,20 @@ pub use audit::{AuditEntry, AuditQuery, AuditRow};
 pub use beats::{Answer, Beat, Heard};
 pub use catalog::Catalog;
 pub use claims::{Claim, ClaimOptions, JobLease};
+pub use collection::{
+    ContentEntry, DocumentEntry, DocumentQuery, DocumentState, ParentEntry, ParentQuery,
+    VersionEntry,
+};
 pub use ends::{Cancelled, JobEnd};
 pub use error::Error;
 pub use formats::MetadataFormat;
 pub use health::{Health, HealthCounts};
 pub use history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
+pub use imports::{
+    CaptureOutcome, CaptureRow, ContentRow, FinishImport, GroupCommit, GroupOutcome, Import,
+    ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning, NewImport, ParentRow,
+    Placement, SourcePosition, Superfluous,
+};
 pub use job::{Job, JobKind, JobProgress, JobState, NewJob};
 pub use job_log::{LogLevel, LogLine};
 pub use jobs::JobQuery;

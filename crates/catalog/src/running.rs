@@ -7,7 +7,7 @@ use crate::ends::over;
 use crate::job_log::{LogLevel, log};
 use crate::owner::Present;
 use crate::runs::HARVESTED;
-use crate::{Error, JobKind, JobState, owner, quiet};
+use crate::{Error, JobKind, JobState, imports, owner, quiet};
 
 /// A lease is not longer than this, in seconds. One that is was given while the clock was ahead.
 const LONGEST_LEASE: i64 = 24 * 60 * 60;
@@ -110,6 +110,7 @@ impl Running {
         let doing = match self.kind {
             JobKind::Harvest => HARVESTED.to_owned(),
             JobKind::Hook => "being told about".to_owned(),
+            JobKind::Import => "being imported".to_owned(),
             JobKind::Quiet => quiet::in_words(&self.parameters),
         };
         Error::Busy {
@@ -154,6 +155,7 @@ impl Running {
             return Ok(false);
         }
         interrupt_history(transaction, self.id, &reason).await?;
+        imports::interrupt(transaction, self.id, &reason).await?;
         if state.is_over() {
             over(transaction, self.id).await?;
         }

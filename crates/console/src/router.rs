@@ -142,6 +142,22 @@ pub(crate) fn routes() -> Routes {
     operation!(r, api::records::show);
     operation!(r, api::records::xml);
 
+    // Imports, and the collection that they fill.
+    r.get("/imports", pages::imports::list::list);
+    r.get("/imports/{id}", pages::imports::show::show);
+    operation!(r, api::imports::list);
+    operation!(r, api::imports::show);
+    operation!(r, api::imports::skipped);
+    r.get("/documents", pages::documents::list::list);
+    r.get("/documents/{id}", pages::documents::show::show);
+    r.post(
+        "/documents/{id}/state",
+        pages::documents::show::change_state,
+    );
+    operation!(r, api::documents::list);
+    operation!(r, api::documents::set_state);
+    operation!(r, api::documents::show);
+
     // One's own account.
     r.post("/logout", pages::logout::leave);
     r.get("/me", pages::me::show);

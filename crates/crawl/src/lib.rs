@@ -8,6 +8,7 @@ mod error;
 mod log;
 mod options;
 mod source;
+mod url;
 pub mod warc;
 
 pub use archive::Archive;

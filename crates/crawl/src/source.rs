@@ -72,7 +72,8 @@ pub enum News<T> {
     Late(Box<Capture>),
     /// Something that could not be read.
     Skipped(Skipped),
-    /// All before it was handed over and nothing behind it; reading can begin here another time.
+    /// All before it was handed over; reading can begin here another time. Nothing behind it was, but for a few captures
+    /// where a crawler mixes the records of many without end: those come once more.
     Position(u64),
 }
 
@@ -92,7 +93,7 @@ pub struct Skipped {
 pub struct Ended {
     /// Where reading can go on.
     pub position: u64,
-    /// The last record is not complete, and somebody is writing it.
+    /// The last record is not complete, or what it is about has not come yet, and somebody is writing it.
     pub still_written: bool,
     /// It was stopped, or `take` had enough.
     pub stopped: bool,

@@ -6,10 +6,12 @@
 
 mod support;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
 use crawl::{Body, Capture, News, ReadOptions};
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use support::*;
 
 fn body(head: &str, body: &[u8]) -> Result<Vec<u8>, String> {
@@ -93,6 +95,71 @@ fn content_codings_are_undone_only_where_they_are() {
         body("Content-Type: application/gzip\r\n", &zipped).unwrap(),
         zipped
     );
+}
+
+#[test]
+fn bodies_that_were_decoded_already_stay_as_they_are() {
+    let page = "<!DOCTYPE html><html><body>a page</body></html>";
+    let json = format!("{{\"items\": [{}]}}", "1, ".repeat(1000));
+    let random = Random::new(9).bytes(5000);
+    for coding in ["deflate", "gzip", "zstd", "gzip, deflate"] {
+        let head = format!("Content-Encoding: {coding}\r\n");
+        for text in [&b"x"[..], page.as_bytes(), json.as_bytes(), &random] {
+            assert_eq!(body(&head, text).unwrap(), text, "{coding}");
+        }
+    }
+}
+
+#[test]
+fn deflate_is_undone_with_and_without_its_wrapping() {
+    let text: Vec<u8> = (0..9000_u32).flat_map(u32::to_le_bytes).collect();
+    let head = "Content-Encoding: deflate\r\n";
+    for text in [&text[..], &text[..40]] {
+        let mut wrapped = ZlibEncoder::new(Vec::new(), Compression::default());
+        wrapped.write_all(text).unwrap();
+        let zipped = gzip(text);
+        assert_eq!(body(head, &wrapped.finish().unwrap()).unwrap(), text);
+        assert_eq!(body(head, &zipped[10..zipped.len() - 8]).unwrap(), text);
+    }
+}
+
+#[test]
+fn all_frames_of_zstd_are_read_and_their_checksums_looked_at() {
+    let head = "Content-Encoding: zstd\r\n";
+    let text = Random::new(8).bytes(700_000);
+    let (one, two) = (zstd(&text), zstd(b"and more"));
+    let skippable = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc";
+    let both = [&one[..], skippable, &two].concat();
+    assert_eq!(
+        body(head, &both).unwrap(),
+        [&text[..], b"and more"].concat()
+    );
+    assert_eq!(
+        body(head, &[&two[..], b"junk"].concat()).unwrap(),
+        b"and more"
+    );
+
+    let error = body(head, &one[..one.len() - 9]).unwrap_err();
+    assert!(error.contains("middle of a zstd frame"), "{error}");
+    let mut damaged = one.clone();
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    let error = body(head, &damaged).unwrap_err();
+    assert!(error.contains("checksum"), "{error}");
+}
+
+/// Each layer alone would be borne with.
+#[test]
+fn layers_of_codings_do_not_multiply_what_is_borne_with() {
+    let pattern = Random::new(7).bytes(1000);
+    let inner = gzip(&pattern.repeat(60_000));
+    let middle = gzip(&inner);
+    let outer = gzip(&middle);
+    assert!(inner.len() * 1000 > 60_000_000 && outer.len() * 1000 < 60_000_000);
+
+    let error = body("Content-Encoding: gzip, gzip, gzip\r\n", &outer).unwrap_err();
+
+    assert!(error.contains("expands to more than 1000 times"), "{error}");
 }
 
 #[test]

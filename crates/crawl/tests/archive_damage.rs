@@ -8,12 +8,12 @@ mod support;
 
 use std::fs::OpenOptions;
 use std::io::Write;
-use std::ops::Range;
-use std::sync::atomic::Ordering;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crawl::Limits;
+use crawl::{Body, Capture, Limits};
 use support::*;
 
 /// How the records of a random archive are put into a file.
@@ -103,6 +103,23 @@ fn archives_come_back_exactly_on_any_number_of_threads() {
     }
 }
 
+/// Where segments begin as the ones before them end, nothing is done twice.
+#[test]
+fn what_is_read_in_parallel_is_read_once() {
+    let mut random = Random::new(4);
+    for shape in SHAPES {
+        let archive = archive(&mut random, shape, 200);
+        let file = crawl("x", &archive.bytes);
+        let source = open_one(&file.path);
+        let count = AtomicUsize::new(0);
+        let work = |_: &Capture, _: &mut Body<'_>| count.fetch_add(1, Ordering::Relaxed);
+        let taken = &mut |_| ControlFlow::Continue(());
+        let ended = source.read(0, &options(2, 60_000), &work, taken).unwrap();
+        assert!(!ended.stopped);
+        assert_eq!(count.into_inner(), 200, "{shape:?}");
+    }
+}
+
 /// Bytes are overwritten, cut out or put in, at one to three places.
 fn damage(random: &mut Random, archive: &mut Archive) -> Vec<bool> {
     let mut hurt = vec![false; archive.records.len()];
@@ -181,11 +198,7 @@ fn nothing_outside_of_damage_is_lost() {
 #[test]
 fn a_record_with_a_wrong_length_costs_no_other() {
     for wrong in ["3", "7", "99", "2000", "99999999999"] {
-        let mut middle = page("http://h/2", b"some body");
-        let head = String::from_utf8(middle.clone()).unwrap();
-        let length = head.find("Content-Length: ").unwrap() + 16;
-        let end = length + head[length..].find('\r').unwrap();
-        middle.splice(length..end, wrong.bytes());
+        let middle = with_length(page("http://h/2", b"some body"), wrong);
         let records = [
             page("http://h/1", b"a"),
             middle,
@@ -204,6 +217,116 @@ fn a_record_with_a_wrong_length_costs_no_other() {
             assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
         }
     }
+}
+
+/// A record whose head says that it has so many bytes.
+fn with_length(mut record: Vec<u8>, wrong: &str) -> Vec<u8> {
+    let head = String::from_utf8_lossy(&record);
+    let length = head.find("Content-Length: ").unwrap() + 16;
+    let end = length + head[length..].find('\r').unwrap();
+    record.splice(length..end, wrong.bytes());
+    record
+}
+
+/// Files that are one stream may still have members, and records that begin with them or lie in two.
+#[test]
+fn a_wrong_length_in_a_stream_of_members_costs_no_other() {
+    let page = |name: &str| page(&format!("http://h/{name}"), b"some body");
+    for wrong in ["3", "99", "450", "99999999999"] {
+        let two = with_length(page("2"), wrong);
+        let begun = [page("1"), two, page("3")];
+        let rest = ["4", "5", "6"].map(page);
+        let members = [gzip(&begun.concat())].into_iter();
+        let members = members.chain(rest.iter().map(|record| gzip(record)));
+        let mut files = vec![members.collect::<Vec<_>>().concat()];
+        let all = [begun.concat(), rest.concat()].concat();
+        // The first has more than a record; then come pieces of every length.
+        for length in 1..40 {
+            let (first, rest) = all.split_at(400);
+            let pieces = rest.chunks(length).map(gzip);
+            files.push([gzip(first)].into_iter().chain(pieces).flatten().collect());
+        }
+        for bytes in files {
+            let found = read_bytes(&bytes);
+            assert_eq!(
+                found.urls(),
+                ["1", "3", "4", "5", "6"].map(|name| format!("http://h/{name}")),
+                "{wrong}: {:?}",
+                found.skipped
+            );
+            assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
+        }
+    }
+}
+
+/// Files are put together of such as have a member for each record, and of such as have one for all.
+#[test]
+fn members_with_many_records_lose_nothing_of_the_others() {
+    let page = |name: &str| page(&format!("http://h/{name}"), b"some body");
+    for wrong in ["3", "99", "450", "99999999999"] {
+        let two = with_length(page("2"), wrong);
+        let many = gzip(&[page("1"), two, page("3"), page("4")].concat());
+        let each = |names: &[&str]| -> Vec<u8> {
+            names.iter().flat_map(|name| gzip(&page(name))).collect()
+        };
+        for before in [&["a"][..], &["a", "b", "c", "d", "e"]] {
+            let bytes = [each(before), many.clone(), each(&["5"])].concat();
+            let file = crawl("x", &bytes);
+            for threads in [1, 2] {
+                let source = open_one(&file.path);
+                let found = read_from(&source, 0, &options(threads, 300), usize::MAX);
+                let names = [before, &["1", "3", "4", "5"]].concat();
+                let urls: Vec<_> = names
+                    .iter()
+                    .map(|name| format!("http://h/{name}"))
+                    .collect();
+                assert_eq!(found.urls(), urls, "{wrong}: {:?}", found.skipped);
+                assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
+            }
+        }
+    }
+}
+
+/// What was read of a member that is still being written is not read again.
+#[test]
+fn a_member_of_many_records_that_grows_is_read_once() {
+    let page = |number: usize| page(&format!("http://h/{number}"), &[b'x'; 200]);
+    let many = stored(&(1..20).map(page).collect::<Vec<_>>().concat());
+    let bytes = [gzip(&page(0)), many].concat();
+    let half = bytes.len() / 2;
+    let file = crawl("x.warc.gz.open", &bytes[..half]);
+
+    let first = read(&file.path);
+    std::fs::write(&file.path, &bytes).unwrap();
+    let position = first.ended.as_ref().unwrap().position;
+    let rest = read_from(
+        &open_one(&file.path),
+        position,
+        &options(1, 1000),
+        usize::MAX,
+    );
+
+    let urls = [first.urls(), rest.urls()].concat();
+    let expected: Vec<_> = (0..20).map(|number| format!("http://h/{number}")).collect();
+    assert_eq!(urls, expected);
+}
+
+#[test]
+fn a_damaged_member_of_a_stream_costs_nothing_of_the_next() {
+    let pair = |name: &str| {
+        let page = |number: u8| page(&format!("http://h/{name}{number}"), b"some body");
+        gzip(&[page(1), page(2)].concat())
+    };
+    let mut middle = pair("b");
+    let at = middle.len() / 2;
+    middle[at..at + 8].fill(0xFF);
+    let found = read_bytes(&[pair("a"), middle, pair("c"), pair("d")].concat());
+
+    let of_others = |url: &&str| !url.starts_with("http://h/b");
+    let urls: Vec<_> = found.urls().into_iter().filter(of_others).collect();
+    let expected = ["a1", "a2", "c1", "c2", "d1", "d2"];
+    assert_eq!(urls, expected.map(|name| format!("http://h/{name}")));
+    assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
 }
 
 #[test]
@@ -263,6 +386,69 @@ fn an_archive_inside_of_an_archive_stays_one_body() {
             }
         }
     }
+}
+
+/// The end of a member with a wrong checksum is known, so nothing in it is taken for a member.
+#[test]
+fn an_archive_inside_of_a_damaged_member_stays_inside() {
+    let inner: Vec<_> = (0..20)
+        .map(|number| gzip(&page(&format!("http://inner/{number}"), b"inner")))
+        .collect();
+    let mut middle = stored(&page("http://outer/2", &inner.concat()));
+    let last = middle.len() - 20;
+    middle[last] ^= 1;
+    let one = stored(&page("http://outer/1", b"x"));
+    let three = stored(&page("http://outer/3", b"x"));
+    let file = crawl("x", &[one, middle, three].concat());
+    for threads in [1, 2] {
+        let found = read_from(&open_one(&file.path), 0, &options(threads, 500), usize::MAX);
+        assert_eq!(found.urls(), ["http://outer/1", "http://outer/3"]);
+        assert_eq!(
+            found.reasons(),
+            ["the checksum of its gzip member is wrong"]
+        );
+    }
+}
+
+/// Members in members, thousands deep, and all of them end in the same damage.
+#[test]
+fn damage_is_not_decoded_again_and_again() {
+    within_a_minute(|| {
+        const BLOCK: usize = 60_000;
+        let head = b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 99999999999\r\n\r\n";
+        let kept = |length: usize| {
+            let length = (length as u16).to_le_bytes();
+            [0, length[0], length[1], !length[0], !length[1]]
+        };
+        let good = gzip(&page("http://h/good", b"x"));
+        let mut bytes = good.clone();
+        for block in 0..40 {
+            if block > 0 {
+                bytes.extend(kept(BLOCK));
+            }
+            // All that is kept as it is up to the end of the block is that of each member in it.
+            let mut at = 0;
+            while at + 200 < BLOCK {
+                bytes.extend(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03");
+                bytes.extend(kept(BLOCK - at - 15));
+                bytes.extend(head);
+                at += 15 + head.len();
+            }
+            bytes.extend(vec![b'x'; BLOCK - at]);
+        }
+        bytes.extend([7; 400]);
+        bytes.extend(&good);
+        let file = crawl("x", &bytes);
+        let source = open_one(&file.path);
+
+        let alone = read_from(&source, 0, &options(1, 500_000), usize::MAX);
+        let together = read_from(&source, 0, &options(2, 500_000), usize::MAX);
+
+        assert_eq!(alone.urls(), ["http://h/good", "http://h/good"]);
+        assert!(alone.skipped.len() < 1000, "{}", alone.skipped.len());
+        assert_eq!(alone.skipped, together.skipped);
+        assert_eq!(alone.ended, together.ended);
+    });
 }
 
 #[test]
@@ -419,5 +605,52 @@ fn lengths_that_are_lies_do_not_take_forever() {
         assert!(!read(&file.path).skipped.is_empty());
         let file = crawl("x", &b"\x1f\x8b\x08\x00".repeat(200_000));
         let _ = crawl::open(&file.path, &Limits::default());
+    });
+}
+
+/// Beginnings of heads that never end: each is looked at, but not far.
+#[test]
+fn heads_without_an_end_do_not_take_forever() {
+    within_a_minute(|| {
+        for line in ["\nWARC/1", "\nWARC/x", "\nWARC/1.0\nA: b"] {
+            let junk = line.repeat((1 << 20) / line.len());
+            let good = page("http://h/good", b"x");
+            let first = page("http://h/first", b"x");
+            let plain = [&first[..], junk.as_bytes(), b"\n", &good].concat();
+            let second = [junk.as_bytes(), b"\n", &good].concat();
+            let members = [gzip(&first), gzip(&second)].concat();
+            for bytes in [&plain, &gzip(&plain), &members] {
+                let found = read_bytes(bytes);
+                assert_eq!(found.urls(), ["http://h/first", "http://h/good"], "{line}");
+                assert_eq!(found.skipped.len(), 1);
+            }
+        }
+    });
+}
+
+/// What was cut off in its head does not take the next with it.
+#[test]
+fn a_head_that_is_cut_off_costs_no_other() {
+    let one = page("http://h/1", b"x");
+    let cut = [&one[..50], b"\r\n", &page("http://h/2", b"x")].concat();
+    for bytes in [[&one[..], &cut].concat(), [gzip(&one), gzip(&cut)].concat()] {
+        let found = read_bytes(&bytes);
+        assert_eq!(found.urls(), ["http://h/1", "http://h/2"]);
+        assert_eq!(found.reasons(), ["its head has no end"]);
+    }
+}
+
+#[test]
+fn a_panic_in_what_takes_is_passed_on() {
+    within_a_minute(|| {
+        let records: Vec<_> = (0..3000)
+            .map(|n| gzip(&page(&format!("http://h/{n}"), b"x")))
+            .collect();
+        let file = crawl("x", &records.concat());
+        let source = open_one(&file.path);
+        let result = std::panic::catch_unwind(|| {
+            source.read(0, &options(3, 5000), &whole_body, &mut |_| panic!("enough"))
+        });
+        assert!(result.is_err());
     });
 }

@@ -6,9 +6,14 @@
 
 mod support;
 
+use std::fs::Permissions;
+use std::ops::ControlFlow;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use crawl::{Kind, Limits};
+use crawl::{Body, Capture, Kind, Limits, News, Source};
 use support::*;
 
 #[test]
@@ -326,6 +331,174 @@ fn what_a_wacz_says_wrongly_is_told() {
     );
 }
 
+/// Each of these bytes is another letter, and none of them is UTF-8.
+#[test]
+fn members_of_a_wacz_have_names_and_bytes_of_their_own() {
+    let [one, two] = ["1", "2"].map(|name| page(&format!("http://h/{name}"), b"x"));
+    let twice = zip(&[
+        ("archive/a.warc", &one, false),
+        ("archive/a.warc", &two, false),
+    ]);
+    // The directory says of a third that it lies where the first does.
+    let three = zip(&[
+        ("archive/a.warc", &one, false),
+        ("archive/b.warc", &two, false),
+        ("archive/c.warc", &one, false),
+    ]);
+    let mut same_place = three.clone();
+    let directory = three
+        .windows(4)
+        .rposition(|bytes| bytes == b"PK\x01\x02")
+        .unwrap();
+    same_place[directory + 42..directory + 46].fill(0);
+
+    for (bytes, reason, urls) in [
+        (
+            twice,
+            "another member has the same name",
+            vec!["http://h/1"],
+        ),
+        (
+            same_place,
+            "it lies where another member does",
+            vec!["http://h/1", "http://h/2"],
+        ),
+    ] {
+        let file = crawl("x.wacz", &bytes);
+        let sources = crawl::open(&file.path, &Limits::default()).unwrap();
+        let mut names: Vec<_> = sources.iter().map(Source::name).collect();
+        let found: Vec<_> = sources
+            .iter()
+            .map(|source| read_from(source, 0, &options(1, 1000), usize::MAX))
+            .collect();
+        let all: Vec<_> = found.iter().flat_map(|found| found.urls()).collect();
+        let reasons: Vec<_> = found.iter().flat_map(|found| found.reasons()).collect();
+        assert_eq!((all, reasons), (urls, vec![reason]));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
+
+#[test]
+fn a_wacz_has_no_end_of_members() {
+    let names: Vec<_> = (0..10_050).map(|n| format!("archive/{n}.warc")).collect();
+    let record = page("http://h/", b"x");
+    let members: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), &record[..], false))
+        .collect();
+    let file = crawl("x.wacz", &zip(&members));
+
+    let sources = crawl::open(&file.path, &Limits::default()).unwrap();
+
+    assert_eq!(sources.len(), 10_001);
+    let found = read_from(&sources[10_000], 0, &options(1, 1000), usize::MAX);
+    assert_eq!(
+        found.reasons(),
+        ["the ZIP file has more members than are read"]
+    );
+}
+
+#[test]
+fn urls_that_are_no_text_stay_different() {
+    let of = |mut bytes: Vec<u8>, letter: u8| {
+        for byte in &mut bytes {
+            *byte = if *byte == b'@' { letter } else { *byte };
+        }
+        bytes
+    };
+    let revisit = record(
+        &[
+            ("WARC-Type", "revisit"),
+            ("WARC-Target-URI", "http://h/caf@"),
+            ("WARC-Refers-To-Target-URI", "http://h/old@"),
+        ],
+        b"",
+    );
+    let request = record(
+        &[
+            ("WARC-Type", "request"),
+            ("WARC-Target-URI", "http://h/caf@"),
+            ("WARC-Date", DATE),
+        ],
+        b"GET / HTTP/1.1\r\nReferer: http://h/from@\r\n\r\n",
+    );
+    let page = page("http://h/caf@", b"x");
+    let arc = arc_record("http://h/caf@", b"HTTP/1.0 200 OK\r\n\r\nx");
+    for letter in [0xE8, 0xE9] {
+        let url = |name: &str| format!("http://h/{name}%{letter:02X}");
+        let found = read_bytes(&of([&request[..], &page, &revisit].concat(), letter));
+        assert_eq!(found.urls(), [url("caf"), url("caf")]);
+        assert_eq!(found.captures[0].0.parent, Some(url("from")));
+        assert_eq!(
+            found.captures[1].0.kind,
+            Kind::Revisit {
+                refers_to: Some(url("old")),
+                refers_to_date: None
+            }
+        );
+        assert_eq!(read_bytes(&of(arc.clone(), letter)).urls(), [url("caf")]);
+    }
+}
+
+#[test]
+fn fields_that_are_too_long_to_be_true_are_left_out() {
+    let long = "x".repeat(20_000);
+    let refused = page(&format!("http://h/{long}"), b"x");
+    let fields = [
+        ("WARC-Type", "response"),
+        ("WARC-Target-URI", "http://h/"),
+        ("WARC-Payload-Digest", &long),
+        ("WARC-Truncated", &long),
+    ];
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: {long}\r\nLast-Modified: {long}\r\nContent-Encoding: {long}\r\n\r\nx"
+    );
+    let kept = record(&fields, head.as_bytes());
+    let found = read_bytes(&[refused, kept].concat());
+
+    assert_eq!(found.urls(), ["http://h/"]);
+    assert_eq!(found.reasons(), ["its URL is longer than any that is read"]);
+    let capture = &found.captures[0].0;
+    let texts = [
+        &capture.digest,
+        &capture.truncated,
+        &capture.declared,
+        &capture.last_modified,
+        &capture.coding,
+    ];
+    assert_eq!(texts.into_iter().flatten().count(), 0);
+}
+
+/// What threads have found and nobody has taken yet must not fill the memory.
+#[test]
+fn long_urls_are_not_heaped_up() {
+    let url = format!("http://h/{}", "x".repeat(16_000));
+    let record = gzip(&page(&url, b""));
+    let file = crawl("x", &record.repeat(6000));
+    let found = AtomicUsize::new(0);
+    let mut ahead = None;
+
+    let work = |_: &Capture, _: &mut Body<'_>| found.fetch_add(1, Ordering::Relaxed);
+    let options = options(2, 64 << 20);
+    let ended = open_one(&file.path).read(0, &options, &work, &mut |_| {
+        ahead.get_or_insert_with(|| {
+            let mut count = 0;
+            while found.load(Ordering::Relaxed) != count {
+                count = found.load(Ordering::Relaxed);
+                std::thread::sleep(Duration::from_millis(300));
+            }
+            count
+        });
+        ControlFlow::Continue(())
+    });
+
+    assert!(!ended.unwrap().stopped);
+    assert!(ahead.unwrap() < 1500, "{ahead:?}");
+}
+
 #[test]
 fn a_directory_is_looked_through_by_content_and_in_order() {
     let file = crawl("b.txt", &page("http://h/b", b"x"));
@@ -334,7 +507,7 @@ fn a_directory_is_looked_through_by_content_and_in_order() {
     std::fs::write(root.join("a/x.pdf"), gzip(&page("http://h/a", b"x"))).unwrap();
     std::fs::write(root.join("c.warc"), b"not at all").unwrap();
     std::fs::write(root.join("d.gz"), gzip(b"not at all")).unwrap();
-    std::os::unix::fs::symlink(root, root.join("circle")).unwrap();
+    symlink(root, root.join("circle")).unwrap();
 
     let sources = crawl::open(root, &Limits::default()).unwrap();
 
@@ -349,6 +522,79 @@ fn a_directory_is_looked_through_by_content_and_in_order() {
 }
 
 /// Members stored in a ZIP file, or deflated.
+#[test]
+fn a_directory_may_be_a_link_and_need_not_be_readable_everywhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join("crawl");
+    std::fs::create_dir_all(root.join("closed")).unwrap();
+    std::fs::write(root.join("x.warc"), page("http://h/", b"x")).unwrap();
+    let link = directory.path().join("link");
+    symlink(&root, &link).unwrap();
+    let closed = root.join("closed");
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+    // Whoever may do everything is not kept out.
+    let is_closed = std::fs::read_dir(&closed).is_err();
+
+    let sources = crawl::open(&link, &Limits::default());
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o755)).unwrap();
+
+    let sources = sources.unwrap();
+    let names: Vec<_> = sources.iter().map(Source::name).collect();
+    let name = |name: &str| link.join(name).display().to_string();
+    match is_closed {
+        true => assert_eq!(names, [name("closed"), name("x.warc")]),
+        false => assert_eq!(names, [name("x.warc")]),
+    }
+    let found = read_from(&sources[0], 0, &options(1, 1000), usize::MAX);
+    assert_eq!(found.skipped.len(), usize::from(is_closed));
+}
+
+#[test]
+fn files_with_nothing_in_them_are_archives_only_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    let files = [("empty", &b""[..]), ("begun.gz", &gzip(b"x")[..10])];
+    for (name, bytes) in files {
+        std::fs::write(root.join(name), bytes).unwrap();
+        let found = read(&root.join(name));
+        assert!(found.captures.is_empty());
+    }
+
+    let sources = crawl::open(root, &Limits::default()).unwrap();
+
+    assert!(sources.is_empty(), "{sources:?}");
+}
+
+#[test]
+fn files_are_open_only_while_they_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    for number in 0..50 {
+        let path = directory.path().join(format!("{number}.warc"));
+        std::fs::write(path, page("http://h/", b"x")).unwrap();
+    }
+    let open = || {
+        let files = std::fs::read_dir("/proc/self/fd").unwrap();
+        let paths = files.flat_map(|file| std::fs::read_link(file.unwrap().path()));
+        let below = paths.filter(|path| path.starts_with(directory.path()));
+        below.count()
+    };
+
+    let sources = crawl::open(directory.path(), &Limits::default()).unwrap();
+
+    assert_eq!((sources.len(), open()), (50, 0));
+    let mut most = 0;
+    for source in &sources {
+        let ended = source.read(0, &options(1, 1000), &|_, _| open(), &mut |news| {
+            if let News::Capture(_, open) = news {
+                most = most.max(open);
+            }
+            ControlFlow::Continue(())
+        });
+        assert!(!ended.unwrap().stopped);
+    }
+    assert_eq!((most, open()), (1, 0));
+}
+
 fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
     let (mut zip, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes, deflate) in members {

@@ -6,6 +6,7 @@
 
 mod support;
 
+use crawl::Capture;
 use support::*;
 
 fn about(kind: &str, other: (&str, &str), block: &str) -> Vec<u8> {
@@ -76,6 +77,92 @@ fn the_other_side_may_be_the_one_that_names() {
 }
 
 #[test]
+fn a_revisit_does_not_get_what_is_said_of_what_it_refers_to() {
+    let original = response("http://h/1", "<urn:original>", "", b"x");
+    let fields = [
+        ("WARC-Type", "revisit"),
+        ("WARC-Record-ID", "<urn:revisit>"),
+        ("WARC-Target-URI", "http://h/2"),
+        ("WARC-Refers-To", "<urn:original>"),
+    ];
+    let revisit = record(&fields, b"HTTP/1.1 200 OK\r\n\r\n");
+    let metadata = about("metadata", ("WARC-Refers-To", "<urn:original>"), METADATA);
+
+    for records in [
+        [&original, &revisit, &metadata],
+        [&metadata, &revisit, &original],
+        [&revisit, &original, &metadata],
+    ] {
+        let bytes: Vec<_> = records.into_iter().flatten().copied().collect();
+        let found = read_bytes(&bytes);
+        let parent = |url: &str| {
+            let of = |capture: &&(Capture, _)| capture.0.url == url;
+            found.captures.iter().find(of).unwrap().0.parent.as_deref()
+        };
+        assert_eq!(parent("http://h/1"), Some("http://h/via"));
+        assert_eq!(parent("http://h/2"), None);
+    }
+}
+
+/// Two responses to one request: what names one of them is not for the other.
+#[test]
+fn a_name_counts_more_than_a_third_that_both_name() {
+    let answer = |url: &str, id: &str| {
+        let fields = [
+            ("WARC-Type", "response"),
+            ("WARC-Record-ID", id),
+            ("WARC-Concurrent-To", "<urn:third>"),
+            ("WARC-Target-URI", url),
+        ];
+        record(&fields, b"HTTP/1.1 200 OK\r\n\r\nx")
+    };
+    let metadata = record(
+        &[
+            ("WARC-Type", "metadata"),
+            ("WARC-Concurrent-To", "<urn:third>"),
+            ("WARC-Refers-To", "<urn:one>"),
+            ("Content-Type", "application/warc-fields"),
+        ],
+        METADATA.as_bytes(),
+    );
+    let (one, two) = (
+        answer("http://h/1", "<urn:one>"),
+        answer("http://h/2", "<urn:two>"),
+    );
+
+    let found = read_bytes(&[one, two, metadata].concat());
+
+    let parents = found.captures.iter().map(|(capture, _)| &capture.parent);
+    let parents: Vec<_> = parents.map(Option::as_deref).collect();
+    assert_eq!(parents, [Some("http://h/via"), None]);
+}
+
+/// What stands far behind does not count, whatever happens to have been read with it.
+#[test]
+fn only_the_beginning_of_metadata_counts_and_no_half_line() {
+    let page = page("http://h/", b"x");
+    let target = ("WARC-Target-URI", "http://h/");
+    for (fill, expected) in [
+        (16_000, Some("http://h/far")),
+        // The limit falls into the line.
+        (16 * 1024 - 20, None),
+        (20_000, None),
+    ] {
+        let links = format!("outlink: {}\r\n", "x".repeat(fill - 11));
+        let block = format!("hopsFromSeed: L\r\n{links}via: http://h/far\r\n");
+        let metadata = about("metadata", target, &(block + &links));
+        let plain = [&page[..], &metadata].concat();
+        let each = [gzip(&page), gzip(&metadata)].concat();
+        for bytes in [&plain, &each, &gzip(&plain)] {
+            let found = read_bytes(bytes);
+            let capture = &found.captures[0].0;
+            assert_eq!(capture.path_from_seed.as_deref(), Some("L"));
+            assert_eq!(capture.parent.as_deref(), expected, "{fill}");
+        }
+    }
+}
+
+#[test]
 fn the_same_url_and_second_will_do() {
     let metadata = about(
         "metadata",
@@ -129,6 +216,73 @@ fn a_request_that_says_nothing_holds_nobody_up() {
     assert!(found.late.is_empty());
 }
 
+/// Two that write into one file: there is always a request before the capture that comes next.
+#[test]
+fn positions_come_even_if_records_are_mixed_without_end() {
+    let request = |number: usize| {
+        let url = format!("http://h/{number}");
+        gzip(&about("request", ("WARC-Target-URI", &url), REQUEST))
+    };
+    let mut bytes = request(0);
+    for number in 0..2000 {
+        bytes.extend(request(number + 1));
+        bytes.extend(gzip(&page(&format!("http://h/{number}"), b"x")));
+    }
+    let file = crawl("x", &bytes);
+    let source = open_one(&file.path);
+
+    let first = read_from(&source, 0, &options(1, 4000), 1900);
+
+    let (position, before) = first.positions.last().copied().unwrap_or_default();
+    assert!(before > 1000, "{before}");
+    let rest = read_from(&source, position, &options(1, 4000), usize::MAX);
+    let again = before + rest.captures.len() - 2000;
+    assert!(again < 300, "{again} are read again");
+    // The first ones were handed over with their parents before.
+    let orphans = rest.captures.iter().skip(again);
+    assert_eq!(
+        orphans
+            .filter(|(capture, _)| capture.parent.is_none())
+            .count(),
+        0
+    );
+}
+
+/// A request at the end of a file that grows waits for its capture, wherever the end happens to be.
+#[test]
+fn a_request_is_not_spent_before_its_capture_is_written() {
+    let of = |kind, block| about(kind, ("WARC-Target-URI", "http://h/2"), block);
+    let before = page("http://h/1", b"x");
+    let (request, metadata) = (of("request", REQUEST), of("metadata", METADATA));
+    let after = page("http://h/2", b"x");
+    for (facts, parent) in [
+        (vec![&request], "http://h/from"),
+        (vec![&metadata, &request], "http://h/via"),
+    ] {
+        let mut records = vec![&before];
+        records.extend(facts);
+        records.push(&after);
+        let whole: Vec<u8> = records.iter().copied().flatten().copied().collect();
+        let each: Vec<u8> = records.iter().flat_map(|record| gzip(record)).collect();
+        for (bytes, last) in [(whole, after.len()), (each, gzip(&after).len())] {
+            for half in [bytes.len() - last, bytes.len() - last / 2] {
+                let file = crawl("x.warc.open", &bytes[..half]);
+                let source = open_one(&file.path);
+                let first = read_from(&source, 0, &options(1, 4000), usize::MAX);
+                assert_eq!((first.urls(), first.late.len()), (vec!["http://h/1"], 0));
+                let ended = first.ended.unwrap();
+                assert!(ended.still_written);
+
+                std::fs::write(&file.path, &bytes).unwrap();
+                let rest = read_from(&source, ended.position, &options(1, 4000), usize::MAX);
+                assert_eq!((rest.urls(), rest.late.len()), (vec!["http://h/2"], 0));
+                assert_eq!(rest.captures[0].0.parent.as_deref(), Some(parent));
+                assert!(!rest.ended.unwrap().still_written);
+            }
+        }
+    }
+}
+
 /// A killed import goes on at the last position, and has to end up with the same.
 #[test]
 fn breaking_off_and_going_on_is_as_reading_at_once() {
@@ -157,7 +311,7 @@ fn breaking_off_and_going_on_is_as_reading_at_once() {
         captures.extend(rest.captures);
         let mut captures: Vec<_> = captures.into_iter().map(|(capture, _)| capture).collect();
         for late in first.late.iter().chain(&rest.late) {
-            let same = |capture: &&mut crawl::Capture| capture.url == late.url;
+            let same = |capture: &&mut Capture| capture.url == late.url;
             if let Some(capture) = captures.iter_mut().find(same) {
                 capture.parent = late.parent.clone().or(capture.parent.take());
                 capture.depth = late.depth.or(capture.depth);

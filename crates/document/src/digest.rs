@@ -106,6 +106,31 @@ impl Write for Digester {
     }
 }
 
+/// The SHA-1 that a crawler wrote down, as 40 lower-case digits. `None` if it is another digest, or none.
+///
+/// ```
+/// let sha1 = document::digest::sha1_written("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
+/// assert_eq!(sha1.as_deref(), Some("da39a3ee5e6b4b0d3255bfef95601890afd80709"));
+/// ```
+pub fn sha1_written(written: &str) -> Option<String> {
+    let written = written.trim();
+    let value = match written.split_once(':') {
+        Some((scheme, value))
+            if ["sha1", "sha-1"].contains(&scheme.to_ascii_lowercase().as_str()) =>
+        {
+            value
+        }
+        Some(_) => return None,
+        None => written,
+    };
+    let bytes = match value.len() {
+        40 => from_hex(value)?,
+        32 => from_base32(value)?,
+        _ => return None,
+    };
+    Some(hex(&bytes))
+}
+
 /// Bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use catalog::{Catalog, Repository};
+use catalog::{Catalog, DocumentEntry, Repository};
+use store::Collection;
 use tokio::runtime::Runtime;
 
 /// A data directory and its catalog, for code that blocks.
@@ -93,6 +94,11 @@ impl Holdings {
             )
         })
     }
+}
+
+/// The file of a document, as the collection names it.
+pub fn document_file(document: &DocumentEntry) -> String {
+    Collection::relative_path(document.content, &document.extension)
 }
 
 /// A base URL as the catalog has it, if it is one.

@@ -7,6 +7,7 @@ pub mod friends;
 mod harvest;
 mod holdings;
 pub mod hook;
+mod import;
 mod index;
 mod introduction;
 mod manager;
@@ -20,7 +21,11 @@ mod workers;
 
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
-pub use holdings::Holdings;
+pub use holdings::{Holdings, document_file};
+pub use import::{
+    Fate, FateKind, Finding, ImportCrawl, ImportNews, ImportProgress, Imported, Verification,
+    VerifyOptions, documents_directory, import, import_separately, try_import, verify,
+};
 pub use index::index;
 pub use introduction::{SelfDescription, introduce, introduce_briefly};
 pub use manager::{ATTEMPTS, Manager, ManagerOptions, Retention};

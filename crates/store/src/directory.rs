@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::Error;
-use crate::new_file::NewFile;
+use crate::new_file::{NewFile, rename_new};
 use crate::temporary::{self, DIRECTORY, Temporary};
 
 /// When what was written must have reached the disk.
@@ -88,6 +88,46 @@ impl Directory {
         Ok(())
     }
 
+    /// Puts a file at a path where nothing is. What is there stays, and the file is given back.
+    pub(crate) fn place_new(
+        &self,
+        mut file: NewFile,
+        path: &Path,
+    ) -> Result<Option<NewFile>, Error> {
+        let placed = self.with_parent(path, true, |parent, name| file.rename_new(parent, name))?;
+        match placed {
+            Ok(()) => {
+                self.touch(path, true);
+                Ok(None)
+            }
+            Err(Errno::EXIST) => Ok(Some(file)),
+            Err(errno) => Err(self.error("written", path, errno)),
+        }
+    }
+
+    /// Moves a file to a path where nothing is; whether nothing was.
+    pub(crate) fn move_new(&self, from: &Path, to: &Path) -> Result<bool, Error> {
+        let moved = self.with_parent(to, true, |parent, new| {
+            let below = from.parent().unwrap_or(Path::new(""));
+            let directory = self.open_directory(below, false)?;
+            rename_new(
+                &directory,
+                from.file_name().unwrap_or_default(),
+                parent,
+                new,
+            )
+        })?;
+        match moved {
+            Ok(()) => {
+                self.touch(from, false);
+                self.touch(to, true);
+                Ok(true)
+            }
+            Err(Errno::EXIST) => Ok(false),
+            Err(errno) => Err(self.error("moved", from, errno)),
+        }
+    }
+
     /// Gives what is at a path another name in the same directory.
     pub(crate) fn rename(&self, path: &Path, to: &OsStr) -> Result<(), Error> {
         self.with_parent(path, false, |parent, name| {
@@ -136,6 +176,18 @@ impl Directory {
         })?;
         match stat {
             Ok(stat) => Ok(Some(FileType::from_raw_mode(stat.st_mode))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            Err(errno) => Err(self.error("looked at", path, errno)),
+        }
+    }
+
+    /// How many bytes a file has; of a link, its own. `None` if there is no such file.
+    pub(crate) fn size(&self, path: &Path) -> Result<Option<u64>, Error> {
+        let stat = self.with_parent(path, false, |parent, name| {
+            rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
+        })?;
+        match stat {
+            Ok(stat) => Ok(Some(stat.st_size.try_into().unwrap_or_default())),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(errno) => Err(self.error("looked at", path, errno)),
         }

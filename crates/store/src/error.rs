@@ -28,6 +28,15 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// Another document lies where a new one is due.
+    #[error(
+        "`{}` is another document already: the catalog is older than the collection; garner verify --repair takes what is there into it",
+        path.display()
+    )]
+    Occupied {
+        /// Where it lies.
+        path: PathBuf,
+    },
     /// A mirror was given something that no path can be made of.
     #[error("`{url}` is not an http or https URL, so it has no place in a mirror")]
     NotAUrl {
@@ -43,6 +52,11 @@ impl Error {
             path: path.to_owned(),
             source: source.into(),
         }
+    }
+
+    /// Whether it is certain that there is no such file.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
     /// Whether the disk or the quota is full: waiting or making room helps, trying again at once does not.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod collection;
 mod directory;
 mod error;
 mod mirror;
@@ -9,6 +10,7 @@ mod record_files;
 mod temporary;
 mod url_list;
 
+pub use collection::{Collection, CollectionFile, CollectionFiles, FileKind};
 pub use directory::Durability;
 pub use error::Error;
 pub use mirror::Mirror;

@@ -6,7 +6,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{AtFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::io::Errno;
 
 /// A file to be filled and then placed, whole or not at all.
 #[derive(Debug)]
@@ -49,6 +50,34 @@ impl NewFile {
         rustix::fs::renameat(&self.directory, &*self.name, directory, name)?;
         self.placed = true;
         Ok(())
+    }
+
+    /// Gives the file its name in another directory, unless something has that name.
+    pub(crate) fn rename_new(
+        &mut self,
+        directory: &OwnedFd,
+        name: &std::ffi::OsStr,
+    ) -> Result<(), Errno> {
+        rename_new(&self.directory, self.name.as_ref(), directory, name)?;
+        self.placed = true;
+        Ok(())
+    }
+}
+
+/// Gives a file another name, unless something has that name.
+pub(crate) fn rename_new(
+    from: &OwnedFd,
+    old: &std::ffi::OsStr,
+    to: &OwnedFd,
+    new: &std::ffi::OsStr,
+) -> Result<(), Errno> {
+    match rustix::fs::renameat_with(from, old, to, new, RenameFlags::NOREPLACE) {
+        // Not every file system knows how, but a second name for a file is refused by all if it is taken.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            rustix::fs::linkat(from, old, to, new, AtFlags::empty())?;
+            rustix::fs::unlinkat(from, old, AtFlags::empty())
+        }
+        renamed => renamed,
     }
 }
 

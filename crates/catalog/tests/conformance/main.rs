@@ -18,17 +18,25 @@
 //! - `retention`: what is forgotten of the history
 //! - `people`: accounts, sessions, tokens and the audit trail
 //! - `rules`: filters and mappings
+//! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
+//! - `collection`: what captures make of documents, parents and contents, and how these are listed
+//! - `repairs`: repairs of the collection
+//! - `arrivals`: captures in any order and from several imports at once
 //! - `processes`: several processes, and ones that are killed
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on should fail at once"
 )]
 
+mod arrivals;
 mod away;
 mod clocks;
+mod collection;
+mod crawl;
 mod fences;
 mod figures;
 mod holding;
+mod imports;
 mod lists;
 mod many;
 mod migrations;
@@ -38,6 +46,7 @@ mod place;
 mod processes;
 mod queue;
 mod races;
+mod repairs;
 mod repositories;
 mod retention;
 mod rules;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use catalog::{Catalog, Error, NewJob, NewRun, PageCommit, RecordQuery};
 
+use crate::arrivals;
 use crate::place::{Place, add, claimed, in_sets, page, run};
 
 crate::on_both_databases!(
@@ -192,6 +193,9 @@ fn other_process() {
     run(async {
         let catalog = Catalog::open(&location).await.unwrap();
         let repository = add(&catalog, URL).await;
+        if let Some(task) = task.strip_prefix("import ") {
+            return arrivals::import_alone(&catalog, task).await;
+        }
         match task.as_str() {
             "open" => say("opened"),
             "claim" => claim_all(&catalog).await,

@@ -6,6 +6,8 @@ use anyhow::bail;
 use clap::Args;
 use jobs::Holdings;
 
+use crate::config::Config;
+
 /// Where the files are, and what is known of them.
 #[derive(Debug, Args)]
 pub(crate) struct HoldingsOptions {
@@ -43,6 +45,19 @@ impl HoldingsOptions {
             }
         }
         Holdings::open(&self.data, self.catalog.as_deref())
+    }
+
+    /// These options on top of a configuration file.
+    pub(crate) fn configured(mut self, config: &Config) -> Self {
+        if let Some(data) = config
+            .data
+            .as_ref()
+            .filter(|_| self.data == Path::new(DATA))
+        {
+            self.data.clone_from(data);
+        }
+        self.catalog = self.catalog.or_else(|| config.catalog.clone());
+        self
     }
 
     /// The options as they have to be given to another command; nothing if the defaults do.

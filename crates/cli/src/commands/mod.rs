@@ -5,11 +5,13 @@ mod choices;
 pub(crate) mod classifier;
 pub(crate) mod classify;
 pub(crate) mod completions;
+pub(crate) mod documents;
 pub(crate) mod explain;
 pub(crate) mod filter;
 pub(crate) mod harvest;
 pub(crate) mod history;
 pub(crate) mod holdings_options;
+pub(crate) mod import;
 pub(crate) mod job;
 pub(crate) mod man;
 pub(crate) mod network_options;
@@ -21,11 +23,14 @@ pub(crate) mod schedule;
 pub(crate) mod serve;
 mod stopping;
 pub(crate) mod up;
+pub(crate) mod verify;
 pub(crate) mod with_quiet;
 pub(crate) mod worker;
 mod worker_options;
 
 use std::io::Write;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Writes data to stdout; a reader that has gone away, such as `head`, is no error.
 fn print(text: &[u8]) -> anyhow::Result<()> {
@@ -48,6 +53,17 @@ async fn stop_signal() {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
+}
+
+/// Lets this process have as many files open as the system allows: bodies that are too many for memory wait in files.
+pub(crate) fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // If not, the usual number has to do.
+    let _ = setrlimit(Resource::Nofile, most);
 }
 
 /// The exit code if all was done, but records had to be left out.

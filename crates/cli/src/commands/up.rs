@@ -41,6 +41,7 @@ pub(crate) struct Up {
 impl Up {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         log();
+        super::allow_many_files();
         let mut config = self.flags.config()?;
         if let Some(listen) = self.listen {
             config.console.listen = listen;

@@ -26,6 +26,7 @@ pub(crate) struct Worker {
 impl Worker {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         log();
+        super::allow_many_files();
         let config = self.flags.config()?;
         let mut options = config.worker_options()?;
         if self.name.is_empty() || self.name.len() > 100 || self.name.contains(char::is_control) {

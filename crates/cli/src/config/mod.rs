@@ -1,8 +1,9 @@
-//! The configuration file of `garner up` and `garner worker`: one TOML file, one struct per concern. Unknown keys are
+//! The configuration file of `garner up`, `garner worker` and `garner import`: one TOML file, one struct per concern. Unknown keys are
 //! errors that name the nearest.
 
 mod friends;
 mod history;
+mod import;
 mod jobs;
 mod network;
 mod site;
@@ -17,6 +18,7 @@ use server::config::complaint;
 
 pub(crate) use self::friends::FriendsConfig;
 pub(crate) use self::history::HistoryConfig;
+pub(crate) use self::import::ImportConfig;
 pub(crate) use self::jobs::JobsConfig;
 pub(crate) use self::network::NetworkConfig;
 pub(crate) use self::site::SiteConfig;
@@ -39,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) history: HistoryConfig,
     /// Repositories to choose from.
     pub(crate) friends: FriendsConfig,
+    /// How crawls are imported.
+    pub(crate) import: ImportConfig,
     /// What is done after harvests.
     pub(crate) hook: Vec<Hook>,
     /// Sites that are exposed.
@@ -65,6 +69,7 @@ impl Config {
         let place = |path: &mut PathBuf| *path = directory.join(&*path);
         self.data.as_mut().map(place);
         self.network.ca.as_mut().map(place);
+        self.import.relative_to(directory);
         if let Some(catalog) = &mut self.catalog
             && !catalog.contains(':')
         {
@@ -92,6 +97,7 @@ mod tests {
             ("[jobs]\nworker = 3\n", "workers"),
             ("[network]\nalow = []\n", "allow"),
             ("[histroy]\n", "history"),
+            ("[import]\ntype = []\n", "types"),
             ("[console]\nlisten_at = \"127.0.0.1:1\"\n", "listen"),
         ] {
             let error = Config::parse(text).unwrap_err().to_string();

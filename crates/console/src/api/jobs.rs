@@ -23,6 +23,8 @@ pub(crate) enum KindName {
     Harvest,
     /// Tells others that a harvest ended.
     Hook,
+    /// Imports a crawl.
+    Import,
     /// Keeps harvests away from a repository.
     Quiet,
 }
@@ -263,6 +265,7 @@ impl From<Job> for JobJson {
             kind: match job.kind {
                 JobKind::Harvest => KindName::Harvest,
                 JobKind::Hook => KindName::Hook,
+                JobKind::Import => KindName::Import,
                 JobKind::Quiet => KindName::Quiet,
             },
             state: match job.state {

@@ -12,8 +12,10 @@
 pub(crate) mod accounts;
 pub(crate) mod audit;
 mod description;
+pub(crate) mod documents;
 mod harvest_parameters;
 pub(crate) mod history;
+pub(crate) mod imports;
 pub(crate) mod jobs;
 pub(crate) mod me;
 pub(crate) mod records;

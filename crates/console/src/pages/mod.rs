@@ -5,7 +5,9 @@ pub(crate) mod accounts;
 pub(crate) mod api;
 pub(crate) mod audit;
 pub(crate) mod dashboard;
+pub(crate) mod documents;
 pub(crate) mod history;
+pub(crate) mod imports;
 pub(crate) mod jobs;
 pub(crate) mod login;
 pub(crate) mod logout;
@@ -20,13 +22,15 @@ pub(crate) mod theme;
 pub(crate) mod tokens;
 
 /// The navigation, for everybody.
-pub(crate) const PLACES: [(&str, &str); 6] = [
+pub(crate) const PLACES: [(&str, &str); 8] = [
     ("/", "Dashboard"),
     ("/repositories", "Repositories"),
     ("/schedules", "Schedules"),
     ("/jobs", "Jobs"),
     ("/history", "History"),
     ("/records", "Records"),
+    ("/imports", "Imports"),
+    ("/documents", "Documents"),
 ];
 
 /// The navigation, for admins.

@@ -5,6 +5,7 @@
 //! - `api`: tokens, errors, and the description
 //! - `connections`: real connections, and the end of them
 //! - `dashboard`: what one sees first, and the figures
+//! - `documents`: the collection looked through, and what became of it; imports
 //! - `history`: harvests looked through, compared, taken away, removed
 //! - `jobs`: seen, stopped, tried again
 //! - `login`: in and out, and passwords that are tried
@@ -26,6 +27,7 @@ mod api;
 mod browser;
 mod connections;
 mod dashboard;
+mod documents;
 mod history;
 mod holdings;
 mod jobs;

@@ -67,8 +67,14 @@ impl<'s> Block<'s> {
         self.remaining
     }
 
-    /// Has at least `count` bytes in view, if there are as many.
+    /// The next `count` bytes, if there are as many. How many more happen to be in view makes no difference.
     pub(super) fn peek(&mut self, count: usize) -> &[u8] {
+        let seen = self.view(count);
+        &seen[..seen.len().min(count)]
+    }
+
+    /// What is in view, at least `count` bytes if there are as many.
+    fn view(&mut self, count: usize) -> &[u8] {
         let wanted = self.remaining.min(count as u64) as usize;
         while self.stream.window().len() < wanted && self.fault.is_none() {
             self.fault = self.more(wanted).err();
@@ -80,7 +86,7 @@ impl<'s> Block<'s> {
     /// Passes over what is left, and says whether all was as it should be.
     pub(super) fn finish(mut self) -> Result<(), Fault> {
         while self.remaining > 0 && self.fault.is_none() {
-            let visible = self.peek(1).len();
+            let visible = self.view(1).len();
             if self.can_leap && self.remaining > visible as u64 && self.fault.is_none() {
                 self.stream.leap(self.remaining);
                 self.remaining = 0;
@@ -129,10 +135,10 @@ impl BufRead for Block<'_> {
         if self.remaining == 0 {
             return Ok(&[]);
         }
-        if self.peek(1).is_empty() {
+        if self.view(1).is_empty() {
             return Err(self.error());
         }
-        Ok(self.peek(1))
+        Ok(self.view(1))
     }
 
     fn consume(&mut self, count: usize) {

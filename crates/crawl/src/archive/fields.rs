@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use memchr::memchr;
 
+use super::warc;
+
 /// Where a head ends: behind its first empty line. Lines may end in LF alone.
 pub(super) fn head_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
@@ -52,16 +54,31 @@ pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Text of which there should not be much. What is longer than any that makes sense is none.
+pub(super) fn short(bytes: &[u8]) -> Option<String> {
+    (1..=SHORT).contains(&bytes.len()).then(|| text(bytes))
+}
+
+/// A URL that is to be followed or compared. None has ever been as long as to be none.
+pub(super) fn url(bytes: &[u8]) -> Option<String> {
+    (1..=URL).contains(&bytes.len()).then(|| warc::url(bytes))
+}
+
 /// A media type without its parameters, in lower case.
 pub(super) fn media_type(bytes: &[u8]) -> Option<String> {
     let end = memchr::memchr2(b';', b',', bytes).unwrap_or(bytes.len());
     let name = bytes[..end].trim_ascii();
-    (!name.is_empty()).then(|| text(name).to_ascii_lowercase())
+    short(name).map(|name| name.to_ascii_lowercase())
 }
 
 fn trimmed_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
+
+/// The longest URL. Many of them wait at a time.
+pub(super) const URL: usize = 16 * 1024;
+
+const SHORT: usize = 512;
 
 #[cfg(test)]
 mod tests {

@@ -68,7 +68,9 @@ impl Gzip {
         let sum = u32::from_le_bytes([a, b, c, d]);
         let length = u32::from_le_bytes([e, f, g, h]);
         if sum != self.crc.sum() || length != self.crc.amount() {
-            return step.with(Progress::Broken("the checksum of its gzip member is wrong"));
+            return step.with(Progress::Unproven(
+                "the checksum of its gzip member is wrong",
+            ));
         }
         step.with(Progress::Ended)
     }

@@ -24,7 +24,7 @@ impl HttpHead {
             let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
             match name.len() {
                 12 if is("Content-Type") => parsed.media_type = fields::media_type(&value),
-                13 if is("Last-Modified") => parsed.last_modified = Some(fields::text(&value)),
+                13 if is("Last-Modified") => parsed.last_modified = fields::short(&value),
                 17 if is("Transfer-Encoding") => {
                     parsed.is_chunked |= words(&value).any(|word| word == "chunked");
                 }
@@ -48,8 +48,8 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 pub(super) fn referer(head: &[u8]) -> Option<String> {
     let mut referer = None;
     fields::each(fields::first_line(head).1, |name, value| {
-        if name.eq_ignore_ascii_case(b"Referer") && !value.is_empty() {
-            referer = Some(fields::text(&value));
+        if name.eq_ignore_ascii_case(b"Referer") {
+            referer = fields::url(&value).or(referer.take());
         }
     });
     referer
@@ -66,8 +66,8 @@ fn status(line: &[u8]) -> Option<i32> {
 fn words(value: &[u8]) -> impl Iterator<Item = String> {
     let words = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     words
-        .filter(|word| !word.is_empty())
-        .map(|word| fields::text(word).to_ascii_lowercase())
+        .filter_map(fields::short)
+        .map(|word| word.to_ascii_lowercase())
 }
 
 /// Nobody compresses a thing more often.

@@ -8,10 +8,16 @@ use std::sync::Arc;
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-/// A part of a file: all of it, or a member of a WACZ.
+/// A part of an open file.
 #[derive(Debug, Clone)]
 pub(super) struct Extent {
     pub(super) file: Arc<File>,
+    pub(super) part: Part,
+}
+
+/// A part of a file: all of it, or a member of a WACZ.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
     pub(super) start: u64,
     pub(super) length: u64,
     /// The member of a WACZ is compressed there, and expands to so many bytes. It can only be read from its beginning.
@@ -24,24 +30,26 @@ impl Extent {
         let length = file.metadata()?.len();
         Ok(Self {
             file: Arc::new(file),
-            start: 0,
-            length,
-            deflated: None,
+            part: Part {
+                start: 0,
+                length,
+                deflated: None,
+            },
         })
     }
 
     /// How many bytes can be read.
     pub(super) fn size(&self) -> u64 {
-        self.deflated.unwrap_or(self.length)
+        self.part.size()
     }
 
     /// Reads what there is at an offset, as far as it fits. Only for what is not deflated.
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-        let left = self.length.saturating_sub(offset);
+        let left = self.part.length.saturating_sub(offset);
         let most = out.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         let mut filled = 0;
         while filled < most {
-            let at = self.start + offset + filled as u64;
+            let at = self.part.start + offset + filled as u64;
             match self.file.read_at(&mut out[filled..most], at) {
                 Ok(0) => break,
                 Ok(count) => filled += count,
@@ -50,6 +58,13 @@ impl Extent {
             }
         }
         Ok(filled)
+    }
+}
+
+impl Part {
+    /// How many bytes can be read.
+    pub(super) fn size(&self) -> u64 {
+        self.deflated.unwrap_or(self.length)
     }
 }
 
@@ -67,7 +82,7 @@ pub(super) struct Input {
 
 impl Input {
     pub(super) fn new(extent: &Extent) -> Self {
-        let inflated = extent.deflated.map(|_| Box::new(Inflated::new()));
+        let inflated = extent.part.deflated.map(|_| Box::new(Inflated::new()));
         Self {
             extent: extent.clone(),
             inflated,

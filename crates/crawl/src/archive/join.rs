@@ -26,6 +26,8 @@ pub(super) struct Join<'t, T> {
     /// Where reading can begin, all before having been handed over; and what was told of it.
     position: u64,
     told: u64,
+    /// How many records had come then.
+    told_at: u64,
     /// Where reading can begin, all before having come.
     next: u64,
 }
@@ -64,6 +66,7 @@ impl<'t, T> Join<'t, T> {
             last: None,
             position: from,
             told: from,
+            told_at: 0,
             next: from,
         }
     }
@@ -89,6 +92,28 @@ impl<'t, T> Join<'t, T> {
             self.hand_over(first)?;
         }
         self.tell_position()
+    }
+
+    /// Hands over what is left of a file that is still written. Only what is said of captures that may yet follow is kept
+    /// for the next time; returns where it begins.
+    pub(super) fn finish_growing(&mut self) -> ControlFlow<(), Option<u64>> {
+        let of_none = |waiting: &&Waiting<T>| matches!(waiting.what, What::Fact(_) | What::Gone);
+        let count = self.waiting.iter().rev().take_while(of_none).count();
+        let mut kept = self.waiting.split_off(self.waiting.len() - count);
+        while let Some(first) = self.waiting.pop_front() {
+            self.hand_over(first)?;
+        }
+        let is_fact = |waiting: &&Waiting<T>| matches!(waiting.what, What::Fact(_));
+        let begin = kept.iter().find(is_fact).map(|waiting| waiting.unit);
+        let Some(begin) = begin.filter(|begin| self.last.is_none_or(|last| last < *begin)) else {
+            self.waiting = kept;
+            self.finish()?;
+            return ControlFlow::Continue(None);
+        };
+        kept.clear();
+        (self.facts, self.next) = (0, begin);
+        self.tell_position()?;
+        ControlFlow::Continue(Some(begin))
     }
 
     fn record(&mut self, unit: u64, item: Item<T>) -> ControlFlow<()> {
@@ -125,7 +150,7 @@ impl<'t, T> Join<'t, T> {
             let What::Fact(fact) = &waiting.what else {
                 continue;
             };
-            if !fact.link.names(&link) && !fact.link.is_alike(&link) {
+            if !fact.link.is_of(&link) {
                 continue;
             }
             begin = begin.min(waiting.begin);
@@ -151,8 +176,10 @@ impl<'t, T> Join<'t, T> {
             _ => false,
         };
         let named = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.names(link));
+        let sharing = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.shares(link));
         let alike = |waiting: &Waiting<T>| of_capture(waiting, &|link| fact.link.is_alike(link));
         let found = self.waiting.iter().rposition(named);
+        let found = found.or_else(|| self.waiting.iter().rposition(sharing));
         let found = found.or_else(|| self.waiting.iter().rposition(alike));
         let Some(Waiting {
             what:
@@ -165,8 +192,7 @@ impl<'t, T> Join<'t, T> {
         }) = found.and_then(|index| self.waiting.get_mut(index))
         else {
             // A request knows nothing better than what was said already.
-            let is_known =
-                |(_, link): &(u64, Link)| fact.link.names(link) || fact.link.is_alike(link);
+            let is_known = |(_, link): &(u64, Link)| fact.link.is_of(link);
             if fact.is_metadata || !self.told_of.iter().any(is_known) {
                 self.wait(unit, unit, What::Fact(fact));
             }
@@ -223,7 +249,8 @@ impl<'t, T> Join<'t, T> {
         (self.take)(news)
     }
 
-    /// Reading can begin before all that waits, unless something behind that place was handed over already.
+    /// Reading can begin before all that waits, unless something behind that place was handed over already. But where
+    /// the records of captures are mixed without end, it is better to read a few again than all.
     fn tell_position(&mut self) -> ControlFlow<()> {
         let mut begins = self.waiting.iter().map(|waiting| waiting.begin);
         let begin = match self.preceded {
@@ -231,13 +258,18 @@ impl<'t, T> Join<'t, T> {
             _ => begins.min(),
         };
         let position = begin.unwrap_or(self.next).min(self.next);
-        if position <= self.told || self.last.is_some_and(|last| last >= position) {
+        let is_overdue = self.count - self.told_at >= OVERDUE;
+        let is_behind = self.last.is_some_and(|last| last >= position);
+        if position <= self.told || is_behind && !is_overdue {
             return ControlFlow::Continue(());
         }
-        (self.position, self.told) = (position, position);
+        (self.position, self.told, self.told_at) = (position, position, self.count);
         (self.take)(News::Position(position))
     }
 }
 
 /// How many records anything waits.
 const PATIENCE: u64 = 256;
+
+/// How many records may come without a place being told.
+const OVERDUE: u64 = 4 * PATIENCE;

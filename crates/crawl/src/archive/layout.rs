@@ -13,6 +13,8 @@ pub(super) struct Layout {
     /// What a file that was compressed at once expands to, more or less.
     pub(super) expanded: Option<u64>,
     pub(super) dictionary: Option<Vec<u8>>,
+    /// There is not a byte of it yet, so it may become anything.
+    pub(super) is_nothing: bool,
 }
 
 impl Layout {

@@ -4,6 +4,7 @@ mod arc;
 mod around;
 mod block;
 mod chunked;
+mod coding;
 mod date;
 mod fields;
 mod gzip;
@@ -24,11 +25,12 @@ mod warc;
 mod whole;
 mod zstd;
 
+use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use self::input::Extent;
+use self::input::{Extent, Part};
 use self::join::Join;
 use self::layout::Layout;
 use self::record::Keys;
@@ -42,10 +44,19 @@ type Work<'a, T> = dyn Fn(&Capture, &mut Body<'_>) -> T + Sync + 'a;
 
 /// One WARC or ARC file, or one of which it was only found out that it cannot be read.
 #[derive(Debug)]
-pub struct Archive(Result<Opened, Skipped>);
+pub struct Archive(Result<Closed, Skipped>);
 
-/// A file that can be read.
-#[derive(Debug, Clone)]
+/// A file that can be read. It is open only while it is: a crawl has more files than may be open.
+#[derive(Debug)]
+struct Closed {
+    path: PathBuf,
+    member: Option<String>,
+    part: Part,
+    layout: Layout,
+}
+
+/// A file that is read.
+#[derive(Debug)]
 struct Opened {
     path: PathBuf,
     member: Option<String>,
@@ -56,7 +67,7 @@ struct Opened {
 impl Archive {
     pub(crate) fn name(&self) -> String {
         let (path, member) = match &self.0 {
-            Ok(opened) => (&opened.path, &opened.member),
+            Ok(closed) => (&closed.path, &closed.member),
             Err(skipped) => (&skipped.place.file, &skipped.place.member),
         };
         match member {
@@ -66,8 +77,8 @@ impl Archive {
     }
 
     pub(crate) fn length(&self) -> u64 {
-        self.0.as_ref().map_or(0, |opened| {
-            opened.layout.expanded.unwrap_or(opened.extent.size())
+        self.0.as_ref().map_or(0, |closed| {
+            closed.layout.expanded.unwrap_or(closed.part.size())
         })
     }
 
@@ -79,15 +90,32 @@ impl Archive {
         take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
     ) -> Result<Ended, Error> {
         match &self.0 {
-            Ok(opened) => opened
-                .read(from, options, work, take)
-                .map_err(|error| Error::file(&opened.path, error)),
+            Ok(closed) => closed
+                .open()
+                .and_then(|opened| opened.read(from, options, work, take))
+                .map_err(|error| Error::file(&closed.path, error)),
             Err(skipped) => Ok(Ended {
                 position: from,
                 still_written: false,
                 stopped: take(News::Skipped(skipped.clone())).is_break(),
             }),
         }
+    }
+}
+
+impl Closed {
+    /// Opens it as it is now: a file may have grown since it was looked at.
+    fn open(&self) -> io::Result<Opened> {
+        let mut extent = Extent::of(File::open(&self.path)?)?;
+        if self.member.is_some() {
+            extent.part = self.part;
+        }
+        Ok(Opened {
+            path: self.path.clone(),
+            member: self.member.clone(),
+            extent,
+            layout: self.layout.clone(),
+        })
     }
 }
 
@@ -99,25 +127,37 @@ impl Opened {
         work: &Work<'_, T>,
         take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
     ) -> io::Result<Ended> {
-        let opened = self.as_it_is_now()?;
         let mut join = Join::new(from, take);
         let halt = match options.threads {
             0 | 1 => {
                 let keys = Keys::default();
-                let mut walk = Walk::new(&opened, options, &keys, work);
+                let mut walk = Walk::new(self, options, &keys, work);
                 walk.span(from, u64::MAX, &mut |signal| join.signal(signal))
             }
-            _ => parallel::read(&opened, from, options, work, &mut join),
+            _ => parallel::read(self, from, options, work, &mut join),
         };
-        let halt = halt?;
-        let stopped = halt == Halt::Stopped || join.finish().is_break();
+        let stopped = |join: &Join<'_, T>| Ended {
+            position: join.position(),
+            still_written: false,
+            stopped: true,
+        };
+        let (end, mut still_written) = match halt? {
+            Halt::At(end) => (end, false),
+            Halt::StillWritten(end) => (end, true),
+            Halt::Stopped => return Ok(stopped(&join)),
+        };
+        let finished = match still_written || self.is_growing() {
+            true => join.finish_growing(),
+            false => join.finish().map_continue(|()| None),
+        };
+        let ControlFlow::Continue(kept) = finished else {
+            return Ok(stopped(&join));
+        };
+        still_written |= kept.is_some();
         Ok(Ended {
-            position: match halt {
-                Halt::At(end) | Halt::StillWritten(end) if !stopped => end,
-                _ => join.position(),
-            },
-            still_written: matches!(halt, Halt::StillWritten(_)) && !stopped,
-            stopped,
+            position: kept.unwrap_or(end),
+            still_written,
+            stopped: false,
         })
     }
 
@@ -129,15 +169,6 @@ impl Opened {
         }
     }
 
-    /// A file may have grown since it was opened.
-    fn as_it_is_now(&self) -> io::Result<Self> {
-        let mut opened = self.clone();
-        if self.member.is_none() {
-            opened.extent.length = self.extent.file.metadata()?.len();
-        }
-        Ok(opened)
-    }
-
     /// Whether somebody is still writing it.
     fn is_growing(&self) -> bool {
         let length = || self.extent.file.metadata().map(|metadata| metadata.len());
@@ -146,6 +177,6 @@ impl Opened {
             .extension()
             .is_some_and(|extension| extension == "open");
         self.member.is_none()
-            && (is_open || length().is_ok_and(|length| length > self.extent.length))
+            && (is_open || length().is_ok_and(|length| length > self.extent.part.length))
     }
 }

@@ -2,49 +2,82 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::input::{Extent, Input};
 use super::layout::{Codec, Format, Layout, is_line_end};
 use super::stream::{Stream, Tail};
-use super::{Archive, Opened, search, wacz, zstd};
-use crate::{Error, Limits, Place, Skipped, Source};
+use super::{Archive, Closed, search, wacz, zstd};
+use crate::{Error, Limits, Place, ReadOptions, Skipped, Source};
 
 /// See `crate::open`.
 pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let failed = |error| Error::file(path, error);
-    if fs::metadata(path).map_err(failed)?.is_dir() {
+    let kind = fs::metadata(path).map_err(failed)?.file_type();
+    if kind.is_dir() {
         return directory(path, limits);
     }
-    let sources = file(path, limits).map_err(failed)?;
+    // A pipe would have to be waited for, and cannot be gone back in.
+    let sources = match kind.is_file() {
+        true => file(path, limits).map_err(failed)?,
+        false => None,
+    };
     sources.ok_or_else(|| Error::NotAnArchive {
         path: path.to_owned(),
     })
 }
 
-/// All archives below a directory, in the order of names. Links are not followed: they may lead in circles.
+/// All archives below a directory, in the order of names. It may be a link itself, but links below it are not followed:
+/// they may lead in circles.
 fn directory(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
-    let mut waiting = vec![path.to_owned()];
+    let mut waiting = entries(path).map_err(|error| Error::file(path, error))?;
     while let Some(path) = waiting.pop() {
-        let failed = |error| Error::file(&path, error);
-        let kind = fs::symlink_metadata(&path).map_err(failed)?.file_type();
-        if kind.is_file() {
-            match file(&path, limits) {
-                Ok(found) => sources.extend(found.into_iter().flatten()),
-                // One file that cannot be read is told when its turn comes.
-                Err(error) => sources.push(unreadable(&path, None, &error.to_string())),
-            }
-        } else if kind.is_dir() {
-            let entries = fs::read_dir(&path).map_err(failed)?;
-            let paths = entries.map(|entry| Ok(entry?.path()));
-            let mut paths = paths.collect::<io::Result<Vec<_>>>().map_err(failed)?;
-            // The last is looked at first.
-            paths.sort_by(|one, other| other.cmp(one));
-            waiting.append(&mut paths);
+        match below(&path, limits) {
+            Ok(Below::Files(found)) => sources.extend(found),
+            Ok(Below::Directory(mut paths)) => waiting.append(&mut paths),
+            // Crawlers rename and remove what they have finished.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // What cannot be read is told when its turn comes.
+            Err(error) => sources.push(unreadable(&path, None, &error.to_string())),
         }
     }
     Ok(sources)
+}
+
+/// What there is at a path below a directory.
+enum Below {
+    Files(Vec<Source>),
+    Directory(Vec<PathBuf>),
+}
+
+fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
+    let kind = fs::symlink_metadata(path)?.file_type();
+    Ok(match () {
+        () if kind.is_file() => {
+            let mut sources = file(path, limits)?.unwrap_or_default();
+            // Nobody named it, so what has nothing in it is not known to be an archive.
+            sources.retain(|source| !is_nothing(source));
+            Below::Files(sources)
+        }
+        () if kind.is_dir() => Below::Directory(entries(path)?),
+        () => Below::Files(Vec::new()),
+    })
+}
+
+fn is_nothing(source: &Source) -> bool {
+    match source {
+        Source::Archive(Archive(Ok(closed))) => closed.layout.is_nothing,
+        _ => false,
+    }
+}
+
+/// The paths in a directory, the last first.
+fn entries(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+    let mut paths = paths.collect::<io::Result<Vec<_>>>()?;
+    paths.sort_by(|one, other| other.cmp(one));
+    Ok(paths)
 }
 
 /// What is in a file; `None` if that is nothing for us.
@@ -54,7 +87,7 @@ fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
     let count = extent.read_at(0, &mut head)?;
     if !wacz::begins(&head[..count]) {
         let layout = layout(&extent, limits)?;
-        return Ok(layout.map(|layout| vec![archive(path, None, extent, layout)]));
+        return Ok(layout.map(|layout| vec![archive(path, None, &extent, layout)]));
     }
     let Some(members) = wacz::members(&extent)? else {
         return Ok(None);
@@ -63,14 +96,14 @@ fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
     for member in members {
         let name = Some(member.name);
         match member.extent {
-            Ok(extent) if extent.length == 0 => {}
+            Ok(extent) if extent.part.length == 0 => {}
             Ok(extent) => {
                 if let Some(layout) = layout(&extent, limits)? {
-                    sources.push(archive(path, name, extent, layout));
+                    sources.push(archive(path, name, &extent, layout));
                 }
             }
             // What else lies there need not be readable.
-            Err(reason) if is_in_archive(name.as_deref()) => {
+            Err(reason) if name.as_deref().is_some_and(wacz::is_in_archive) => {
                 sources.push(unreadable(path, name, reason));
             }
             Err(_) => {}
@@ -79,16 +112,11 @@ fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
     Ok((!sources.is_empty()).then_some(sources))
 }
 
-/// Where a WACZ has its WARC files.
-fn is_in_archive(name: Option<&str>) -> bool {
-    name.is_some_and(|name| name.starts_with("archive/"))
-}
-
-fn archive(path: &Path, member: Option<String>, extent: Extent, layout: Layout) -> Source {
-    Source::Archive(Archive(Ok(Opened {
+fn archive(path: &Path, member: Option<String>, extent: &Extent, layout: Layout) -> Source {
+    Source::Archive(Archive(Ok(Closed {
         path: path.to_owned(),
         member,
-        extent,
+        part: extent.part,
         layout,
     })))
 }
@@ -116,7 +144,10 @@ fn layout(extent: &Extent, limits: &Limits) -> io::Result<Option<Layout>> {
         _ => Codec::Plain,
     };
     if head.is_empty() {
-        return Ok(Some(plain(Format::Warc, extent)));
+        return Ok(Some(Layout {
+            is_nothing: true,
+            ..plain(Format::Warc, extent)
+        }));
     }
     if codec == Codec::Plain {
         let formats = [Format::Warc, Format::Arc];
@@ -134,14 +165,23 @@ fn layout(extent: &Extent, limits: &Limits) -> io::Result<Option<Layout>> {
             whole: false,
             expanded: None,
             dictionary: dictionary.clone(),
+            is_nothing: false,
         };
-        if let Some(expanded) = compressed(extent, &layout, limits)? {
-            let whole = expanded.is_some();
-            return Ok(Some(Layout {
-                whole,
-                expanded,
-                ..layout
-            }));
+        let whole = |expanded| Layout {
+            whole: true,
+            expanded: Some(expanded),
+            ..layout.clone()
+        };
+        match compressed(extent, &layout, limits)? {
+            Content::Other => {}
+            Content::Records => return Ok(Some(layout)),
+            Content::Stream(expanded) => return Ok(Some(whole(expanded))),
+            Content::Nothing => {
+                return Ok(Some(Layout {
+                    is_nothing: true,
+                    ..layout
+                }));
+            }
         }
     }
     Ok(None)
@@ -151,9 +191,10 @@ fn plain(format: Format, extent: &Extent) -> Layout {
     Layout {
         format,
         codec: Codec::Plain,
-        whole: extent.deflated.is_some(),
+        whole: extent.part.deflated.is_some(),
         expanded: None,
         dictionary: None,
+        is_nothing: false,
     }
 }
 
@@ -176,12 +217,19 @@ fn is_plain(format: Format, head: &[u8]) -> bool {
     format == Format::Arc && begin.starts_with(b"filedesc://")
 }
 
-/// `None` if no record begins in it; what it expands to, more or less, if all is compressed at once.
-fn compressed(
-    extent: &Extent,
-    layout: &Layout,
-    limits: &Limits,
-) -> io::Result<Option<Option<u64>>> {
+/// What is compressed.
+enum Content {
+    /// No record begins in it.
+    Other,
+    /// Nothing of it has been written yet.
+    Nothing,
+    /// Each record by itself.
+    Records,
+    /// All at once. It expands to so many bytes, more or less.
+    Stream(u64),
+}
+
+fn compressed(extent: &Extent, layout: &Layout, limits: &Limits) -> io::Result<Content> {
     let mut stream = Stream::new(extent, layout, limits);
     stream.start(0);
     // Frames for somebody else come out as nothing.
@@ -193,24 +241,34 @@ fn compressed(
     }
     let seen = stream.window();
     if seen.is_empty() && stream.tail() == Tail::Truncated {
-        // Nothing of it has been written yet.
-        return Ok((layout.format == Format::Warc).then_some(None));
+        return Ok(Content::Nothing);
     }
     let start = seen.iter().position(|byte| !is_line_end(*byte));
     let start = start.unwrap_or(seen.len());
     if let Some(span) = search::head(layout.format, &seen[start..]) {
         let behind = (start + span.head) as u64;
         let record = behind.saturating_add(span.length);
-        let has_more = has_more(&mut stream, layout.format, record)?;
-        return Ok(Some(has_more.then(|| stream.expected())));
+        let is_stream = has_more(&mut stream, layout.format, record)?
+            || has_more_later(&mut stream, layout.format)?;
+        return Ok(match is_stream {
+            true => Content::Stream(stream.expected()),
+            false => Content::Records,
+        });
     }
     if layout.format.begins(seen) {
-        return Ok(Some(None));
+        return Ok(Content::Records);
     }
     // The first member may be what is damaged.
     let mut input = Input::new(extent);
-    let found = search::next_member(&mut input, layout, DAMAGED, false, limits)?;
-    Ok(found.map(|_| None))
+    let options = ReadOptions {
+        limits: limits.clone(),
+        ..ReadOptions::default()
+    };
+    let found = search::next_member(&mut input, layout, DAMAGED, false, &options)?;
+    Ok(match found {
+        Some(_) => Content::Records,
+        None => Content::Other,
+    })
 }
 
 /// Whether a member has more than its first record.
@@ -230,11 +288,41 @@ fn has_more(stream: &mut Stream, format: Format, mut record: u64) -> io::Result<
     Ok(format.begins(stream.fill(LOOK)?))
 }
 
+/// Whether the members behind the first have more than a record each: files are put together of such as do and such as
+/// do not.
+fn has_more_later(stream: &mut Stream, format: Format) -> io::Result<bool> {
+    for _ in 0..LATER {
+        let next = match stream.tail() {
+            Tail::Ended(next) if next < stream.size() => next,
+            _ => return Ok(false),
+        };
+        stream.start(next);
+        let seen = stream.fill(LOOK)?;
+        let start = seen.iter().position(|byte| !is_line_end(*byte));
+        let start = start.unwrap_or(seen.len());
+        let Some(span) = search::head(format, &seen[start..]) else {
+            return Ok(false);
+        };
+        let record = ((start + span.head) as u64).saturating_add(span.length);
+        if record > MODERATE {
+            return Ok(false);
+        }
+        if has_more(stream, format, record)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// How far a file is looked into.
 const LOOK: usize = 64 * 1024;
 
 /// How far a first member that is damaged may reach.
 const DAMAGED: u64 = 1024 * 1024;
+
+/// How many members behind the first are looked at, and how long their records may be.
+const LATER: usize = 2;
+const MODERATE: u64 = 1024 * 1024;
 
 /// A first record as large as this is one of many, each compressed by itself.
 const LARGE: u64 = 64 * 1024 * 1024;

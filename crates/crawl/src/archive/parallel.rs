@@ -27,6 +27,8 @@ pub(super) fn read<T: Send>(
     let keys = Keys::default();
     let segments = Segments::new(archive, from, options);
     std::thread::scope(|scope| {
+        // If whoever takes what is found panics, the others must not wait for it.
+        let _end = Ending(&segments);
         for _ in 0..options.threads.min(segments.count()) {
             scope.spawn(|| {
                 // If this thread panics, nobody must wait for it.
@@ -52,19 +54,24 @@ fn put_together<T: Send>(
 ) -> io::Result<Halt> {
     let mut at = from;
     while at < segments.end {
-        let Some(mut pending) = segments.next(at) else {
-            return Ok(Halt::Stopped);
-        };
-        let halt = match pending.begin() {
-            Some(begin) if begin == at => pending.drain(join)?,
-            Some(_) | None => {
-                let until = pending.until;
-                drop(pending);
-                again.span(at, until, &mut |signal| join.signal(signal))?
-            }
+        let next = segments.next(at);
+        let is_last = matches!(next, Next::None);
+        let halt = match next {
+            Next::Over => return Ok(Halt::Stopped),
+            // What is left behind the last segment is nobody's but ours.
+            Next::None => again.span(at, segments.end, &mut |signal| join.signal(signal))?,
+            Next::Segment(mut pending) => match pending.begin() {
+                Some(begin) if begin == at => pending.drain(join)?,
+                Some(_) | None => {
+                    let until = pending.until;
+                    drop(pending);
+                    again.span(at, until, &mut |signal| join.signal(signal))?
+                }
+            },
         };
         match halt {
-            Halt::At(next) if !segments.is_stream => at = next,
+            // Each round takes a segment, or comes nearer to the end.
+            Halt::At(next) if !segments.is_stream && (!is_last || next > at) => at = next,
             halt => return Ok(halt),
         }
     }
@@ -109,12 +116,15 @@ impl<T: Send> Segment<T> {
             return;
         };
         let mut batch = Vec::with_capacity(BATCH);
+        let mut weight = 0;
         let halt = walk.span(begin, self.until, &mut |signal| {
+            weight += signal.weight();
             batch.push(signal);
-            match batch.len() < BATCH {
-                true => ControlFlow::Continue(()),
-                false => self.send(&mut batch),
+            if batch.len() < BATCH && weight < HEAVY {
+                return ControlFlow::Continue(());
             }
+            weight = 0;
+            self.send(&mut batch)
         });
         if self.send(&mut batch).is_break() {
             return;
@@ -135,13 +145,13 @@ impl<T> Segment<T> {
 }
 
 fn find(archive: &Opened, from: u64, until: u64, options: &ReadOptions) -> io::Result<Option<u64>> {
-    let (extent, layout, limits) = (&archive.extent, &archive.layout, &options.limits);
+    let (extent, layout) = (&archive.extent, &archive.layout);
     if layout.codec == Codec::Plain {
-        return search::next_record(extent, layout.format, from, until, limits);
+        return search::next_record(extent, layout.format, from, until, options);
     }
     let mut input = Input::new(extent);
     input.seek(from);
-    search::next_member(&mut input, layout, until, false, limits)
+    search::next_member(&mut input, layout, until, false, options)
 }
 
 /// A segment as it is seen by who puts them together.
@@ -176,6 +186,15 @@ impl<T> Pending<T> {
     }
 }
 
+/// What comes next for who puts segments together.
+enum Next<T> {
+    Segment(Pending<T>),
+    /// All of them were taken.
+    None,
+    /// Nobody reads any more.
+    Over,
+}
+
 /// The segments of an archive, given out in order.
 struct Segments<T> {
     from: u64,
@@ -198,7 +217,7 @@ impl<T> Segments<T> {
     fn new(archive: &Opened, from: u64, options: &ReadOptions) -> Self {
         let is_stream = archive.layout.whole;
         // A stream cannot be entered but at its beginning; one thread still reads it while this one hands over.
-        let size = match is_stream || archive.extent.deflated.is_some() {
+        let size = match is_stream || archive.extent.part.deflated.is_some() {
             true => u64::MAX,
             false => options.limits.segment.max(1),
         };
@@ -254,7 +273,7 @@ impl<T> Segments<T> {
     }
 
     /// The segment that an offset is in. Those before it are nobody's concern any more.
-    fn next(&self, at: u64) -> Option<Pending<T>> {
+    fn next(&self, at: u64) -> Next<T> {
         let mut state = self.lock();
         let first = (at - self.from) / self.size;
         state.next = state.next.max(first);
@@ -262,11 +281,14 @@ impl<T> Segments<T> {
             while let Some(pending) = state.pending.pop_front() {
                 self.changed.notify_all();
                 if pending.until > at {
-                    return Some(pending);
+                    return Next::Segment(pending);
                 }
             }
             if state.is_over {
-                return None;
+                return Next::Over;
+            }
+            if state.next >= self.count() as u64 {
+                return Next::None;
             }
             state = self.wait(state);
         }
@@ -304,3 +326,6 @@ impl<T> Drop for Ending<'_, T> {
 /// How much of a segment can wait to be handed over: so many batches of so many records.
 const CAPACITY: usize = 64;
 const BATCH: usize = 64;
+
+/// The bytes of memory with which a batch is full in any case.
+const HEAVY: usize = 64 * 1024;

@@ -6,11 +6,11 @@ use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::rc::Rc;
 
-use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
-use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use flate2::bufread::{DeflateDecoder, ZlibDecoder};
 
 use super::block::Block;
 use super::chunked::{self, Chunked};
+use super::coding::{Deflate, Frames, Members};
 use super::http::HttpHead;
 use crate::{Body, Limits};
 
@@ -25,8 +25,15 @@ pub(super) fn body<'b>(block: &'b mut Block<'_>, head: &HttpHead, limits: &Limit
         true if head.codings.is_empty() => return Body::new(Chunked::new(block), None),
         true => Box::new(BufReader::with_capacity(BUFFER, Chunked::new(block))),
     };
+    // What comes out of all codings together is bounded by what went into the last.
+    let read = Rc::new(Cell::new(0));
+    let counted = Counted {
+        reader,
+        count: Rc::clone(&read),
+    };
+    reader = Box::new(BufReader::with_capacity(BUFFER, counted));
     for coding in codings.rev() {
-        match undo(reader, coding, limits) {
+        match undo(reader, coding, &read, limits) {
             Ok(decoded) => reader = decoded,
             Err(error) => return Body::failing(error),
         }
@@ -48,94 +55,33 @@ fn can_undo(coding: &str) -> bool {
 fn undo<'b>(
     mut reader: Box<dyn BufRead + 'b>,
     coding: &str,
+    read: &Rc<Cell<u64>>,
     limits: &Limits,
 ) -> io::Result<Box<dyn BufRead + 'b>> {
-    let mut beginning = [0; BEGINNING];
+    let mut beginning = vec![0; BEGINNING];
     let length = fill(&mut reader, &mut beginning)?;
-    let is_zlib = is_zlib(&beginning[..length]);
-    let seen = &beginning[..length];
-    let fits = match coding {
-        "zstd" => seen.starts_with(&super::zstd::MAGIC),
-        "deflate" => length > 1,
-        _ => seen.starts_with(&super::gzip::MAGIC),
+    beginning.truncate(length);
+    let deflate = match coding {
+        "deflate" => Deflate::of(&beginning, length < BEGINNING),
+        _ => Deflate::Not,
     };
-    let whole = Cursor::new(beginning).take(length as u64).chain(reader);
-    if !fits {
-        return Ok(Box::new(whole));
-    }
-    let read = Rc::new(Cell::new(0));
-    let counted = BufReader::with_capacity(
-        BUFFER,
-        Counted {
-            reader: whole,
-            count: Rc::clone(&read),
-        },
-    );
-    let decoded: Box<dyn Read + 'b> = match coding {
-        "zstd" => Box::new(Frame::open(counted, limits)?),
-        "deflate" if is_zlib => Box::new(ZlibDecoder::new(counted)),
-        // Quirk: some servers send deflate without the wrapping that HTTP asks for.
-        "deflate" => Box::new(DeflateDecoder::new(counted)),
-        _ => Box::new(Members(Some(GzDecoder::new(counted)))),
+    let is_zstd = coding == "zstd" && beginning.starts_with(&super::zstd::MAGIC);
+    let is_gzip = coding.ends_with("gzip") && beginning.starts_with(&super::gzip::MAGIC);
+    let whole = Cursor::new(beginning).chain(reader);
+    let decoded: Box<dyn Read + 'b> = match deflate {
+        Deflate::Wrapped => Box::new(ZlibDecoder::new(whole)),
+        Deflate::Bare => Box::new(DeflateDecoder::new(whole)),
+        Deflate::Not if is_zstd => Box::new(Frames::new(whole, limits)),
+        Deflate::Not if is_gzip => Box::new(Members::new(whole)),
+        Deflate::Not => return Ok(Box::new(whole)),
     };
     let bounded = Bounded {
         reader: decoded,
-        read,
+        read: Rc::clone(read),
         written: 0,
         expansion: limits.expansion,
     };
     Ok(Box::new(BufReader::with_capacity(BUFFER, bounded)))
-}
-
-fn is_zlib(bytes: &[u8]) -> bool {
-    let head = bytes.first_chunk::<2>().copied().map(u16::from_be_bytes);
-    head.is_some_and(|head| head >> 8 & 0xF == 8 && head % 31 == 0)
-}
-
-/// Gzip members one after the other; whatever else follows is left out, as browsers do.
-struct Members<R>(Option<GzDecoder<R>>);
-
-impl<R: BufRead> Read for Members<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let Some(decoder) = &mut self.0 else {
-                return Ok(0);
-            };
-            let count = decoder.read(out)?;
-            if count > 0 || out.is_empty() {
-                return Ok(count);
-            }
-            let Some(mut reader) = self.0.take().map(GzDecoder::into_inner) else {
-                return Ok(0);
-            };
-            if !reader.fill_buf()?.starts_with(&super::gzip::MAGIC) {
-                return Ok(0);
-            }
-            self.0 = Some(GzDecoder::new(reader));
-        }
-    }
-}
-
-/// One zstd frame that does not want too much memory.
-struct Frame<R: Read>(StreamingDecoder<R, FrameDecoder>);
-
-impl<R: BufRead> Frame<R> {
-    fn open(mut reader: R, limits: &Limits) -> io::Result<Self> {
-        let wants = super::zstd::window(reader.fill_buf()?);
-        if wants.is_none_or(|window| window > limits.zstd_window) {
-            return Err(invalid("the body's zstd frame wants too much memory"));
-        }
-        let decoder = StreamingDecoder::new(reader);
-        decoder
-            .map(Self)
-            .map_err(|error| invalid(&error.to_string()))
-    }
-}
-
-impl<R: Read> Read for Frame<R> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read(out)
-    }
 }
 
 /// Counts what is read.
@@ -184,12 +130,12 @@ fn fill(reader: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-fn invalid(text: &str) -> io::Error {
+pub(super) fn invalid(text: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, text)
 }
 
-/// The longest head of a zstd frame.
-const BEGINNING: usize = 18;
+/// How much of a body is looked at to see whether it is encoded.
+const BEGINNING: usize = 1024;
 
 const BUFFER: usize = 32 * 1024;
 

@@ -9,7 +9,7 @@ use super::layout::{Format, is_line_end};
 use super::record::{self, Fact, Record, Role};
 use super::stream::Tail;
 use super::walk::{Emit, Item, Outcome, Signal, Start, Walk};
-use super::warc::{self, WarcHead};
+use super::warc::{self, HeadEnd, WarcHead};
 use super::{fields, search};
 use crate::Skipped;
 
@@ -64,7 +64,11 @@ impl<T> Walk<'_, T> {
                 return Ok(Err(Outcome::Wrong("no record begins there")));
             }
             let end = match format {
-                Format::Warc => fields::head_end(seen),
+                Format::Warc => match warc::head_end(&seen[..seen.len().min(limit)]) {
+                    HeadEnd::At(end) => Some(end),
+                    HeadEnd::Unseen => None,
+                    HeadEnd::Cut => return Ok(Err(Outcome::Wrong("its head has no end"))),
+                },
                 Format::Arc => {
                     memchr::memchr(b'\n', &seen[..seen.len().min(limit)]).map(|at| at + 1)
                 }
@@ -126,7 +130,7 @@ impl<T> Walk<'_, T> {
         let format = self.archive.layout.format;
         let block = self.stream.offset();
         let end = block.saturating_add(record.length);
-        if end > extent.length {
+        if end > extent.part.length {
             return Ok(Some(Outcome::Faulty(Fault::Truncated)));
         }
         let near = usize::try_from(record.length).ok();
@@ -138,7 +142,7 @@ impl<T> Walk<'_, T> {
         }
         // Quirk: one line end is all that is behind a record of an ARC file, so what follows may be what is damaged.
         let is_plausible = format == Format::Arc
-            && search::next_record(extent, format, block, end, limits)?.is_none();
+            && search::next_record(extent, format, block, end, self.options)?.is_none();
         Ok((!is_plausible).then_some(Outcome::Wrong(WRONG_LENGTH)))
     }
 
@@ -199,6 +203,9 @@ impl<T> Walk<'_, T> {
         // The checksum of a member is only looked at behind its last byte.
         let before = self.stream.decoded();
         self.pass_line_ends()?;
+        while self.archive.layout.whole && self.sees_little() && self.stream.cross()? {
+            self.pass_line_ends()?;
+        }
         let at_line = self.stream.decoded() > before;
         let fault = match self.stream.tail() {
             _ if !self.stream.window().is_empty() => None,
@@ -221,6 +228,16 @@ impl<T> Walk<'_, T> {
         let begins = format.begins(seen) && (at_line || search::begins_surely(format, seen));
         let is_good = exact > 0 || seen.is_empty() || begins;
         Ok((!is_good).then_some(Outcome::Wrong(WRONG_LENGTH)))
+    }
+
+    /// Whether the member ended before it can be told what is behind a record.
+    fn sees_little(&self) -> bool {
+        let seen = self.stream.window();
+        let is_little = match self.archive.layout.format {
+            Format::Warc => seen.len() < BEGIN,
+            Format::Arc => seen.len() < self.options.limits.line && !seen.contains(&b'\n'),
+        };
+        is_little && matches!(self.stream.tail(), Tail::Ended(_))
     }
 
     /// Passes over empty lines, up to the end of the member.
@@ -248,5 +265,9 @@ impl<T> Item<T> {
 }
 
 const HEAD: usize = 2048;
+
+/// As many bytes tell whether a WARC record begins.
+const BEGIN: usize = 6;
+
 const ENDING: usize = 8;
 const WRONG_LENGTH: &str = "its length is not that of its head";

@@ -46,10 +46,23 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// Whether one of the two names the other, or both name a third.
+    /// Whether one of the two names the other.
     pub(super) fn names(&self, other: &Self) -> bool {
-        let has = |link: &Self, id: u64| id != 0 && link.others.contains(&id);
-        has(self, other.id) || has(other, self.id) || self.others.iter().any(|id| has(other, *id))
+        self.has(other.id) || other.has(self.id)
+    }
+
+    /// Whether both name a third.
+    pub(super) fn shares(&self, other: &Self) -> bool {
+        self.others.iter().any(|id| other.has(*id))
+    }
+
+    /// Whether anything ties the two together.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        self.names(other) || self.shares(other) || self.is_alike(other)
+    }
+
+    fn has(&self, id: u64) -> bool {
+        id != 0 && self.others.contains(&id)
     }
 
     /// Whether both are of the same URL at the same second.
@@ -102,8 +115,10 @@ impl Keys {
         }
     }
 
-    fn link(&self, head: &WarcHead<'_>, url: &str, crawled: Option<i64>) -> Link {
-        let others = head.concurrent_to.iter().chain([&head.refers_to]);
+    fn link(&self, head: &WarcHead<'_>, is_revisit: bool, url: &str, crawled: Option<i64>) -> Link {
+        // A revisit refers to an earlier capture, which has requests and metadata of its own.
+        let refers_to = Some(&head.refers_to).filter(|_| !is_revisit);
+        let others = head.concurrent_to.iter().chain(refers_to);
         Link {
             id: self.id(&head.id),
             others: others.map(|id| self.id(id)).filter(|id| *id != 0).collect(),
@@ -127,8 +142,9 @@ impl Record {
 
     /// The record that a line of an ARC file begins.
     pub(super) fn of_arc(line: &ArcLine<'_>, place: Place) -> Self {
-        let url = warc::url(line.url);
+        let url = warc::url(&line.url[..line.url.len().min(fields::URL)]);
         let role = match is_document(&url) {
+            true if line.url.len() > fields::URL => Role::Refused(LONG_URL),
             true => Role::Capture(
                 Box::new(Capture {
                     url,
@@ -161,8 +177,14 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
     if !(is_request || is_metadata || is_response || is_resource || is_revisit) {
         return Role::Other;
     }
+    if head.url.len() > fields::URL {
+        return match is_request || is_metadata {
+            true => Role::Other,
+            false => Role::Refused(LONG_URL),
+        };
+    }
     let (url, crawled) = (warc::url(&head.url), date::iso(&head.date));
-    let link = keys.link(head, &url, crawled);
+    let link = keys.link(head, is_revisit, &url, crawled);
     let capture = Capture {
         url,
         crawled,
@@ -201,10 +223,10 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
     let capture = Capture {
         declared: declared.filter(|_| !is_http),
         digest: digest(head, is_revisit),
-        truncated: some_text(&head.truncated).filter(|_| !is_revisit),
+        truncated: fields::short(&head.truncated).filter(|_| !is_revisit),
         kind: match is_revisit {
             true => Kind::Revisit {
-                refers_to: some_text(&head.refers_to_url).map(|url| warc::url(url.as_bytes())),
+                refers_to: fields::url(&head.refers_to_url),
                 refers_to_date: date::iso(&head.refers_to_date),
             },
             false => Kind::Document,
@@ -244,7 +266,7 @@ pub(super) fn capture<T>(
 
 fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'static str> {
     use std::io::BufRead;
-    let mut wanted = STEP;
+    let mut wanted = STEP.min(limits.head);
     loop {
         let seen = block.peek(wanted);
         let end = match fields::head_end(seen) {
@@ -261,13 +283,24 @@ fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'stati
         if wanted >= limits.head {
             return Err("its HTTP head is too long");
         }
-        wanted *= 4;
+        wanted = (wanted * 4).min(limits.head);
+    }
+}
+
+/// The beginning of a block, without half a line at its end.
+fn lines<'b>(block: &'b mut Block<'_>) -> &'b [u8] {
+    let is_all = block.remaining() <= FACTS as u64;
+    let seen = block.peek(FACTS);
+    let end = memchr::memrchr(b'\n', seen).map_or(0, |at| at + 1);
+    match is_all {
+        true => seen,
+        false => &seen[..end],
     }
 }
 
 /// Reads what a request says.
 pub(super) fn request(fact: &mut Fact, block: &mut Block<'_>) {
-    let seen = block.peek(FACTS);
+    let seen = lines(block);
     let end = fields::head_end(seen).unwrap_or(seen.len());
     fact.capture.parent = http::referer(&seen[..end]);
 }
@@ -275,13 +308,13 @@ pub(super) fn request(fact: &mut Fact, block: &mut Block<'_>) {
 /// Reads what the crawler says: `seed`, or `via` and `hopsFromSeed`. They stand before the links of a page.
 pub(super) fn metadata(fact: &mut Fact, block: &mut Block<'_>) {
     let said = &mut fact.capture;
-    fields::each(block.peek(FACTS), |name, value| match name {
+    fields::each(lines(block), |name, value| match name {
         b"seed" => {
             said.is_seed = Some(true);
             said.depth = Some(0);
         }
-        b"via" => said.parent = some_text(&value),
-        b"hopsFromSeed" => {
+        b"via" => said.parent = fields::url(&value),
+        b"hopsFromSeed" if value.len() <= PATH => {
             let path = fields::text(&value);
             said.depth = depth(&path);
             said.path_from_seed = Some(path);
@@ -311,17 +344,18 @@ fn is_document(url: &str) -> bool {
 
 /// The digest of a payload. That of nothing, which some write for pages that did not change, says nothing.
 fn digest(head: &WarcHead<'_>, is_revisit: bool) -> Option<String> {
-    let digest = some_text(&head.payload_digest)?;
+    let digest = fields::short(&head.payload_digest)?;
     let is_of_nothing = digest.ends_with("3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ")
         || digest.ends_with("da39a3ee5e6b4b0d3255bfef95601890afd80709");
     (!(is_revisit && is_of_nothing)).then_some(digest)
 }
 
-fn some_text(bytes: &[u8]) -> Option<String> {
-    (!bytes.is_empty()).then(|| fields::text(bytes))
-}
-
 const STEP: usize = 4096;
+
+/// The longest discovery path. Heritrix keeps 50 letters.
+const PATH: usize = 1024;
+
+const LONG_URL: &str = "its URL is longer than any that is read";
 
 /// How much of a request or metadata record is looked at.
 const FACTS: usize = 16 * 1024;

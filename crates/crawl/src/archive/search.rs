@@ -9,9 +9,9 @@ use super::fields;
 use super::input::{Extent, Input};
 use super::layout::{Codec, Format, Layout, is_line_end};
 use super::stream::{Decoder, Progress};
-use super::warc::WarcHead;
+use super::warc::{self, HeadEnd, WarcHead};
 use super::{gzip, zstd};
-use crate::Limits;
+use crate::{Limits, ReadOptions};
 
 /// The extent of a record: where its block begins and how long it is.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,11 @@ pub(super) struct Span {
 /// Parses the head at the beginning of bytes. `None` if there is none, or it is not complete.
 pub(super) fn head(format: Format, bytes: &[u8]) -> Option<Span> {
     match format {
+        Format::Warc if !warc::begins(bytes) => None,
         Format::Warc => {
-            let end = fields::head_end(bytes)?;
+            let HeadEnd::At(end) = warc::head_end(bytes) else {
+                return None;
+            };
             let parsed = WarcHead::parse(&bytes[..end]).ok()?;
             Some(Span {
                 head: end,
@@ -88,20 +91,24 @@ pub(super) fn next_start(format: Format, bytes: &[u8], at_line: bool) -> Option<
 }
 
 /// Looks for a record in a file that is not compressed, from one offset to before another. It is believed if it ends
-/// where it says, or behind the end of the file.
+/// where it says, or behind the end of the file. Whoever is stopped finds nothing.
 pub(super) fn next_record(
     extent: &Extent,
     format: Format,
     from: u64,
     until: u64,
-    limits: &Limits,
+    options: &ReadOptions,
 ) -> io::Result<Option<u64>> {
+    let limits = &options.limits;
     let mut buffer = vec![0; BUFFER];
     let mut base = from.saturating_sub(1);
     loop {
         let count = extent.read_at(base, &mut buffer)?;
         let bytes = &buffer[..count];
         let mut at = (from.max(base) - base) as usize;
+        if options.stopped() {
+            return Ok(None);
+        }
         loop {
             let rest = bytes.get(at..).unwrap_or_default();
             let at_line = base + at as u64 == 0 || is_line(bytes, at);
@@ -126,7 +133,10 @@ pub(super) fn next_record(
 
 /// Saves a look at the file for each line of a text.
 fn may_be(format: Format, bytes: &[u8]) -> bool {
-    format == Format::Warc || !bytes.contains(&b'\n') || format.begins(bytes)
+    match format {
+        Format::Warc => bytes.len() < OVERLAP || warc::head_end(bytes) != HeadEnd::Cut,
+        Format::Arc => !bytes.contains(&b'\n') || format.begins(bytes),
+    }
 }
 
 fn is_line(bytes: &[u8], at: usize) -> bool {
@@ -142,7 +152,7 @@ fn is_record(extent: &Extent, format: Format, offset: u64, limits: &Limits) -> i
             break span;
         }
         let is_whole = match format {
-            Format::Warc => fields::head_end(&bytes[..count]).is_some(),
+            Format::Warc => warc::head_end(&bytes[..count]) != HeadEnd::Unseen,
             Format::Arc => bytes[..count].contains(&b'\n'),
         };
         if is_whole || count < size || size >= limits.head {
@@ -151,7 +161,7 @@ fn is_record(extent: &Extent, format: Format, offset: u64, limits: &Limits) -> i
         size *= 4;
     };
     let end = (offset + span.head as u64).saturating_add(span.length);
-    Ok(end > extent.length || ends_well(extent, format, span.is_lf, end, limits)?)
+    Ok(end > extent.part.length || ends_well(extent, format, span.is_lf, end, limits)?)
 }
 
 /// Whether a record may end at an offset.
@@ -183,22 +193,25 @@ pub(super) fn ends_well(
 }
 
 /// Looks for a member of a compressed file, from where the input is to before an offset. It is believed if it can be
-/// decoded; unless `any` will do, a record has to begin in it as well.
+/// decoded; unless `any` will do, a record has to begin in it as well. Whoever is stopped finds nothing.
 pub(super) fn next_member(
     input: &mut Input,
     layout: &Layout,
     until: u64,
     any: bool,
-    limits: &Limits,
+    options: &ReadOptions,
 ) -> io::Result<Option<u64>> {
     let magic: &[u8] = match layout.codec {
         Codec::Gzip => &gzip::MAGIC,
         Codec::Zstd => &zstd::MAGIC,
         Codec::Plain => return Ok(None),
     };
-    let mut decoder = Decoder::new(layout, limits);
+    let mut decoder = Decoder::new(layout, &options.limits);
     let mut probe = vec![0; HEAD];
     loop {
+        if options.stopped() {
+            return Ok(None);
+        }
         let is_end = input.fill(PROBE)?.len() < PROBE;
         let bytes = input.available();
         match memmem::find(bytes, magic) {
@@ -241,7 +254,7 @@ fn is_member(
         filled += step.produced;
         let seen = &probe[..filled];
         let is_over = match step.progress {
-            Progress::Broken(_) => return false,
+            Progress::Broken(_) | Progress::Unproven(_) => return false,
             Progress::Going => filled == probe.len(),
             Progress::Starved | Progress::Ended => true,
         };

@@ -42,6 +42,8 @@ pub(super) enum Progress {
     Starved,
     /// The member is complete, and right.
     Ended,
+    /// The member is complete, but what came out is not what was put in.
+    Unproven(&'static str),
     /// The member is damaged.
     Broken(&'static str),
 }
@@ -111,6 +113,8 @@ pub(super) struct Stream {
     decoded: u64,
     /// Nothing of the member was consumed.
     untouched: bool,
+    /// The member was decoded to its end, even if it is damaged.
+    is_complete: bool,
 }
 
 impl Stream {
@@ -128,6 +132,7 @@ impl Stream {
             member_decoded: 0,
             decoded: 0,
             untouched: false,
+            is_complete: false,
         }
     }
 
@@ -169,6 +174,7 @@ impl Stream {
         self.member_decoded = self.decoded;
         self.untouched = self.begin == self.end;
         self.tail = Tail::Open;
+        self.is_complete = false;
         self.decoder.reset();
     }
 
@@ -184,6 +190,21 @@ impl Stream {
     /// How many bytes had come out when the member began.
     pub(super) fn member_decoded(&self) -> u64 {
         self.member_decoded
+    }
+
+    /// Where decoding has come to in the file.
+    pub(super) fn reached(&self) -> u64 {
+        self.input.position()
+    }
+
+    /// Whether the member was decoded to its end, even if it is damaged.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    /// How many bytes have come out of the member.
+    pub(super) fn out_of_member(&self) -> u64 {
+        self.decoded.saturating_sub(self.member_decoded)
     }
 
     /// The offset of the window, in a file that is not compressed.
@@ -281,6 +302,10 @@ impl Stream {
             }
             Progress::Ended => self.tail = Tail::Ended(self.input.position()),
             Progress::Broken(reason) => self.tail = Tail::Broken(reason),
+            Progress::Unproven(reason) => {
+                self.tail = Tail::Broken(reason);
+                self.is_complete = true;
+            }
         }
         Ok(())
     }

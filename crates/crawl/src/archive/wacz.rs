@@ -1,8 +1,9 @@
 //! The members of a WACZ, which is a ZIP file (APPNOTE 6.3), as parts of the file.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 
-use super::input::Extent;
+use super::input::{Extent, Part};
 
 /// A member: its name, and where its bytes are, or why they cannot be had.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub(super) fn members(extent: &Extent) -> io::Result<Option<Vec<Member>>> {
     if length > DIRECTORY
         || offset
             .checked_add(length)
-            .is_none_or(|end| end > extent.length)
+            .is_none_or(|end| end > extent.part.length)
     {
         return Ok(None);
     }
@@ -32,20 +33,65 @@ pub(super) fn members(extent: &Extent) -> io::Result<Option<Vec<Member>>> {
     let count = extent.read_at(offset, &mut bytes)?;
     let mut rest = &bytes[..count];
     let mut members = Vec::new();
+    let mut taken = Taken::default();
     while let Some((entry, behind)) = Entry::parse(rest) {
         rest = behind;
-        if !entry.name.ends_with('/') {
-            members.push(entry.member(extent)?);
+        if entry.name.ends_with('/') {
+            continue;
+        }
+        if members.len() < MEMBERS {
+            let member = entry.member(extent)?;
+            members.extend(taken.checked(member));
+        } else if is_in_archive(&entry.name) && taken.names.insert(entry.name.clone()) {
+            members.push(Member {
+                name: entry.name,
+                extent: Err("the ZIP file has more members than are read"),
+            });
+            break;
         }
     }
     Ok(Some(members))
 }
 
+/// Where a WACZ has its WARC files.
+pub(super) fn is_in_archive(name: &str) -> bool {
+    name.starts_with("archive/")
+}
+
+/// The names and bytes that members have: no two have the same.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// The beginnings of parts, with their ends.
+    parts: BTreeMap<u64, u64>,
+}
+
+impl Taken {
+    fn checked(&mut self, mut member: Member) -> Option<Member> {
+        if !self.names.insert(member.name.clone()) {
+            // Sources are told apart by their names, so the second needs one of its own to be told at all.
+            member.name = format!("{}#{}", member.name, self.names.len());
+            member.extent = Err("another member has the same name");
+            return self.names.insert(member.name.clone()).then_some(member);
+        }
+        if let Ok(extent) = &member.extent {
+            let (start, end) = (extent.part.start, extent.part.start + extent.part.length);
+            let before = self.parts.range(..end).next_back();
+            if start < end && before.is_some_and(|(_, before)| *before > start) {
+                member.extent = Err("it lies where another member does");
+            } else {
+                self.parts.insert(start, end);
+            }
+        }
+        Some(member)
+    }
+}
+
 /// The offset and length of the directory, from the record at the end of the file.
 fn directory(extent: &Extent) -> io::Result<Option<(u64, u64)>> {
-    let tail = extent.length.min(TAIL);
+    let tail = extent.part.length.min(TAIL);
     let mut bytes = vec![0; tail as usize];
-    let start = extent.length - tail;
+    let start = extent.part.length - tail;
     let count = extent.read_at(start, &mut bytes)?;
     let bytes = &bytes[..count];
     let Some(at) = memchr::memmem::rfind(bytes, b"PK\x05\x06") else {
@@ -141,7 +187,7 @@ impl Entry {
         let start = self.offset + 30 + u64::from(name) + u64::from(extra);
         if start
             .checked_add(self.compressed)
-            .is_none_or(|end| end > extent.length)
+            .is_none_or(|end| end > extent.part.length)
         {
             return Ok(Err("it reaches behind the end of the ZIP file"));
         }
@@ -155,9 +201,11 @@ impl Entry {
         };
         Ok(Ok(Extent {
             file: extent.file.clone(),
-            start,
-            length: self.compressed,
-            deflated,
+            part: Part {
+                start,
+                length: self.compressed,
+                deflated,
+            },
         }))
     }
 }
@@ -176,6 +224,9 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
 
 /// The record at the end, with the longest comment, and the one before it.
 const TAIL: u64 = 22 + 65_535 + 20;
+
+/// The most members that are looked at.
+const MEMBERS: usize = 10_000;
 
 /// The longest directory that is believed.
 const DIRECTORY: u64 = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ use super::block::Fault;
 use super::record::{Fact, Keys, Link};
 use super::stream::{Stream, Tail};
 use super::{Opened, Work};
-use crate::{Capture, ReadOptions, Skipped};
+use crate::{Capture, Kind, ReadOptions, Skipped};
 
 /// What is found on the way.
 pub(super) enum Signal<T> {
@@ -23,6 +23,30 @@ pub(super) enum Item<T> {
     Skipped(Skipped),
     /// Nothing to be told, but it counts.
     Other,
+}
+
+impl<T> Signal<T> {
+    /// How many bytes of memory it takes, more or less.
+    pub(super) fn weight(&self) -> usize {
+        let capture = match self {
+            Self::Record {
+                item: Item::Capture(capture, ..),
+                ..
+            } => capture,
+            Self::Record {
+                item: Item::Fact(fact),
+                ..
+            } => &fact.capture,
+            _ => return size_of::<Self>(),
+        };
+        let refers_to = match &capture.kind {
+            Kind::Revisit { refers_to, .. } => refers_to,
+            Kind::Document => &None,
+        };
+        let long = [&capture.parent, &capture.path_from_seed, refers_to];
+        let long = long.into_iter().flatten().map(String::len).sum::<usize>();
+        size_of::<Capture>() + capture.url.len() + long
+    }
 }
 
 /// How a walk ended.
@@ -43,8 +67,11 @@ pub(super) struct Walk<'a, T> {
     pub(super) keys: &'a Keys,
     pub(super) work: &'a Work<'a, T>,
     pub(super) stream: Stream,
-    /// How often a stream was read again because of a length that was wrong.
+    /// How often a member, or the whole stream, was read again because of a length that was wrong.
     pub(super) restarts: u32,
+    /// How far decoding came in a damaged stretch, and how many bytes came out of it more than once.
+    pub(super) lost: u64,
+    pub(super) again: u64,
 }
 
 /// What became of a record.
@@ -84,6 +111,8 @@ impl<'a, T> Walk<'a, T> {
             work,
             stream: Stream::new(&archive.extent, &archive.layout, &options.limits),
             restarts: 0,
+            lost: 0,
+            again: 0,
         }
     }
 
@@ -94,11 +123,13 @@ impl<'a, T> Walk<'a, T> {
         until: u64,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<Halt> {
+        (self.lost, self.again) = (0, 0);
         if self.archive.layout.whole {
             return self.whole(from, emit);
         }
         let mut at = from;
-        while at < until.min(self.stream.size()) {
+        // A damaged stretch is gone through by whoever began with it: what is given up in it depends on all of it.
+        while at < until.max(self.lost).min(self.stream.size()) {
             if self.options.stopped() {
                 return Ok(Halt::Stopped);
             }
@@ -106,7 +137,7 @@ impl<'a, T> Walk<'a, T> {
                 Halt::At(next) => at = next.max(at + 1),
                 halt => return Ok(halt),
             }
-            if emit(Signal::Unit(at)).is_break() {
+            if at >= self.lost && emit(Signal::Unit(at)).is_break() {
                 return Ok(Halt::Stopped);
             }
         }
@@ -116,6 +147,7 @@ impl<'a, T> Walk<'a, T> {
     /// Reads one member with the records that are in it, or one record of a file that is not compressed.
     fn unit(&mut self, at: u64, emit: &mut Emit<'_, T>) -> io::Result<Halt> {
         self.stream.start(at);
+        self.restarts = 0;
         loop {
             self.pass_line_ends()?;
             let start = self.start(at);
@@ -131,10 +163,12 @@ impl<'a, T> Walk<'a, T> {
             let halt = match outcome {
                 Outcome::Stopped => Some(Halt::Stopped),
                 Outcome::Good | Outcome::Refused if self.archive.layout.is_plain() => {
+                    // The next record is where others look for it, not at the empty lines before.
+                    self.pass_line_ends()?;
                     Some(Halt::At(self.stream.offset()))
                 }
                 Outcome::Good | Outcome::Refused => None,
-                Outcome::Faulty(fault) => Some(self.around(start, fault, emit)?),
+                Outcome::Faulty(fault) => self.around(start, fault, emit)?,
                 Outcome::Wrong(reason) if self.archive.layout.is_plain() => {
                     Some(self.around_record(start, reason, emit)?)
                 }

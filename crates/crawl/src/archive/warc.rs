@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::fields;
+use crate::url;
 
 /// What a head says, as far as anybody here wants to know.
 #[derive(Debug, Default)]
@@ -80,7 +81,34 @@ pub(super) fn url(bytes: &[u8]) -> String {
     let inner = bytes
         .strip_prefix(b"<")
         .and_then(|rest| rest.strip_suffix(b">"));
-    fields::text(inner.unwrap_or(bytes))
+    url::text(inner.unwrap_or(bytes)).into_owned()
+}
+
+/// Where a head ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadEnd {
+    /// Behind its empty line.
+    At(usize),
+    /// Behind the bytes that are there, if anywhere.
+    Unseen,
+    /// Nowhere: another record begins before.
+    Cut,
+}
+
+/// Looks for the end of the head that bytes begin with.
+pub(super) fn head_end(bytes: &[u8]) -> HeadEnd {
+    let mut at = 0;
+    while let Some(end) = memchr::memchr(b'\n', &bytes[at..]) {
+        let line = &bytes[at..at + end];
+        if line.is_empty() || line == b"\r" {
+            return HeadEnd::At(at + end + 1);
+        }
+        if at > 0 && line.starts_with(b"WARC/") {
+            return HeadEnd::Cut;
+        }
+        at += end + 1;
+    }
+    HeadEnd::Unseen
 }
 
 /// Whether a record begins here.
@@ -151,6 +179,16 @@ mod tests {
         assert_eq!(head.kind.as_ref(), b"response");
         assert_eq!(url(&head.url), "http://h/a b");
         assert_eq!((head.length, head.is_lf), (12, true));
+    }
+
+    #[test]
+    fn a_head_ends_before_another_begins() {
+        assert_eq!(
+            head_end(b"WARC/1.0\r\na: b\r\n\r\nWARC/1.0\n"),
+            HeadEnd::At(18)
+        );
+        assert_eq!(head_end(b"WARC/1.0\na: b\n"), HeadEnd::Unseen);
+        assert_eq!(head_end(b"WARC/1.0\na: b\nWARC/1.0\n\n"), HeadEnd::Cut);
     }
 
     #[test]

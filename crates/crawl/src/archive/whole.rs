@@ -3,7 +3,6 @@
 use std::io;
 
 use super::block::Fault;
-use super::search;
 use super::stream::Tail;
 use super::walk::{Emit, Halt, Outcome, Signal, Start, Walk};
 
@@ -74,23 +73,23 @@ impl<T> Walk<'_, T> {
             Outcome::Faulty(Fault::Short) => "it is shorter than its head says",
             Outcome::Wrong(reason) => reason,
         };
-        // What a length that is too great has passed over is read again, but not without end.
-        let is_reachable = start.member_decoded <= start.decoded;
-        if start.head > 0 && is_reachable && self.restarts < RESTARTS {
-            self.restarts += 1;
-            self.stream
-                .start_counting(start.member, start.member_decoded);
-            self.pass_to(start.decoded + start.head)?;
-        }
-        loop {
-            let found = self.find_in_stream()?;
-            match self.stream.tail() {
-                Tail::Ended(next) if !found && next < self.stream.size() => self.stream.start(next),
-                _ => break,
-            }
-        }
+        self.go_back(start)?;
+        self.find_in_whole(false)?;
         let length = Some(self.stream.decoded().saturating_sub(start.decoded));
         self.skip(start, length, reason, emit)
+    }
+
+    /// Moves the window to where a record begins, in whichever member.
+    fn find_in_whole(&mut self, mut at_line: bool) -> io::Result<()> {
+        loop {
+            let found = self.find_in_stream(at_line)?;
+            match self.stream.tail() {
+                Tail::Ended(next) if !found && next < self.stream.size() => self.stream.start(next),
+                _ => return Ok(()),
+            }
+            // A member that was just begun may begin with a record.
+            at_line = true;
+        }
     }
 
     /// Goes on behind a damaged member of a stream.
@@ -107,7 +106,7 @@ impl<T> Walk<'_, T> {
             Halt::At(next) => {
                 self.stream.start(next);
                 // The rest of the record that was lost says nothing.
-                self.find_in_stream()?;
+                self.find_in_whole(true)?;
                 Ok(None)
             }
             halt => Ok(Some(halt)),
@@ -115,7 +114,7 @@ impl<T> Walk<'_, T> {
     }
 
     /// Moves the window to the byte that so many come before. `false` if there are not as many.
-    fn pass_to(&mut self, decoded: u64) -> io::Result<bool> {
+    pub(super) fn pass_to(&mut self, decoded: u64) -> io::Result<bool> {
         loop {
             let left = decoded - self.stream.decoded().min(decoded);
             if left == 0 {
@@ -133,13 +132,7 @@ impl<T> Walk<'_, T> {
                 Tail::Open => continue,
                 Tail::Ended(next) => next,
                 Tail::Truncated => return Ok(false),
-                Tail::Broken(_) => {
-                    let (damaged, size) = (self.stream.member(), self.stream.size());
-                    let (layout, limits) = (&self.archive.layout, &self.options.limits);
-                    let input = self.stream.input();
-                    input.seek(damaged + 1);
-                    search::next_member(input, layout, size, true, limits)?.unwrap_or(size)
-                }
+                Tail::Broken(_) => self.behind_damage()?,
             };
             if next >= self.stream.size() {
                 return Ok(false);
@@ -148,5 +141,3 @@ impl<T> Walk<'_, T> {
         }
     }
 }
-
-const RESTARTS: u32 = 16;

@@ -142,7 +142,7 @@ impl Zstd {
         let expected = self.decoder.get_checksum_from_data();
         let wrong = expected.is_some() && expected != self.decoder.get_calculated_checksum();
         Step::default().with(match wrong {
-            true => Progress::Broken("the checksum of its zstd frame is wrong"),
+            true => Progress::Unproven("the checksum of its zstd frame is wrong"),
             false => Progress::Ended,
         })
     }
@@ -221,14 +221,6 @@ fn is_beginning(input: &[u8]) -> bool {
 /// Whether a file begins with a frame of zstd, or one that carries a dictionary for those to come.
 pub(super) fn begins(head: &[u8]) -> bool {
     head.len() >= 4 && is_beginning(head)
-}
-
-/// How many bytes a frame wants remembered. `None` if none begins here.
-pub(super) fn window(head: &[u8]) -> Option<u64> {
-    match FrameHead::parse(head)? {
-        FrameHead::Skippable(_) => Some(0),
-        FrameHead::Frame { window, .. } => Some(window),
-    }
 }
 
 /// The dictionary that a file begins with, in a skippable frame: as it is, or itself a frame.

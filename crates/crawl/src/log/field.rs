@@ -79,8 +79,11 @@ impl<'l> Fields<'l> {
         self.values[field as usize].as_deref()
     }
 
-    /// A field as text. Bytes that are no UTF-8 are shown as what they are: not known.
+    /// A field as text. Bytes that are no UTF-8 are shown as what they are: not known; but in URLs they count.
     pub(super) fn text(&self, field: Field) -> Option<Cow<'_, str>> {
-        self.get(field).map(String::from_utf8_lossy)
+        self.get(field).map(match field {
+            Field::Url | Field::Parent => crate::url::text,
+            _ => String::from_utf8_lossy,
+        })
     }
 }

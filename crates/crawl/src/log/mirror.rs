@@ -13,20 +13,26 @@ use super::segment::Segment;
 pub(super) fn paths(url: &str) -> impl Iterator<Item = Vec<Segment>> + '_ {
     let location = Location::of(url.as_bytes()).filter(|_| url.starts_with("http"));
     location.into_iter().flat_map(|location| {
-        let is_escaped = location.path.contains(&b'%')
-            || location.query.is_some_and(|query| query.contains(&b'%'));
+        let query = location.query.unwrap_or_default();
+        let has = |is: fn(u8) -> bool| has_escape(location.path, is) || has_escape(query, is);
+        let is_escaped = has(|_| true);
+        // Then bytes that are no text may be among them, which the writer has never seen escaped.
+        let is_mixed = has(is_high) && has(|byte| !is_high(byte));
         // Most writers were not told to make directories for ports. Heritrix decodes the path, but other versions of the
         // library that it uses did not.
         let starts = [false, true]
             .into_iter()
             .filter(move |port| !port || location.port.is_some());
         let forms = starts.flat_map(move |port| {
-            let raw = [false, true]
-                .into_iter()
-                .filter(move |raw| !raw || is_escaped);
-            raw.map(move |raw| (port, raw))
+            let forms = [
+                (Form::Decoded, true),
+                (Form::Raw, is_escaped),
+                (Form::Bytes, is_mixed),
+            ];
+            let forms = forms.into_iter().filter(|(_, is_other)| *is_other);
+            forms.map(move |(form, _)| (port, form))
         });
-        forms.flat_map(move |(port, raw)| forms_of(&location, port, raw))
+        forms.flat_map(move |(port, form)| forms_of(&location, port, form))
     })
 }
 
@@ -35,17 +41,18 @@ pub(super) fn paths(url: &str) -> impl Iterator<Item = Vec<Segment>> + '_ {
 fn forms_of(
     location: &Location<'_>,
     port: bool,
-    raw: bool,
+    form: Form,
 ) -> impl Iterator<Item = Vec<Segment>> + use<> {
-    let form = |text| match raw {
-        true => Cow::Borrowed(text),
-        false => decoded(text),
+    let formed = |text| match form {
+        Form::Raw => Cow::Borrowed(text),
+        Form::Decoded => decoded(text),
+        Form::Bytes => decode(text, is_high),
     };
-    let query = location.query.map(form).unwrap_or_default();
+    let query = location.query.map(formed).unwrap_or_default();
     let mut path = vec![Segment::exact(&location.host.to_ascii_lowercase())];
     path.extend(location.port.filter(|_| port).map(Segment::directory));
     let start = path.len();
-    add_segments(&form(location.path), &query, &mut path);
+    add_segments(&formed(location.path), &query, &mut path);
 
     let length: usize = path.iter().map(|segment| segment.length() + 1).sum();
     let is_long = length > LONG_MAYBE && path.len() > start + 1;
@@ -87,24 +94,50 @@ fn add_segments(path: &[u8], query: &[u8], segments: &mut Vec<Segment>) {
     });
 }
 
+/// What is made of escapes.
+#[derive(Clone, Copy)]
+enum Form {
+    Decoded,
+    Raw,
+    /// Only what is not ASCII is decoded.
+    Bytes,
+}
+
 /// A text without its escapes.
 pub(super) fn decoded(text: &[u8]) -> Cow<'_, [u8]> {
+    decode(text, |_| true)
+}
+
+fn is_high(byte: u8) -> bool {
+    byte >= 0x80
+}
+
+/// Whether a text has an escape of a certain kind.
+fn has_escape(text: &[u8], is: fn(u8) -> bool) -> bool {
+    let mut marks = memchr::memchr_iter(b'%', text);
+    marks.any(|at| escaped(text, at).map_or_else(|| is(b'%'), is))
+}
+
+/// The byte that an escape stands for.
+fn escaped(text: &[u8], at: usize) -> Option<u8> {
+    let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
+    let (high, low) = digit(at + 1).zip(digit(at + 2))?;
+    Some((high << 4 | low) as u8)
+}
+
+/// A text without the escapes of some bytes.
+fn decode(text: &[u8], which: fn(u8) -> bool) -> Cow<'_, [u8]> {
     if !text.contains(&b'%') {
         return Cow::Borrowed(text);
     }
     let mut decoded = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
-        let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
-        let escaped = if byte == b'%' {
-            digit(at + 1).zip(digit(at + 2))
-        } else {
-            None
+        let escaped = match byte {
+            b'%' => escaped(text, at).filter(|byte| which(*byte)),
+            _ => None,
         };
-        match escaped {
-            Some((high, low)) => decoded.push((high << 4 | low) as u8),
-            None => decoded.push(byte),
-        }
+        decoded.push(escaped.unwrap_or(byte));
         at += if escaped.is_some() { 3 } else { 1 };
     }
     Cow::Owned(decoded)

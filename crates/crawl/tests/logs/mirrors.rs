@@ -1,8 +1,10 @@
 //! Mirror trees as Heritrix's MirrorWriter makes them.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::Ordering;
 
@@ -46,6 +48,45 @@ fn files_are_found_by_the_rules_of_the_writer() {
             "decoded",
             "raw",
             "not found"
+        ]
+    );
+}
+
+#[test]
+fn urls_that_are_no_text_have_files_of_their_own() {
+    let mut crawl = Crawl::new();
+    fs::create_dir_all(crawl.root().join("h")).unwrap();
+    for (letter, escape) in [(0xE8, ""), (0xE9, ""), (0xEA, "%20")] {
+        let name = [&b"caf"[..], &[letter], escape.as_bytes(), b".pdf"].concat();
+        let path = crawl.root().join("h").join(OsStr::from_bytes(&name));
+        fs::write(path, format!("{letter:02X}")).unwrap();
+        let line = heritrix_line(200, &format!("http://h/caf@{escape}.pdf"), "-");
+        let line = line.replace("http://h/parent", "http://h/parent@");
+        let bytes = line
+            .bytes()
+            .map(|byte| if byte == b'@' { letter } else { byte });
+        crawl.log.extend(bytes);
+        crawl.log.push(b'\n');
+    }
+
+    let seen = crawl.read();
+
+    assert_eq!(
+        seen.bodies(),
+        [
+            ("http://h/caf%E8.pdf", "E8"),
+            ("http://h/caf%E9.pdf", "E9"),
+            ("http://h/caf%EA%20.pdf", "EA"),
+        ]
+    );
+    let parents = seen.captures.iter().map(|(capture, _)| &capture.parent);
+    let parents: Vec<_> = parents.flatten().collect();
+    assert_eq!(
+        parents,
+        [
+            "http://h/parent%E8",
+            "http://h/parent%E9",
+            "http://h/parent%EA"
         ]
     );
 }

@@ -29,7 +29,7 @@ impl Shared {
         // What was stopped has not ended by itself, so nothing follows.
         let follow_ups = match end {
             JobEnd::Finished | JobEnd::Failed { .. } => follow_ups,
-            JobEnd::Cancelled | JobEnd::GivenBack => &[],
+            JobEnd::Cancelled | JobEnd::GivenBack | JobEnd::PutOff { .. } => &[],
         };
         let (catalog, lease) = (self.holdings.catalog(), claim.lease());
         // A disk that is full is waited for here, and not by going on with a harvest: no repository is asked meanwhile.
@@ -135,9 +135,9 @@ pub(super) fn is(error: &anyhow::Error, kind: impl Fn(&catalog::Error) -> bool) 
 
 /// Whether the job is another's now.
 pub(super) fn is_lost(error: &anyhow::Error) -> bool {
-    use catalog::Error::{JobLost, LeaseLost};
+    use catalog::Error::{ImportLost, JobLost, LeaseLost};
     is(error, |error| {
-        matches!(error, JobLost { .. } | LeaseLost { .. })
+        matches!(error, ImportLost { .. } | JobLost { .. } | LeaseLost { .. })
     })
 }
 

@@ -117,7 +117,7 @@ impl Shared {
         let over = match &end {
             JobEnd::Finished => true,
             JobEnd::Failed { retry_in, .. } => retry_in.is_none(),
-            JobEnd::Cancelled | JobEnd::GivenBack => false,
+            JobEnd::Cancelled | JobEnd::GivenBack | JobEnd::PutOff { .. } => false,
         };
         let follow_ups = match over {
             true => self.hook_jobs(claim, ended),

@@ -32,6 +32,9 @@ impl<'a> Log<'a> {
             JobEnd::GivenBack => {
                 self.info("given back, because its worker was told to stop; it goes on later");
             }
+            JobEnd::PutOff { wait } => {
+                self.info(&format!("put off for {} s", wait.as_secs()));
+            }
             JobEnd::Failed {
                 reason,
                 retry_in: Some(wait),

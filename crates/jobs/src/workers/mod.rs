@@ -7,6 +7,7 @@ mod ends;
 mod harvest;
 mod heartbeat;
 mod hook;
+mod import;
 mod log;
 mod retry;
 mod running;
@@ -176,7 +177,7 @@ impl Shared {
         let options = ClaimOptions {
             lease: self.options.lease,
             per_host: self.options.per_host,
-            kinds: &[JobKind::Harvest, JobKind::Hook],
+            kinds: &[JobKind::Harvest, JobKind::Hook, JobKind::Import],
             worker: &self.options.name,
         };
         let mut away = false;
@@ -202,6 +203,8 @@ impl Shared {
         log.begun(claim);
         let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {
             JobKind::Hook => self.run_hook(claim, running, &log),
+            JobKind::Import => self.run_import(claim, running, &log),
+            // Workers do not ask for quiet times.
             JobKind::Harvest | JobKind::Quiet => self.run_harvest(claim, running, &log),
         }));
         let ran = ran.unwrap_or_else(|panic| {

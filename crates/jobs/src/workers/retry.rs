@@ -84,6 +84,7 @@ mod tests {
             started: None,
             finished: None,
             harvest: None,
+            import: None,
         }
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use catalog::{Beat, Claim, JobLease, JobProgress};
 use harvester::Stop;
 
-use crate::Progress;
 use crate::pulse::{Moment, Pulse};
+use crate::{ImportProgress, Progress};
 
 /// A job, its way to stop, and how far it is.
 #[derive(Debug)]
@@ -78,6 +78,17 @@ impl Running {
         tally.note = Some(format!(
             "{} new, {} updated, {} unchanged, {} deleted",
             counts.new, counts.updated, counts.unchanged, counts.deleted
+        ));
+    }
+
+    /// Notes how far an import is.
+    pub(super) fn import(&self, progress: &ImportProgress<'_>) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(progress.done, Some(progress.total))];
+        let counters = progress.counters;
+        tally.note = Some(format!(
+            "{} captures, {} new documents, {} known ones, {} filtered",
+            counters.all, counters.saved_new, counters.saved_duplicate, counters.filtered
         ));
     }
 

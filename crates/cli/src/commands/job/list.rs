@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use catalog::{Job, JobQuery, JobState};
+use catalog::{Job, JobKind, JobQuery, JobState};
 use clap::Args;
+use jobs::ImportCrawl;
 
 use super::show::{JobJson, progress};
 use crate::commands::holdings_options::HoldingsOptions;
@@ -85,6 +86,11 @@ fn line(job: &Job) -> String {
     let mut what = job.kind.name().to_owned();
     if let Some(url) = &job.base_url {
         what.push_str(&format!(" {url} {}", job.metadata_prefix));
+    }
+    if let (JobKind::Import, Ok(order)) = (job.kind, ImportCrawl::parse(&job.parameters)) {
+        for path in order.paths.iter().chain(&order.log) {
+            what.push_str(&format!(" {}", path.display()));
+        }
     }
     if let Some(set) = &job.set {
         what.push_str(&format!(" {set}"));

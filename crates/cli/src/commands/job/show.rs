@@ -56,10 +56,14 @@ pub(super) fn progress(job: &Job) -> Option<String> {
     if let (0, Some(note)) = (done, note) {
         return Some(note.clone());
     }
+    let unit = match job.kind {
+        JobKind::Import => "bytes",
+        JobKind::Harvest | JobKind::Hook | JobKind::Quiet => "records",
+    };
     let records = match total {
-        Some(total) => format!("{done} of {total} records"),
+        Some(total) => format!("{done} of {total} {unit}"),
         None if *done == 0 => return None,
-        None => format!("{done} records"),
+        None => format!("{done} {unit}"),
     };
     match note {
         Some(note) => Some(format!("{records}; {note}")),

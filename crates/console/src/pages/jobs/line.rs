@@ -27,6 +27,7 @@ impl JobLine {
         name.or(base_url.as_deref()).unwrap_or(match kind {
             JobKind::Harvest => "a repository that was removed",
             JobKind::Hook => "hook",
+            JobKind::Import => "import",
             JobKind::Quiet => "quiet",
         })
     }
@@ -39,6 +40,7 @@ impl JobLine {
                 format!("harvest of {}, set {set}", self.job.metadata_prefix)
             }
             (JobKind::Hook, _) => "hook after a harvest".to_owned(),
+            (JobKind::Import, _) => "import of a crawl".to_owned(),
             (JobKind::Quiet, _) => match self.why() {
                 Some(why) => format!("kept quiet: {why}"),
                 None => "kept quiet".to_owned(),
@@ -197,6 +199,7 @@ pub(crate) mod tests {
             started: Some(1000),
             finished: None,
             harvest: None,
+            import: None,
         }
     }
 

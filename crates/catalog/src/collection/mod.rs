@@ -1,0 +1,13 @@
+//! The collection as others see it: documents, their parents and their contents.
+
+mod contents;
+mod documents;
+mod numbers;
+mod parents;
+mod place;
+mod states;
+
+pub use self::contents::{ContentEntry, VersionEntry};
+pub use self::documents::{DocumentEntry, DocumentQuery};
+pub use self::parents::{ParentEntry, ParentQuery};
+pub use self::states::DocumentState;

@@ -1,0 +1,71 @@
+//! Whether a search engine has taken a document in. It says so itself; a new content begins anew.
+
+use serde::{Deserialize, Serialize};
+
+use crate::imports::lock_collection;
+use crate::rows::{BATCH, batch};
+use crate::{Catalog, Error};
+
+/// What became of a document in the search engine that ingests it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DocumentState {
+    /// Nobody has said anything of it.
+    #[default]
+    NotIngested,
+    /// It was taken in.
+    Ingested,
+    /// It could not be taken in.
+    Failed,
+}
+
+impl Catalog {
+    /// Says what became of documents, and tells how many of them there are.
+    pub async fn set_state(&self, documents: &[i64], state: DocumentState) -> Result<u64, Error> {
+        let mut transaction = self.database.write().await?;
+        // Imports write the same rows, in an order of their own.
+        lock_collection(&mut transaction).await?;
+        let mut known = 0;
+        for part in documents.chunks(BATCH) {
+            let ids: Vec<_> = part.iter().map(|id| (id,)).collect();
+            let sql = "UPDATE document SET state = $2 WHERE id {integers($1)} AND id > 0";
+            let values = [batch(&ids), state.number().into()];
+            known += transaction.execute(sql, values).await?;
+        }
+        transaction.commit().await?;
+        Ok(known)
+    }
+}
+
+impl DocumentState {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::NotIngested, Self::Ingested, Self::Failed];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotIngested => "not_ingested",
+            Self::Ingested => "ingested",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// What the word means.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+
+    /// As it stands in the catalog.
+    pub(super) fn number(self) -> i64 {
+        match self {
+            Self::NotIngested => 0,
+            Self::Ingested => 1,
+            Self::Failed => 2,
+        }
+    }
+
+    pub(super) fn of(number: i64) -> Self {
+        let found = Self::ALL.into_iter().find(|state| state.number() == number);
+        found.unwrap_or_default()
+    }
+}

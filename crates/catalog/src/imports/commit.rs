@@ -1,0 +1,211 @@
+//! A group of captures: its documents, its counters and how far its source was read, committed together.
+
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::documents::{self, Loaded};
+use super::finish::written;
+use super::fold::{Document, Folded};
+use super::lease::{check, keep, lock_collection};
+use super::{Import, contents, parents, revisits};
+use crate::bounded::clean;
+use crate::database::Transaction;
+use crate::rows::{BATCH, batch};
+use crate::{CaptureOutcome, CaptureRow, Catalog, Error, ImportCounters, ImportWarning, Placement};
+
+/// A group to be committed.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupCommit<'a> {
+    /// Its captures, all of which [`Catalog::reserve`] was asked about at once; those whose bytes could not be stored
+    /// are left out.
+    pub rows: &'a [CaptureRow],
+    /// What was done with the bytes of each.
+    pub placements: &'a [Placement],
+    /// Which of the import's sources they are from.
+    pub source: usize,
+    /// How far the source was read.
+    pub position: u64,
+    /// Whether that is its end.
+    pub source_done: bool,
+    /// What the rows do not tell; what they do is added to it.
+    pub counters: ImportCounters,
+    /// What was skipped.
+    pub warnings: &'a [ImportWarning],
+}
+
+/// What came of a group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupOutcome {
+    /// What each capture was, in their order.
+    pub outcomes: Vec<CaptureOutcome>,
+    /// Contents whose files are to be removed now, if there are any: nothing in the catalog speaks of them any more.
+    pub superfluous: Vec<Superfluous>,
+}
+
+/// A content that is not needed any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Superfluous {
+    /// Its number.
+    pub number: i64,
+    /// How the name of its file ends, without a dot.
+    pub extension: String,
+}
+
+impl Catalog {
+    /// Commits a group: all of it or nothing.
+    ///
+    /// If the connection broke at that moment, whoever tries again is told that the import is lost, and goes on with it
+    /// from where it is.
+    pub async fn commit_group(
+        &self,
+        import: &mut Import,
+        group: GroupCommit<'_>,
+    ) -> Result<GroupOutcome, Error> {
+        let mut transaction = self.database.write().await?;
+        lock_collection(&mut transaction).await?;
+        check(&mut transaction, import).await?;
+        let loaded = match import.loaded.take() {
+            Some(loaded) if loaded.holds(&mut transaction, group.rows).await? => loaded,
+            _ => Loaded::read(&mut transaction, group.rows).await?,
+        };
+        let mut outcome = GroupOutcome::default();
+        let mut counters = group.counters;
+        if !group.rows.is_empty() {
+            let bytes = write(&mut transaction, import, group, &loaded, &mut outcome).await?;
+            counters.bytes_saved += bytes;
+        }
+        for (row, outcome) in group.rows.iter().zip(&outcome.outcomes) {
+            counters.count(row, *outcome);
+        }
+        keep(&mut transaction, import).await?;
+        for warnings in group.warnings.chunks(BATCH) {
+            warn(&mut transaction, import.id, warnings).await?;
+        }
+        let mut total = import.counters;
+        total += counters;
+        let mut reserved = import.reserved.clone();
+        // A revisit names bytes that may come only now, under the number that is kept for them.
+        let with_bytes = group.rows.iter().filter(|row| row.content.has_bytes());
+        let committed: HashSet<_> = with_bytes.filter_map(|row| row.content.sha1()).collect();
+        reserved.retain(|sha1, _| !committed.contains(sha1.as_str()));
+        // By the next commit the files are gone.
+        let sql = "UPDATE import SET counters = $2, reserved = $3, pinned = NULL, superfluous = $4,
+                 groups = groups + 1
+             WHERE id = $1 AND groups = $5";
+        let superfluous = match outcome.superfluous.is_empty() {
+            true => None,
+            false => Some(
+                serde_json::to_string(&outcome.superfluous)
+                    .expect("texts and numbers can be written"),
+            ),
+        };
+        let values = [
+            import.id.into(),
+            written(&total).into(),
+            serde_json::to_string(&reserved)
+                .expect("texts and numbers can be written")
+                .into(),
+            superfluous.as_deref().into(),
+            import.groups.into(),
+        ];
+        // A commit that seemed to fail may have been made all the same.
+        if transaction.execute(sql, values).await? == 0 {
+            return Err(Error::ImportLost { import: import.id });
+        }
+        let sql = "UPDATE import_source SET position = $3, done = $4 WHERE import_id = $1 AND number = $2";
+        let values = [
+            import.id.into(),
+            (group.source as u64).into(),
+            group.position.into(),
+            group.source_done.into(),
+        ];
+        transaction.execute(sql, values).await?;
+        transaction.commit().await?;
+        import.counters = total;
+        import.groups += 1;
+        import.reserved = reserved;
+        import.superfluous.clear();
+        if let Some(source) = import.positions.get_mut(group.source) {
+            source.position = group.position;
+            source.done = group.source_done;
+        }
+        Ok(outcome)
+    }
+}
+
+/// Writes all that the captures change, and gives the number of bytes that are new.
+async fn write(
+    transaction: &mut Transaction,
+    import: &Import,
+    group: GroupCommit<'_>,
+    loaded: &Loaded,
+    outcome: &mut GroupOutcome,
+) -> Result<u64, Error> {
+    let folded = Folded::new(group.rows, loaded, import.keep_versions);
+    let needed = folded.needed(import.keep_versions);
+    let written = contents::write(
+        transaction,
+        group.rows,
+        group.placements,
+        &needed,
+        &loaded.contents,
+        &import.reserved,
+    )
+    .await?;
+    let numbers = written.numbers;
+    let mut had = Vec::new();
+    for document in &folded.documents {
+        had.extend(document.replaced().map(|content| (content,)));
+        let is_new = document.before.and_then(Document::sha1) != document.now.sha1();
+        if let Some(claim) = document.now.claim.as_ref().filter(|_| is_new)
+            && !numbers.contains_key(claim.sha1.as_str())
+        {
+            return Err(Error::NotReserved {
+                url: document.row.url.clone(),
+                sha1: claim.sha1.clone(),
+            });
+        }
+    }
+    let parents = parents::write(transaction, group.rows, &folded).await?;
+    documents::write(
+        transaction,
+        import.id,
+        &folded,
+        &numbers,
+        written.fresh,
+        &parents,
+    )
+    .await?;
+    if import.keep_versions {
+        contents::keep_versions(transaction, &folded, &numbers).await?;
+    }
+    had.append(&mut revisits::write(transaction, import.id, &folded, &written.fresh_sha1s).await?);
+    outcome.superfluous = written.superfluous;
+    let removed = contents::remove_superfluous(transaction, import, &had).await?;
+    outcome.superfluous.extend(removed);
+    outcome.outcomes = folded.outcomes;
+    documents::changed(transaction).await?;
+    Ok(written.bytes)
+}
+
+async fn warn(
+    transaction: &mut Transaction,
+    import: i64,
+    warnings: &[ImportWarning],
+) -> Result<(), Error> {
+    let number = |offset: u64| i64::try_from(offset).unwrap_or(i64::MAX);
+    let warnings: Vec<_> = warnings
+        .iter()
+        .map(|warning| {
+            let offset = warning.offset.map(number);
+            (clean(&warning.file), offset, clean(&warning.reason))
+        })
+        .collect();
+    let sql = "INSERT INTO import_warning (import_id, file, file_offset, reason)
+         SELECT $1, item.value->>0, CAST(item.value->>1 AS BIGINT), item.value->>2 FROM {each($2)} WHERE true";
+    transaction
+        .execute(sql, [import.into(), batch(&warnings)])
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What an import counts. The first nine have the names and meanings of the Crawl Document Importer (Table 1).
+
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CaptureOutcome, CaptureRow, ContentRow};
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ImportCounters {
+    /// Captures that were looked at.
+    pub all: u64,
+    /// Documents whose URL was not known.
+    #[serde(rename = "saved_New")]
+    pub saved_new: u64,
+    /// Documents whose URL was known.
+    #[serde(rename = "saved_Duplicate")]
+    pub saved_duplicate: u64,
+    /// Captures that a filter left out, whichever.
+    pub filtered: u64,
+    /// Captures of other media types.
+    #[serde(rename = "filtered_MTF")]
+    pub filtered_mtf: u64,
+    /// Documents that the content filter left out.
+    #[serde(rename = "filtered_DCF")]
+    pub filtered_dcf: u64,
+    /// Documents that no text could be had of.
+    #[serde(rename = "failed_TextExtract")]
+    pub failed_text_extract: u64,
+    /// Captures whose file is not there.
+    #[serde(rename = "failed_FileNotFound")]
+    pub failed_file_not_found: u64,
+    /// Containers without a document of the types that are wanted.
+    #[serde(rename = "failed_PDFFilenotFound")]
+    pub failed_pdf_file_not_found: u64,
+    /// Captures whose URL is refused or is none.
+    #[serde(rename = "filtered_URL")]
+    pub filtered_url: u64,
+    /// Captures whose bytes could not be read.
+    #[serde(rename = "failed_Read")]
+    pub failed_read: u64,
+    /// Documents that could not be stored.
+    #[serde(rename = "failed_Save")]
+    pub failed_save: u64,
+    /// Of the duplicates, those with a content that took the place of another.
+    #[serde(rename = "saved_NewVersion")]
+    pub saved_new_version: u64,
+    /// Of the new ones, those whose content was known.
+    #[serde(rename = "saved_KnownContent")]
+    pub saved_known_content: u64,
+    /// Captures without bytes because nothing had changed.
+    pub revisits: u64,
+    /// Captures that are no documents by their status.
+    #[serde(rename = "skipped_Status")]
+    pub skipped_status: u64,
+    /// Records, lines and bytes that could not be made sense of.
+    #[serde(rename = "skipped_Records")]
+    pub skipped_records: u64,
+    /// Containers that were opened.
+    pub containers: u64,
+    /// Bytes that were read.
+    #[serde(rename = "bytes_Read")]
+    pub bytes_read: u64,
+    /// Bytes of documents that are new in the collection.
+    #[serde(rename = "bytes_Saved")]
+    pub bytes_saved: u64,
+}
+
+impl ImportCounters {
+    /// Counts what a capture was.
+    pub fn count(&mut self, row: &CaptureRow, outcome: CaptureOutcome) {
+        match outcome {
+            _ if row.content == ContentRow::EdgeOnly => {}
+            CaptureOutcome::New => self.saved_new += 1,
+            CaptureOutcome::NewUrl => {
+                self.saved_new += 1;
+                self.saved_known_content += 1;
+            }
+            CaptureOutcome::NewVersion => {
+                self.saved_duplicate += 1;
+                self.saved_new_version += 1;
+            }
+            CaptureOutcome::Older | CaptureOutcome::Unchanged => self.saved_duplicate += 1,
+            CaptureOutcome::Revisited | CaptureOutcome::RevisitUnknown => self.revisits += 1,
+        }
+    }
+}
+
+impl AddAssign for ImportCounters {
+    fn add_assign(&mut self, other: Self) {
+        // Without `..`, so that a new counter is not forgotten here.
+        let Self {
+            all,
+            saved_new,
+            saved_duplicate,
+            filtered,
+            filtered_mtf,
+            filtered_dcf,
+            failed_text_extract,
+            failed_file_not_found,
+            failed_pdf_file_not_found,
+            filtered_url,
+            failed_read,
+            failed_save,
+            saved_new_version,
+            saved_known_content,
+            revisits,
+            skipped_status,
+            skipped_records,
+            containers,
+            bytes_read,
+            bytes_saved,
+        } = other;
+        self.all += all;
+        self.saved_new += saved_new;
+        self.saved_duplicate += saved_duplicate;
+        self.filtered += filtered;
+        self.filtered_mtf += filtered_mtf;
+        self.filtered_dcf += filtered_dcf;
+        self.failed_text_extract += failed_text_extract;
+        self.failed_file_not_found += failed_file_not_found;
+        self.failed_pdf_file_not_found += failed_pdf_file_not_found;
+        self.filtered_url += filtered_url;
+        self.failed_read += failed_read;
+        self.failed_save += failed_save;
+        self.saved_new_version += saved_new_version;
+        self.saved_known_content += saved_known_content;
+        self.revisits += revisits;
+        self.skipped_status += skipped_status;
+        self.skipped_records += skipped_records;
+        self.containers += containers;
+        self.bytes_read += bytes_read;
+        self.bytes_saved += bytes_saved;
+    }
+}

@@ -1,0 +1,234 @@
+//! What is told of imports: entries like those of the history, and what was skipped.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ImportCounters, SourcePosition};
+use crate::conditions::{Conditions, containing};
+use crate::database::{Row, Transaction};
+use crate::rows::batch;
+use crate::{Catalog, Error, owner};
+
+/// How an import stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ImportState {
+    /// It has begun and not ended, or its process was killed.
+    Running,
+    /// All of its sources were read.
+    Ok,
+    /// It came to its end, but something had to be left out.
+    Incomplete,
+    /// It did not come to its end, and can be gone on with.
+    Failed,
+}
+
+/// An import.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImportEntry {
+    /// Its number.
+    pub id: i64,
+    /// The number of the job that it belongs to; a command has none.
+    pub job: Option<i64>,
+    /// The number of the schedule that it belongs to.
+    pub schedule: Option<i64>,
+    /// The process that has it, or had it last, in words.
+    pub worker: String,
+    /// What it was begun with: JSON.
+    pub parameters: String,
+    /// How it stands.
+    pub state: ImportState,
+    /// When it began, in seconds.
+    pub started: i64,
+    /// When it ended, in seconds.
+    pub ended: Option<i64>,
+    /// How often it was begun: more than once if it was gone on with.
+    pub attempts: i64,
+    /// What was counted.
+    pub counters: ImportCounters,
+    /// Why it failed or what was left out.
+    pub reason: Option<String>,
+    /// How far its sources were read.
+    pub sources: Vec<SourcePosition>,
+}
+
+/// Which imports are wanted.
+#[derive(Debug, Clone)]
+pub struct ImportQuery {
+    /// Those that stand so.
+    pub state: Option<ImportState>,
+    /// Those of one job.
+    pub job: Option<i64>,
+    /// Those of one schedule.
+    pub schedule: Option<i64>,
+    /// Those that began then or later, in seconds.
+    pub since: Option<i64>,
+    /// Those that began then or earlier, in seconds.
+    pub until: Option<i64>,
+    /// Those with this text in their reason.
+    pub text: Option<String>,
+    /// Those with a smaller number, for the next page.
+    pub before: Option<i64>,
+    /// How many at most.
+    pub limit: u64,
+}
+
+/// Something that was skipped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ImportWarning {
+    /// The file that it is in.
+    pub file: String,
+    /// Where in the file, if that is known.
+    pub offset: Option<u64>,
+    /// What happened, in words.
+    pub reason: String,
+}
+
+impl Default for ImportQuery {
+    fn default() -> Self {
+        Self {
+            state: None,
+            job: None,
+            schedule: None,
+            since: None,
+            until: None,
+            text: None,
+            before: None,
+            limit: 100,
+        }
+    }
+}
+
+impl Catalog {
+    /// Imports, the newest first.
+    pub async fn imports(&self, query: &ImportQuery) -> Result<Vec<ImportEntry>, Error> {
+        let (sql, values) = query.statement();
+        let mut transaction = self.database.read().await?;
+        let rows = transaction.rows(&sql, values).await?;
+        let mut entries: Vec<_> = rows.iter().map(entry).collect::<Result<_, _>>()?;
+        add_sources(&mut transaction, &mut entries).await?;
+        Ok(entries)
+    }
+
+    /// One import.
+    pub async fn import(&self, id: i64) -> Result<Option<ImportEntry>, Error> {
+        find(&mut self.database.read().await?, id).await
+    }
+
+    /// A page of what an import skipped: those behind a number, each with its own.
+    pub async fn import_warnings(
+        &self,
+        import: i64,
+        after: i64,
+        limit: u64,
+    ) -> Result<Vec<(i64, ImportWarning)>, Error> {
+        let sql = "SELECT id, file, file_offset, reason FROM import_warning
+             WHERE import_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+        let values = [import.into(), after.into(), limit.into()];
+        let rows = self.database.read().await?.rows(sql, values).await?;
+        rows.iter()
+            .map(|row| Ok((row.integer("id")?, warning(row)?)))
+            .collect()
+    }
+}
+
+impl ImportQuery {
+    fn statement(&self) -> (String, Vec<crate::database::Value>) {
+        let mut conditions = Conditions::default();
+        conditions.only("state = $n", self.state.map(ImportState::name));
+        conditions.only("job_id = $n", self.job);
+        conditions.only("schedule_id = $n", self.schedule);
+        conditions.only("started >= $n", self.since);
+        conditions.only("started <= $n", self.until);
+        conditions.only(
+            "lower(reason) LIKE $n ESCAPE '!'",
+            self.text.as_deref().map(containing),
+        );
+        conditions.only("id < $n", self.before);
+        conditions.some(SELECT, "ORDER BY id DESC", self.limit)
+    }
+}
+
+pub(super) const SELECT: &str = "SELECT id, job_id, schedule_id, parameters, state, started, ended, lease_owner, \
+     lease_token, keep_versions, counters, reason, reserved, lease_until - {now} AS lease_left FROM import";
+
+pub(super) async fn find(
+    transaction: &mut Transaction,
+    id: i64,
+) -> Result<Option<ImportEntry>, Error> {
+    let sql = format!("{SELECT} WHERE id = $1");
+    let Some(row) = transaction.row(&sql, [id.into()]).await? else {
+        return Ok(None);
+    };
+    let mut entries = [entry(&row)?];
+    add_sources(transaction, &mut entries).await?;
+    let [entry] = entries;
+    Ok(Some(entry))
+}
+
+fn entry(row: &Row) -> Result<ImportEntry, Error> {
+    Ok(ImportEntry {
+        id: row.integer("id")?,
+        job: row.maybe_integer("job_id")?,
+        schedule: row.maybe_integer("schedule_id")?,
+        worker: owner::described(&row.text("lease_owner")?),
+        parameters: row.text("parameters")?,
+        state: ImportState::parse(&row.text("state")?),
+        started: row.integer("started")?,
+        ended: row.maybe_integer("ended")?,
+        attempts: row.integer("lease_token")?,
+        counters: serde_json::from_str(&row.text("counters")?).unwrap_or_default(),
+        reason: row.maybe_text("reason")?,
+        sources: Vec::new(),
+    })
+}
+
+async fn add_sources(
+    transaction: &mut Transaction,
+    entries: &mut [ImportEntry],
+) -> Result<(), Error> {
+    let ids: Vec<_> = entries.iter().map(|entry| (entry.id,)).collect();
+    let sql = "SELECT import_id, source, position, done FROM import_source
+         WHERE import_id {integers($1)} ORDER BY import_id, number";
+    for row in transaction.rows(sql, [batch(&ids)]).await? {
+        let import = row.integer("import_id")?;
+        let source = SourcePosition {
+            source: row.text("source")?,
+            position: row.count("position")?,
+            done: row.flag("done")?,
+        };
+        let entry = entries.iter_mut().find(|entry| entry.id == import);
+        entry
+            .into_iter()
+            .for_each(|entry| entry.sources.push(source.clone()));
+    }
+    Ok(())
+}
+
+fn warning(row: &Row) -> Result<ImportWarning, Error> {
+    let offset = row.maybe_integer("file_offset")?;
+    Ok(ImportWarning {
+        file: row.text("file")?,
+        offset: offset.and_then(|offset| offset.try_into().ok()),
+        reason: row.text("reason")?,
+    })
+}
+
+impl ImportState {
+    /// All there are.
+    pub const ALL: [Self; 4] = [Self::Running, Self::Ok, Self::Incomplete, Self::Failed];
+
+    /// Its name, in small letters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ok => "ok",
+            Self::Incomplete => "incomplete",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn parse(name: &str) -> Self {
+        let found = Self::ALL.into_iter().find(|state| state.name() == name);
+        found.unwrap_or(Self::Failed)
+    }
+}

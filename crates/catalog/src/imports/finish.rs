@@ -1,0 +1,103 @@
+//! How an import ends: by whoever does it, or by others who find that nobody does.
+
+use super::entry::find;
+use super::lease::keep;
+use super::{Import, ImportCounters, ImportEntry, ImportState};
+use crate::database::Transaction;
+use crate::ends::settle;
+use crate::jobs::{self, lock_queue};
+use crate::{Catalog, Error, JobEnd, NewJob};
+
+/// How an import ends.
+#[derive(Debug, Clone)]
+pub struct FinishImport {
+    /// `Ok`, `Incomplete` or `Failed`.
+    pub state: ImportState,
+    /// Why it failed or what was left out.
+    pub reason: Option<String>,
+    /// What was counted since the last group.
+    pub counters: ImportCounters,
+    /// How its job ends, in the same moment; without it the job goes on.
+    pub job: Option<JobEnd>,
+    /// Jobs that follow; not put into the queue if the job of this import is tried again.
+    pub follow_ups: Vec<NewJob>,
+}
+
+impl FinishImport {
+    /// An import that came to this end, and its job to none.
+    pub fn new(state: ImportState) -> Self {
+        Self {
+            state,
+            reason: None,
+            counters: ImportCounters::default(),
+            job: None,
+            follow_ups: Vec::new(),
+        }
+    }
+}
+
+impl Catalog {
+    /// Ends an import, and its job with it. One that failed can be gone on with.
+    pub async fn finish_import(
+        &self,
+        mut import: Import,
+        finish: &FinishImport,
+    ) -> Result<ImportEntry, Error> {
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        keep(&mut transaction, &import).await?;
+        import.counters += finish.counters;
+        let sql = "UPDATE import SET state = $2, ended = {now}, reason = $3, counters = $4, pinned = NULL,
+                 lease_until = {now}, reserved = CASE WHEN $2 = 'failed' THEN reserved END,
+                 superfluous = CASE WHEN $2 = 'failed' THEN superfluous END
+             WHERE id = $1";
+        let values = [
+            import.id.into(),
+            finish.state.name().into(),
+            finish.reason.as_deref().into(),
+            written(&import.counters).into(),
+        ];
+        transaction.execute(sql, values).await?;
+        follow(&mut transaction, &import, finish).await?;
+        let entry = find(&mut transaction, import.id).await?;
+        transaction.commit().await?;
+        entry.ok_or(Error::ImportLost { import: import.id })
+    }
+}
+
+/// Counters as they stand in the catalog.
+pub(super) fn written(counters: &ImportCounters) -> String {
+    serde_json::to_string(counters).expect("numbers can be written")
+}
+
+/// Ends the job of an import, and puts what follows into the queue.
+async fn follow(
+    transaction: &mut Transaction,
+    import: &Import,
+    finish: &FinishImport,
+) -> Result<(), Error> {
+    if let (Some(lease), Some(end)) = (import.job, &finish.job) {
+        let state = settle(transaction, lease, end, &finish.follow_ups).await?;
+        state.ok_or(Error::ImportLost { import: import.id })?;
+        return Ok(());
+    }
+    for job in &finish.follow_ups {
+        jobs::insert(transaction, job).await?;
+    }
+    Ok(())
+}
+
+/// Ends the import of a job that its worker did not end. It can be gone on with.
+pub(crate) async fn interrupt(
+    transaction: &mut Transaction,
+    job: i64,
+    reason: &str,
+) -> Result<(), Error> {
+    let sql = "UPDATE import SET state = 'failed', ended = {now}, lease_token = lease_token + 1, reason = $2
+         WHERE job_id = $1 AND state = 'running'";
+    let reason = format!("interrupted: {reason}");
+    transaction
+        .execute(sql, [job.into(), reason.into()])
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Imports: begun or gone on with, kept alive, group after group committed, ended.
+//!
+//! An import is a row of its own, with the lease of whoever does it, as a harvest is one of the history. Several run at
+//! once; what they write is the same in whatever order their groups come, and if a group comes twice (`fold`).
+
+mod begin;
+mod capture;
+mod commit;
+mod contents;
+mod counters;
+mod documents;
+mod entry;
+mod finish;
+mod fold;
+mod grown;
+mod lease;
+mod parents;
+mod repair;
+mod reserve;
+mod retention;
+mod revisits;
+mod settle;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::JobLease;
+
+pub use self::capture::{CaptureOutcome, CaptureRow, ContentRow, ParentRow, Placement};
+pub use self::commit::{GroupCommit, GroupOutcome, Superfluous};
+pub use self::counters::ImportCounters;
+pub(crate) use self::documents::{changed, reversed};
+pub use self::entry::{ImportEntry, ImportQuery, ImportState, ImportWarning};
+pub use self::finish::FinishImport;
+pub(crate) use self::finish::interrupt;
+pub(crate) use self::lease::lock_collection;
+
+/// What is to be imported.
+#[derive(Debug, Clone)]
+pub struct NewImport {
+    /// Everything that was asked for, as JSON. With the sources, it tells whether an import is the same again.
+    pub parameters: String,
+    /// The names of the sources, in their order.
+    pub sources: Vec<String>,
+    /// Whether a document's older contents are kept.
+    pub keep_versions: bool,
+    /// How long nobody else may take it over without hearing of this process.
+    pub lease: Duration,
+    /// The job that it belongs to, as this worker has it.
+    pub job: Option<JobLease>,
+}
+
+/// An import that this process holds.
+#[derive(Debug)]
+pub struct Import {
+    pub(crate) id: i64,
+    pub(crate) token: i64,
+    pub(crate) lease: i64,
+    pub(crate) job: Option<JobLease>,
+    pub(crate) keep_versions: bool,
+    pub(crate) is_resumed: bool,
+    pub(crate) counters: ImportCounters,
+    /// How many groups were committed.
+    pub(crate) groups: i64,
+    pub(crate) positions: Vec<SourcePosition>,
+    /// The numbers that were given to contents and not committed yet, by their SHA-1.
+    pub(crate) reserved: HashMap<String, i64>,
+    /// Files that are to be removed, left by the process that had it before.
+    pub(crate) superfluous: Vec<Superfluous>,
+    /// What was known when a group was last reserved.
+    loaded: Option<documents::Loaded>,
+}
+
+/// How far a source was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SourcePosition {
+    /// The name of the source.
+    pub source: String,
+    /// All before this was committed.
+    pub position: u64,
+    /// Whether it was read to its end.
+    pub done: bool,
+}
+
+impl NewImport {
+    /// An import that keeps no versions and belongs to no job.
+    pub fn new(parameters: impl Into<String>, sources: Vec<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            sources,
+            keep_versions: false,
+            lease: Duration::from_secs(120),
+            job: None,
+        }
+    }
+}
+
+impl Import {
+    /// Its number.
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Whether an earlier process began it.
+    pub fn is_resumed(&self) -> bool {
+        self.is_resumed
+    }
+
+    /// What was counted so far, also before it was gone on with.
+    pub fn counters(&self) -> ImportCounters {
+        self.counters
+    }
+
+    /// Files that an earlier process was about to remove: nothing in the catalog speaks of them any more.
+    pub fn superfluous(&self) -> &[Superfluous] {
+        &self.superfluous
+    }
+
+    /// Numbers that were given to contents which no group brought.
+    pub fn reserved(&self) -> impl Iterator<Item = i64> {
+        self.reserved.values().copied()
+    }
+
+    /// Lets a content that is not known have a number that is free, instead of the next one.
+    pub fn prefer(&mut self, sha1: &str, number: i64) {
+        self.reserved.insert(sha1.to_owned(), number);
+    }
+
+    /// How far each source was read, in their order.
+    pub fn positions(&self) -> &[SourcePosition] {
+        &self.positions
+    }
+}

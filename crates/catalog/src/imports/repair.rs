@@ -1,0 +1,85 @@
+//! A repair: an import of what lies in the collection already. No other runs meanwhile.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::begin::begin;
+use super::lease::lock_collection;
+use super::{Import, NewImport, Superfluous};
+use crate::database::Transaction;
+use crate::jobs::lock_queue;
+use crate::{Catalog, Error};
+
+impl Catalog {
+    /// Begins a repair of the collection, or goes on with one that was killed. Refused while an import is running, and no
+    /// import begins before it is finished or its process is gone.
+    ///
+    /// It keeps older contents as versions. Imports that did not come to their end have no numbers any more: what they
+    /// had placed is a file without a row like others. Tells which files they were about to remove.
+    pub async fn begin_repair(&self, lease: Duration) -> Result<(Import, Vec<Superfluous>), Error> {
+        let new = NewImport {
+            keep_versions: true,
+            lease,
+            ..NewImport::new("{\"verify\":\"repair\"}", vec!["the collection".to_owned()])
+        };
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        lock_collection(&mut transaction).await?;
+        let mut import = begin(&mut transaction, &new, true).await?;
+        let superfluous = superfluous(&mut transaction).await?;
+        let sql = "UPDATE import SET reserved = NULL, pinned = NULL
+             WHERE reserved IS NOT NULL OR pinned IS NOT NULL";
+        transaction.execute(sql, []).await?;
+        import.reserved.clear();
+        import.superfluous.clear();
+        transaction.commit().await?;
+        Ok((import, superfluous))
+    }
+
+    /// Forgets which files imports were about to remove: they are removed.
+    pub async fn forget_superfluous(&self) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "UPDATE import SET superfluous = NULL
+             WHERE superfluous IS NOT NULL AND (state <> 'running' OR exclusive = 1)";
+        transaction.execute(sql, []).await?;
+        transaction.commit().await
+    }
+
+    /// Numbers whose files imports that are running are about to speak of, or to remove.
+    pub async fn promised_numbers(&self) -> Result<HashSet<i64>, Error> {
+        let sql = "SELECT reserved, superfluous FROM import WHERE state = 'running'";
+        let rows = self.database.read().await?.rows(sql, []).await?;
+        let mut numbers = HashSet::new();
+        for row in rows {
+            let reserved = row.maybe_text("reserved")?.unwrap_or_default();
+            let reserved: std::collections::HashMap<String, i64> =
+                serde_json::from_str(&reserved).unwrap_or_default();
+            numbers.extend(reserved.into_values());
+            let superfluous = row.maybe_text("superfluous")?.unwrap_or_default();
+            let superfluous: Vec<Superfluous> =
+                serde_json::from_str(&superfluous).unwrap_or_default();
+            numbers.extend(superfluous.iter().map(|file| file.number));
+        }
+        Ok(numbers)
+    }
+}
+
+/// Files that are to be removed, and that no content has.
+async fn superfluous(transaction: &mut Transaction) -> Result<Vec<Superfluous>, Error> {
+    let sql = "SELECT superfluous FROM import WHERE superfluous IS NOT NULL";
+    let mut all: Vec<Superfluous> = Vec::new();
+    for row in transaction.rows(sql, []).await? {
+        let some: Vec<Superfluous> =
+            serde_json::from_str(&row.text("superfluous")?).unwrap_or_default();
+        all.extend(some);
+    }
+    let mut free = Vec::new();
+    for file in all {
+        let sql = "SELECT id FROM content WHERE id = $1";
+        let row = transaction.row(sql, [file.number.into()]).await?;
+        if row.is_none() {
+            free.push(file);
+        }
+    }
+    Ok(free)
+}

@@ -1,0 +1,108 @@
+//! What happens to each document, live, and how far the import is: lines, and on a terminal a bar below them.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use jobs::{Fate, FateKind, ImportNews, ImportProgress};
+
+use crate::text::plain;
+
+/// Lines on stderr.
+pub(super) struct Lines {
+    bar: ProgressBar,
+    quiet: bool,
+    coloured: bool,
+    /// Whether the first progress was shown: what was read before this process is no speed of its own.
+    begun: AtomicBool,
+}
+
+impl Lines {
+    pub(super) fn new(quiet: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let bar = match quiet || !terminal {
+            true => ProgressBar::hidden(),
+            false => ProgressBar::new(0),
+        };
+        let style = ProgressStyle::with_template(
+            "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
+        );
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self {
+            bar,
+            quiet,
+            coloured: terminal && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+            begun: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn tell(&self, news: &ImportNews<'_>) {
+        match news {
+            _ if self.quiet => {}
+            ImportNews::Note(note) => self.bar.suspend(|| eprintln!("{}", plain(note))),
+            ImportNews::Fates(fates) => self.fates(fates),
+            ImportNews::Progress(progress) => self.progress(progress),
+        }
+    }
+
+    pub(super) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// Some hundred lines at once: a terminal takes them much faster than one by one.
+    fn fates(&self, fates: &[Fate]) {
+        if fates.is_empty() {
+            return;
+        }
+        let mut text = String::new();
+        for fate in fates {
+            text.push_str(&self.line(fate));
+        }
+        // Whoever does not read on does not end the import.
+        self.bar.suspend(|| {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        });
+    }
+
+    fn line(&self, fate: &Fate) -> String {
+        let (word, name) = (fate.kind.name(), plain(&fate.name));
+        let detail = match fate.detail.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", plain(&fate.detail)),
+        };
+        match self.coloured {
+            true => {
+                let colour = colour(fate.kind);
+                format!("\x1b[{colour}m{word:<10}\x1b[0m {name}{detail}\n")
+            }
+            false => format!("{word:<10} {name}{detail}\n"),
+        }
+    }
+
+    fn progress(&self, progress: &ImportProgress<'_>) {
+        self.bar.set_length(progress.total);
+        if self.begun.swap(true, Ordering::Relaxed) {
+            self.bar.set_position(progress.done);
+        } else {
+            self.bar.set_position(progress.done);
+            self.bar.reset_eta();
+        }
+        let counters = progress.counters;
+        self.bar.set_message(format!(
+            "{} captures, {} new documents",
+            counters.all, counters.saved_new
+        ));
+    }
+}
+
+/// Green is kept, blue is there already, yellow is not wanted, red could not be had.
+fn colour(kind: FateKind) -> u8 {
+    match kind {
+        FateKind::New | FateKind::KnownContent | FateKind::NewVersion => 32,
+        FateKind::Duplicate | FateKind::Revisited => 34,
+        FateKind::Filtered => 33,
+        FateKind::Failed | FateKind::Skipped => 31,
+    }
+}

@@ -1,0 +1,133 @@
+//! How an import ended: the table of counters for people, and the same as JSON.
+
+use std::process::ExitCode;
+
+use catalog::{ImportCounters, ImportState};
+use jobs::Imported;
+use serde::Serialize;
+
+use super::Import;
+use crate::output::{to_stdout, write_json};
+use crate::text::plain;
+
+/// The counters by the names of the Crawl Document Importer, and what there is beside them.
+#[derive(Serialize)]
+struct Json<'a> {
+    import: Option<i64>,
+    state: ImportState,
+    reason: Option<&'a str>,
+    #[serde(flatten)]
+    counters: &'a ImportCounters,
+    #[serde(skip_serializing_if = "Option::is_none", rename = "saved_Separate")]
+    separate: Option<u64>,
+    seconds: f64,
+    report: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verification: Option<&'a jobs::Verification>,
+}
+
+pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()> {
+    if options.json {
+        to_stdout(|out| {
+            write_json(out, &Json::new(imported))?;
+            Ok(ExitCode::SUCCESS)
+        })?;
+    }
+    if options.quiet && imported.state == ImportState::Ok {
+        return Ok(());
+    }
+    let verdict = match imported.state {
+        ImportState::Ok => "imported",
+        ImportState::Incomplete => "imported, but not everything",
+        ImportState::Failed | ImportState::Running => "not imported to the end",
+    };
+    let what = match imported.id {
+        Some(id) => format!("import {id}"),
+        None if options.dry_run => "a trial, nothing was written".to_owned(),
+        None => "an import without the database".to_owned(),
+    };
+    eprintln!("{what}: {verdict}, in {}", seconds(imported));
+    table(imported);
+    if let Some(reason) = &imported.reason {
+        eprintln!("  {}", plain(reason));
+    }
+    let verified = imported.verification.as_ref();
+    if let Some(verification) = verified.filter(|verified| verified.contents > 0) {
+        eprintln!("  {}", verification.said());
+    }
+    if let Some(report) = &imported.report {
+        eprintln!("  what was left out and why: {}", report.display());
+    }
+    if imported.state == ImportState::Failed && imported.id.is_some() {
+        eprintln!("  the same command goes on where this import ended");
+    }
+    Ok(())
+}
+
+/// All counters that the paper has, and those of ours that are not zero.
+fn table(imported: &Imported) {
+    let Ok(counters) = serde_json::to_value(imported.counters) else {
+        return;
+    };
+    for name in OF_THE_PAPER.iter().chain(&OURS) {
+        let count = counters[name].as_u64().unwrap_or_default();
+        if count > 0 || OF_THE_PAPER.contains(name) {
+            eprintln!("  {name:<22} {count:>14}");
+        }
+    }
+    if let Some(separate) = imported.separate {
+        eprintln!("  {:<22} {separate:>14}", "saved_Separate");
+    }
+}
+
+fn seconds(imported: &Imported) -> String {
+    let took = imported.took;
+    match took.as_secs() {
+        0..60 => format!("{:.1}s", took.as_secs_f64()),
+        seconds => crate::text::duration(i64::try_from(seconds).unwrap_or(i64::MAX)),
+    }
+}
+
+impl<'a> Json<'a> {
+    fn new(imported: &'a Imported) -> Self {
+        Self {
+            import: imported.id,
+            state: imported.state,
+            reason: imported.reason.as_deref(),
+            counters: &imported.counters,
+            separate: imported.separate,
+            seconds: imported.took.as_secs_f64(),
+            report: imported
+                .report
+                .as_ref()
+                .map(|path| path.display().to_string()),
+            verification: imported.verification.as_ref(),
+        }
+    }
+}
+
+/// Table 1 of the paper, in its order.
+const OF_THE_PAPER: [&str; 9] = [
+    "all",
+    "saved_New",
+    "saved_Duplicate",
+    "filtered",
+    "filtered_MTF",
+    "filtered_DCF",
+    "failed_TextExtract",
+    "failed_FileNotFound",
+    "failed_PDFFilenotFound",
+];
+const OURS: [&str; 11] = [
+    "saved_NewVersion",
+    "saved_KnownContent",
+    "revisits",
+    "containers",
+    "filtered_URL",
+    "skipped_Status",
+    "skipped_Records",
+    "failed_Read",
+    "failed_Save",
+    "bytes_Read",
+    "bytes_Saved",
+];

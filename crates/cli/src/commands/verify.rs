@@ -1,0 +1,97 @@
+//! `garner verify`: whether the catalog and the collection agree.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use jobs::{Verification, VerifyOptions};
+
+use super::LEFT_OUT;
+use super::holdings_options::HoldingsOptions;
+use crate::output::{to_stdout, write_json};
+use crate::text::plain;
+
+/// Compare the collection of documents with the catalog, byte for byte
+///
+/// Each document must have its file with the right digest and its .met file, and each file must belong to a document.
+///
+/// With --repair, .met files are written anew from the catalog, files that belong to nothing are taken in if their .met
+/// file tells what they are, and documents whose bytes are lost are marked, so that an import which meets these bytes
+/// again brings them back. Files that cannot be taken in, and those with other bytes, are moved to set-aside in the
+/// collection; what cannot be read is left as it is. No import runs meanwhile.
+///
+/// Exits with 0 if all is in order, or is by now, and with 3 if not.
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// Repair what can be repaired
+    #[arg(long)]
+    repair: bool,
+    /// How many threads read [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+    /// Say nothing if all is in order
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl Verify {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        // A catalog that is lost is made again from the files.
+        let is_there = self.holdings.data().join("documents").is_dir();
+        let holdings = match self.repair && is_there {
+            true => self.holdings.create()?,
+            false => self.holdings.open()?,
+        };
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let options = VerifyOptions {
+            repair: self.repair,
+            threads: self.jobs.map_or_else(cores, usize::from),
+        };
+        let bar = bar(self.quiet);
+        let verified = jobs::verify(&holdings, options, &|done| bar.set_position(done));
+        bar.finish_and_clear();
+        let verified = verified?;
+        if self.json {
+            to_stdout(|out| {
+                write_json(out, &verified)?;
+                Ok(ExitCode::SUCCESS)
+            })?;
+        }
+        self.tell(&verified);
+        Ok(match verified.is_well() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::from(LEFT_OUT),
+        })
+    }
+
+    fn tell(&self, verified: &Verification) {
+        for finding in &verified.findings {
+            let repair = match &finding.repair {
+                Some(repair) => format!("; {repair}"),
+                None => String::new(),
+            };
+            let (file, problem) = (plain(&finding.file), plain(&finding.problem));
+            eprintln!("{file}: {problem}{repair}");
+        }
+        if !(self.quiet && verified.is_well()) {
+            eprintln!("{}", verified.said());
+        }
+    }
+}
+
+fn bar(quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    let style =
+        ProgressStyle::with_template("{spinner} {human_pos} contents, {per_sec}, {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar
+}

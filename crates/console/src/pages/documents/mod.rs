@@ -1,0 +1,4 @@
+//! The collection: documents that imports brought.
+
+pub(crate) mod list;
+pub(crate) mod show;

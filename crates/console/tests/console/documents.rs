@@ -1,0 +1,169 @@
+//! The collection: documents that imports brought are found, read and told apart, and a search engine says what became
+//! of them.
+
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use catalog::{
+    CaptureRow, ContentRow, FinishImport, GroupCommit, ImportCounters, ImportState, ImportWarning,
+    NewImport, ParentRow, Role,
+};
+use serde_json::json;
+
+use crate::browser::TestConsole;
+
+const HOSTILE: &str = "http://a.example/<script>alert(1)</script>.pdf";
+
+/// A console on a collection of three documents, two of which have the same content.
+fn console() -> TestConsole {
+    let test = TestConsole::new();
+    let (holdings, catalog) = (&test.holdings, test.holdings.catalog());
+    let new = NewImport {
+        parameters: "{}".to_owned(),
+        sources: vec!["crawl.warc.gz".to_owned()],
+        keep_versions: false,
+        lease: Duration::from_secs(60),
+        job: None,
+    };
+    let mut import = holdings.wait(catalog.begin_import(&new)).unwrap();
+    let rows = [
+        capture("http://a.example/one.pdf", "a.example", "1", 1_000),
+        capture("http://b.example/copy.pdf", "b.example", "1", 2_000),
+        capture(HOSTILE, "a.example", "2", 3_000),
+    ];
+    let placements = holdings.wait(catalog.reserve(&mut import, &rows)).unwrap();
+    let group = GroupCommit {
+        rows: &rows,
+        placements: &placements,
+        source: 0,
+        position: 4_096,
+        source_done: true,
+        counters: ImportCounters::default(),
+        warnings: &[ImportWarning {
+            file: "crawl.warc.gz".to_owned(),
+            offset: Some(77),
+            reason: "the gzip member is damaged".to_owned(),
+        }],
+    };
+    holdings
+        .wait(catalog.commit_group(&mut import, group))
+        .unwrap();
+    let finish = FinishImport::new(ImportState::Incomplete);
+    holdings
+        .wait(catalog.finish_import(import, &finish))
+        .unwrap();
+    test
+}
+
+fn capture(url: &str, host: &str, digit: &str, crawled: i64) -> CaptureRow {
+    CaptureRow {
+        url: url.to_owned(),
+        md5: format!("{crawled:032x}"),
+        host: host.to_owned(),
+        parent: Some(ParentRow {
+            url: "http://a.example/".to_owned(),
+            md5: "f".repeat(32),
+            host: "a.example".to_owned(),
+        }),
+        depth: Some(2),
+        is_seed: Some(false),
+        crawled,
+        content: ContentRow::Bytes {
+            sha1: digit.repeat(40),
+            sha256: digit.repeat(64),
+            size: 1_234,
+            extension: "pdf".to_owned(),
+        },
+        declared_type: Some("text/plain".to_owned()),
+        sniffed_type: Some("application/pdf".to_owned()),
+        media_type: "application/pdf".to_owned(),
+        member: None,
+        source: "crawl.warc.gz at offset 0".to_owned(),
+    }
+}
+
+#[test]
+fn documents_are_found_by_what_is_known_of_them() {
+    let test = console();
+    let vic = test.with_session("vic", Role::Viewer);
+    let listed = |query: &str| {
+        let answer = vic.call(
+            Method::GET,
+            &format!("/api/v1/documents?{query}"),
+            &json!(null),
+        );
+        let items = answer.json()["items"].as_array().unwrap().clone();
+        let urls = items.iter().map(|item| item["url"].as_str().unwrap());
+        urls.map(|url| url.rsplit('/').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+
+    assert_eq!(listed("").len(), 3);
+    assert_eq!(listed("host=b.example"), ["copy.pdf"]);
+    assert_eq!(listed("text=one"), ["one.pdf"]);
+    assert_eq!(listed("state=ingested").len(), 0);
+    assert_eq!(listed("since=1970-01-01T00:30:00Z").len(), 2);
+    let page = vic.get("/documents?host=b.example");
+    page.shows(StatusCode::OK, "http://b.example/copy.pdf");
+    assert!(!page.body.contains("one.pdf"), "{}", page.body);
+    vic.get("/documents?since=x")
+        .shows(StatusCode::OK, "is not a date");
+}
+
+#[test]
+fn a_document_shows_where_it_is_from_and_where_its_content_is_met_too() {
+    let test = console();
+    let vic = test.with_session("vic", Role::Viewer);
+
+    let page = vic.get("/documents/1");
+
+    page.shows(StatusCode::OK, "000/000/001/000.000.001.pdf");
+    page.shows(StatusCode::OK, "http://b.example/copy.pdf");
+    page.shows(StatusCode::OK, "http://a.example/");
+    assert!(!page.body.contains("/documents/1/state"), "{}", page.body);
+    let hostile = vic.get("/documents?text=script");
+    assert!(!hostile.body.contains("<script>alert"), "{}", hostile.body);
+    vic.get("/documents/999")
+        .shows(StatusCode::NOT_FOUND, "999");
+}
+
+#[test]
+fn a_search_engine_says_what_became_of_documents() {
+    let test = console();
+    let engine = test.with_session("engine", Role::Operator);
+    let new = json!({"documents": [1, 2, 999], "state": "ingested"});
+
+    let answer = engine.call(Method::POST, "/api/v1/documents/state", &new);
+
+    assert_eq!(answer.json(), json!({"changed": 2}));
+    let document = engine.call(Method::GET, "/api/v1/documents/2", &json!(null));
+    assert_eq!(document.json()["state"], "ingested");
+    let answer = engine.post("/documents/1/state", &[("state", "failed")]);
+    answer.leads_to("/documents/1");
+    engine
+        .get("/documents?state=failed")
+        .shows(StatusCode::OK, "one.pdf");
+    assert_eq!(test.audit_trail()[0].entry.action, "document.state");
+    let wrong = engine.post("/documents/1/state", &[("state", "eaten")]);
+    wrong.shows(StatusCode::UNPROCESSABLE_ENTITY, "eaten");
+    let many = json!({"documents": vec![1; 10_001], "state": "failed"});
+    let answer = engine.call(Method::POST, "/api/v1/documents/state", &many);
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[test]
+fn an_import_shows_what_it_counted_and_skipped() {
+    let test = console();
+    let vic = test.with_session("vic", Role::Viewer);
+
+    vic.get("/imports").shows(StatusCode::OK, "incomplete");
+    let page = vic.get("/imports/1");
+    page.shows(StatusCode::OK, "saved_New");
+    page.shows(StatusCode::OK, "the gzip member is damaged");
+    let import = vic.call(Method::GET, "/api/v1/imports/1", &json!(null));
+    assert_eq!(import.json()["counters"]["saved_New"], 3);
+    assert_eq!(import.json()["sources"][0]["position"], 4_096);
+    let skipped = vic.call(Method::GET, "/api/v1/imports/1/skipped", &json!(null));
+    assert_eq!(skipped.json()["items"][0]["offset"], 77);
+    vic.get("/imports/999").shows(StatusCode::NOT_FOUND, "999");
+}

@@ -1,0 +1,198 @@
+//! Content codings of bodies: whether bytes have them, and their decoders.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::bufread::GzDecoder;
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::payload::invalid;
+use super::stream::Progress;
+use super::zstd::{self, Zstd};
+use crate::Limits;
+
+/// How bytes that are said to be deflated really are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deflate {
+    /// With the wrapping that HTTP asks for.
+    Wrapped,
+    /// Without it, as some servers send it.
+    Bare,
+    /// Not at all.
+    Not,
+}
+
+impl Deflate {
+    /// Finds out by inflating the beginning of a body; `is_all` says that nothing is behind it.
+    pub(super) fn of(beginning: &[u8], is_all: bool) -> Self {
+        // A sum stands at the end of what is wrapped; of bare bytes only their end tells that they were meant to be.
+        match (trial(beginning, true), trial(beginning, false)) {
+            (Some(_), _) if beginning.len() >= WRAPPED => Self::Wrapped,
+            (_, Some(Trial::Ended { left: 0 })) => Self::Bare,
+            (_, Some(Trial::Going)) if !is_all => Self::Bare,
+            _ => Self::Not,
+        }
+    }
+}
+
+enum Trial {
+    Going,
+    Ended { left: usize },
+}
+
+/// Inflates bytes; `None` if they cannot be.
+fn trial(bytes: &[u8], is_wrapped: bool) -> Option<Trial> {
+    let mut inflate = Decompress::new(is_wrapped);
+    let mut out = [0; 4096];
+    loop {
+        let (read, written) = (inflate.total_in(), inflate.total_out());
+        let rest = bytes.get(read as usize..)?;
+        let status = inflate.decompress(rest, &mut out, FlushDecompress::None);
+        let has_moved = inflate.total_in() > read || inflate.total_out() > written;
+        match status.ok()? {
+            Status::StreamEnd => {
+                let left = bytes.len() - inflate.total_in() as usize;
+                return Some(Trial::Ended { left });
+            }
+            _ if has_moved && inflate.total_out() < TRIAL => {}
+            _ => return Some(Trial::Going),
+        }
+    }
+}
+
+/// Gzip members one after the other; whatever else follows is left out, as browsers do.
+pub(super) struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Members<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self(Some(GzDecoder::new(reader)))
+    }
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(decoder) = &mut self.0 else {
+                return Ok(0);
+            };
+            let count = decoder.read(out)?;
+            if count > 0 || out.is_empty() {
+                return Ok(count);
+            }
+            let Some(mut reader) = self.0.take().map(GzDecoder::into_inner) else {
+                return Ok(0);
+            };
+            if !reader.fill_buf()?.starts_with(&super::gzip::MAGIC) {
+                return Ok(0);
+            }
+            self.0 = Some(GzDecoder::new(reader));
+        }
+    }
+}
+
+/// Frames of zstd one after the other; whatever else follows is left out.
+pub(super) struct Frames<R> {
+    reader: R,
+    zstd: Zstd,
+    /// What was read and not decoded yet: the decoder wants whole blocks.
+    buffer: Vec<u8>,
+    begin: usize,
+    is_over: bool,
+}
+
+impl<R: Read> Frames<R> {
+    pub(super) fn new(reader: R, limits: &Limits) -> Self {
+        Self {
+            reader,
+            zstd: Zstd::new(None, limits.zstd_window),
+            buffer: Vec::new(),
+            begin: 0,
+            is_over: false,
+        }
+    }
+
+    /// Reads more; `false` at the end.
+    fn more(&mut self) -> io::Result<bool> {
+        self.buffer.drain(..self.begin);
+        self.begin = 0;
+        let length = self.buffer.len();
+        if length > LONGEST {
+            return Err(invalid("the body's zstd frame is damaged"));
+        }
+        self.buffer.resize(length + PIECE, 0);
+        let count = self.reader.read(&mut self.buffer[length..]);
+        self.buffer.truncate(length + *count.as_ref().unwrap_or(&0));
+        count.map(|count| count > 0)
+    }
+}
+
+impl<R: Read> Read for Frames<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while !self.is_over && !out.is_empty() {
+            let step = self.zstd.step(&self.buffer[self.begin..], out);
+            self.begin += step.consumed;
+            match step.progress {
+                Progress::Going => {}
+                Progress::Starved => {
+                    if !self.more()? {
+                        return Err(io::Error::new(
+                            io::ErrorKind::UnexpectedEof,
+                            "the body ends in the middle of a zstd frame",
+                        ));
+                    }
+                }
+                Progress::Ended => {
+                    while self.buffer.len() - self.begin < MARK && self.more()? {}
+                    self.is_over = !zstd::begins(&self.buffer[self.begin..]);
+                    self.zstd.reset();
+                }
+                Progress::Broken(reason) | Progress::Unproven(reason) => {
+                    return Err(invalid(&format!("the body cannot be decoded: {reason}")));
+                }
+            }
+            if step.produced > 0 {
+                return Ok(step.produced);
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Head, sum and the shortest block between them.
+const WRAPPED: usize = 8;
+
+/// So much need not come out of a trial.
+const TRIAL: u64 = 64 * 1024;
+
+const PIECE: usize = 32 * 1024;
+
+/// More than a block with its head and checksum.
+const LONGEST: usize = 160 * 1024;
+
+/// How a frame begins is told by as many bytes.
+const MARK: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_only_said_to_be_deflated_is_told_apart() {
+        for text in [
+            "",
+            "x",
+            "{}",
+            "<!DOCTYPE html><html><head><title>x</title></head></html>",
+            "{\"a\": [1, 2, 3]}",
+            "%PDF-1.4\n%some bytes\n1 0 obj",
+            "Some words, and then some more of them.",
+            "body { color: red }",
+        ] {
+            assert_eq!(Deflate::of(text.as_bytes(), true), Deflate::Not, "{text}");
+            let long = text.repeat(100);
+            if long.len() > 1024 {
+                let beginning = &long.as_bytes()[..1024];
+                assert_eq!(Deflate::of(beginning, false), Deflate::Not, "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! What is done with one capture on the thread that reads it: status, URL rules, media type, containers, digests.
+//!
+//! Nothing here knows the catalog, and the order of captures does not matter, so it runs on all cores.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crawl::{Body, Capture, Kind};
+use document::container::{self, Containers};
+use document::digest::Digests;
+use document::media_type::{self, MediaType};
+use document::url::{self, Normal, Rules};
+
+use super::content_filter::{ContentFilter, Verdict};
+use super::spool::{Held, Spool, Trouble};
+use crate::harvest::said;
+
+/// The rules that captures are looked at with.
+pub(super) struct Examiner<'a> {
+    pub(super) rules: Rules,
+    pub(super) types: BTreeSet<String>,
+    pub(super) open: Containers,
+    pub(super) filter: &'a dyn ContentFilter,
+    pub(super) spool: Spool<'a>,
+    pub(super) limits: container::Limits,
+}
+
+/// What was found out about a capture.
+#[derive(Debug)]
+pub(super) enum Finding {
+    /// Documents of wanted types: one, or those in a container.
+    Documents {
+        url: Normal,
+        found: Vec<Found>,
+        /// What a container was, if it was one.
+        container: bool,
+        /// Members of it that were left out, and why.
+        left: Vec<Left>,
+    },
+    /// It was seen again.
+    Revisit(Normal),
+    /// It is not kept.
+    Left(Left),
+    /// It was not read to its end, because somebody wants the import to stop.
+    Stopped,
+    /// Nothing can be kept any more.
+    Fatal(anyhow::Error),
+}
+
+/// A document of a wanted type.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// Its path inside of a container.
+    pub(super) member: Option<String>,
+    pub(super) media_type: MediaType,
+    pub(super) digests: Digests,
+    pub(super) held: Held,
+}
+
+/// What is not kept, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Left {
+    pub(super) why: Why,
+    pub(super) reason: String,
+    pub(super) member: Option<String>,
+}
+
+/// Which counter it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    Status,
+    Url,
+    MediaType,
+    Content,
+    NoText,
+    NotFound,
+    NoneInside,
+    Unreadable,
+}
+
+impl Examiner<'_> {
+    /// Looks at a capture. A bug that one brings to light costs that one.
+    pub(super) fn examine(&self, capture: &Capture, body: &mut Body<'_>) -> Finding {
+        let examined = catch_unwind(AssertUnwindSafe(|| self.look(capture, body)));
+        match examined {
+            Ok(Ok(finding)) => finding,
+            Ok(Err(Stop::Left(left))) => Finding::Left(left),
+            Ok(Err(Stop::Stopped)) => Finding::Stopped,
+            Ok(Err(Stop::Fatal(error))) => Finding::Fatal(error),
+            Err(panic) => {
+                let reason = format!("a bug in garner: {}", said(&*panic));
+                Finding::Left(left(Why::Unreadable, reason))
+            }
+        }
+    }
+
+    fn look(&self, capture: &Capture, body: &mut Body<'_>) -> Result<Finding, Stop> {
+        if matches!(capture.kind, Kind::Revisit { .. }) {
+            return self.revisit(capture);
+        }
+        if let Some(status) = capture.status.filter(|status| !is_success(*status)) {
+            return Err(left(Why::Status, format!("status {status}")).into());
+        }
+        let url = self.url(&capture.url)?;
+        let mut head = [0; media_type::HEAD];
+        let length = fill(body, &mut head).map_err(unreadable)?;
+        let head = &head[..length];
+        let media_type = media_type::decide(capture.declared.as_deref(), head);
+        if self.types.contains(&media_type.decided) {
+            let found = self.document(&url.url, None, media_type, head, body)?;
+            return Ok(Finding::Documents {
+                url,
+                found: vec![found],
+                container: false,
+                left: Vec::new(),
+            });
+        }
+        if self.is_container(&media_type.decided, head) {
+            return self.open(url, &media_type.decided, head, body);
+        }
+        Err(self.unwanted(capture, media_type).into())
+    }
+
+    /// What was seen again has no bytes to look at, so that the server's word counts: a page or a picture is never kept.
+    fn revisit(&self, capture: &Capture) -> Result<Finding, Stop> {
+        let was_there = |status: i32| is_success(status) || status == NOT_MODIFIED;
+        if let Some(status) = capture.status.filter(|status| !was_there(*status)) {
+            return Err(left(Why::Status, format!("status {status}")).into());
+        }
+        let url = self.url(&capture.url)?;
+        let declared = capture.declared.as_deref().unwrap_or_default();
+        let is_other =
+            PAGES.contains(&declared) || PICTURES.iter().any(|kind| declared.starts_with(kind));
+        if is_other && !self.types.contains(declared) {
+            return Err(left(Why::MediaType, declared.to_owned()).into());
+        }
+        Ok(Finding::Revisit(url))
+    }
+
+    /// The URL as it is kept, unless a rule refuses it.
+    fn url(&self, url: &str) -> Result<Normal, Left> {
+        let normal = url::normalise(url).map_err(|error| left(Why::Url, error.to_string()))?;
+        match self.rules.refuses(&normal) {
+            Some(refusal) => Err(left(Why::Url, refusal.to_string())),
+            None => Ok(normal),
+        }
+    }
+
+    /// Whether documents are looked for inside. An office document is a zip archive, and a document all the same.
+    fn is_container(&self, decided: &str, head: &[u8]) -> bool {
+        self.open.opens(head) && (decided == ZIP || !head.starts_with(b"PK"))
+    }
+
+    /// What is said of a type that is not wanted. It may be a wanted one in a coding that cannot be undone.
+    fn unwanted(&self, capture: &Capture, media_type: MediaType) -> Left {
+        let declared = media_type.declared.as_ref();
+        match &capture.coding {
+            Some(coding) if declared.is_some_and(|declared| self.types.contains(declared)) => {
+                let reason = format!("the content coding {coding} cannot be undone here");
+                left(Why::Unreadable, reason)
+            }
+            _ => left(Why::MediaType, media_type.decided),
+        }
+    }
+
+    fn document(
+        &self,
+        url: &str,
+        member: Option<&str>,
+        media_type: MediaType,
+        head: &[u8],
+        rest: &mut dyn Read,
+    ) -> Result<Found, Stop> {
+        let (held, digests) = self.spool.hold(head, rest)?;
+        match self.filter.judge(url, &media_type, &held) {
+            Verdict::Accepted => Ok(Found {
+                member: member.map(str::to_owned),
+                media_type,
+                digests,
+                held,
+            }),
+            Verdict::Refused(rule) => Err(left(Why::Content, rule).into()),
+            Verdict::NoText(reason) => Err(left(Why::NoText, reason).into()),
+        }
+    }
+
+    /// Takes the documents out of a container.
+    fn open(
+        &self,
+        url: Normal,
+        decided: &str,
+        head: &[u8],
+        body: &mut Body<'_>,
+    ) -> Result<Finding, Stop> {
+        let mut found = Vec::new();
+        let mut lefts = Vec::new();
+        let mut ended = None;
+        let mut take = |path: &str, member: &mut dyn Read| {
+            match self.member(&url.url, path, member) {
+                Ok(document) => found.push(document),
+                Err(Stop::Left(left)) => lefts.push(Left {
+                    member: Some(path.to_owned()).filter(|path| !path.is_empty()),
+                    ..left
+                }),
+                Err(stop) => {
+                    ended = Some(stop);
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        let opened = container::open(head, body, self.open, &self.limits, &mut take);
+        if let Some(stop) = ended {
+            return Err(stop);
+        }
+        // A member of another type is no loss.
+        lefts.retain(|left| left.why != Why::MediaType);
+        match opened {
+            // What came before the damage is good, and a member that ran into it has said so.
+            Err(error) if lefts.is_empty() => lefts.push(left(Why::Unreadable, error.to_string())),
+            Err(_) => {}
+            Ok(opened) => {
+                for skipped in opened.skipped {
+                    let is_told = |left: &Left| left.member.as_ref() == Some(&skipped.path);
+                    if !lefts.iter().any(is_told) {
+                        lefts.push(Left {
+                            member: Some(skipped.path),
+                            ..left(Why::Unreadable, skipped.reason)
+                        });
+                    }
+                }
+            }
+        }
+        if found.is_empty() && lefts.is_empty() {
+            let reason = format!("no wanted document in {decided}");
+            return Err(left(Why::NoneInside, reason).into());
+        }
+        Ok(Finding::Documents {
+            url,
+            found,
+            container: true,
+            left: lefts,
+        })
+    }
+
+    fn member(&self, url: &str, path: &str, member: &mut dyn Read) -> Result<Found, Stop> {
+        let mut head = [0; media_type::HEAD];
+        let length = fill(member, &mut head).map_err(unreadable)?;
+        let head = &head[..length];
+        let media_type = media_type::decide(None, head);
+        if !self.types.contains(&media_type.decided) {
+            return Err(left(Why::MediaType, media_type.decided).into());
+        }
+        let path = Some(path).filter(|path| !path.is_empty());
+        self.document(url, path, media_type, head, member)
+    }
+}
+
+/// Why a capture is not looked at any further.
+enum Stop {
+    Left(Left),
+    Stopped,
+    Fatal(anyhow::Error),
+}
+
+impl From<Left> for Stop {
+    fn from(left: Left) -> Self {
+        Self::Left(left)
+    }
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Read(error) => Self::Left(unreadable(error)),
+            Trouble::Stopped => Self::Stopped,
+            Trouble::Write(error) => Self::Fatal(error),
+        }
+    }
+}
+
+pub(super) fn left(why: Why, reason: String) -> Left {
+    Left {
+        why,
+        reason,
+        member: None,
+    }
+}
+
+fn unreadable(error: io::Error) -> Left {
+    match error.kind() {
+        io::ErrorKind::NotFound => left(Why::NotFound, error.to_string()),
+        _ => left(Why::Unreadable, error.to_string()),
+    }
+}
+
+/// Whether there is a document to be had: an answer in the two hundreds that is whole, of HTTP or of FTP.
+fn is_success(status: i32) -> bool {
+    (200..300).contains(&status) && !matches!(status, 204..=206)
+}
+
+const ZIP: &str = "application/zip";
+const NOT_MODIFIED: i32 = 304;
+/// What servers do not call a document by mistake.
+const PAGES: [&str; 5] = [
+    "text/html",
+    "application/xhtml+xml",
+    "text/css",
+    "text/javascript",
+    "application/javascript",
+];
+const PICTURES: [&str; 4] = ["image/", "video/", "audio/", "font/"];
+
+/// Reads until the buffer is full or the end is there.
+fn fill(from: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while length < buffer.len() {
+        match from.read(&mut buffer[length..]) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(length)
+}

@@ -1,0 +1,202 @@
+//! The reading side of an import and the keeping side, on threads of their own: while one group is committed, the next
+//! is read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::time::Duration;
+
+use catalog::ImportCounters;
+use crawl::{Body, Capture, Limits, Place, ReadOptions, Source};
+use harvester::Stop;
+
+use super::examine::{Examiner, Finding};
+use super::gather::Gatherer;
+use super::group::Group;
+use super::news::{Fate, ImportNews, ImportProgress};
+use super::order::ImportCrawl;
+use super::sources::Sources;
+
+/// All that takes part in reading.
+pub(super) struct Flow<'a> {
+    pub(super) order: &'a ImportCrawl,
+    pub(super) sources: &'a Sources,
+    pub(super) examiner: &'a Examiner<'a>,
+    pub(super) stop: &'a Stop,
+    pub(super) limits: Limits,
+    pub(super) tell: &'a (dyn Fn(ImportNews<'_>) + Sync),
+}
+
+/// Where a source is gone on with; `None` if it is done.
+pub(super) type Start = Option<u64>;
+
+/// How the reading ended.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// Whether it was stopped before its end.
+    pub(super) stopped: bool,
+    /// Sources that a crawler still writes.
+    pub(super) still_written: Vec<String>,
+}
+
+/// What became of a group, and what is counted with it.
+pub(super) type Kept = (Vec<Fate>, ImportCounters);
+
+impl Flow<'_> {
+    /// Reads all sources and has `keep` take their groups, in order. `beat` is called now and then.
+    pub(super) fn run(
+        &self,
+        starts: &[Start],
+        keep: &mut (dyn FnMut(Group) -> anyhow::Result<Kept> + Send),
+        beat: &(dyn Fn() + Sync),
+    ) -> anyhow::Result<Read> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, groups) = mpsc::sync_channel(1);
+        let (ended, over) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            let stopping = Arc::clone(&stop);
+            scope.spawn(move || self.watch(&over, &stopping, beat));
+            let keeping = scope.spawn(move || self.keep_all(&groups, keep));
+            let read = self.read_all(starts, &stop, &sender);
+            // Without a sender the other side ends, when it has taken what there is.
+            drop(sender);
+            let kept = keeping.join();
+            drop(ended);
+            match kept {
+                Ok(kept) => kept?,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+            read
+        })
+    }
+
+    /// Passes the wish to stop on to the readers.
+    fn watch(&self, over: &Receiver<()>, stopping: &AtomicBool, beat: &(dyn Fn() + Sync)) {
+        while over.recv_timeout(A_MOMENT) == Err(RecvTimeoutError::Timeout) {
+            if self.stop.is_set() {
+                stopping.store(true, Ordering::Relaxed);
+            }
+            beat();
+        }
+    }
+
+    fn keep_all(
+        &self,
+        groups: &Receiver<Group>,
+        keep: &mut (dyn FnMut(Group) -> anyhow::Result<Kept> + Send),
+    ) -> anyhow::Result<()> {
+        let total = self.sources.length();
+        for group in groups {
+            let source = &self.sources.all[group.source];
+            let before = self.sources.all[..group.source].iter();
+            let done = before.map(Source::length).sum::<u64>() + group.position;
+            let (fates, counters) = keep(group)?;
+            (self.tell)(ImportNews::Fates(&fates));
+            (self.tell)(ImportNews::Progress(ImportProgress {
+                source: &source.name(),
+                done: done.min(total),
+                total,
+                counters: &counters,
+            }));
+        }
+        Ok(())
+    }
+
+    fn read_all(
+        &self,
+        starts: &[Start],
+        stop: &Arc<AtomicBool>,
+        groups: &SyncSender<Group>,
+    ) -> anyhow::Result<Read> {
+        let mut read = Read::default();
+        // What is refused is told once, by who begins.
+        let is_new = starts.iter().all(|start| *start == Some(0));
+        let mut refused = self.sources.refused.as_slice();
+        if !is_new {
+            refused = &[];
+        }
+        for (at, source) in self.sources.all.iter().enumerate() {
+            let Some(from) = starts.get(at).copied().unwrap_or(Some(0)) else {
+                continue;
+            };
+            let refused = std::mem::take(&mut refused);
+            let gatherer = self.gatherer(Group::new(at, from), refused, groups);
+            if !self.read_one(source, gatherer, stop, &mut read)? {
+                read.stopped = true;
+                break;
+            }
+        }
+        Ok(read)
+    }
+
+    fn gatherer<'a>(
+        &'a self,
+        mut group: Group,
+        refused: &[(PathBuf, String)],
+        groups: &'a SyncSender<Group>,
+    ) -> Gatherer<'a> {
+        for (path, reason) in refused {
+            let place = Place {
+                file: path.clone(),
+                ..Place::default()
+            };
+            group.skip(&place, reason);
+        }
+        Gatherer {
+            rules: &self.examiner.rules,
+            types: &self.examiner.types,
+            sources: self.sources,
+            crawler: self.order.crawler.as_deref(),
+            undated: None,
+            group,
+            groups,
+            fatal: None,
+            stopped: false,
+        }
+    }
+
+    /// Reads one source; whether it came to its end.
+    fn read_one(
+        &self,
+        source: &Source,
+        mut gatherer: Gatherer<'_>,
+        stop: &Arc<AtomicBool>,
+        read: &mut Read,
+    ) -> anyhow::Result<bool> {
+        let (name, from) = (source.name(), gatherer.group.position);
+        let options = ReadOptions {
+            threads: self.order.threads,
+            stop: Arc::clone(stop),
+            limits: self.limits.clone(),
+        };
+        let work = |capture: &Capture, body: &mut Body<'_>| self.examiner.examine(capture, body);
+        let ended = source.read::<Finding>(from, &options, &work, &mut |news| gatherer.take(news));
+        if let Some(error) = gatherer.fatal {
+            return Err(error);
+        }
+        if gatherer.stopped {
+            let _ = gatherer.stop();
+            return Ok(false);
+        }
+        let ended = match ended {
+            Ok(ended) => ended,
+            // One source that cannot be read does not cost the others.
+            Err(error) => {
+                gatherer.cannot_read(&name, &error.to_string());
+                let position = gatherer.group.position;
+                return Ok(gatherer.end(position).is_continue());
+            }
+        };
+        if ended.still_written {
+            read.still_written.push(name);
+        }
+        if ended.stopped || stop.load(Ordering::Relaxed) {
+            let _ = gatherer.stop();
+            return Ok(false);
+        }
+        Ok(gatherer.end(ended.position).is_continue())
+    }
+}
+
+const A_MOMENT: Duration = Duration::from_millis(100);

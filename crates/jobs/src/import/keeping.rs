@@ -1,0 +1,220 @@
+//! Keeps the documents of a group: files first, then the rows that speak of them, in one transaction with the counters
+//! and the position.
+
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use catalog::{
+    CaptureOutcome, CaptureRow, ContentRow, GroupCommit, Import, Placement, SourcePosition,
+};
+use harvester::Stop;
+use store::Collection;
+
+use super::flow::{Kept, Start};
+use super::group::{Content, Group, Told};
+use super::news::{Fate, FateKind};
+use super::spool::Held;
+use crate::Holdings;
+use crate::pulse::Pulse;
+
+/// A catalog and a collection that documents go into.
+pub(super) struct Keeping<'a> {
+    pub(super) holdings: &'a Holdings,
+    pub(super) collection: &'a Collection,
+    import: Mutex<Import>,
+    /// The pulse of the job, if it is one: who was not heard of writes no file.
+    pulse: Option<(&'a Pulse, &'a Stop)>,
+    last_beat: Mutex<Instant>,
+}
+
+impl<'a> Keeping<'a> {
+    pub(super) fn new(
+        holdings: &'a Holdings,
+        collection: &'a Collection,
+        import: Import,
+        pulse: Option<(&'a Pulse, &'a Stop)>,
+    ) -> Self {
+        Self {
+            holdings,
+            collection,
+            import: Mutex::new(import),
+            pulse,
+            last_beat: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Stores what is new in a group and commits it. Returns what became of each, in the order of the source.
+    pub(super) fn keep(&self, group: Group) -> anyhow::Result<Kept> {
+        let Group {
+            rows,
+            contents,
+            counters,
+            warnings,
+            told,
+            source,
+            position,
+            source_done,
+            ..
+        } = group;
+        let catalog = self.holdings.catalog();
+        let placements = match rows.is_empty() {
+            true => Vec::new(),
+            false => self
+                .holdings
+                .wait(catalog.reserve(&mut self.lock(), &rows))?,
+        };
+        for ((row, content), placement) in rows.iter().zip(contents).zip(&placements) {
+            if let (Placement::Store { number }, Some(content)) = (placement, content) {
+                self.hold()?;
+                place(self.collection, *number, extension(row), content)?;
+            }
+        }
+        self.collection.sync()?;
+        let commit = GroupCommit {
+            rows: &rows,
+            placements: &placements,
+            source,
+            position,
+            source_done,
+            counters,
+            warnings: &warnings,
+        };
+        let mut import = self.lock();
+        let outcome = self
+            .holdings
+            .wait(catalog.commit_group(&mut import, commit))?;
+        let counters = import.counters();
+        drop(import);
+        // Nothing speaks of these any more.
+        if !outcome.superfluous.is_empty() {
+            self.hold()?;
+        }
+        for content in &outcome.superfluous {
+            self.collection.remove(content.number, &content.extension)?;
+        }
+        Ok((fates(told, &rows, &outcome.outcomes, &placements), counters))
+    }
+
+    fn hold(&self) -> anyhow::Result<()> {
+        match self.pulse {
+            Some((pulse, stop)) => Ok(pulse.hold(stop)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Where each source is gone on with.
+    pub(super) fn starts(&self) -> Vec<Start> {
+        let import = self.lock();
+        let positions = import.positions().iter();
+        let start = |at: &SourcePosition| (!at.done).then_some(at.position);
+        positions.map(start).collect()
+    }
+
+    /// Renews the lease now and then, where a group takes long. Who lost it stops.
+    pub(super) fn beat(&self, stop: &Stop) {
+        // The lease of a job is kept by the process that has it, and that of its import follows it.
+        if self.pulse.is_some() {
+            return;
+        }
+        let Ok(import) = self.import.try_lock() else {
+            // A group is being committed, which renews it.
+            return;
+        };
+        let mut last = self
+            .last_beat
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() < BEAT {
+            return;
+        }
+        *last = Instant::now();
+        let renewed = self
+            .holdings
+            .wait(self.holdings.catalog().beat_import(&import));
+        // A database that is away for a moment is noticed by who commits.
+        if let Err(catalog::Error::ImportLost { .. }) = renewed {
+            stop.set();
+        }
+    }
+
+    pub(super) fn into_import(self) -> Import {
+        let import = self.import.into_inner();
+        import.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Import> {
+        self.import.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Puts a document and its `.met` file in their places.
+pub(super) fn place(
+    collection: &Collection,
+    number: i64,
+    extension: &str,
+    content: Content,
+) -> anyhow::Result<()> {
+    let file = match content.held {
+        Held::File(file) => file,
+        Held::Memory(bytes, _share) => {
+            let mut file = collection.create()?;
+            file.write_all(&bytes)
+                .with_context(|| format!("document {number} cannot be written"))?;
+            file
+        }
+        Held::Nothing => return Ok(()),
+    };
+    collection.place(number, extension, file)?;
+    collection.write_metadata(number, extension, &content.met.to_xml())?;
+    Ok(())
+}
+
+/// How the name of a document's file ends.
+pub(super) fn extension(row: &CaptureRow) -> &str {
+    match &row.content {
+        ContentRow::Bytes { extension, .. } => extension,
+        ContentRow::Revisit { .. } | ContentRow::EdgeOnly => "",
+    }
+}
+
+/// What became of each, in the order of the source.
+pub(super) fn fates(
+    told: Vec<Told>,
+    rows: &[CaptureRow],
+    outcomes: &[CaptureOutcome],
+    placements: &[Placement],
+) -> Vec<Fate> {
+    let fates = told.into_iter().filter_map(|told| match told {
+        Told::Fate(fate) => Some(fate),
+        Told::Row(at) => fate(&rows[at], outcomes.get(at)?, placements.get(at)?),
+    });
+    fates.collect()
+}
+
+/// What became of a row, for people. A late word about a document is no news.
+fn fate(row: &CaptureRow, outcome: &CaptureOutcome, placement: &Placement) -> Option<Fate> {
+    let kind = match outcome {
+        CaptureOutcome::New => FateKind::New,
+        CaptureOutcome::NewUrl => FateKind::KnownContent,
+        CaptureOutcome::NewVersion => FateKind::NewVersion,
+        CaptureOutcome::Older | CaptureOutcome::Unchanged => FateKind::Duplicate,
+        CaptureOutcome::Revisited => FateKind::Revisited,
+        CaptureOutcome::RevisitUnknown => return None,
+    };
+    if matches!(row.content, ContentRow::EdgeOnly) {
+        return None;
+    }
+    let name = match &row.member {
+        Some(member) => format!("{}#{member}", row.url),
+        None => row.url.clone(),
+    };
+    let detail = match placement.number() {
+        Some(number) => format!("{number}, {}", row.media_type),
+        None => row.media_type.clone(),
+    };
+    Some(Fate { kind, name, detail })
+}
+
+const BEAT: Duration = Duration::from_secs(20);

@@ -1,0 +1,96 @@
+//! Where the documents of the holdings lie: in DIR/documents, or where the first import was told to put them.
+
+use std::path::{Path, PathBuf, absolute};
+
+use anyhow::{Context, bail};
+use store::{Collection, Durability};
+
+use crate::Holdings;
+
+/// Opens the collection for an import that is told to put documents at a place, or nothing of it.
+pub(super) fn for_import(
+    holdings: &Holdings,
+    wanted: Option<&str>,
+    durability: Durability,
+) -> anyhow::Result<Collection> {
+    let held = holdings.wait(holdings.catalog().collection_place())?;
+    let wanted = wanted.map(|place| named(holdings, place)).transpose()?;
+    let place = wanted.or(held).unwrap_or_default();
+    let settled = holdings.wait(holdings.catalog().settle_place(&place))?;
+    let (lie, wanted) = (directory(holdings, &settled), directory(holdings, &place));
+    if settled != place && !is_same(&lie, &wanted) {
+        bail!(
+            "the documents of this catalog lie in `{}`, not in `{}`; leave import.collection out, or use another catalog",
+            lie.display(),
+            wanted.display()
+        );
+    }
+    let collection = open(holdings, &lie, durability)?;
+    let greatest = collection.greatest_number()?;
+    let next = holdings.wait(holdings.catalog().next_number())?;
+    if let Some(greatest) = greatest.filter(|greatest| *greatest >= next) {
+        bail!(
+            "document {greatest} lies in `{}`, and the catalog knows numbers below {next} only: it is older than the collection; garner verify --repair takes in what is there",
+            collection.absolute("").display()
+        );
+    }
+    Ok(collection)
+}
+
+/// Opens the collection as it is.
+pub(super) fn of_holdings(holdings: &Holdings) -> anyhow::Result<Collection> {
+    open(holdings, &documents_directory(holdings)?, Durability::Page)
+}
+
+/// Where the documents of the holdings lie.
+pub fn documents_directory(holdings: &Holdings) -> anyhow::Result<PathBuf> {
+    let place = holdings.wait(holdings.catalog().collection_place())?;
+    Ok(directory(holdings, &place.unwrap_or_default()))
+}
+
+/// A directory that is not there has lost its documents, or its disk: nothing is made in its place.
+fn open(
+    holdings: &Holdings,
+    directory: &Path,
+    durability: Durability,
+) -> anyhow::Result<Collection> {
+    let has_contents = || holdings.wait(holdings.catalog().contents_from(0, 1));
+    if !directory.exists() && !has_contents()?.is_empty() {
+        bail!(
+            "the collection `{}` is not there; is a disk not mounted?",
+            directory.display()
+        );
+    }
+    Ok(Collection::open(directory, durability)?)
+}
+
+/// A place as the catalog keeps it.
+fn named(holdings: &Holdings, place: &str) -> anyhow::Result<String> {
+    if place.contains("://") {
+        bail!("documents cannot go to `{place}` yet; name a directory as import.collection");
+    }
+    let path = absolute(place).with_context(|| format!("`{place}` is no directory"))?;
+    // The data directory can be moved with all that is in it.
+    if path == absolute(directory(holdings, ""))? {
+        return Ok(String::new());
+    }
+    match path.into_os_string().into_string() {
+        Ok(path) => Ok(path),
+        Err(_) => {
+            bail!("`{place}` cannot be kept as text; name another directory as import.collection")
+        }
+    }
+}
+
+/// Whether two names are those of one directory.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(one).is_some_and(|path| real(other) == Some(path))
+}
+
+fn directory(holdings: &Holdings, place: &str) -> PathBuf {
+    match place {
+        "" => holdings.directory().join("documents"),
+        place => PathBuf::from(place),
+    }
+}

@@ -1,0 +1,164 @@
+//! An import without the database: documents go to a folder of their own, laid out as a collection is, and the same bytes
+//! are kept once.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::bail;
+use catalog::{CaptureOutcome, CaptureRow, ImportCounters, Placement};
+use crawl::Limits;
+use harvester::Stop;
+use rustix::fs::{FlockOperation, flock};
+use store::{Collection, FileKind};
+
+use super::flow::{Flow, Kept};
+use super::group::{Content, Group};
+use super::keeping::{extension, fates, place};
+use super::met::Met;
+use super::news::ImportNews;
+use super::order::ImportCrawl;
+use super::report::Report;
+use super::seen::Seen;
+use super::sources::Sources;
+use super::{Imported, examiner, rules};
+
+/// Imports into a folder. What is there already, by an earlier import into the same, is not written again.
+pub fn import_separately(
+    directory: &Path,
+    order: &ImportCrawl,
+    stop: &Stop,
+    tell: &(dyn Fn(ImportNews<'_>) + Sync),
+) -> anyhow::Result<Imported> {
+    let began = Instant::now();
+    let limits = Limits::default();
+    let sources = Sources::open(order, &limits)?;
+    let rules = rules(order)?;
+    let collection = Collection::open(directory, order.durability)?;
+    let _alone = alone(directory)?;
+    let mut separate = Separate::open(&collection)?;
+    let examiner = examiner(order, rules, Some(&collection), stop);
+    let flow = Flow {
+        order,
+        sources: &sources,
+        examiner: &examiner,
+        stop,
+        limits,
+        tell,
+    };
+    let path = directory.join("import-report.jsonl");
+    let mut report = None;
+    let read = flow.run(
+        &[],
+        &mut |group| {
+            Report::note(&mut report, &path, &group.warnings)?;
+            separate.keep(group)
+        },
+        &|| {},
+    )?;
+    let report = report.map(|report: Report| report.finish().map(|()| path));
+    Ok(Imported {
+        separate: Some(separate.saved),
+        report: report.transpose()?,
+        ..Imported::without_catalog(separate.counters, &read, began)
+    })
+}
+
+/// Numbers are given without a catalog, so one import at a time writes into a folder. Ends with what is returned.
+fn alone(directory: &Path) -> anyhow::Result<File> {
+    let folder = File::open(directory)?;
+    if flock(&folder, FlockOperation::NonBlockingLockExclusive).is_err() {
+        bail!(
+            "another import writes into `{}`; wait for its end, or name another folder",
+            directory.display()
+        );
+    }
+    Ok(folder)
+}
+
+/// A folder of documents.
+struct Separate<'a> {
+    collection: &'a Collection,
+    seen: Seen,
+    next: i64,
+    saved: u64,
+    counters: ImportCounters,
+}
+
+impl<'a> Separate<'a> {
+    /// Looks at what is in the folder already; each `.met` file has the digest.
+    fn open(collection: &'a Collection) -> anyhow::Result<Self> {
+        let mut separate = Self {
+            collection,
+            seen: Seen::default(),
+            next: 1,
+            saved: 0,
+            counters: ImportCounters::default(),
+        };
+        for file in collection.files() {
+            let file = file?;
+            let number = match file.kind {
+                FileKind::Metadata { number, .. } => {
+                    separate.know(&file.path)?;
+                    number
+                }
+                FileKind::Document { number, .. } | FileKind::Text { number } => number,
+                FileKind::Other => continue,
+            };
+            separate.next = separate.next.max(number + 1);
+        }
+        Ok(separate)
+    }
+
+    fn know(&mut self, path: &str) -> anyhow::Result<()> {
+        let mut xml = Vec::new();
+        let file = self.collection.read(path)?;
+        file.take(LONGEST_MET).read_to_end(&mut xml)?;
+        if let Some(met) = Met::parse(&xml) {
+            self.seen.know(&met.sha1);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, group: Group) -> anyhow::Result<Kept> {
+        self.counters += group.counters;
+        let mut outcomes = Vec::new();
+        let mut placements = Vec::new();
+        for (row, content) in group.rows.iter().zip(group.contents) {
+            let is_new = self.seen.is_new(row);
+            let outcome = self.seen.see(row);
+            let placement = match content {
+                Some(content) if is_new => self.save(row, content)?,
+                Some(_) => {
+                    self.counters.saved_known_content += 1;
+                    Placement::Nothing
+                }
+                None => {
+                    self.counters.count(row, outcome);
+                    Placement::Nothing
+                }
+            };
+            outcomes.push(match (is_new, outcome) {
+                (true, _) => CaptureOutcome::New,
+                (false, CaptureOutcome::New | CaptureOutcome::NewVersion) => CaptureOutcome::NewUrl,
+                (false, outcome) => outcome,
+            });
+            placements.push(placement);
+        }
+        self.collection.sync()?;
+        let fates = fates(group.told, &group.rows, &outcomes, &placements);
+        Ok((fates, self.counters))
+    }
+
+    fn save(&mut self, row: &CaptureRow, content: Content) -> anyhow::Result<Placement> {
+        let number = self.next;
+        self.counters.bytes_saved += content.met.size;
+        place(self.collection, number, extension(row), content)?;
+        self.next += 1;
+        self.saved += 1;
+        Ok(Placement::Store { number })
+    }
+}
+
+const LONGEST_MET: u64 = 16 << 20;

@@ -1,0 +1,205 @@
+//! What is read: the archives, or the log and the files that it names.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context, bail};
+use crawl::{Limits, LogFormat, LogIndex, LogSource, Source};
+use tempfile::NamedTempFile;
+
+use super::downloads;
+use super::order::ImportCrawl;
+use crate::harvest::digest;
+
+/// All that is read, in order.
+pub(super) struct Sources {
+    pub(super) all: Vec<Source>,
+    /// A log beside archives, for what they lack.
+    pub(super) log: Option<LogIndex>,
+    /// Files that are no crawl, and why.
+    pub(super) refused: Vec<(PathBuf, String)>,
+    /// The list of files below a directory, as it was made for this import.
+    list: Option<(NamedTempFile, PathBuf)>,
+}
+
+impl Sources {
+    /// Opens everything that an order names. What is not there at all is an error; what is there and no crawl is
+    /// refused, and costs nothing of the rest.
+    pub(super) fn open(order: &ImportCrawl, limits: &Limits) -> anyhow::Result<Self> {
+        if order.paths.is_empty() && order.log.is_none() {
+            bail!("nothing to import; name archives, directories, or a log with --log");
+        }
+        let mut all = Vec::new();
+        let mut refused = Vec::new();
+        let mut directories = Vec::new();
+        for path in &order.paths {
+            let metadata = std::fs::metadata(path)
+                .with_context(|| format!("`{}` cannot be read", path.display()))?;
+            match crawl::open(path, limits) {
+                Ok(sources) if sources.is_empty() && metadata.is_dir() => {
+                    directories.push(path.clone());
+                }
+                Ok(sources) => all.extend(sources),
+                Err(error) => refused.push((path.clone(), error.to_string())),
+            }
+        }
+        let mut sources = Self {
+            all,
+            log: None,
+            refused,
+            list: None,
+        };
+        match (&order.log, &order.base_url) {
+            (Some(log), _) => sources.add_log(order, log, directories, limits)?,
+            (None, Some(base)) => sources.add_downloads(base, directories, limits)?,
+            (None, None) => sources.refuse(&directories)?,
+        }
+        if sources.all.is_empty() {
+            let reasons = sources.refused.iter().map(|(_, reason)| reason.as_str());
+            let reasons: Vec<_> = reasons.collect();
+            bail!("nothing to import: {}", reasons.join("; "));
+        }
+        Ok(sources)
+    }
+
+    fn refuse(&self, directories: &[PathBuf]) -> anyhow::Result<()> {
+        match directories.first() {
+            Some(directory) => bail!(
+                "there are no archives in `{}`; if it is a mirror, name the crawler's log with --log, and if its paths are those of URLs, name their beginning with --base-url",
+                directory.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
+    /// All files below a directory.
+    fn add_downloads(
+        &mut self,
+        base_url: &str,
+        directories: Vec<PathBuf>,
+        limits: &Limits,
+    ) -> anyhow::Result<()> {
+        let [directory] = &directories[..] else {
+            bail!(
+                "--base-url goes with one directory of files, and there are {}",
+                directories.len()
+            );
+        };
+        let list = downloads::list(directory, &mut self.refused)?;
+        let format = downloads::format(base_url, true)?;
+        let source = LogSource::open(list.path(), directory, format, limits)?;
+        self.all.push(Source::Log(source));
+        self.list = Some((list, std::path::absolute(directory)?));
+        Ok(())
+    }
+
+    fn add_log(
+        &mut self,
+        order: &ImportCrawl,
+        log: &Path,
+        mut directories: Vec<PathBuf>,
+        limits: &Limits,
+    ) -> anyhow::Result<()> {
+        let format = log_format(order)?;
+        directories.extend(order.root.clone());
+        match directories.as_slice() {
+            [] => self.log = Some(LogIndex::build(log, &format, limits)?),
+            [root] => {
+                let source = LogSource::open(log, root, format, limits)?;
+                self.all.push(Source::Log(source));
+            }
+            [first, second, ..] => bail!(
+                "a log goes with one directory of files, and `{}` and `{}` are two; import one after the other",
+                first.display(),
+                second.display()
+            ),
+        }
+        Ok(())
+    }
+
+    /// How many bytes there are to go through.
+    pub(super) fn length(&self) -> u64 {
+        self.all.iter().map(Source::length).sum()
+    }
+
+    /// The names of all, which are the same when the same is imported again.
+    pub(super) fn names(&self) -> Vec<String> {
+        let name = |source: &Source| {
+            let name = source.name();
+            let place = self.real_place(Path::new(&name)).map(Path::to_owned);
+            let place = place.map_or_else(|| std::path::absolute(&name), Ok);
+            place.map_or(name, |place| place.to_string_lossy().into_owned())
+        };
+        self.all.iter().map(name).collect()
+    }
+
+    /// A digest of how the sources begin, and of all that a list says which was made for this import.
+    pub(super) fn beginnings(&self) -> anyhow::Result<String> {
+        let mut beginnings = Vec::new();
+        for source in &self.all {
+            let name = source.name();
+            // A member of a WACZ is as old as its file.
+            let file = name.split_once('!').map_or(name.as_str(), |(file, _)| file);
+            let most = match self.real_place(Path::new(file)) {
+                Some(_) => u64::MAX,
+                None => BEGINNING,
+            };
+            let file = [name.as_str(), file]
+                .into_iter()
+                .find_map(|path| File::open(path).ok());
+            if let Some(file) = file {
+                file.take(most).read_to_end(&mut beginnings)?;
+            }
+        }
+        Ok(digest::of_bytes(&beginnings))
+    }
+
+    /// What is meant by the file of a place, where that is a list which was made for this import.
+    pub(super) fn real_place(&self, file: &Path) -> Option<&Path> {
+        let (list, directory) = self.list.as_ref()?;
+        (list.path() == file).then_some(directory)
+    }
+}
+
+/// The format that is named, or that of Heritrix.
+fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
+    if let Some(base) = &order.base_url {
+        if order
+            .log_format
+            .as_deref()
+            .is_some_and(|name| name != "ftp-list")
+        {
+            bail!("--base-url goes with lists of paths alone: --log-format ftp-list");
+        }
+        return downloads::format(base, false);
+    }
+    let Some(name) = &order.log_format else {
+        return Ok(LogFormat::heritrix());
+    };
+    let path = Path::new(name);
+    if !is_file(name) {
+        return Ok(LogFormat::named(name)?);
+    }
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("`{}` cannot be read", path.display()))?;
+    LogFormat::parse(&text).with_context(|| format!("in `{}`", path.display()))
+}
+
+/// Whether a log format is described in a file. A file that is called as one that is built in is not meant.
+pub(super) fn is_file(log_format: &str) -> bool {
+    !LogFormat::NAMES.contains(&log_format) && Path::new(log_format).is_file()
+}
+
+/// So much of a source tells it from others; records have dates and numbers of their own.
+const BEGINNING: u64 = 512;
+
+/// When a source was written, in seconds since 1970: the date of captures that have none.
+pub(super) fn written(path: &Path) -> i64 {
+    let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+    let since = modified
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(0))
+}

@@ -1,0 +1,57 @@
+//! A trial: everything is read, filtered, digested and counted, and nothing is written.
+
+use std::time::Instant;
+
+use catalog::{ImportCounters, Placement};
+use crawl::Limits;
+use harvester::Stop;
+
+use super::flow::{Flow, Kept};
+use super::group::Group;
+use super::keeping::fates;
+use super::news::ImportNews;
+use super::order::ImportCrawl;
+use super::seen::Seen;
+use super::sources::Sources;
+use super::{Imported, examiner, rules};
+
+/// Imports into nothing: the counters are those of an import into an empty collection.
+pub fn try_import(
+    order: &ImportCrawl,
+    stop: &Stop,
+    tell: &(dyn Fn(ImportNews<'_>) + Sync),
+) -> anyhow::Result<Imported> {
+    let began = Instant::now();
+    let limits = Limits::default();
+    let sources = Sources::open(order, &limits)?;
+    let examiner = examiner(order, rules(order)?, None, stop);
+    let flow = Flow {
+        order,
+        sources: &sources,
+        examiner: &examiner,
+        stop,
+        limits,
+        tell,
+    };
+    let mut seen = Seen::default();
+    let mut counters = ImportCounters::default();
+    let read = flow.run(
+        &[],
+        &mut |group| count(group, &mut seen, &mut counters),
+        &|| {},
+    )?;
+    Ok(Imported::without_catalog(counters, &read, began))
+}
+
+fn count(group: Group, seen: &mut Seen, counters: &mut ImportCounters) -> anyhow::Result<Kept> {
+    *counters += group.counters;
+    let mut outcomes = Vec::with_capacity(group.rows.len());
+    for row in &group.rows {
+        let outcome = seen.see(row);
+        counters.count(row, outcome);
+        outcomes.push(outcome);
+    }
+    let placements = vec![Placement::Nothing; group.rows.len()];
+    let fates = fates(group.told, &group.rows, &outcomes, &placements);
+    Ok((fates, *counters))
+}

@@ -1,0 +1,207 @@
+//! The collection of documents: one directory for each number, with the document, what is known of it, and its text.
+//!
+//! Number 1234567 lies in `001/234/567`: `001.234.567.pdf`, `001.234.567.pdf.met` and `001.234.567.txt`. Numbers from
+//! a thousand million on have more groups of three, so that no directory ever has more than a thousand others.
+
+mod files;
+mod greatest;
+mod name;
+mod same;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::directory::{Directory, Durability};
+use crate::{Error, NewFile, temporary};
+
+pub use self::files::{CollectionFile, CollectionFiles, FileKind};
+use self::name::{directory_of, file_of, is_extension};
+use self::same::is_same;
+
+/// The files of documents below one directory. It is shared by threads and by processes.
+///
+/// ```
+/// use std::io::Write;
+/// use store::{Collection, Durability};
+///
+/// let directory = tempfile::tempdir()?;
+/// let collection = Collection::open(directory.path(), Durability::Page)?;
+/// let mut file = collection.create()?;
+/// file.write_all(b"%PDF-1.4")?;
+/// let path = collection.place(1234567, "pdf", file)?;
+/// collection.sync()?;
+/// assert_eq!(path, "001/234/567/001.234.567.pdf");
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Collection {
+    directory: Directory,
+}
+
+impl Collection {
+    /// Opens a collection, makes its directory if need be, and removes what killed processes left half-written.
+    pub fn open(directory: &Path, durability: Durability) -> Result<Self, Error> {
+        Ok(Self {
+            directory: Directory::open(directory, durability)?,
+        })
+    }
+
+    /// The path of a document: `001/234/567/001.234.567.pdf`.
+    pub fn relative_path(number: i64, extension: &str) -> String {
+        format!("{}/{}", directory_of(number), file_of(number, extension))
+    }
+
+    /// Makes a file to be filled and then placed.
+    pub fn create(&self) -> Result<NewFile, Error> {
+        self.directory.create()
+    }
+
+    /// Puts a document that was filled at the path of its number, and returns the path. One with the same bytes may lie
+    /// there already, placed by a process that was killed; one with others stays, and that is an error.
+    pub fn place(&self, number: i64, extension: &str, file: NewFile) -> Result<String, Error> {
+        let path = checked(number, extension)?;
+        if let Some(file) = self.directory.place_new(file, Path::new(&path))? {
+            self.place_again(file, &path)?;
+        }
+        Ok(path)
+    }
+
+    /// Deals with a file that is where a new one is due.
+    fn place_again(&self, file: NewFile, path: &str) -> Result<(), Error> {
+        let error = |error| Error::io("read", &self.absolute(path), error);
+        let there = self.read(path)?;
+        // A loss of power leaves files that have their names and not yet their bytes.
+        if there.metadata().map_err(error)?.len() == 0 {
+            return self.directory.place(file, Path::new(path));
+        }
+        match is_same(file.file(), &there).map_err(error)? {
+            true => Ok(()),
+            false => Err(Error::Occupied {
+                path: self.absolute(path),
+            }),
+        }
+    }
+
+    /// Moves a document to the path of another number where no file is; whether none was.
+    pub fn renumber(&self, path: &str, number: i64, extension: &str) -> Result<bool, Error> {
+        let to = checked(number, extension)?;
+        let moved = self.directory.move_new(Path::new(path), Path::new(&to))?;
+        self.directory.prune(Path::new(path))?;
+        Ok(moved)
+    }
+
+    /// Takes a file out of the collection without losing it, and returns its path below `set-aside`.
+    pub fn set_aside(&self, path: &str) -> Result<String, Error> {
+        for attempt in 0_u32.. {
+            let to = match attempt {
+                0 => format!("{SET_ASIDE}/{path}"),
+                _ => format!("{SET_ASIDE}/{path}.{attempt}"),
+            };
+            if self.directory.move_new(Path::new(path), Path::new(&to))? {
+                self.directory.prune(Path::new(path))?;
+                return Ok(to);
+            }
+        }
+        let taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+        Err(Error::io("set aside", &self.absolute(path), taken))
+    }
+
+    /// Writes what is known of a document beside it: `001.234.567.pdf.met`.
+    pub fn write_metadata(
+        &self,
+        number: i64,
+        extension: &str,
+        metadata: &[u8],
+    ) -> Result<String, Error> {
+        let path = format!("{}{METADATA}", checked(number, extension)?);
+        self.write(path, metadata)
+    }
+
+    /// Writes the text of a document beside it: `001.234.567.txt`.
+    pub fn write_text(&self, number: i64, text: &[u8]) -> Result<String, Error> {
+        self.write(checked(number, TEXT)?, text)
+    }
+
+    /// Removes a document with what is known of it and its text, and directories that are empty then. What is gone
+    /// already is no error.
+    pub fn remove(&self, number: i64, extension: &str) -> Result<(), Error> {
+        let document = checked(number, extension)?;
+        let text = checked(number, TEXT)?;
+        // The document goes last: as long as it is there, somebody finds it and what belongs to it.
+        for path in [format!("{document}{METADATA}"), text, document.clone()] {
+            self.directory.remove(Path::new(&path))?;
+        }
+        self.directory.prune(Path::new(&document))?;
+        Ok(())
+    }
+
+    /// Removes one file, as [`Collection::files`] names it, and directories that are empty then.
+    pub fn remove_file(&self, path: &str) -> Result<bool, Error> {
+        let removed = self.directory.remove(Path::new(path))?;
+        self.directory.prune(Path::new(path))?;
+        Ok(removed)
+    }
+
+    /// Opens a file of the collection for reading.
+    pub fn read(&self, path: &str) -> Result<File, Error> {
+        self.directory.read(Path::new(path))
+    }
+
+    /// The greatest number that a file has, as far as can be told without looking at all of them.
+    pub fn greatest_number(&self) -> Result<Option<i64>, Error> {
+        greatest::number(&self.directory)
+    }
+
+    /// All files, in the order of their paths. Those whose names are not ours are among them.
+    pub fn files(&self) -> CollectionFiles<'_> {
+        CollectionFiles::new(&self.directory)
+    }
+
+    /// The files in the directory of a number.
+    pub fn files_of(&self, number: i64) -> Result<Vec<CollectionFile>, Error> {
+        let directory = directory_of(number);
+        let groups: Vec<_> = directory.split('/').map(str::to_owned).collect();
+        CollectionFiles::of(&self.directory, &groups)
+    }
+
+    /// Waits until all files written since the last time are safe on the disk, if that is wanted. To be called before
+    /// the catalog commits what it knows of them.
+    pub fn sync(&self) -> Result<(), Error> {
+        self.directory.sync()
+    }
+
+    /// Where a file is in the file system.
+    pub fn absolute(&self, path: &str) -> PathBuf {
+        self.directory.absolute(Path::new(path))
+    }
+
+    fn write(&self, path: String, bytes: &[u8]) -> Result<String, Error> {
+        let mut file = self.create()?;
+        file.write_all(bytes)
+            .map_err(|error| Error::io("written", Path::new(&path), error))?;
+        self.directory.place(file, Path::new(&path))?;
+        Ok(path)
+    }
+}
+
+/// The path of a document, if it can have one.
+fn checked(number: i64, extension: &str) -> Result<String, Error> {
+    let path = Collection::relative_path(number, extension);
+    if number < 0 || !is_extension(extension) {
+        return Err(Error::NotBelow { path: path.into() });
+    }
+    Ok(path)
+}
+
+/// Where files lie that were taken out of the collection. A `lost+found` may be the file system's own.
+const SET_ASIDE: &str = "set-aside";
+
+/// Directories in that of the collection that are none of its own.
+const NOT_OURS: [&str; 3] = [temporary::NAME, SET_ASIDE, "lost+found"];
+
+/// What stands behind the name of a document that it is known of.
+const METADATA: &str = ".met";
+
+/// How the name of a text ends.
+const TEXT: &str = "txt";

@@ -1,0 +1,22 @@
+//! `garner import` from one end to the other, and what is done with what it left. One line per file on what belongs there.
+
+/// Kill -9, stops, full disks, two at once: nothing is lost and nothing is there twice.
+mod crashes;
+/// A crawl that a test makes up.
+mod crawl;
+/// What is damaged or hostile: counted, named, and no harm to the rest.
+mod damage;
+/// Documents listed, shown, and marked by whoever ingests them.
+mod documents;
+/// Logs: beside archives, and as the list of what is in a mirror.
+mod logs;
+/// Imports as jobs: done by workers, stopped, taken over.
+mod queue;
+/// Repairs that are worth the name: catalogs that are lost or old, kills, files that cannot be read.
+mod repair;
+/// Other people's crawls.
+mod samples;
+/// Everything as it should be: counters, files, rows, options, exit codes.
+mod usual;
+/// Rows and files compared, and repaired.
+mod verify;

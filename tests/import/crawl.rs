@@ -1,0 +1,254 @@
+//! A crawl that a test makes up, and a data directory that it is imported into.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use tempfile::TempDir;
+use test_support::{Garner, files_below};
+
+use crate::command_line::{stderr, stdout};
+use crate::garner;
+
+/// A directory with a crawl and what is made of it.
+pub(crate) struct Crawl {
+    directory: TempDir,
+}
+
+/// A WARC file in the making; each record is a gzip member of its own.
+#[derive(Default)]
+pub(crate) struct Warc {
+    pub(crate) bytes: Vec<u8>,
+    /// Where each record begins.
+    pub(crate) offsets: Vec<usize>,
+}
+
+/// What an import left, without what depends on the run: which number something has depends on how captures are grouped,
+/// and that on time.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Left {
+    /// By URL and member, each row of the catalog as JSON.
+    pub(crate) documents: BTreeMap<String, Value>,
+    /// The contents.
+    pub(crate) contents: BTreeSet<Vec<u8>>,
+}
+
+impl Crawl {
+    pub(crate) fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path("data")
+    }
+
+    /// The program with arguments and this data directory, among the files of the crawl.
+    pub(crate) fn garner(&self, arguments: &[&str]) -> Garner {
+        let command = garner().args(arguments).arg("--data").arg(self.data());
+        command.current_dir(self.directory.path())
+    }
+
+    /// Imports, and gives what it printed with its exit code.
+    pub(crate) fn try_import(&self, arguments: &[&str]) -> Output {
+        let import = self.garner(&["import", "--json"]).args(arguments);
+        import.output()
+    }
+
+    /// Imports, which ends with this code, and gives the counters.
+    pub(crate) fn import(&self, code: i32, arguments: &[&str]) -> Value {
+        let output = self.try_import(arguments);
+        assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+        serde_json::from_str(&stdout(&output)).unwrap()
+    }
+
+    /// All documents as the catalog has them.
+    pub(crate) fn documents(&self) -> Vec<Value> {
+        let output = self.garner(&["documents", "list", "--json"]).output();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let lines = stdout(&output);
+        let documents = lines
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap());
+        documents.collect()
+    }
+
+    pub(crate) fn left(&self) -> Left {
+        let here = self.path("").to_str().unwrap().to_owned();
+        let documents = self.documents().into_iter().map(|mut document| {
+            let names = document.as_object_mut().unwrap();
+            for name in ["id", "import", "content", "file"] {
+                names.remove(name);
+            }
+            let source = document["source"].as_str().unwrap().replace(&here, "");
+            document["source"] = source.into();
+            (
+                format!("{} {}", document["url"], document["member"]),
+                document,
+            )
+        });
+        let files = self.files().into_iter();
+        let contents = files.filter(|(path, _)| !path.ends_with(b".met"));
+        Left {
+            documents: documents.collect(),
+            contents: contents.map(|(_, bytes)| bytes).collect(),
+        }
+    }
+
+    /// The files of the collection by their paths.
+    pub(crate) fn files(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
+        files_in(&self.data().join("documents"))
+    }
+}
+
+impl Left {
+    /// Compares, and tells the first difference only.
+    pub(crate) fn assert_is(&self, other: &Self) {
+        for (url, document) in &self.documents {
+            assert_eq!(Some(document), other.documents.get(url), "{url}");
+        }
+        assert_eq!(self.documents.len(), other.documents.len());
+        assert_eq!(self.contents.len(), other.contents.len());
+        assert!(self.contents == other.contents, "the contents differ");
+    }
+}
+
+impl Warc {
+    /// An HTTP answer.
+    pub(crate) fn response(&mut self, url: &str, date: &str, media_type: &str, body: &[u8]) {
+        self.answer(url, date, "200 OK", media_type, body);
+    }
+
+    pub(crate) fn answer(
+        &mut self,
+        url: &str,
+        date: &str,
+        status: &str,
+        media_type: &str,
+        body: &[u8],
+    ) {
+        let length = body.len();
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let block = [head.as_bytes(), body].concat();
+        let id = format!("<urn:test:{}>", self.offsets.len());
+        let headers =
+            format!("Content-Type: application/http; msgtype=response\r\nWARC-Record-ID: {id}\r\n");
+        self.record("response", url, date, &headers, &block);
+    }
+
+    /// What a crawler says of the record before: who linked to it, and how it was found.
+    pub(crate) fn metadata(&mut self, url: &str, date: &str, via: &str, path: &str) {
+        let about = format!("<urn:test:{}>", self.offsets.len() - 1);
+        let headers =
+            format!("Content-Type: application/warc-fields\r\nWARC-Concurrent-To: {about}\r\n");
+        let block = format!("via: {via}\r\nhopsFromSeed: {path}\r\n");
+        self.record("metadata", url, date, &headers, block.as_bytes());
+    }
+
+    pub(crate) fn record(
+        &mut self,
+        kind: &str,
+        url: &str,
+        date: &str,
+        headers: &str,
+        block: &[u8],
+    ) {
+        let length = block.len();
+        let head = format!(
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n{headers}Content-Length: {length}\r\n\r\n"
+        );
+        self.member(&[head.as_bytes(), block, b"\r\n\r\n"].concat());
+    }
+
+    /// Bytes as a gzip member.
+    pub(crate) fn member(&mut self, bytes: &[u8]) {
+        self.offsets.push(self.bytes.len());
+        let mut gzip = GzEncoder::new(&mut self.bytes, Compression::default());
+        gzip.write_all(bytes).unwrap();
+        gzip.finish().unwrap();
+    }
+}
+
+/// The files below a directory by their paths; of one that is not there, none.
+pub(crate) fn files_in(directory: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    if !directory.exists() {
+        return BTreeMap::new();
+    }
+    let paths = files_below(directory).into_iter();
+    let files = paths.map(|path| {
+        let file = directory.join(OsStr::from_bytes(&path));
+        (path, std::fs::read(file).unwrap_or_default())
+    });
+    files.collect()
+}
+
+/// A PDF that no other number makes.
+pub(crate) fn pdf(number: usize) -> Vec<u8> {
+    let text = format!("(paper {number}) ").repeat(20 + number % 50);
+    format!("%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Note {text} >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n")
+        .into_bytes()
+}
+
+pub(crate) fn date(number: usize) -> String {
+    let (hours, minutes, seconds) = (number / 3600 % 24, number / 60 % 60, number % 60);
+    format!("2026-03-01T{hours:02}:{minutes:02}:{seconds:02}Z")
+}
+
+/// A crawl of so many papers and as many pages, with metadata records.
+pub(crate) fn many(papers: usize) -> Warc {
+    let mut warc = Warc::default();
+    for number in 0..papers {
+        let page = format!("http://host-{}.example/", number % 7);
+        warc.response(
+            &page,
+            &date(number),
+            "text/html",
+            b"<!DOCTYPE html><p>papers</p>",
+        );
+        let url = format!("{page}papers/{number}.pdf");
+        // Some have the same bytes as another, and some are seen twice.
+        warc.response(
+            &url,
+            &date(number),
+            "application/pdf",
+            &pdf(number - number % 3),
+        );
+        warc.metadata(&url, &date(number), &page, "L");
+        if number % 5 == 0 {
+            let later = date(number + 40_000);
+            warc.response(&url, &later, "application/pdf", &pdf(number + papers));
+        }
+    }
+    warc
+}
+
+/// Where samples of other people's crawls are, if they are there.
+pub(crate) fn samples() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let samples = root.join("../shared/samples/crawl");
+    let found = samples.is_dir().then_some(samples);
+    if found.is_none() {
+        eprintln!("skipped: there are no samples");
+    }
+    found
+}

@@ -1,0 +1,123 @@
+//! Documents that were imported: listed, shown, marked.
+
+use serde_json::{Value, json};
+
+use super::crawl::{Crawl, Warc, date, many, pdf};
+use crate::command_line::{fails, prints};
+
+#[test]
+fn they_are_chosen_by_what_is_asked_for() {
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", many(14).bytes);
+    crawl.import(0, &["a.warc.gz"]);
+    let count = |arguments: &[&str]| {
+        let text = prints(
+            crawl
+                .garner(&["documents", "list"])
+                .args(arguments)
+                .output(),
+        );
+        text.lines().count()
+    };
+
+    assert_eq!(count(&[]), 14);
+    assert_eq!(count(&["--host", "HOST-1.example"]), 2);
+    assert_eq!(count(&["--type", "application/pdf"]), 14);
+    assert_eq!(count(&["--type", "text/html"]), 0);
+    assert_eq!(count(&["--state", "not-ingested"]), 14);
+    assert_eq!(count(&["--state", "ingested"]), 0);
+    assert_eq!(count(&["--text", "papers/3"]), 1);
+    assert_eq!(count(&["--since", "2026-03-01T10:00:00Z"]), 3);
+    assert_eq!(count(&["--until", "2026-03-01"]), 14);
+    assert_eq!(count(&["--until", "2026-02-28"]), 0);
+    assert_eq!(count(&["--import", "1"]), 14);
+    assert_eq!(count(&["--limit", "5"]), 5);
+    let files = prints(crawl.garner(&["documents", "list", "--files"]).output());
+    for file in files.lines() {
+        assert!(std::path::Path::new(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn one_is_found_by_its_number_and_by_any_spelling_of_its_url() {
+    let crawl = Crawl::new();
+    let mut warc = Warc::default();
+    warc.response(
+        "http://a.example/x/a%20b.pdf",
+        &date(1),
+        "application/pdf",
+        &pdf(1),
+    );
+    crawl.write("a.warc.gz", warc.bytes);
+    crawl.import(0, &["a.warc.gz"]);
+    let show = |name: &str| {
+        crawl
+            .garner(&["documents", "show", name, "--json"])
+            .output()
+    };
+
+    for name in ["1", "http://A.example:80/x/y/../a b.pdf#page=2"] {
+        let shown: Value = serde_json::from_str(&prints(show(name))).unwrap();
+        assert_eq!(shown["url"], "http://a.example/x/a%20b.pdf");
+    }
+    let text = prints(crawl.garner(&["documents", "show", "1"]).output());
+    assert!(
+        text.contains("000.000.001.pdf") && text.contains("not ingested"),
+        "{text}"
+    );
+    for name in ["2", "http://a.example/", "nonsense"] {
+        assert!(fails(&show(name)).contains("is not known"), "{name}");
+    }
+}
+
+#[test]
+fn a_state_stays_until_the_content_changes() {
+    let crawl = Crawl::new();
+    let url = "http://a.example/a.pdf";
+    for (name, day) in [("1", 1), ("2", 2)] {
+        let mut warc = Warc::default();
+        warc.response(url, &date(day), "application/pdf", &pdf(day));
+        warc.response(
+            "http://a.example/b.pdf",
+            &date(day),
+            "application/pdf",
+            &pdf(9),
+        );
+        crawl.write(&format!("{name}.warc.gz"), warc.bytes);
+    }
+    crawl.import(0, &["1.warc.gz"]);
+    let state = |number: &str| {
+        let shown = prints(
+            crawl
+                .garner(&["documents", "show", number, "--json"])
+                .output(),
+        );
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        shown["state"].clone()
+    };
+
+    let mark = |arguments: &[&str]| {
+        let marked = crawl
+            .garner(&["documents", "state"])
+            .args(arguments)
+            .output();
+        marked.status.code()
+    };
+
+    assert_eq!(mark(&["ingested", "1", "2"]), Some(0));
+    crawl.import(0, &["1.warc.gz"]);
+    assert_eq!(
+        (state("1"), state("2")),
+        (json!("ingested"), json!("ingested"))
+    );
+    crawl.import(0, &["2.warc.gz"]);
+    assert_eq!(
+        (state("1"), state("2")),
+        (json!("not_ingested"), json!("ingested"))
+    );
+
+    assert_eq!(mark(&["failed", "2"]), Some(0));
+    assert_eq!(state("2"), json!("failed"));
+    assert_eq!(mark(&["failed", "1", "77"]), Some(3));
+    assert_eq!(mark(&["eaten", "1"]), Some(2));
+}

@@ -4,14 +4,10 @@ use super::super::model::{Calibration, logistic};
 
 /// Fits the curve by Newton's method. Where there is nothing to fit, scores stand as they are.
 pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
-    let none = Calibration {
-        slope: 1.0,
-        offset: 0.0,
-    };
     let academic = scored.iter().filter(|(_, academic)| *academic).count() as f64;
     let other = scored.len() as f64 - academic;
     if academic < 5.0 || other < 5.0 {
-        return none;
+        return Calibration::NONE;
     }
     // Platt's targets: never quite 0 and 1, since the next document may be another.
     let (high, low) = ((academic + 1.0) / (academic + 2.0), 1.0 / (other + 2.0));
@@ -42,8 +38,11 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
     }
     let fine = slope.is_finite() && offset.is_finite() && slope > 0.0;
     match fine {
-        true => Calibration { slope: slope as f32, offset: offset as f32 },
-        false => none,
+        true => Calibration {
+            slope: slope as f32,
+            offset: offset as f32,
+        },
+        false => Calibration::NONE,
     }
 }
 
@@ -73,12 +72,6 @@ mod tests {
 
     #[test]
     fn nothing_to_learn_from_changes_nothing() {
-        assert_eq!(
-            platt(&[(1.0, true)]),
-            Calibration {
-                slope: 1.0,
-                offset: 0.0
-            }
-        );
+        assert_eq!(platt(&[(1.0, true)]), Calibration::NONE);
     }
 }

@@ -54,7 +54,7 @@ impl Evaluate {
             match self.json {
                 true => {
                     let mut value = serde_json::to_value(&evaluation)?;
-                    value["model"] = judgement.model.into();
+                    value["model"] = judgement.model.as_str().into();
                     value["microseconds_a_document"] = judgement.microseconds().into();
                     write_json(out, &value)?;
                 }

@@ -126,12 +126,12 @@ pub(super) const WORD_SCALE: f64 = 20.0;
 const GROUPS: [(&str, f64); 9] = [
     ("marks", 2.0),
     ("layout", 1.4),
-    ("tables", 1.4),
-    ("heading", 0.5),
-    ("identifiers", 0.5),
+    ("tables", 1.2),
+    ("heading", 0.7),
+    ("identifiers", 0.7),
     ("words", 0.5),
-    ("references", 0.35),
-    ("citations", 0.35),
-    ("symbols", 0.35),
+    ("references", 0.5),
+    ("citations", 0.5),
+    ("symbols", 0.5),
 ];
 const LEAST_DOCUMENTS: u32 = 3;

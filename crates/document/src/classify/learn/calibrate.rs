@@ -47,7 +47,7 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
 }
 
 /// To miss a paper is worse than to keep something else, which a later look can still sort out.
-const ACADEMIC_WEIGHT: f64 = 1.3;
+const ACADEMIC_WEIGHT: f64 = 1.6;
 
 #[cfg(test)]
 mod tests {

@@ -52,11 +52,10 @@ impl Classifier {
 
     /// The model as bytes of a file; none of the rule, which is no file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        let mut bytes = Vec::new();
-        if let Inner::Model(model) = &self.0 {
-            model.write(&mut bytes)?;
+        match &self.0 {
+            Inner::Model(model) => model.to_bytes(),
+            Inner::Cdi2012 => Ok(Vec::new()),
         }
-        Ok(bytes)
     }
 
     /// Tells models apart: the beginning of the digest of the file.

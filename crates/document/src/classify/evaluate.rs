@@ -34,6 +34,8 @@ pub struct Figures {
     pub documents: usize,
     /// How many of them are academic.
     pub academic: usize,
+    /// How they were taken.
+    pub confusion: Confusion,
     /// The share of right answers.
     pub accuracy: Option<f64>,
     /// The share of academic ones among those taken for academic.
@@ -48,6 +50,19 @@ pub struct Figures {
     pub expected_calibration_error: Option<f64>,
 }
 
+/// How often documents were taken for what they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Confusion {
+    /// Academic, and taken for it.
+    pub true_positive: usize,
+    /// Not academic, but taken for it.
+    pub false_positive: usize,
+    /// Not academic, and not taken for it.
+    pub true_negative: usize,
+    /// Academic, but not taken for it.
+    pub false_negative: usize,
+}
+
 /// All figures of an evaluation. `borderline` documents stand apart.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Evaluation {
@@ -56,8 +71,10 @@ pub struct Evaluation {
     pub all: Figures,
     /// Over those of them marked as hard.
     pub hard: Figures,
-    /// By field of research; `none` for those that are not academic.
+    /// By group of fields of research; `none` for those that are not academic.
     pub bucket: BTreeMap<String, Figures>,
+    /// By field of research; `general` for most that are not academic.
+    pub field: BTreeMap<String, Figures>,
     /// By subtype.
     pub subtype: BTreeMap<String, Figures>,
     /// Over borderline documents.
@@ -118,6 +135,7 @@ pub fn evaluate(judged: &[Judged], policy: &Policy) -> Evaluation {
                 .collect::<Vec<_>>(),
         ),
         bucket: grouped(&core, |example| &example.bucket),
+        field: grouped(&core, |example| &example.field),
         subtype: grouped(&core, |example| &example.subtype),
         borderline: Borderline {
             all: figures(&borderline),
@@ -186,6 +204,12 @@ fn figures(judged: &[&Judged]) -> Figures {
     Figures {
         documents: judged.len(),
         academic: taken + missed,
+        confusion: Confusion {
+            true_positive: taken,
+            false_positive: taken_wrongly,
+            true_negative: rejected,
+            false_negative: missed,
+        },
         accuracy: ratio(taken + rejected, judged.len()),
         precision,
         recall,

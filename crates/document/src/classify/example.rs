@@ -1,10 +1,8 @@
 //! Labelled documents: training data, evaluation data, and corrections made by librarians. All are lines of JSON.
 
-use std::io::{BufRead, Read};
-
 use serde::{Deserialize, Serialize};
 
-use super::{Error, Kind};
+use super::Kind;
 
 /// A labelled document.
 ///
@@ -30,9 +28,12 @@ pub struct Example {
     /// The usual cue is missing or misleads.
     #[serde(default)]
     pub hard: bool,
-    /// A field of research.
+    /// A group of fields of research.
     #[serde(default)]
     pub bucket: String,
+    /// A field of research, or `general`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
     /// Where it comes from: documents of one source never stand on both sides of a cross-validation.
     #[serde(default)]
     pub source: String,
@@ -87,48 +88,3 @@ impl Example {
         self.label == Label::Academic
     }
 }
-
-/// Calls for each line of a file of labelled documents, which may be compressed with gzip.
-pub fn read_examples(
-    reader: impl Read,
-    mut call: impl FnMut(Example) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let mut reader = std::io::BufReader::with_capacity(64 * 1024, reader);
-    let is_gzip = reader.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-    let mut reader: Box<dyn BufRead> = match is_gzip {
-        true => Box::new(std::io::BufReader::new(
-            flate2::bufread::MultiGzDecoder::new(reader),
-        )),
-        false => Box::new(reader),
-    };
-    let mut line = Vec::new();
-    for number in 1.. {
-        line.clear();
-        let read = (&mut reader)
-            .take(LONGEST + 1)
-            .read_until(b'\n', &mut line)?;
-        if read == 0 {
-            break;
-        }
-        if line.len() as u64 > LONGEST {
-            let reason = format!("it is longer than {LONGEST} bytes");
-            return Err(Error::Line {
-                line: number,
-                reason,
-            });
-        }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let example = serde_json::from_slice(&line);
-        let example = example.map_err(|error| Error::Line {
-            line: number,
-            reason: error.to_string(),
-        })?;
-        call(example)?;
-    }
-    Ok(())
-}
-
-/// A line may hold a whole book, escaped.
-const LONGEST: u64 = 256 * 1024 * 1024;

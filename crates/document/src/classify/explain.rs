@@ -26,18 +26,18 @@ pub struct Reason {
 /// All reasons, the weightiest first.
 pub(super) fn reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
     let measured = features::measure(reading);
-    let slope = model.head.calibration.slope;
-    let mut reasons = Vec::new();
-    for (index, (feature, weighed)) in features::all().iter().zip(&model.head.features).enumerate()
-    {
+    let slope = f64::from(model.head.calibration.slope);
+    let features = features::all().iter().zip(&model.head.features);
+    let reasons = features.enumerate().map(|(index, (feature, weighed))| {
         let value = weighed.value(measured.values[index]);
-        reasons.push(Reason {
+        Reason {
             weight: slope * f64::from(weighed.weight) * value,
             feature: Some(feature.name.clone()),
             said: feature.said.clone(),
             value: said(feature.form, measured.raw[index], value),
-        });
-    }
+        }
+    });
+    let mut reasons: Vec<Reason> = reasons.collect();
     reasons.extend(word_reasons(model, reading));
     reasons.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
     reasons
@@ -45,7 +45,8 @@ pub(super) fn reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
 
 /// Each word and pair of words once.
 fn word_reasons(model: &Model, reading: &Reading) -> Vec<Reason> {
-    let value = model.word_value(words::buckets(reading).len()) * model.head.calibration.slope;
+    let value =
+        model.word_value(words::buckets(reading).len()) * f64::from(model.head.calibration.slope);
     let mut found: BTreeMap<u32, Reason> = BTreeMap::new();
     words::visit(reading, |bucket, of, at_end| {
         found.entry(bucket).or_insert_with(|| {

@@ -9,6 +9,7 @@ mod classifier;
 mod error;
 mod evaluate;
 mod example;
+mod examples;
 mod explain;
 mod features;
 mod hash;
@@ -22,8 +23,11 @@ mod words;
 pub use answer::{Answer, Decision, Policy};
 pub use classifier::{CDI_2012, Classifier, cross_validate};
 pub use error::Error;
-pub use evaluate::{BORDER, Bin, Borderline, Decisions, Evaluation, Figures, Judged, evaluate};
-pub use example::{Corrected, Example, Label, read_examples};
+pub use evaluate::{
+    BORDER, Bin, Borderline, Confusion, Decisions, Evaluation, Figures, Judged, evaluate,
+};
+pub use example::{Corrected, Example, Label};
+pub use examples::read_examples;
 pub use explain::Reason;
 pub use kind::{Kind, UnknownKind};
 pub use learn::{Sample, Training};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use clap::Args;
 use document::classify::{Example, Judged, Sample, Training, cross_validate, evaluate};
 
@@ -40,6 +41,14 @@ impl Evaluate {
             true => self.by_cross_validation()?,
             false => self.by_model()?,
         };
+        if judgement.judged.is_empty() {
+            let names: Vec<_> = self
+                .data
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            bail!("there are no labelled documents in {}", names.join(", "));
+        }
         let evaluation = evaluate(&judgement.judged, &policy);
         to_stdout(|out| {
             match self.json {

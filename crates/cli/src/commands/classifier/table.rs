@@ -26,7 +26,8 @@ pub(super) fn write(
     )?;
     row(out, "all", &evaluation.all)?;
     row(out, "hard", &evaluation.hard)?;
-    group(out, "by field", &evaluation.bucket)?;
+    group(out, "by group of fields", &evaluation.bucket)?;
+    group(out, "by field", &evaluation.field)?;
     group(out, "by subtype", &evaluation.subtype)?;
     writeln!(out)?;
     row(out, "borderline", &evaluation.borderline.all)?;

@@ -23,7 +23,8 @@ pub(super) struct Train {
     /// Where to write the model
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// Corrections made by librarians, in the same format; may be given again
+    /// Corrections made by librarians, in the same format; may be given again. Each counts as five documents, and takes
+    /// the place of a document with the same text
     #[arg(long, value_name = "FILE")]
     corrections: Vec<PathBuf>,
     /// Print JSON
@@ -34,8 +35,13 @@ pub(super) struct Train {
 impl Train {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let mut samples = Vec::new();
-        for path in self.data.iter().chain(&self.corrections) {
+        for path in &self.data {
             super::read(path, |example| samples.push(Sample::new(&example)))?;
+        }
+        for path in &self.corrections {
+            super::read(path, |example| {
+                samples.push(Sample::of_correction(&example))
+            })?;
         }
         let bar = bar();
         let classifier = Classifier::train(&Training::default(), &samples, &mut |done, of| {

@@ -4,18 +4,14 @@ use super::super::model::{Calibration, logistic};
 
 /// Fits the curve by Newton's method. Where there is nothing to fit, scores stand as they are.
 pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
-    let none = Calibration {
-        slope: 1.0,
-        offset: 0.0,
-    };
     let academic = scored.iter().filter(|(_, academic)| *academic).count() as f64;
     let other = scored.len() as f64 - academic;
     if academic < 5.0 || other < 5.0 {
-        return none;
+        return Calibration::NONE;
     }
     // Platt's targets: never quite 0 and 1, since the next document may be another.
     let (high, low) = ((academic + 1.0) / (academic + 2.0), 1.0 / (other + 2.0));
-    let (mut slope, mut offset) = (1.0, 0.0);
+    let (mut slope, mut offset) = (1.0_f64, 0.0_f64);
     for _ in 0..100 {
         let (mut g0, mut g1, mut h00, mut h01, mut h11) = (0.0, 0.0, 1e-9, 0.0, 1e-9);
         for (score, academic) in scored {
@@ -41,15 +37,17 @@ pub(super) fn platt(scored: &[(f64, bool)]) -> Calibration {
         }
     }
     let fine = slope.is_finite() && offset.is_finite() && slope > 0.0;
-    if fine {
-        Calibration { slope, offset }
-    } else {
-        none
+    match fine {
+        true => Calibration {
+            slope: slope as f32,
+            offset: offset as f32,
+        },
+        false => Calibration::NONE,
     }
 }
 
 /// To miss a paper is worse than to keep something else, which a later look can still sort out.
-const ACADEMIC_WEIGHT: f64 = 1.3;
+const ACADEMIC_WEIGHT: f64 = 1.6;
 
 #[cfg(test)]
 mod tests {
@@ -74,12 +72,6 @@ mod tests {
 
     #[test]
     fn nothing_to_learn_from_changes_nothing() {
-        assert_eq!(
-            platt(&[(1.0, true)]),
-            Calibration {
-                slope: 1.0,
-                offset: 0.0
-            }
-        );
+        assert_eq!(platt(&[(1.0, true)]), Calibration::NONE);
     }
 }

@@ -42,7 +42,8 @@ pub(super) struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// The weights, and last the bias, which bears no penalty.
+    /// The weights, and last the bias. It bears a penalty as well: how many of the documents are academic says how they
+    /// were gathered, not how many will be met.
     pub(super) fn run(&self) -> Vec<f64> {
         let function = |x: &[f64], gradient: &mut [f64]| self.loss(x, gradient);
         lbfgs::minimise(vec![0.0; self.width + 1], function, MOST_STEPS)
@@ -50,14 +51,9 @@ impl Fit<'_> {
 
     fn loss(&self, x: &[f64], gradient: &mut [f64]) -> f64 {
         let mut loss = 0.0;
-        for ((gradient, x), index) in gradient.iter_mut().zip(x).zip(0..) {
-            let penalty = if index < self.width {
-                self.penalty
-            } else {
-                0.0
-            };
-            *gradient = penalty * x;
-            loss += 0.5 * penalty * x * x;
+        for (gradient, x) in gradient.iter_mut().zip(x) {
+            *gradient = self.penalty * x;
+            loss += 0.5 * self.penalty * x * x;
         }
         for row in self.rows {
             let score = row.score(x, self.dense) + x[self.width];

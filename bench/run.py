@@ -18,10 +18,12 @@ import traceback
 from pathlib import Path
 
 import apache
+import classifying
 import growth
 import harvest
 import httpd
 import importing
+import judging
 import manager
 import memory
 import pages
@@ -31,7 +33,8 @@ import scan
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
-            "harvest": harvest, "manager": manager, "import": importing}
+            "harvest": harvest, "manager": manager, "import": importing, "filter": judging,
+            "classifier": classifying}
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -30,7 +30,7 @@ Commands:
   records      List the records that are held, or those of a repository as they come
   history      List the harvests, the newest first, or tell all of one
   import       Import what crawlers left behind into a collection of documents
-  documents    List or show imported documents, or say what became of them in a search engine
+  documents    List, show or correct imported documents, or mark those that were ingested
   verify       Compare the collection of documents with the catalog, byte for byte
   schedule     Add, list, show, edit, pause, resume, run or remove schedules
   job          List, show, cancel or retry jobs
@@ -39,6 +39,9 @@ Commands:
   with-quiet   Run a command while no harvest of a repository may run
   account      Add, list or remove accounts of the console, or set their passwords
   filter       Try filter files and mapping files out
+  text         Print the text of a document: PDF, PostScript, HTML, plain text, Office
+  classify     Say whether documents are academic, and of which kind
+  classifier   Train and evaluate models that tell papers from other documents
   completions  Print completions for a shell
   man          Print the manual page of garner or of one of its commands
   help         Print this message or the help of the given subcommand(s)
@@ -596,7 +599,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 43] = [
+const COMMANDS: [&[&str]; 50] = [
     &[],
     &["serve"],
     &["explain"],
@@ -614,6 +617,7 @@ const COMMANDS: [&[&str]; 43] = [
     &["documents", "list"],
     &["documents", "show"],
     &["documents", "state"],
+    &["documents", "correct"],
     &["verify"],
     &["schedule"],
     &["schedule", "add"],
@@ -638,6 +642,12 @@ const COMMANDS: [&[&str]; 43] = [
     &["account", "password"],
     &["account", "remove"],
     &["filter", "test"],
+    &["text"],
+    &["classify"],
+    &["classifier"],
+    &["classifier", "train"],
+    &["classifier", "evaluate"],
+    &["classifier", "corrections"],
     &["completions"],
     &["man"],
 ];

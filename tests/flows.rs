@@ -16,6 +16,8 @@ mod browser;
 mod catalog_away;
 /// Creations, edits, moves and deletions become visible, with the right datestamps; none is ever missed.
 mod changes;
+/// Texts judged by the classifier; models trained and evaluated.
+mod classify;
 /// The command line: help, manual, completions, robots, configuration errors.
 mod command_line;
 /// The console in a browser, and its API.
@@ -64,6 +66,8 @@ mod repository;
 
 /// Schedules, and how they become harvests.
 mod schedule;
+/// The text of documents, and what is said of those that have none.
+mod text;
 /// Everything in one process: started, stopped, killed.
 mod up;
 /// Workers in several processes on one catalog: taken over, fenced, a database that goes away.

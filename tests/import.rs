@@ -2,6 +2,8 @@
 
 /// A collection in a store that speaks S3.
 mod bucket;
+/// Documents judged by what they say: kept, left out, set aside, remembered, corrected.
+mod content_filter;
 /// Kill -9, stops, full disks, two at once: nothing is lost and nothing is there twice.
 mod crashes;
 /// A crawl that a test makes up.
@@ -14,6 +16,8 @@ mod documents;
 mod harvested;
 /// Logs: beside archives, and as the list of what is in a mirror.
 mod logs;
+/// PDF documents made of texts.
+mod papers;
 /// Imports as jobs: done by workers, stopped, taken over.
 mod queue;
 /// Sources on other machines, fetched over FTP and SFTP.

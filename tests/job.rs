@@ -268,3 +268,30 @@ fn hooks_are_told_once_what_a_harvest_did() {
     assert_eq!(lines.collect::<Vec<_>>(), [" finished 27"]);
     assert_eq!(managed.jobs().len(), 2);
 }
+
+#[test]
+fn a_hook_does_not_outlive_a_garner_that_is_killed() {
+    let managed = Managed::new();
+    let repository = Misbehaving::start(Script::new(3, 10));
+    let told = managed.beside("told");
+    let config = format!(
+        "[[hook]]\nname = 'index'\n\
+         command = ['sh', '-c', 'echo $$ > \"$1\"; exec sleep 300', 'sh', '{}']\n",
+        told.display()
+    );
+    let config = managed.write("garner.toml", &config);
+    managed.schedule(&repository, &["--once"]);
+    let up = managed.up(&["--config", config.to_str().unwrap()]);
+    let process = || std::fs::read_to_string(&told).unwrap_or_default();
+    let sleeps = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", process().trim()));
+        status.is_ok_and(|status| {
+            status.starts_with("Name:\tsleep\n") && !status.contains("State:\tZ")
+        })
+    };
+    wait_until("the hook runs", || process().ends_with('\n') && sleeps());
+
+    up.kill();
+
+    wait_until("the hook is gone", || !sleeps());
+}

@@ -332,6 +332,10 @@ fn documents(program: &Program) {
     let ingested = json!({ "documents": [document], "state": "ingested" });
     let changed = program.post("/documents/state", none, &ingested);
     assert_eq!(changed["changed"], 1);
+    let correction = json!({ "decision": "reject", "kind": "manual" });
+    let corrected = program.post("/documents/{}/correction", document, &correction);
+    assert_eq!(corrected["state"], "set_aside");
+    assert_eq!(corrected["judgement"]["corrected"]["kind"], "manual");
 }
 
 /// Logs in as people do, and makes a token.

@@ -407,8 +407,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_read() {
     crawl.write("a.warc.gz", many(1).bytes);
     for (arguments, said) in [
         (
-            &["a.warc.gz", "--content-filter", "on"][..],
-            "no classifier",
+            &["a.warc.gz", "--accept", "2"][..],
+            "thresholds are from 0 to 1",
         ),
         (
             &["a.warc.gz", "--types", "pdf"],

@@ -40,6 +40,7 @@ async fn main() {
                 source_done: end == ROWS,
                 counters: ImportCounters::default(),
                 warnings: &[],
+                judgements: &[],
             };
             catalog.commit_group(&mut import, group).await.unwrap();
             position = end;

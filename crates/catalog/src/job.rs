@@ -15,6 +15,8 @@ pub enum JobKind {
     Hook,
     /// Imports a crawl into the collection. It is about no repository.
     Import,
+    /// Judges the documents of the collection again. It is about no repository.
+    Classify,
     /// Keeps harvests away from a repository while somebody else reads what is held of it.
     Quiet,
 }
@@ -116,7 +118,7 @@ pub struct Job {
 /// How far a job is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobProgress {
-    /// What is done: in records for a harvest, in bytes for an import.
+    /// What is done: in records for a harvest, in bytes for an import, in documents where these are judged.
     pub done: u64,
     /// What there is to be done, if that is known.
     pub total: Option<u64>,
@@ -149,6 +151,14 @@ impl NewJob {
         }
     }
 
+    /// The collection judged again, due at once and tried once. How is in its parameters: JSON.
+    pub fn classify(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Classify, None)
+        }
+    }
+
     fn of_kind(kind: JobKind, repository: Option<i64>) -> Self {
         Self {
             kind,
@@ -167,7 +177,13 @@ impl NewJob {
 
 impl JobKind {
     /// All there are.
-    pub const ALL: [Self; 4] = [Self::Harvest, Self::Hook, Self::Import, Self::Quiet];
+    pub const ALL: [Self; 5] = [
+        Self::Harvest,
+        Self::Hook,
+        Self::Import,
+        Self::Classify,
+        Self::Quiet,
+    ];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
@@ -175,6 +191,7 @@ impl JobKind {
             Self::Harvest => "harvest",
             Self::Hook => "hook",
             Self::Import => "import",
+            Self::Classify => "classify",
             Self::Quiet => "quiet",
         }
     }

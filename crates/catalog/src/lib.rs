@@ -23,6 +23,7 @@ mod imports;
 mod job;
 mod job_log;
 mod jobs;
+mod judgements;
 mod memberships;
 mod migrations;
 mod overview;
@@ -72,6 +73,10 @@ pub use imports::{
 pub use job::{Job, JobKind, JobProgress, JobState, NewJob};
 pub use job_log::{LogLevel, LogLine};
 pub use jobs::JobQuery;
+pub use judgements::{
+    Corrected, Correction, JudgedContent, Judgement, JudgementQuery, JudgementRow, KnownContent,
+    Probability,
+};
 pub use overview::{LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort};
 pub use page::{Outcome, PageCommit, RecordRow, Validation};
 pub use records::{FormatCounts, Known, Order, RecordEntry, RecordQuery};

@@ -111,6 +111,7 @@ impl Running {
             JobKind::Harvest => HARVESTED.to_owned(),
             JobKind::Hook => "being told about".to_owned(),
             JobKind::Import => "being imported".to_owned(),
+            JobKind::Classify => "being judged".to_owned(),
             JobKind::Quiet => quiet::in_words(&self.parameters),
         };
         Error::Busy {

@@ -42,11 +42,17 @@ enum Command {
     WithQuiet(commands::with_quiet::WithQuiet),
     Account(commands::account::Account),
     Filter(commands::filter::Filter),
+    Text(commands::text::Text),
+    Classify(commands::classify::Classify),
+    Classifier(commands::classifier::Classifier),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = commands::confine::run_if_asked() {
+        return code;
+    }
     let result = match Garner::parse().command {
         Command::Serve(command) => command.run(),
         Command::Explain(command) => command.run(),
@@ -65,6 +71,9 @@ fn main() -> ExitCode {
         Command::WithQuiet(command) => command.run(),
         Command::Account(command) => command.run(),
         Command::Filter(command) => command.run(),
+        Command::Text(command) => command.run(),
+        Command::Classify(command) => command.run(),
+        Command::Classifier(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     };

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use catalog::{DocumentEntry, DocumentQuery, DocumentState};
+use catalog::{Correction, DocumentEntry, DocumentQuery, DocumentState};
 use serde::Deserialize;
 
+use crate::pages::documents::correct::KINDS;
 use crate::parts::{Errors, Link};
 use crate::problem::Problem;
 use crate::schedules::moment;
@@ -19,6 +20,8 @@ pub(crate) struct DocumentFilter {
     pub(crate) host: String,
     pub(crate) media_type: String,
     pub(crate) state: String,
+    pub(crate) decision: String,
+    pub(crate) kind: String,
     pub(crate) since: String,
     pub(crate) until: String,
     pub(crate) parent: String,
@@ -53,6 +56,8 @@ impl DocumentFilter {
             parent: self.parent.parse().ok(),
             content: self.content.parse().ok(),
             import: self.import.parse().ok(),
+            decision: text(&self.decision),
+            kind: text(&self.kind),
             text: text(&self.text),
             after: self.after.parse().unwrap_or(0),
             limit,
@@ -67,6 +72,8 @@ impl DocumentFilter {
             .with("host", &self.host)
             .with("media_type", &self.media_type)
             .with("state", &self.state)
+            .with("decision", &self.decision)
+            .with("kind", &self.kind)
             .with("since", &self.since)
             .with("until", &self.until)
             .with("parent", &self.parent)
@@ -112,6 +119,10 @@ pub(crate) async fn set_state(
             "{message}; send at most {MOST_AT_ONCE}"
         )));
     }
+    if new == DocumentState::SetAside {
+        let message = "what is set aside is said by a correction of the document";
+        return Err(Problem::invalid(message.to_owned()));
+    }
     let changed = state.catalog().set_state(documents, new).await?;
     let subject = match documents {
         [one] => format!("document {one}"),
@@ -122,12 +133,53 @@ pub(crate) async fn set_state(
     Ok(changed)
 }
 
+/// Writes down what a librarian says of a document.
+pub(crate) async fn correct(
+    state: &ConsoleState,
+    who: &Who,
+    id: i64,
+    decision: &str,
+    kind: Option<&str>,
+) -> Result<Correction, Problem> {
+    let is_wanted = match decision {
+        "accept" => true,
+        "reject" => false,
+        other => {
+            let message = format!("`{other}` is neither accept nor reject");
+            return Err(Problem::invalid(message));
+        }
+    };
+    let is_known = |kind: &&str| KINDS.iter().any(|(name, _)| name == kind);
+    if let Some(kind) = kind.filter(|kind| kind.is_empty() || !is_known(kind)) {
+        return Err(Problem::invalid(format!("there is no kind `{kind}`")));
+    }
+    let correction = Correction {
+        is_wanted,
+        kind: kind.map(str::to_owned),
+        by: Some(who.account.name.clone()),
+    };
+    let corrected = state.catalog().correct(id, &correction).await?;
+    if corrected.is_none() {
+        return Err(Problem::not_found(format!("there is no document {id}")));
+    }
+    let details = match kind {
+        Some(kind) => format!("{decision}, {kind}"),
+        None => decision.to_owned(),
+    };
+    let subject = format!("document {id}");
+    state
+        .audit(who, "document.correct", subject, Some(details))
+        .await;
+    Ok(correction)
+}
+
 /// The words for states, to choose from and to show.
 pub(crate) fn state_words(state: &DocumentState) -> &'static str {
     match state {
         DocumentState::NotIngested => "not ingested",
         DocumentState::Ingested => "ingested",
         DocumentState::Failed => "failed",
+        DocumentState::SetAside => "set aside",
     }
 }
 

@@ -160,8 +160,13 @@ pub(crate) fn routes() -> Routes {
         "/documents/{id}/state",
         pages::documents::show::change_state,
     );
+    r.post(
+        "/documents/{id}/correction",
+        pages::documents::correct::change,
+    );
     operation!(r, api::documents::list);
     operation!(r, api::documents::set_state);
+    operation!(r, api::documents::correct);
     operation!(r, api::documents::show);
 
     // One's own account.

@@ -1,7 +1,10 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod classify;
+pub mod confine;
 pub mod container;
 pub mod digest;
 pub mod media_type;
+pub mod text;
 pub mod url;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod base_directory;
+mod explain;
 mod frequency;
 pub mod friends;
 mod harvest;
@@ -12,6 +13,7 @@ mod index;
 mod introduction;
 mod manager;
 mod message;
+mod model;
 mod parameters;
 mod pulse;
 mod removal;
@@ -19,18 +21,21 @@ pub mod rules;
 pub mod text;
 mod workers;
 
+pub use explain::{Explanation, explain, stored_text};
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::{Holdings, document_file};
 pub use import::{
-    Fate, FateKind, FetchProgress, FetchedSource, Finding, ImportCrawl, ImportNews, ImportProgress,
-    Imported, Verification, VerifyOptions, address, containers, documents_directory, fetch_sources,
+    Classified, ClassifyCollection, Fate, FateKind, FetchProgress, FetchedSource, Finding,
+    ImportCrawl, ImportNews, ImportProgress, Imported, TextOrder, Unsure, Verification,
+    VerifyOptions, address, classify_collection, containers, documents_directory, fetch_sources,
     import, import_report, import_separately, try_import, verify,
 };
 pub use index::index;
 pub use introduction::{SelfDescription, introduce, introduce_briefly};
 pub use manager::{ATTEMPTS, Manager, ManagerOptions, Retention};
 pub use message::message;
+pub use model::load_model;
 pub use parameters::HarvestParameters;
 pub use removal::{Removed, check_files, remove_repository};
 pub use workers::{Backoff, Bell, WorkerOptions, Workers};

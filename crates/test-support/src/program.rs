@@ -58,6 +58,13 @@ impl Garner {
         self
     }
 
+    /// Sets a variable of the environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
     /// Runs to the end.
     pub fn output(mut self) -> Output {
         self.command.output().unwrap()

@@ -49,6 +49,13 @@ impl Catalog {
         rows.iter().map(content).collect()
     }
 
+    /// How many contents there are.
+    pub async fn count_contents(&self) -> Result<u64, Error> {
+        let sql = "SELECT count(*) AS number FROM content";
+        let row = self.database.read().await?.row(sql, []).await?;
+        row.map_or(Ok(0), |row| row.count("number"))
+    }
+
     /// The content with this number.
     pub async fn content(&self, number: i64) -> Result<Option<ContentEntry>, Error> {
         let sql = format!("{SELECT} WHERE content.id = $1");

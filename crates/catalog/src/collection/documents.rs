@@ -7,7 +7,7 @@ use crate::bounded::bounded;
 use crate::conditions::{Conditions, containing};
 use crate::database::{Row, Value};
 use crate::imports::reversed;
-use crate::{Catalog, Error};
+use crate::{Catalog, Error, Judgement, judgements};
 
 /// A document of the collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +58,8 @@ pub struct DocumentEntry {
     pub source: Option<String>,
     /// The import that brought its content.
     pub import: i64,
+    /// What is known of its text, if anything is.
+    pub judgement: Option<Judgement>,
 }
 
 /// Which documents are wanted.
@@ -79,6 +81,10 @@ pub struct DocumentQuery {
     pub content: Option<i64>,
     /// Those whose content one import brought.
     pub import: Option<i64>,
+    /// Those that were decided on so, by a librarian or else by a classifier: `accept`, `unsure` or `reject`.
+    pub decision: Option<String>,
+    /// Those of one kind, as a librarian or else a classifier says.
+    pub kind: Option<String>,
     /// Those with this in their URL.
     pub text: Option<String>,
     /// Those with a greater number, for the next page.
@@ -98,6 +104,8 @@ impl Default for DocumentQuery {
             parent: None,
             content: None,
             import: None,
+            decision: None,
+            kind: None,
             text: None,
             after: 0,
             limit: 100,
@@ -108,14 +116,14 @@ impl Default for DocumentQuery {
 impl Catalog {
     /// The document with this number.
     pub async fn document(&self, id: i64) -> Result<Option<DocumentEntry>, Error> {
-        let sql = format!("{SELECT} WHERE document.id = $1");
+        let sql = format!("{} WHERE document.id = $1", select());
         let row = self.database.read().await?.row(&sql, [id.into()]).await?;
         row.as_ref().map(document).transpose()
     }
 
     /// The document of a URL, by the MD5 that it was imported with.
     pub async fn document_at(&self, md5: &str) -> Result<Option<DocumentEntry>, Error> {
-        let sql = format!("{SELECT} WHERE document.md5 = $1");
+        let sql = format!("{} WHERE document.md5 = $1", select());
         let row = self.database.read().await?.row(&sql, [md5.into()]).await?;
         row.as_ref().map(document).transpose()
     }
@@ -135,7 +143,22 @@ impl DocumentQuery {
         conditions.only("document.id > $n", Some(self.after.max(0)));
         let host = self.host.as_deref().map(|host| reversed(&bounded(host)));
         conditions.only("document.rev_host = $n", host);
-        conditions.only("document.state = $n", self.state.map(DocumentState::number));
+        match self.state {
+            Some(DocumentState::SetAside) => conditions.always("judgement.aside = 1"),
+            Some(state) => {
+                conditions.only("document.state = $n", Some(state.number()));
+                conditions.always("COALESCE(judgement.aside, 0) = 0");
+            }
+            None => {}
+        }
+        conditions.only(
+            "COALESCE(judgement.corrected_decision, judgement.decision) = $n",
+            self.decision.as_deref(),
+        );
+        conditions.only(
+            "COALESCE(judgement.corrected_kind, judgement.kind) = $n",
+            self.kind.as_deref(),
+        );
         conditions.only("document.media_type = $n", self.media_type.as_deref());
         conditions.only("document.update_date >= $n", self.since);
         conditions.only("document.update_date <= $n", self.until);
@@ -146,20 +169,29 @@ impl DocumentQuery {
             "lower(document.url) LIKE $n ESCAPE '!'",
             self.text.as_deref().map(containing),
         );
-        conditions.some(SELECT, "ORDER BY document.id", self.limit)
+        conditions.some(&select(), "ORDER BY document.id", self.limit)
     }
+}
+
+fn select() -> String {
+    SELECT.replacen("{judgement}", judgements::COLUMNS, 1)
 }
 
 const SELECT: &str = "SELECT document.id, document.url, document.md5, document.host, document.content_id, \
      content.extension, content.sha1, content.sha256, content.size, document.declared_type, document.sniffed_type, \
      document.media_type, document.discover_date, document.update_date, document.crawl_date, document.parent_id, \
      parent.url AS parent_url, document.depth, document.is_seed, document.state, document.member, document.source, \
-     document.import_id \
+     document.import_id, {judgement} \
      FROM document JOIN content ON content.id = document.content_id \
-     LEFT JOIN parent ON parent.id = document.parent_id";
+     LEFT JOIN parent ON parent.id = document.parent_id \
+     LEFT JOIN judgement ON judgement.sha1 = content.sha1";
 
 fn document(row: &Row) -> Result<DocumentEntry, Error> {
     let depth = row.maybe_integer("depth")?;
+    let judgement = judgements::maybe(row)?;
+    let is_aside = judgement
+        .as_ref()
+        .is_some_and(|judgement| judgement.is_aside);
     Ok(DocumentEntry {
         id: row.integer("id")?,
         url: row.text("url")?,
@@ -180,9 +212,14 @@ fn document(row: &Row) -> Result<DocumentEntry, Error> {
         parent_url: row.maybe_text("parent_url")?,
         depth: depth.and_then(|depth| depth.try_into().ok()),
         is_seed: row.maybe_integer("is_seed")?.map(|flag| flag != 0),
-        state: DocumentState::of(row.integer("state")?),
+        // Set aside is a property of the content, whatever was said of the document before.
+        state: match is_aside {
+            true => DocumentState::SetAside,
+            false => DocumentState::of(row.integer("state")?),
+        },
         member: row.maybe_text("member")?,
         source: row.maybe_text("source")?,
         import: row.integer("import_id")?,
+        judgement,
     })
 }

@@ -17,11 +17,17 @@ pub enum DocumentState {
     Ingested,
     /// It could not be taken in.
     Failed,
+    /// It is not to be taken in: the content filter was not sure of it, or a librarian does not want it.
+    SetAside,
 }
 
 impl Catalog {
-    /// Says what became of documents, and tells how many of them there are.
+    /// Says what became of documents, and tells how many of them there are. What is set aside is said by corrections,
+    /// not here.
     pub async fn set_state(&self, documents: &[i64], state: DocumentState) -> Result<u64, Error> {
+        if state == DocumentState::SetAside {
+            return Ok(0);
+        }
         let mut transaction = self.database.write().await?;
         // Imports write the same rows, in an order of their own.
         lock_collection(&mut transaction).await?;
@@ -39,7 +45,15 @@ impl Catalog {
 
 impl DocumentState {
     /// All there are.
-    pub const ALL: [Self; 3] = [Self::NotIngested, Self::Ingested, Self::Failed];
+    pub const ALL: [Self; 4] = [
+        Self::NotIngested,
+        Self::Ingested,
+        Self::Failed,
+        Self::SetAside,
+    ];
+
+    /// Those that a search engine may say a document is in.
+    pub const SAID: [Self; 3] = [Self::NotIngested, Self::Ingested, Self::Failed];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
@@ -47,6 +61,7 @@ impl DocumentState {
             Self::NotIngested => "not_ingested",
             Self::Ingested => "ingested",
             Self::Failed => "failed",
+            Self::SetAside => "set_aside",
         }
     }
 
@@ -61,11 +76,15 @@ impl DocumentState {
             Self::NotIngested => 0,
             Self::Ingested => 1,
             Self::Failed => 2,
+            // Never written: it follows from the judgement of the content.
+            Self::SetAside => 3,
         }
     }
 
     pub(super) fn of(number: i64) -> Self {
-        let found = Self::ALL.into_iter().find(|state| state.number() == number);
+        let found = Self::SAID
+            .into_iter()
+            .find(|state| state.number() == number);
         found.unwrap_or_default()
     }
 }

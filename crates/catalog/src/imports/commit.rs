@@ -12,7 +12,10 @@ use super::{Import, contents, parents, revisits};
 use crate::bounded::clean;
 use crate::database::Transaction;
 use crate::rows::{BATCH, batch};
-use crate::{CaptureOutcome, CaptureRow, Catalog, Error, ImportCounters, ImportWarning, Placement};
+use crate::{
+    CaptureOutcome, CaptureRow, Catalog, Error, ImportCounters, ImportWarning, JudgementRow,
+    Placement, judgements,
+};
 
 /// A group to be committed.
 #[derive(Debug, Clone, Copy)]
@@ -32,6 +35,8 @@ pub struct GroupCommit<'a> {
     pub counters: ImportCounters,
     /// What was skipped.
     pub warnings: &'a [ImportWarning],
+    /// What was found out about the texts of contents, also of those that are not kept.
+    pub judgements: &'a [JudgementRow],
 }
 
 /// What came of a group.
@@ -75,6 +80,7 @@ impl Catalog {
             let bytes = write(&mut transaction, import, group, &loaded, &mut outcome).await?;
             counters.bytes_saved += bytes;
         }
+        judgements::write(&mut transaction, group.judgements).await?;
         for (row, outcome) in group.rows.iter().zip(&outcome.outcomes) {
             counters.count(row, *outcome);
         }

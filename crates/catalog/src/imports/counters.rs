@@ -50,6 +50,31 @@ pub struct ImportCounters {
     /// Of the new ones, those whose content was known.
     #[serde(rename = "saved_KnownContent")]
     pub saved_known_content: u64,
+    /// Of the documents that are kept, those that search engines are not to take in.
+    #[serde(rename = "saved_SetAside")]
+    pub saved_set_aside: u64,
+    /// Documents that cannot be read without a password. These and the following are told of all documents that were
+    /// read for their text, kept or not.
+    #[serde(rename = "text_Encrypted")]
+    pub text_encrypted: u64,
+    /// Documents that are damaged.
+    #[serde(rename = "text_Damaged")]
+    pub text_damaged: u64,
+    /// Documents with nothing in them.
+    #[serde(rename = "text_Empty")]
+    pub text_empty: u64,
+    /// Documents that consist of images.
+    #[serde(rename = "text_ImageOnly")]
+    pub text_image_only: u64,
+    /// Documents that took more time, memory or room than they may.
+    #[serde(rename = "text_Limit")]
+    pub text_limit: u64,
+    /// Documents whose program is not installed.
+    #[serde(rename = "text_EngineMissing")]
+    pub text_engine_missing: u64,
+    /// Documents of types that nothing reads, and those that a program crashed on.
+    #[serde(rename = "text_Failed")]
+    pub text_failed: u64,
     /// Captures without bytes because nothing had changed.
     pub revisits: u64,
     /// Captures that are no documents by their status.
@@ -106,6 +131,14 @@ impl AddAssign for ImportCounters {
             failed_save,
             saved_new_version,
             saved_known_content,
+            saved_set_aside,
+            text_encrypted,
+            text_damaged,
+            text_empty,
+            text_image_only,
+            text_limit,
+            text_engine_missing,
+            text_failed,
             revisits,
             skipped_status,
             skipped_records,
@@ -127,6 +160,14 @@ impl AddAssign for ImportCounters {
         self.failed_save += failed_save;
         self.saved_new_version += saved_new_version;
         self.saved_known_content += saved_known_content;
+        self.saved_set_aside += saved_set_aside;
+        self.text_encrypted += text_encrypted;
+        self.text_damaged += text_damaged;
+        self.text_empty += text_empty;
+        self.text_image_only += text_image_only;
+        self.text_limit += text_limit;
+        self.text_engine_missing += text_engine_missing;
+        self.text_failed += text_failed;
         self.revisits += revisits;
         self.skipped_status += skipped_status;
         self.skipped_records += skipped_records;

@@ -151,6 +151,7 @@ pub(crate) fn group<'a>(
             ..ImportCounters::default()
         },
         warnings: &[],
+        judgements: &[],
     }
 }
 

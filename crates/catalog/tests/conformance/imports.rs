@@ -139,6 +139,7 @@ async fn positions_counters_and_warnings_are_kept_with_each_group(place: Place) 
             ..ImportCounters::default()
         },
         warnings: &warnings,
+        judgements: &[],
     };
 
     catalog

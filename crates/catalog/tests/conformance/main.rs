@@ -21,6 +21,7 @@
 //! - `import_schedules`: schedules of imports
 //! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
 //! - `collection`: what captures make of documents, parents and contents, and how these are listed
+//! - `judgements`: what is known of texts, decided on them, and corrected
 //! - `repairs`: repairs of the collection
 //! - `arrivals`: captures in any order and from several imports at once
 //! - `processes`: several processes, and ones that are killed
@@ -39,6 +40,7 @@ mod figures;
 mod holding;
 mod import_schedules;
 mod imports;
+mod judgements;
 mod lists;
 mod many;
 mod migrations;

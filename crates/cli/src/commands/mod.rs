@@ -2,7 +2,10 @@
 
 pub(crate) mod account;
 mod choices;
+pub(crate) mod classifier;
+pub(crate) mod classify;
 pub(crate) mod completions;
+pub(crate) mod confine;
 pub(crate) mod documents;
 pub(crate) mod explain;
 pub(crate) mod filter;
@@ -20,6 +23,7 @@ pub(crate) mod robots;
 pub(crate) mod schedule;
 pub(crate) mod serve;
 mod stopping;
+pub(crate) mod text;
 pub(crate) mod up;
 pub(crate) mod verify;
 pub(crate) mod with_quiet;

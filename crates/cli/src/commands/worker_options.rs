@@ -7,6 +7,7 @@ use clap::Args;
 use jobs::{Holdings, WorkerOptions};
 use remote::Access;
 
+use super::confine::confiner;
 use crate::config::Config;
 
 /// Where jobs are, and how they run. Flags win over the configuration file.
@@ -77,6 +78,7 @@ impl Config {
             access: self.import.access(Access::of_environment()),
             backoff: self.jobs.backoff(),
             hooks: self.hook.clone(),
+            confiner: Some(confiner()),
             ..WorkerOptions::default()
         })
     }

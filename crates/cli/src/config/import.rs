@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use console::ImportRules;
-use jobs::ImportCrawl;
+use document::classify::{CDI_2012, Kind, Policy};
+use jobs::{ImportCrawl, TextOrder, Unsure};
 use remote::{Access, Address};
 use serde::Deserialize;
 
@@ -32,6 +33,22 @@ pub(crate) struct ImportConfig {
     pub(crate) open: Vec<String>,
     /// Whether documents are judged by what they say (`toggle_doc_content_filter`).
     pub(crate) content_filter: bool,
+    /// The kinds of documents that it accepts.
+    pub(crate) kinds: Vec<Kind>,
+    /// The probability from which on it accepts a document.
+    pub(crate) accept: Option<f64>,
+    /// The probability below which it rejects one.
+    pub(crate) reject: Option<f64>,
+    /// What becomes of documents between the two: `import` or `set-aside`.
+    pub(crate) unsure: Option<Unsure>,
+    /// The model: a file, or `cdi-2012`.
+    pub(crate) model: Option<String>,
+    /// Whether the first pages of documents that consist of images are recognised.
+    pub(crate) ocr: bool,
+    /// The languages that they are in, by the names of tesseract.
+    pub(crate) languages: Vec<String>,
+    /// Whether texts are stored without the content filter, too.
+    pub(crate) text: bool,
     /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
     pub(crate) no_database: Option<PathBuf>,
     /// Where documents go, if not below the data directory (`outputdir`): a directory, or
@@ -84,9 +101,31 @@ impl ImportConfig {
             crawler: self.crawler.clone(),
             threads: self.jobs.map_or(usual.threads, usize::from),
             collection: self.collection.clone(),
+            texts: self.texts(),
             access: self.access(usual.access),
             ..usual
         })
+    }
+
+    /// How documents are read for their text, as it is configured.
+    fn texts(&self) -> TextOrder {
+        let usual = Policy::default();
+        TextOrder {
+            content_filter: self.content_filter,
+            store: self.text,
+            model: self.model.clone(),
+            policy: Policy {
+                accept: self.accept.unwrap_or(usual.accept),
+                reject: self.reject.unwrap_or(usual.reject),
+                kinds: match self.kinds.is_empty() {
+                    true => usual.kinds,
+                    false => self.kinds.clone(),
+                },
+            },
+            unsure: self.unsure.unwrap_or_default(),
+            ocr: self.ocr,
+            languages: self.languages.clone(),
+        }
     }
 
     /// What the console lets people import. Workers may run elsewhere, so that all paths are whole.
@@ -127,6 +166,9 @@ impl ImportConfig {
     /// Finds what cannot work.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.keep_versions()?;
+        if let Err(error) = self.texts().policy.check() {
+            bail!("import.accept and import.reject: {error}");
+        }
         if self.jobs == Some(0) {
             bail!("import.jobs: write a number from 1 on");
         }
@@ -170,6 +212,9 @@ impl ImportConfig {
             && (name.contains('/') || name.ends_with(".toml"))
         {
             *name = directory.join(&*name).to_string_lossy().into_owned();
+        }
+        if let Some(model) = self.model.as_mut().filter(|model| *model != CDI_2012) {
+            *model = directory.join(&*model).to_string_lossy().into_owned();
         }
         if let Some(place) = &mut self.collection
             && !place.contains("://")

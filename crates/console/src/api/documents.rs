@@ -1,7 +1,7 @@
 //! `/api/v1/documents`: the collection that imports fill, and what became of its documents elsewhere.
 
 use axum::extract::State;
-use catalog::{DocumentEntry, DocumentQuery, DocumentState};
+use catalog::{DocumentEntry, DocumentQuery, DocumentState, Judgement, Probability};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -21,6 +21,8 @@ pub(crate) enum DocumentStateName {
     Ingested,
     /// It could not be taken in.
     Failed,
+    /// It is not to be taken in: the content filter was not sure of it, or a librarian does not want it.
+    SetAside,
 }
 
 /// Which documents are wanted.
@@ -42,6 +44,10 @@ pub(crate) struct Wanted {
     /// Those last crawled then or earlier.
     #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Time>,
+    /// Those decided on so, by a librarian or else by the content filter: `accept`, `unsure` or `reject`.
+    decision: Option<String>,
+    /// Those of one kind, such as `paper`.
+    kind: Option<String>,
     /// Those that one page links to, by its number.
     parent: Option<i64>,
     /// Those whose content one import brought.
@@ -91,6 +97,51 @@ pub(crate) struct DocumentJson {
     source: Option<String>,
     /// The import that brought its content.
     import: i64,
+    /// What is known of its text, if it was read.
+    judgement: Option<JudgementJson>,
+}
+
+/// What is known of the text of a document, and what was decided on it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JudgementJson {
+    /// What came of reading it: `text`, `empty`, `encrypted`, `damaged`, `image-only` and so on.
+    outcome: String,
+    /// Which programs read it.
+    engine: Option<String>,
+    pages: Option<u32>,
+    /// What was wrong with it.
+    note: Option<String>,
+    /// What was decided: `accept`, `unsure` or `reject`.
+    decision: Option<String>,
+    /// How likely it is academic.
+    probability: Option<f64>,
+    kind: Option<String>,
+    /// The version of the model.
+    model: Option<String>,
+    /// Whether it is kept, but not for search engines.
+    set_aside: bool,
+    /// What a librarian said.
+    corrected: Option<CorrectedJson>,
+}
+
+/// What a librarian said of a document.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CorrectedJson {
+    /// `accept` or `reject`.
+    decision: String,
+    kind: Option<String>,
+    at: Time,
+    by: Option<String>,
+}
+
+/// What a librarian says of a document.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewCorrection {
+    /// `accept` or `reject`.
+    decision: String,
+    /// Its kind, such as `paper`.
+    kind: Option<String>,
 }
 
 /// What became of documents.
@@ -149,6 +200,20 @@ pub(crate) async fn set_state(
     Ok(axum::Json(StatesJson { changed }))
 }
 
+/// Says whether a document is wanted, and of which kind it is
+#[utoipa::path(post, path = "/api/v1/documents/{id}/correction", tag = "documents", operation_id = "correct_document",
+    params(("id" = i64, Path)), request_body = NewCorrection, responses((status = 200, body = DocumentJson)))]
+pub(crate) async fn correct(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    Json(new): Json<NewCorrection>,
+) -> Reply<DocumentJson> {
+    documents::correct(&state, &who, id, &new.decision, new.kind.as_deref()).await?;
+    let entry = document(&state, id).await?;
+    Ok(axum::Json(DocumentJson::from(entry)))
+}
+
 impl Wanted {
     fn query(self, limit: u64) -> DocumentQuery {
         DocumentQuery {
@@ -159,6 +224,8 @@ impl Wanted {
             until: self.until.map(|time| time.0),
             parent: self.parent,
             import: self.import,
+            decision: self.decision,
+            kind: self.kind,
             text: self.text,
             after: self.after.unwrap_or(0),
             limit,
@@ -173,6 +240,7 @@ impl From<DocumentStateName> for DocumentState {
             DocumentStateName::NotIngested => Self::NotIngested,
             DocumentStateName::Ingested => Self::Ingested,
             DocumentStateName::Failed => Self::Failed,
+            DocumentStateName::SetAside => Self::SetAside,
         }
     }
 }
@@ -183,6 +251,7 @@ impl From<DocumentState> for DocumentStateName {
             DocumentState::NotIngested => Self::NotIngested,
             DocumentState::Ingested => Self::Ingested,
             DocumentState::Failed => Self::Failed,
+            DocumentState::SetAside => Self::SetAside,
         }
     }
 }
@@ -212,6 +281,29 @@ impl From<DocumentEntry> for DocumentJson {
             member: entry.member,
             source: entry.source,
             import: entry.import,
+            judgement: entry.judgement.map(JudgementJson::from),
+        }
+    }
+}
+
+impl From<Judgement> for JudgementJson {
+    fn from(judgement: Judgement) -> Self {
+        Self {
+            outcome: judgement.outcome,
+            engine: judgement.engine,
+            pages: judgement.pages,
+            note: judgement.note,
+            decision: judgement.decision,
+            probability: judgement.probability.map(Probability::value),
+            kind: judgement.kind,
+            model: judgement.model,
+            set_aside: judgement.is_aside,
+            corrected: judgement.corrected.map(|corrected| CorrectedJson {
+                decision: corrected.decision,
+                kind: corrected.kind,
+                at: Time(corrected.at),
+                by: corrected.by,
+            }),
         }
     }
 }

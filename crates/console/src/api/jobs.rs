@@ -25,6 +25,8 @@ pub(crate) enum KindName {
     Hook,
     /// Imports a crawl.
     Import,
+    /// Judges the documents of the collection again.
+    Classify,
     /// Keeps harvests away from a repository.
     Quiet,
 }
@@ -268,6 +270,7 @@ impl From<Job> for JobJson {
                 JobKind::Harvest => KindName::Harvest,
                 JobKind::Hook => KindName::Hook,
                 JobKind::Import => KindName::Import,
+                JobKind::Classify => KindName::Classify,
                 JobKind::Quiet => KindName::Quiet,
             },
             state: match job.state {

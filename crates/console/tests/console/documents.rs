@@ -4,7 +4,7 @@
 use axum::http::{Method, StatusCode};
 use catalog::{
     CaptureRow, ContentRow, FinishImport, GroupCommit, ImportCounters, ImportState, ImportWarning,
-    NewImport, ParentRow, Role,
+    JudgementRow, NewImport, ParentRow, Probability, Role,
 };
 use serde_json::json;
 
@@ -36,6 +36,7 @@ fn console() -> TestConsole {
             offset: Some(77),
             reason: "the gzip member is damaged".to_owned(),
         }],
+        judgements: &[],
     };
     holdings
         .wait(catalog.commit_group(&mut import, group))
@@ -141,6 +142,81 @@ fn a_search_engine_says_what_became_of_documents() {
     let many = json!({"documents": vec![1; 10_001], "state": "failed"});
     let answer = engine.call(Method::POST, "/api/v1/documents/state", &many);
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[test]
+fn a_document_shows_what_it_says_and_a_librarian_corrects_it() {
+    let test = console();
+    let olga = test.with_session("olga", Role::Operator);
+    let vic = test.with_session("vic", Role::Viewer);
+    let judgement = JudgementRow {
+        sha1: olga
+            .call(Method::GET, "/api/v1/documents/1", &json!(null))
+            .json()["content_sha1"]
+            .as_str()
+            .unwrap()
+            .to_owned(),
+        outcome: "text".to_owned(),
+        engine: Some("pdftotext 22.12.0 <script>".to_owned()),
+        decision: Some("unsure".to_owned()),
+        probability: Some(Probability::new(0.512)),
+        kind: Some("paper".to_owned()),
+        model: Some("m0del".to_owned()),
+        is_aside: true,
+        ..JudgementRow::default()
+    };
+    let holdings = &test.holdings;
+    holdings
+        .wait(holdings.catalog().judge(&[judgement]))
+        .unwrap();
+    let text = holdings
+        .directory()
+        .join("documents/000/000/001/000.000.001.txt");
+    std::fs::create_dir_all(text.parent().unwrap()).unwrap();
+    std::fs::write(
+        text,
+        "Abstract\nIn this paper we show results [1].\nReferences\n",
+    )
+    .unwrap();
+
+    let page = vic.get("/documents/1");
+
+    for shown in ["unsure", "51.2 %", "m0del", "set aside", "What speaks for"] {
+        page.shows(StatusCode::OK, shown);
+    }
+    assert!(!page.body.contains("<script>"), "{}", page.body);
+    assert!(
+        !page.body.contains("/documents/1/correction"),
+        "{}",
+        page.body
+    );
+    let correction = [("decision", "accept"), ("kind", "thesis")];
+    vic.post("/documents/1/correction", &correction)
+        .shows(StatusCode::FORBIDDEN, "");
+    olga.post("/documents/1/correction", &correction)
+        .leads_to("/documents/1");
+    assert_eq!(test.audit_trail()[0].entry.action, "document.correct");
+    olga.get("/documents?decision=accept")
+        .shows(StatusCode::OK, "one.pdf");
+    let corrected = olga
+        .call(Method::GET, "/api/v1/documents/1", &json!(null))
+        .json();
+    assert_eq!(corrected["state"], "not_ingested");
+    assert_eq!(corrected["judgement"]["corrected"]["by"], "olga");
+    let wrong = olga.post(
+        "/documents/1/correction",
+        &[("decision", "eat"), ("kind", "")],
+    );
+    wrong.shows(StatusCode::UNPROCESSABLE_ENTITY, "eat");
+    let kind = json!({"decision": "accept", "kind": "poem"});
+    let answer = olga.call(Method::POST, "/api/v1/documents/1/correction", &kind);
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let none = olga.call(
+        Method::POST,
+        "/api/v1/documents/999/correction",
+        &json!({"decision": "accept"}),
+    );
+    assert_eq!(none.status, StatusCode::NOT_FOUND);
 }
 
 #[test]

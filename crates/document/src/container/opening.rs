@@ -151,10 +151,16 @@ impl<'a> Opening<'a> {
         parent: Kind,
     ) -> Result<ControlFlow<()>, Error> {
         let mut head = Vec::with_capacity(tar::BLOCK);
-        (&mut *reader)
+        let read = (&mut *reader)
             .take(tar::BLOCK as u64)
-            .read_to_end(&mut head)
-            .map_err(|error| self.meter.error(error))?;
+            .read_to_end(&mut head);
+        if let Err(error) = read {
+            // What came before damage is handed over, and the damage with it.
+            return match head.is_empty() {
+                true => Err(self.meter.error(error)),
+                false => self.hand_over(&mut head.chain(Broken(Some(error))), path),
+            };
+        }
         let mut whole = head.chain(reader);
         match self.which.kind(&head) {
             Some(Kind::Tar) if parent == Kind::Gzip => {
@@ -189,6 +195,15 @@ impl<'a> Opening<'a> {
 }
 
 /// Reads to the end; what is short of `expected` bytes is damage.
+/// Fails once, and has nothing else.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
 pub(super) fn truncated(what: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,

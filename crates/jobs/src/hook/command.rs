@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use document::confine::Confiner;
 use harvester::{Error, ErrorKind, Stop};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
@@ -24,13 +25,17 @@ pub(super) fn run(
     command: &[String],
     facts: &Value,
     timeout: Duration,
+    confiner: Option<&Confiner>,
     stop: &Stop,
 ) -> anyhow::Result<String> {
     let (program, arguments) = command
         .split_first()
         .context("the command names no program")?;
     let (ours, theirs) = io::pipe()?;
-    let mut line = Command::new(program);
+    let mut line = match confiner {
+        Some(confiner) => confiner.bound(program),
+        None => Command::new(program),
+    };
     line.args(arguments)
         .envs(variables(facts))
         .process_group(0)
@@ -231,7 +236,7 @@ mod tests {
     fn shell(script: &str, timeout: Duration, stop: &Stop) -> anyhow::Result<String> {
         let command = ["sh", "-c", script].map(str::to_owned);
         let facts = json!({"job": 7, "base_url": "http://a/\u{0}b", "state": "finished", "set": null, "new": 3});
-        run(&command, &facts, timeout, stop)
+        run(&command, &facts, timeout, None, stop)
     }
 
     const LONG: Duration = Duration::from_secs(60);
@@ -248,7 +253,7 @@ mod tests {
     #[test]
     fn nothing_is_read_by_a_shell() {
         let command = ["echo", "$HOME; `id`", "*"].map(str::to_owned);
-        let said = run(&command, &json!({}), LONG, &Stop::default()).unwrap();
+        let said = run(&command, &json!({}), LONG, None, &Stop::default()).unwrap();
         assert_eq!(said, "$HOME; `id` *");
     }
 
@@ -264,7 +269,7 @@ mod tests {
         let error = failed("kill -9 $$");
         assert_eq!(error, "the command was ended by signal 9");
         let missing = ["/nowhere/index".to_owned()];
-        let error = run(&missing, &json!({}), LONG, &Stop::default()).unwrap_err();
+        let error = run(&missing, &json!({}), LONG, None, &Stop::default()).unwrap_err();
         assert!(
             error
                 .to_string()

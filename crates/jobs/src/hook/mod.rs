@@ -9,6 +9,7 @@ mod webhook;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use document::confine::Confiner;
 use harvester::{ClientOptions, Stop, canonical_base_url};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -82,15 +83,16 @@ impl Hook {
 /// Does what a hook is for and returns what came of it, shortened.
 ///
 /// The facts are a JSON object. A command gets them on its standard input, and those that [`VARIABLES`] names in its
-/// environment; a web server gets them as the body of a POST.
+/// environment; a web server gets them as the body of a POST. With a confiner, a command ends when this process does.
 pub fn run(
     hook: &Hook,
     facts: &Value,
     options: &ClientOptions,
+    confiner: Option<&Confiner>,
     stop: &Stop,
 ) -> anyhow::Result<String> {
     let done = match &hook.what {
-        Action::Command(command) => command::run(command, facts, hook.timeout, stop),
+        Action::Command(command) => command::run(command, facts, hook.timeout, confiner, stop),
         Action::Webhook { url, secret } => {
             webhook::tell(url, secret.as_deref(), facts, hook.timeout, options, stop)
         }

@@ -162,7 +162,15 @@ fn left_out(counters: &ImportCounters) -> u64 {
         + counters.failed_read
         + counters.failed_save
         + counters.failed_file_not_found
-        + counters.failed_text_extract
+        + without_text(counters)
+}
+
+/// Documents that a program was missing for, crashed on or took too long with. Those that are encrypted, damaged, empty or
+/// scanned are what they are.
+fn without_text(counters: &ImportCounters) -> u64 {
+    let ours = counters.text_limit + counters.text_engine_missing + counters.text_failed;
+    let failed = counters.failed_text_extract.min(ours);
+    failed.max(counters.text_engine_missing)
 }
 
 fn is_lost(error: &anyhow::Error) -> bool {

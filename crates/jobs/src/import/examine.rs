@@ -13,7 +13,7 @@ use document::digest::Digests;
 use document::media_type::{self, MediaType};
 use document::url::{self, Normal, Rules};
 
-use super::content_filter::{ContentFilter, Verdict};
+use super::judging::{Document, Judging, Ticket};
 use super::spool::{Held, Spool, Trouble};
 use crate::harvest::said;
 
@@ -22,8 +22,9 @@ pub(super) struct Examiner<'a> {
     pub(super) rules: Rules,
     pub(super) types: BTreeSet<String>,
     pub(super) open: Containers,
-    pub(super) filter: &'a dyn ContentFilter,
-    pub(super) spool: Spool<'a>,
+    /// Who judges documents by what they say; nobody if all are taken.
+    pub(super) judging: Option<&'a Judging<'a>>,
+    pub(super) spool: &'a Spool<'a>,
     pub(super) limits: container::Limits,
 }
 
@@ -56,7 +57,9 @@ pub(super) struct Found {
     pub(super) member: Option<String>,
     pub(super) media_type: MediaType,
     pub(super) digests: Digests,
+    /// Its bytes, unless somebody judges it.
     pub(super) held: Held,
+    pub(super) ticket: Option<Ticket>,
 }
 
 /// What is not kept, and why.
@@ -175,16 +178,25 @@ impl Examiner<'_> {
         rest: &mut dyn Read,
     ) -> Result<Found, Stop> {
         let (held, digests) = self.spool.hold(head, rest)?;
-        match self.filter.judge(url, &media_type, &held) {
-            Verdict::Accepted => Ok(Found {
-                member: member.map(str::to_owned),
-                media_type,
-                digests,
-                held,
-            }),
-            Verdict::Refused(rule) => Err(left(Why::Content, rule).into()),
-            Verdict::NoText(reason) => Err(left(Why::NoText, reason).into()),
-        }
+        let (held, ticket) = match self.judging {
+            None => (held, None),
+            Some(judging) => {
+                let ticket = judging.hand_over(Document {
+                    url: url.to_owned(),
+                    media_type: media_type.decided.clone(),
+                    sha1: digests.sha1_hex(),
+                    held,
+                });
+                (Held::Nothing, Some(ticket))
+            }
+        };
+        Ok(Found {
+            member: member.map(str::to_owned),
+            media_type,
+            digests,
+            held,
+            ticket,
+        })
     }
 
     /// Takes the documents out of a container.

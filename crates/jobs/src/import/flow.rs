@@ -14,6 +14,7 @@ use harvester::Stop;
 use super::examine::{Examiner, Finding};
 use super::gather::Gatherer;
 use super::group::Group;
+use super::judging::Judging;
 use super::news::{Fate, ImportNews, ImportProgress};
 use super::order::ImportCrawl;
 use super::sources::Sources;
@@ -23,6 +24,7 @@ pub(super) struct Flow<'a> {
     pub(super) order: &'a ImportCrawl,
     pub(super) sources: &'a Sources,
     pub(super) examiner: &'a Examiner<'a>,
+    pub(super) judging: Option<&'a Judging<'a>>,
     pub(super) stop: &'a Stop,
     pub(super) limits: Limits,
     pub(super) tell: &'a (dyn Fn(ImportNews<'_>) + Sync),
@@ -56,18 +58,30 @@ impl Flow<'_> {
         let (ended, over) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             let stopping = Arc::clone(&stop);
+            // Whatever happens on this side, nobody waits for more documents to judge.
+            let _close = Closing(self.judging);
+            let judging = self.judging.into_iter();
+            for judging in judging.flat_map(|judging| vec![judging; judging.threads()]) {
+                scope.spawn(move || judging.work());
+            }
             scope.spawn(move || self.watch(&over, &stopping, beat));
             let keeping = scope.spawn(move || self.keep_all(&groups, keep));
             let read = self.read_all(starts, &stop, &sender);
             // Without a sender the other side ends, when it has taken what there is.
             drop(sender);
             let kept = keeping.join();
+            // What still waits to be judged is for nobody, unless all was kept.
+            if !matches!(kept, Ok(Ok(true))) {
+                self.judging.into_iter().for_each(Judging::stop);
+            }
             drop(ended);
-            match kept {
+            let is_all = match kept {
                 Ok(kept) => kept?,
                 Err(panic) => std::panic::resume_unwind(panic),
-            }
-            read
+            };
+            let mut read = read?;
+            read.stopped |= !is_all;
+            Ok(read)
         })
     }
 
@@ -76,21 +90,26 @@ impl Flow<'_> {
         while over.recv_timeout(A_MOMENT) == Err(RecvTimeoutError::Timeout) {
             if self.stop.is_set() {
                 stopping.store(true, Ordering::Relaxed);
+                self.judging.into_iter().for_each(Judging::stop);
             }
             beat();
         }
     }
 
+    /// Keeps groups as they come; whether all that came were kept.
     fn keep_all(
         &self,
         groups: &Receiver<Group>,
         keep: &mut (dyn FnMut(Group) -> anyhow::Result<Kept> + Send),
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<bool> {
         let total = self.sources.length();
         for group in groups {
             let source = &self.sources.all[group.source];
             let before = self.sources.all[..group.source].iter();
             let done = before.map(Source::length).sum::<u64>() + group.position;
+            let Some(group) = group.resolve()? else {
+                return Ok(false);
+            };
             let (fates, counters) = keep(group)?;
             (self.tell)(ImportNews::Fates(&fates));
             (self.tell)(ImportNews::Progress(ImportProgress {
@@ -100,7 +119,7 @@ impl Flow<'_> {
                 counters: &counters,
             }));
         }
-        Ok(())
+        Ok(true)
     }
 
     fn read_all(
@@ -196,6 +215,15 @@ impl Flow<'_> {
             return Ok(false);
         }
         Ok(gatherer.end(ended.position).is_continue())
+    }
+}
+
+/// Ends the judging, also if something panics.
+struct Closing<'a>(Option<&'a Judging<'a>>);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.into_iter().for_each(Judging::close);
     }
 }
 

@@ -130,6 +130,7 @@ impl Gatherer<'_> {
             media_type,
             digests,
             held,
+            ticket,
         } = found;
         let content = ContentRow::Bytes {
             sha1: digests.sha1_hex(),
@@ -161,8 +162,14 @@ impl Gatherer<'_> {
             ..Met::default()
         };
         let met = met.with_digests(&digests);
-        let place = capture.place.clone();
-        self.group.push(row, Some(Content { held, met, place }));
+        let content = Content {
+            held,
+            text: None,
+            met,
+            place: capture.place.clone(),
+            ticket,
+        };
+        self.group.push(row, Some(content));
     }
 
     fn revisit(&mut self, capture: &Capture, url: Normal) {

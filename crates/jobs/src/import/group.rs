@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use catalog::{CaptureRow, ImportCounters, ImportWarning};
+use catalog::{CaptureRow, ImportCounters, ImportWarning, JudgementRow};
 use crawl::Place;
 
 use super::examine::{Left, Why};
+use super::judging::Ticket;
 use super::met::Met;
 use super::news::{Fate, FateKind};
 use super::spool::Held;
@@ -19,6 +20,8 @@ pub(super) struct Group {
     /// What rows do not tell.
     pub(super) counters: ImportCounters,
     pub(super) warnings: Vec<ImportWarning>,
+    /// What was found out about texts, once it is known.
+    pub(super) judgements: Vec<JudgementRow>,
     /// What is told, in the order of the source; those of rows are open until the commit.
     pub(super) told: Vec<Told>,
     /// The source, by its place in the order.
@@ -45,9 +48,13 @@ struct Mark {
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) held: Held,
+    /// The text that is stored beside it.
+    pub(super) text: Option<Held>,
     pub(super) met: Met,
     /// Where it is from.
     pub(super) place: Place,
+    /// Its bytes are with somebody who judges them.
+    pub(super) ticket: Option<Ticket>,
 }
 
 /// A line for people.
@@ -67,6 +74,7 @@ impl Group {
             contents: Vec::new(),
             counters: ImportCounters::default(),
             warnings: Vec::new(),
+            judgements: Vec::new(),
             told: Vec::new(),
             source,
             position,

@@ -47,8 +47,7 @@ impl<'a> Keeping<'a> {
     }
 
     /// Stores what is new in a group and commits it. Returns what became of each, in the order of the source.
-    pub(super) fn keep(&self, group: Group) -> anyhow::Result<Kept> {
-        let mut group = group;
+    pub(super) fn keep(&self, mut group: Group) -> anyhow::Result<Kept> {
         let placements = self.store(&mut group)?;
         self.collection.sync()?;
         let Group { rows, told, .. } = group;
@@ -60,6 +59,7 @@ impl<'a> Keeping<'a> {
             source_done: group.source_done,
             counters: group.counters,
             warnings: &group.warnings,
+            judgements: &group.judgements,
         };
         let catalog = self.holdings.catalog();
         let mut import = self.lock();
@@ -111,7 +111,8 @@ impl<'a> Keeping<'a> {
         }
     }
 
-    fn hold(&self) -> anyhow::Result<()> {
+    /// Waits until it is sure that files may be written.
+    pub(super) fn hold(&self) -> anyhow::Result<()> {
         match self.pulse {
             Some((pulse, stop)) => Ok(pulse.hold(stop)?),
             None => Ok(()),
@@ -163,7 +164,7 @@ impl<'a> Keeping<'a> {
     }
 }
 
-/// Puts a document and its `.met` file in their places.
+/// Puts a document, its `.met` file and its text in their places.
 pub(super) fn place(
     collection: &Collection,
     number: i64,
@@ -182,6 +183,15 @@ pub(super) fn place(
     };
     collection.place(number, extension, file)?;
     collection.write_metadata(number, extension, &content.met.to_xml())?;
+    match content.text {
+        Some(Held::File(file)) => {
+            collection.place_text(number, file)?;
+        }
+        Some(Held::Memory(text, _share)) => {
+            collection.write_text(number, &text)?;
+        }
+        Some(Held::Nothing) | None => {}
+    }
     Ok(())
 }
 

@@ -2,9 +2,13 @@
 
 use std::io;
 
+use std::io::Read;
+
+use catalog::{JudgementRow, Probability};
 use document::digest::Digests;
 use oai::Datestamp;
 use oai::xml::Writer;
+use store::Collection;
 
 /// What a `.met` file tells. Nothing in it is needed to read the document; all of it is needed to take the document
 /// into another catalog.
@@ -31,6 +35,21 @@ pub(super) struct Met {
     pub(super) member: Option<String>,
     /// Where it was read from: a file and an offset.
     pub(super) source: String,
+    /// What is known of its text.
+    pub(super) text: Option<MetText>,
+}
+
+/// What a `.met` file tells of the text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct MetText {
+    pub(super) outcome: String,
+    pub(super) engine: Option<String>,
+    pub(super) pages: Option<u32>,
+    pub(super) decision: Option<String>,
+    pub(super) probability: Option<Probability>,
+    pub(super) kind: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) is_aside: bool,
 }
 
 impl Met {
@@ -40,6 +59,38 @@ impl Met {
         self.sha256 = digests.sha256_hex();
         self.size = digests.size;
         self
+    }
+
+    /// Takes over what was found out about the text.
+    pub(super) fn judge(&mut self, row: &JudgementRow) {
+        self.text = Some(MetText {
+            outcome: row.outcome.clone(),
+            engine: row.engine.clone(),
+            pages: row.pages,
+            decision: row.decision.clone(),
+            probability: row.probability,
+            kind: row.kind.clone(),
+            model: row.model.clone(),
+            is_aside: row.is_aside,
+        });
+    }
+
+    /// What it says of the text, for the catalog.
+    pub(super) fn judgement(&self) -> Option<JudgementRow> {
+        let text = self.text.as_ref()?;
+        Some(JudgementRow {
+            sha1: self.sha1.clone(),
+            url: self.url.clone(),
+            outcome: text.outcome.clone(),
+            engine: text.engine.clone(),
+            pages: text.pages,
+            decision: text.decision.clone(),
+            probability: text.probability,
+            kind: text.kind.clone(),
+            model: text.model.clone(),
+            is_aside: text.is_aside,
+            ..JudgementRow::default()
+        })
     }
 
     /// As it is written.
@@ -83,6 +134,21 @@ impl Met {
         optional("size", Some(&self.size.to_string()))?;
         optional("member", self.member.as_deref())?;
         optional("source", Some(&self.source))?;
+        if let Some(text) = &self.text {
+            optional("textOutcome", Some(&text.outcome))?;
+            optional("textEngine", text.engine.as_deref())?;
+            optional(
+                "pages",
+                text.pages.map(|pages| pages.to_string()).as_deref(),
+            )?;
+            optional("decision", text.decision.as_deref())?;
+            let probability = text.probability.map(|p| p.value().to_string());
+            optional("probability", probability.as_deref())?;
+            optional("kind", text.kind.as_deref())?;
+            optional("model", text.model.as_deref())?;
+            let aside = text.is_aside.then_some("true");
+            optional("setAside", aside)?;
+        }
         xml.end("CrawlData")?;
         xml.newline()
     }
@@ -116,9 +182,45 @@ impl Met {
             size: text("size")?.parse().ok()?,
             member: text("member"),
             source: text("source")?,
+            text: text("textOutcome").map(|outcome| MetText {
+                outcome,
+                engine: text("textEngine"),
+                pages: text("pages").and_then(|pages| pages.parse().ok()),
+                decision: text("decision"),
+                probability: text("probability")
+                    .and_then(|probability| probability.parse().ok())
+                    .map(Probability::new),
+                kind: text("kind"),
+                model: text("model"),
+                is_aside: text("setAside").as_deref() == Some("true"),
+            }),
         })
     }
 }
+
+/// Writes a `.met` file anew with what was found out about the text; one that is not there, or is none, stays.
+pub(super) fn write_judgement(
+    collection: &Collection,
+    number: i64,
+    extension: &str,
+    row: &JudgementRow,
+) -> anyhow::Result<()> {
+    let path = format!("{}.met", Collection::relative_path(number, extension));
+    let mut xml = Vec::new();
+    match collection.read(&path) {
+        Ok(file) => file.take(LONGEST).read_to_end(&mut xml)?,
+        Err(error) if error.is_missing() => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(mut met) = Met::parse(&xml) else {
+        return Ok(());
+    };
+    met.judge(row);
+    collection.write_metadata(number, extension, &met.to_xml())?;
+    Ok(())
+}
+
+const LONGEST: u64 = 16 << 20;
 
 #[cfg(test)]
 mod tests {

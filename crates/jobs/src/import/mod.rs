@@ -1,7 +1,6 @@
 //! The flow of an import: sources → captures → examined on all cores → groups, in order → files → rows.
 
 mod budget;
-mod content_filter;
 mod downloads;
 mod ending;
 mod examine;
@@ -11,13 +10,16 @@ mod gather;
 mod group;
 mod harvested;
 mod job;
+mod judging;
 mod keeping;
 mod member;
 mod met;
 mod news;
 mod order;
 mod place;
+mod reclassify;
 mod report;
+mod resolve;
 mod seen;
 mod separate;
 mod sources;
@@ -36,19 +38,20 @@ use crawl::Limits;
 use document::container;
 use document::url::Rules;
 use harvester::Stop;
-use store::Collection;
 
-use self::content_filter::Off;
 use self::ending::Done;
 pub use self::ending::Imported;
 use self::examine::Examiner;
 pub use self::fetched::{FetchedSource, address, fetch_sources};
 use self::flow::Flow;
 pub(crate) use self::job::{ImportEnded, ImportJob, ImportVerdict};
+use self::judging::{Judge, Judging};
+pub use self::judging::{TextOrder, Unsure};
 use self::keeping::Keeping;
 pub use self::news::{Fate, FateKind, FetchProgress, ImportNews, ImportProgress};
 pub use self::order::{ImportCrawl, containers};
 pub use self::place::documents_directory;
+pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
 pub(crate) use self::report::forget as forget_report;
 pub use self::report::import_report;
 pub use self::separate::import_separately;
@@ -89,7 +92,12 @@ pub(crate) fn import_for(
     let sources = Sources::open(order, &limits)?;
     let rules = rules(order)?;
     let collection = place::for_import(holdings, order.collection.as_deref(), order.durability)?;
-    let examiner = examiner(order, rules, Some(&collection), stop);
+    let spool = Spool::new(Some(&collection), stop);
+    let judging = judging(order, &spool, Some(holdings))?;
+    let examiner = examiner(order, rules, &spool, judging.as_ref());
+    judging
+        .iter()
+        .for_each(|judging| judging.judge().tell_missing(tell));
     let import = begin(holdings, order, &sources, job, tell)?;
     let pulse = job.map(|job| (job.pulse, stop));
     let keeping = Keeping::new(holdings, &collection, import, pulse);
@@ -97,6 +105,7 @@ pub(crate) fn import_for(
         order,
         sources: &sources,
         examiner: &examiner,
+        judging: judging.as_ref(),
         stop,
         limits,
         tell,
@@ -140,6 +149,9 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
     let starts = keeping.starts();
     let mut keep = |group| keeping.keep(group);
     let mut read = flow.run(&starts, &mut keep, &|| keeping.beat(flow.stop))?;
+    if let Some(judging) = flow.judging.filter(|_| !read.stopped) {
+        read.stopped = !judging::recognise(keeping, judging, flow.stop)?;
+    }
     let verification = match read.stopped {
         true => None,
         false => verification::of_import(keeping, flow.order.threads, flow.stop)?,
@@ -162,20 +174,30 @@ fn rules(order: &ImportCrawl) -> anyhow::Result<Rules> {
     Ok(rules.with_max_length(order.max_url_length))
 }
 
+/// Who judges documents by what they say, if that is wanted.
+fn judging<'a>(
+    order: &'a ImportCrawl,
+    spool: &'a Spool<'a>,
+    holdings: Option<&'a Holdings>,
+) -> anyhow::Result<Option<Judging<'a>>> {
+    let judge = Judge::of(order, spool, holdings)?;
+    Ok(judge.map(|judge| Judging::new(judge, order.threads)))
+}
+
 /// What captures are looked at with.
 fn examiner<'a>(
     order: &ImportCrawl,
     rules: Rules,
-    collection: Option<&'a Collection>,
-    stop: &'a Stop,
+    spool: &'a Spool<'a>,
+    judging: Option<&'a Judging<'a>>,
 ) -> Examiner<'a> {
     let types: BTreeSet<_> = order.types.iter().map(|name| name.to_lowercase()).collect();
     Examiner {
         rules,
         types,
         open: order.open,
-        filter: &Off,
-        spool: Spool::new(collection, stop),
+        judging,
+        spool,
         limits: container::Limits::default(),
     }
 }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use crawl::LogFormat;
+use document::classify::CDI_2012;
+use document::confine::Confiner;
 use document::container::Containers;
 use harvester::AddressPolicy;
 use remote::{Access, Address};
@@ -11,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use store::Durability;
 
 use super::fetched::{FetchedSource, address};
+use super::judging::TextOrder;
 use super::sources::is_file;
 use crate::harvest::digest;
 
@@ -46,6 +49,11 @@ pub struct ImportCrawl {
     pub threads: usize,
     /// The directory that documents go into, if not DIR/documents. The catalog keeps to that of its first import.
     pub collection: Option<String>,
+    /// How documents are read for their text, and which are wanted by it.
+    pub texts: TextOrder,
+    /// How this program executes itself so that those which read documents do no harm; nothing is read for its text without.
+    #[serde(skip)]
+    pub confiner: Option<Confiner>,
     /// Directories that all that is read has to lie in, wherever links lead; anywhere if there are none.
     pub within: Vec<PathBuf>,
     /// When files must have reached the disk.
@@ -80,6 +88,9 @@ pub(super) struct Parameters {
     keep_versions: bool,
     crawler: Option<String>,
     collection: Option<String>,
+    /// How texts are read and judged, with the version of the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    texts: Option<String>,
 }
 
 impl Default for ImportCrawl {
@@ -98,6 +109,8 @@ impl Default for ImportCrawl {
             crawler: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             collection: None,
+            texts: TextOrder::default(),
+            confiner: None,
             within: Vec::new(),
             durability: Durability::default(),
             access: Access::of_environment(),
@@ -131,6 +144,7 @@ impl ImportCrawl {
         {
             *format = place(Path::new(format))?.to_string_lossy().into_owned();
         }
+        order.texts.absolute()?;
         Ok(serde_json::to_string(&order)?)
     }
 
@@ -138,9 +152,6 @@ impl ImportCrawl {
     pub fn check(&self) -> anyhow::Result<()> {
         if self.paths.is_empty() && self.log.is_none() {
             bail!("paths: nothing to import; name archives, directories, or a log");
-        }
-        if self.paths.len() > MOST_PATHS {
-            bail!("paths: more than {MOST_PATHS}; name the directory that they lie in");
         }
         for (field, path) in self.files() {
             let can_be_fetched = ["paths", "log", "root"].contains(&field);
@@ -181,11 +192,13 @@ impl ImportCrawl {
         Ok(())
     }
 
-    /// All files and directories that are named, each with the field that names it. A log format that is not built in
-    /// is a file.
+    /// All files and directories that are named, each with the field that names it. A log format or a model that
+    /// is not built in is a file.
     pub fn files(&self) -> Vec<(&'static str, &Path)> {
         let format = self.log_format.as_deref();
         let format = format.filter(|format| !LogFormat::NAMES.contains(format));
+        let model = self.texts.model.as_deref();
+        let model = model.filter(|model| *model != CDI_2012);
         let mut files: Vec<_> = self
             .paths
             .iter()
@@ -196,6 +209,7 @@ impl ImportCrawl {
             ("log_format", format.map(Path::new)),
             ("root", self.root.as_deref()),
             ("blacklist", self.blacklist.as_deref()),
+            ("model", model.map(Path::new)),
         ];
         files.extend(
             others
@@ -247,6 +261,7 @@ impl ImportCrawl {
             keep_versions: self.keep_versions,
             crawler: self.crawler.clone(),
             collection: self.collection.clone(),
+            texts: self.texts.said()?,
         })
     }
 }

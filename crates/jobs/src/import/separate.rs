@@ -22,8 +22,9 @@ use super::order::ImportCrawl;
 use super::report::Report;
 use super::seen::Seen;
 use super::sources::Sources;
+use super::spool::Spool;
 use super::unsaved::Unsaved;
-use super::{Imported, examiner, rules};
+use super::{Imported, examiner, judging, rules};
 
 /// Imports into a folder. What is there already, by an earlier import into the same, is not written again.
 pub fn import_separately(
@@ -39,11 +40,17 @@ pub fn import_separately(
     let collection = Collection::open(directory, order.durability)?;
     let _alone = alone(directory)?;
     let mut separate = Separate::open(&collection)?;
-    let examiner = examiner(order, rules, Some(&collection), stop);
+    let spool = Spool::new(Some(&collection), stop);
+    let judging = judging(order, &spool, None)?;
+    judging
+        .iter()
+        .for_each(|judging| judging.judge().tell_missing(tell));
+    let examiner = examiner(order, rules, &spool, judging.as_ref());
     let flow = Flow {
         order,
         sources: &sources,
         examiner: &examiner,
+        judging: judging.as_ref(),
         stop,
         limits,
         tell,

@@ -53,6 +53,23 @@ impl<'a> Spool<'a> {
         }
     }
 
+    /// Holds a text, in memory as long as there is room for it.
+    pub(super) fn hold_text(&self, text: String) -> Result<Held, Trouble> {
+        let Some(collection) = self.collection else {
+            return Ok(Held::Nothing);
+        };
+        let mut bytes = text.into_bytes();
+        bytes.shrink_to_fit();
+        let mut share = self.budget.share();
+        if bytes.len() <= LARGEST && share.grow_to(bytes.capacity()) {
+            return Ok(Held::Memory(bytes, share));
+        }
+        let file = collection.create();
+        let mut file = file.map_err(|error| Trouble::Write(error.into()))?;
+        file.write_all(&bytes).map_err(unwritten)?;
+        Ok(Held::File(file))
+    }
+
     /// Reads a body to its end. `head` was read before.
     pub(super) fn hold(
         &self,

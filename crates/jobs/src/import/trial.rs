@@ -5,6 +5,7 @@ use std::time::Instant;
 use catalog::{ImportCounters, Placement};
 use crawl::Limits;
 use harvester::Stop;
+use store::{Collection, Durability};
 
 use super::flow::{Flow, Kept};
 use super::group::Group;
@@ -13,7 +14,8 @@ use super::news::ImportNews;
 use super::order::ImportCrawl;
 use super::seen::Seen;
 use super::sources::Sources;
-use super::{Imported, examiner, rules};
+use super::spool::Spool;
+use super::{Imported, examiner, judging, rules};
 
 /// Imports into nothing: the counters are those of an import into an empty collection.
 pub fn try_import(
@@ -24,11 +26,26 @@ pub fn try_import(
     let began = Instant::now();
     let limits = Limits::default();
     let sources = Sources::open(order, &limits)?;
-    let examiner = examiner(order, rules(order)?, None, stop);
+    // Who reads documents for their text needs their bytes for a while, and a place for long ones.
+    let place = match order.texts.is_wanted() {
+        true => Some(tempfile::tempdir()?),
+        false => None,
+    };
+    let collection = match &place {
+        Some(place) => Some(Collection::open(place.path(), Durability::None)?),
+        None => None,
+    };
+    let spool = Spool::new(collection.as_ref(), stop);
+    let judging = judging(order, &spool, None)?;
+    judging
+        .iter()
+        .for_each(|judging| judging.judge().tell_missing(tell));
+    let examiner = examiner(order, rules(order)?, &spool, judging.as_ref());
     let flow = Flow {
         order,
         sources: &sources,
         examiner: &examiner,
+        judging: judging.as_ref(),
         stop,
         limits,
         tell,

@@ -78,7 +78,9 @@ impl Shared {
             ..self.options.client.clone()
         };
         log.info(&format!("running the hook `{}`", hook.name));
-        let end = match hook::run(hook, &parameters.facts, &client, &running.stop) {
+        let confiner = self.options.confiner.as_ref();
+        let ran = hook::run(hook, &parameters.facts, &client, confiner, &running.stop);
+        let end = match ran {
             Ok(said) => {
                 if !said.trim().is_empty() {
                     log.info(said.trim());

@@ -21,12 +21,13 @@ impl Shared {
         log: &Log,
     ) -> anyhow::Result<()> {
         let order = match ImportCrawl::parse(&claim.job.parameters) {
-            Ok(mut order) => {
+            Ok(order) => ImportCrawl {
                 // Whoever typed in an address may not see all that this machine sees.
-                order.allow = self.options.client.allow.clone();
-                order.access = self.options.access.clone();
-                order
-            }
+                allow: self.options.client.allow.clone(),
+                access: self.options.access.clone(),
+                confiner: self.options.confiner.clone(),
+                ..order
+            },
             Err(error) => return self.end_job(claim, running, log, finally(&error), &[]),
         };
         let decided = RefCell::new(None);

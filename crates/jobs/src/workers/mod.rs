@@ -3,6 +3,7 @@
 //! Several processes may have workers on one catalog. What one that is killed leaves is claimed by another.
 
 mod bell;
+mod classify;
 mod ends;
 mod harvest;
 mod heartbeat;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use catalog::{Claim, ClaimOptions, JobKind};
+use document::confine::Confiner;
 use harvester::{Client, ClientOptions};
 use remote::Access;
 
@@ -53,6 +55,9 @@ pub struct WorkerOptions {
     pub backoff: Backoff,
     /// What is to be done after harvests.
     pub hooks: Vec<Hook>,
+    /// How this program executes itself so that a hook's command ends with it, also if it is killed; none: such a command
+    /// goes on.
+    pub confiner: Option<Confiner>,
 }
 
 /// Workers that are at work until they are stopped.
@@ -87,6 +92,7 @@ impl Default for WorkerOptions {
             access: Access::of_environment(),
             backoff: Backoff::default(),
             hooks: Vec::new(),
+            confiner: None,
         }
     }
 }
@@ -181,7 +187,12 @@ impl Shared {
         let options = ClaimOptions {
             lease: self.options.lease,
             per_host: self.options.per_host,
-            kinds: &[JobKind::Harvest, JobKind::Hook, JobKind::Import],
+            kinds: &[
+                JobKind::Harvest,
+                JobKind::Hook,
+                JobKind::Import,
+                JobKind::Classify,
+            ],
             worker: &self.options.name,
         };
         let mut away = false;
@@ -208,6 +219,7 @@ impl Shared {
         let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {
             JobKind::Hook => self.run_hook(claim, running, &log),
             JobKind::Import => self.run_import(claim, running, &log),
+            JobKind::Classify => self.run_classify(claim, running, &log),
             // Workers do not ask for quiet times.
             JobKind::Harvest | JobKind::Quiet => self.run_harvest(claim, running, &log),
         }));

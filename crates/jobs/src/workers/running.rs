@@ -7,7 +7,7 @@ use catalog::{Beat, Claim, JobLease, JobProgress};
 use harvester::Stop;
 
 use crate::pulse::{Moment, Pulse};
-use crate::{FetchProgress, ImportProgress, Progress};
+use crate::{Classified, FetchProgress, ImportProgress, Progress};
 
 /// A job, its way to stop, and how far it is.
 #[derive(Debug)]
@@ -97,6 +97,13 @@ impl Running {
             "{} captures, {} new documents, {} known ones, {} filtered",
             counters.all, counters.saved_new, counters.saved_duplicate, counters.filtered
         ));
+    }
+
+    /// Notes how far the collection is judged.
+    pub(super) fn classify(&self, classified: &Classified, total: u64) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(classified.documents, Some(total))];
+        tally.note = Some(classified.said());
     }
 
     pub(super) fn beat(&self) -> Beat {

@@ -132,6 +132,13 @@ impl Collection {
         self.write(checked(number, TEXT)?, text)
     }
 
+    /// Puts a text that was filled beside its document.
+    pub fn place_text(&self, number: i64, file: NewFile) -> Result<String, Error> {
+        let path = checked(number, TEXT)?;
+        self.place.place(file, &path)?;
+        Ok(path)
+    }
+
     /// Removes a document with what is known of it and its text, and directories that are empty then. What is gone
     /// already is no error.
     pub fn remove(&self, number: i64, extension: &str) -> Result<(), Error> {

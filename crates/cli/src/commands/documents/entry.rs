@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catalog::{DocumentEntry, DocumentState};
+use catalog::{DocumentEntry, DocumentState, Judgement};
 use serde::Serialize;
 
 use crate::text::date;
@@ -32,6 +32,8 @@ pub(super) struct DocumentJson<'a> {
     file: String,
     source: Option<&'a str>,
     import: i64,
+    /// What came of reading its text, and what was decided.
+    judgement: Option<&'a Judgement>,
 }
 
 impl<'a> DocumentJson<'a> {
@@ -59,6 +61,7 @@ impl<'a> DocumentJson<'a> {
             file: file(collection, document).display().to_string(),
             source: document.source.as_deref(),
             import: document.import,
+            judgement: document.judgement.as_ref(),
         }
     }
 }

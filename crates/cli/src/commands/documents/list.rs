@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use catalog::{DocumentEntry, DocumentQuery, DocumentState};
 use clap::Args;
+use document::classify::Kind;
 use jobs::Holdings;
 
 use super::entry::{DocumentJson, file};
@@ -23,7 +24,7 @@ pub(super) struct List {
     /// Only those of this host
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// Only those that stand so: not-ingested, ingested or failed
+    /// Only those that stand so: not-ingested, ingested, failed or set-aside
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<DocumentState>,
     /// Only those of this media type
@@ -35,6 +36,12 @@ pub(super) struct List {
     /// Only those that were last crawled on this day or at this moment, or before
     #[arg(long, value_name = "DATE", value_parser = until)]
     until: Option<i64>,
+    /// Only those decided on so, by a librarian or else by the content filter: accept, unsure or reject
+    #[arg(long, value_name = "DECISION", value_parser = ["accept", "unsure", "reject"], hide_possible_values = true)]
+    decision: Option<String>,
+    /// Only those of this kind, such as paper or thesis
+    #[arg(long, value_name = "KIND", hide_possible_values = true)]
+    kind: Option<Kind>,
     /// Only those whose content this import brought
     #[arg(long, value_name = "NUMBER")]
     import: Option<i64>,
@@ -74,6 +81,8 @@ impl List {
             since: self.since,
             until: self.until,
             import: self.import,
+            decision: self.decision.clone(),
+            kind: self.kind.map(|kind| kind.name().to_owned()),
             text: self.text.clone(),
             after: self.after,
             ..DocumentQuery::default()
@@ -121,9 +130,9 @@ impl List {
 }
 
 /// A state as people write it.
-pub(super) fn state(name: &str) -> Result<DocumentState, String> {
+fn state(name: &str) -> Result<DocumentState, String> {
     let state = DocumentState::parse(&name.replace('-', "_"));
-    state.ok_or_else(|| "write not-ingested, ingested or failed".to_owned())
+    state.ok_or_else(|| "write not-ingested, ingested, failed or set-aside".to_owned())
 }
 
 const PAGE: u64 = 1000;

@@ -1,5 +1,6 @@
 //! `garner documents`: the documents of the collection, and what became of them.
 
+mod correct;
 mod entry;
 mod list;
 mod show;
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use oai::{Datestamp, Granularity};
 
-/// List or show imported documents, or say what became of them in a search engine
+/// List, show or correct imported documents, or mark those that were ingested
 #[derive(Debug, Args)]
 pub(crate) struct Documents {
     #[command(subcommand)]
@@ -22,6 +23,7 @@ enum DocumentsCommand {
     List(list::List),
     Show(show::Show),
     State(state::State),
+    Correct(correct::Correct),
 }
 
 impl Documents {
@@ -30,6 +32,7 @@ impl Documents {
             DocumentsCommand::List(command) => command.run(),
             DocumentsCommand::Show(command) => command.run(),
             DocumentsCommand::State(command) => command.run(),
+            DocumentsCommand::Correct(command) => command.run(),
         }
     }
 }

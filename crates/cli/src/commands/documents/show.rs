@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use catalog::{DocumentEntry, VersionEntry};
+use catalog::{DocumentEntry, Judgement, VersionEntry};
 use clap::Args;
 use jobs::Holdings;
 
@@ -86,6 +86,11 @@ fn describe(
     ] {
         field(out, name, &value)?;
     }
+    if let Some(judgement) = &document.judgement {
+        for (name, value) in judged(judgement) {
+            field(out, name, &value)?;
+        }
+    }
     for version in versions {
         let content = &version.content;
         let path = store::Collection::relative_path(content.number, &content.extension);
@@ -94,4 +99,32 @@ fn describe(
         field(out, "before", &before)?;
     }
     Ok(())
+}
+
+/// What is known of the text, and what was decided.
+fn judged(judgement: &Judgement) -> Vec<(&'static str, String)> {
+    let mut text = judgement.outcome.clone();
+    for more in [&judgement.engine, &judgement.note].into_iter().flatten() {
+        text = format!("{text}, {more}");
+    }
+    let mut told = vec![("text", text)];
+    let pages = judgement.pages.filter(|pages| *pages > 0);
+    told.extend(pages.map(|pages| ("pages", pages.to_string())));
+    if let (Some(decision), Some(probability)) = (&judgement.decision, judgement.probability) {
+        let kind = judgement.kind.as_deref().unwrap_or_default();
+        let model = judgement.model.as_deref().unwrap_or_default();
+        let said = format!(
+            "{decision}, {:.3}, {kind}, by model {model}",
+            probability.value()
+        );
+        told.push(("decision", said));
+    }
+    if let Some(corrected) = &judgement.corrected {
+        let kind = corrected.kind.iter().map(|kind| format!(", {kind}"));
+        let by = corrected.by.iter().map(|by| format!(", by {by}"));
+        let more: String = kind.chain(by).collect();
+        let said = format!("{}{more}, {}", corrected.decision, date(corrected.at));
+        told.push(("corrected", said));
+    }
+    told
 }

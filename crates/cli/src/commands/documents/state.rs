@@ -7,7 +7,6 @@ use anyhow::{Context, bail};
 use catalog::DocumentState;
 use clap::Args;
 
-use super::list::state;
 use crate::commands::LEFT_OUT;
 use crate::commands::holdings_options::HoldingsOptions;
 
@@ -63,6 +62,13 @@ impl State {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What a search engine may say.
+fn state(name: &str) -> Result<DocumentState, String> {
+    let state = DocumentState::parse(&name.replace('-', "_"));
+    let state = state.filter(|state| DocumentState::SAID.contains(state));
+    state.ok_or_else(|| "write not-ingested, ingested or failed".to_owned())
 }
 
 fn number(text: &str) -> anyhow::Result<i64> {

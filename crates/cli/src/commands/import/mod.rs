@@ -3,6 +3,7 @@
 mod lines;
 mod settings;
 mod summary;
+mod texts;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +18,9 @@ use jobs::{ImportCrawl, Imported};
 use self::lines::Lines;
 pub(crate) use self::settings::{Facts, Taking, media_types};
 pub(crate) use self::summary::counted;
+pub(crate) use self::texts::{Texts, UnsureChoice};
 use super::LEFT_OUT;
+use super::confine::confiner;
 use super::holdings_options::HoldingsOptions;
 use crate::config::{Config, ImportConfig};
 
@@ -63,6 +66,8 @@ pub(crate) struct Import {
     quiet: bool,
     #[command(flatten, next_help_heading = "What is taken")]
     taking: Taking,
+    #[command(flatten, next_help_heading = "What documents say")]
+    texts: Texts,
     #[command(flatten, next_help_heading = "Where facts come from")]
     facts: Facts,
 }
@@ -99,8 +104,10 @@ impl Import {
     /// The order that is meant: flags, on top of the configuration file, on top of what is usual.
     fn order(&self, config: &ImportConfig) -> anyhow::Result<ImportCrawl> {
         let mut order = config.order()?;
-        self.taking.apply(&mut order, config.content_filter)?;
+        self.taking.apply(&mut order)?;
+        self.texts.apply(&mut order.texts)?;
         self.facts.apply(&mut order);
+        order.confiner = Some(confiner());
         if !self.paths.is_empty() {
             order.paths.clone_from(&self.paths);
         }

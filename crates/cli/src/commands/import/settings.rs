@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jobs::ImportCrawl;
 use store::Durability;
@@ -16,9 +16,6 @@ pub(crate) struct Taking {
     /// Containers that are opened for the documents in them: gzip, tar, zip, or none [default: gzip]
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     open: Vec<String>,
-    /// Whether documents are judged by what they say, not only by their type [default: off]
-    #[arg(long, value_name = "on|off", hide_possible_values = true)]
-    content_filter: Option<Switch>,
     /// A file of hosts and beginnings of URLs that are not wanted, one a line
     #[arg(long, value_name = "FILE")]
     blacklist: Option<PathBuf>,
@@ -57,12 +54,6 @@ pub(crate) struct Facts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Versions {
     /// The newer takes its place
     Replace,
@@ -71,16 +62,8 @@ enum Versions {
 }
 
 impl Taking {
-    /// Puts what is given into an order. `content_filter` is whether the configuration has it on.
-    pub(crate) fn apply(
-        &self,
-        order: &mut ImportCrawl,
-        content_filter: bool,
-    ) -> anyhow::Result<()> {
-        let switch = self.content_filter;
-        if switch.map_or(content_filter, |switch| switch == Switch::On) {
-            bail!("--content-filter on: this build has no classifier yet; leave it off");
-        }
+    /// Puts what is given into an order.
+    pub(crate) fn apply(&self, order: &mut ImportCrawl) -> anyhow::Result<()> {
         if !self.types.is_empty() {
             order.types = media_types(&self.types);
         }

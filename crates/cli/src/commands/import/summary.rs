@@ -121,9 +121,17 @@ const OF_THE_PAPER: [&str; 9] = [
     "failed_FileNotFound",
     "failed_PDFFilenotFound",
 ];
-const OURS: [&str; 11] = [
+const OURS: [&str; 19] = [
     "saved_NewVersion",
     "saved_KnownContent",
+    "saved_SetAside",
+    "text_Encrypted",
+    "text_Damaged",
+    "text_Empty",
+    "text_ImageOnly",
+    "text_Limit",
+    "text_EngineMissing",
+    "text_Failed",
     "revisits",
     "containers",
     "filtered_URL",

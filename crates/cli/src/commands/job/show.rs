@@ -58,6 +58,7 @@ pub(super) fn progress(job: &Job) -> Option<String> {
     }
     let unit = match job.kind {
         JobKind::Import => "bytes",
+        JobKind::Classify => "documents",
         JobKind::Harvest | JobKind::Hook | JobKind::Quiet => "records",
     };
     let records = match total {

@@ -6,7 +6,7 @@ use catalog::ScheduleSettings;
 use clap::Args;
 use jobs::ImportCrawl;
 
-use crate::commands::import::{Facts, Taking, check_files};
+use crate::commands::import::{Facts, Taking, Texts, check_files};
 
 /// What is imported. What is not given stays as it is.
 #[derive(Debug, Args)]
@@ -17,6 +17,8 @@ pub(super) struct Importing {
     import: Vec<PathBuf>,
     #[command(flatten)]
     taking: Taking,
+    #[command(flatten)]
+    texts: Texts,
     #[command(flatten)]
     facts: Facts,
 }
@@ -32,9 +34,13 @@ impl Importing {
         let Self {
             import,
             taking,
+            texts,
             facts,
         } = self;
-        !import.is_empty() || *taking != Taking::default() || *facts != Facts::default()
+        !import.is_empty()
+            || *taking != Taking::default()
+            || *texts != Texts::default()
+            || *facts != Facts::default()
     }
 
     /// Puts what is given on top of an order, and that into the settings of a schedule.
@@ -43,7 +49,8 @@ impl Importing {
         mut order: ImportCrawl,
         settings: &mut ScheduleSettings,
     ) -> anyhow::Result<()> {
-        self.taking.apply(&mut order, false)?;
+        self.taking.apply(&mut order)?;
+        self.texts.apply(&mut order.texts)?;
         self.facts.apply(&mut order);
         if !self.import.is_empty() {
             order.paths.clone_from(&self.import);

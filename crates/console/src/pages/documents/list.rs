@@ -24,11 +24,20 @@ struct Documents {
 }
 
 /// How they stand, to choose from.
-pub(crate) const STATES: [(&str, &str); 4] = [
+pub(crate) const STATES: [(&str, &str); 5] = [
     ("", "all"),
     ("not_ingested", "not ingested"),
     ("ingested", "ingested"),
     ("failed", "failed"),
+    ("set_aside", "set aside"),
+];
+
+/// How they were decided on, to choose from.
+pub(crate) const DECISIONS: [(&str, &str); 4] = [
+    ("", "all"),
+    ("accept", "accept"),
+    ("unsure", "unsure"),
+    ("reject", "reject"),
 ];
 
 pub(crate) async fn list(

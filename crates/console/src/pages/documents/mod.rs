@@ -1,4 +1,5 @@
 //! The collection: documents that imports brought.
 
+pub(crate) mod correct;
 pub(crate) mod list;
 pub(crate) mod show;

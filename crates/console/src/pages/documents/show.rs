@@ -5,6 +5,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use catalog::{DocumentEntry, DocumentQuery, DocumentState, VersionEntry};
+use jobs::{Explanation, Holdings};
 use serde::Deserialize;
 
 use crate::documents::{document, path, set_state, state_words};
@@ -29,12 +30,23 @@ struct DocumentPage {
     versions: Vec<VersionEntry>,
     /// Whether the import that brought it is still in the history.
     import_known: bool,
+    /// What spoke for and against it, if its text is stored.
+    explanation: Option<Explanation>,
     errors: Errors,
 }
 
 impl DocumentPage {
     fn states(&self) -> &'static [(&'static str, &'static str)] {
-        &STATES[1..]
+        &STATES[1..4]
+    }
+
+    /// What is chosen in the form of corrections.
+    fn corrected(&self) -> (&str, &str) {
+        let judgement = self.document.judgement.as_ref();
+        let corrected = judgement.and_then(|judgement| judgement.corrected.as_ref());
+        let decision = corrected.map(|corrected| corrected.decision.as_str());
+        let kind = corrected.and_then(|corrected| corrected.kind.as_deref());
+        (decision.unwrap_or("accept"), kind.unwrap_or_default())
     }
 }
 
@@ -52,8 +64,17 @@ pub(crate) async fn show(
     };
     let mut others = catalog.documents(&same).await?;
     others.retain(|other| other.id != id);
+    let explanation = match document.judgement {
+        Some(_) => {
+            let explained = document.clone();
+            let explain = move |holdings: &Holdings| jobs::explain(holdings, &explained, REASONS);
+            state.blocking(explain).await??
+        }
+        None => None,
+    };
     page(&DocumentPage {
         who,
+        explanation,
         file: path(&state, &document).await?.display().to_string(),
         others,
         versions: catalog.versions(id).await?,
@@ -83,3 +104,5 @@ pub(crate) async fn change_state(
 }
 
 const MOST_OTHERS: u64 = 100;
+/// So many reasons are shown of each side.
+const REASONS: usize = 12;

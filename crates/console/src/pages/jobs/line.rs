@@ -31,6 +31,7 @@ impl JobLine {
             JobKind::Harvest => "a repository that was removed",
             JobKind::Hook => "hook",
             JobKind::Import => "import",
+            JobKind::Classify => "collection",
             JobKind::Quiet => "quiet",
         })
     }
@@ -47,6 +48,7 @@ impl JobLine {
                 Ok(order) => format!("import of {}", described(&order)),
                 Err(_) => "import of a crawl".to_owned(),
             },
+            (JobKind::Classify, _) => "documents judged again".to_owned(),
             (JobKind::Quiet, _) => match self.why() {
                 Some(why) => format!("kept quiet: {why}"),
                 None => "kept quiet".to_owned(),

@@ -70,7 +70,7 @@ impl Verifying<'_> {
         }
         let met = met.with_digests(&digests);
         match row(&met, &orphan.extension) {
-            Some(row) => self.take_in(orphan, row, &met.sha1, &xml),
+            Some(row) => self.take_in(orphan, row, &met, &xml),
             None => refused("its .met file has no URL that can be used"),
         }
     }
@@ -79,9 +79,10 @@ impl Verifying<'_> {
         &self,
         orphan: &Orphan,
         row: CaptureRow,
-        sha1: &str,
+        met: &Met,
         xml: &[u8],
     ) -> anyhow::Result<Adopted> {
+        let sha1 = met.sha1.as_str();
         let repairing = self.repairing()?;
         let catalog = self.holdings.catalog();
         let known = self.holdings.wait(catalog.content_of(sha1))?;
@@ -107,6 +108,9 @@ impl Verifying<'_> {
                 return self.refuse(orphan, "the catalog does not want it");
             }
         };
+        // What the catalog knows of the text is newer than what the file says.
+        let is_known = self.holdings.wait(catalog.known_content(sha1))?.is_some();
+        let judgements: Vec<_> = met.judgement().filter(|_| !is_known).into_iter().collect();
         let commit = GroupCommit {
             rows: &rows,
             placements: &placements,
@@ -115,6 +119,7 @@ impl Verifying<'_> {
             source_done: false,
             counters: ImportCounters::default(),
             warnings: &[],
+            judgements: &judgements,
         };
         // What it leaves without a document stays as a file without a row, and is judged as such.
         self.holdings

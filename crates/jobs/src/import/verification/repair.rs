@@ -5,7 +5,7 @@ use anyhow::Context;
 use catalog::{ContentEntry, DocumentEntry, DocumentQuery, Superfluous};
 use store::{Collection, CollectionFile};
 
-use super::super::met::Met;
+use super::super::met::{Met, MetText};
 use super::adopt::{Adopted, Orphan};
 use super::comparing::{Looked, Metadata, Problem};
 use super::orphans::number;
@@ -302,6 +302,9 @@ impl<'a> Verifying<'a> {
 
 /// What a document tells of a content that it has or had.
 fn met(document: DocumentEntry, content: &ContentEntry) -> Met {
+    let judgement = document
+        .judgement
+        .filter(|_| document.content == content.number);
     Met {
         url: document.url,
         parent_url: document.parent_url,
@@ -312,6 +315,16 @@ fn met(document: DocumentEntry, content: &ContentEntry) -> Met {
         sha1: content.sha1.clone(),
         sha256: content.sha256.clone(),
         size: content.size,
+        text: judgement.map(|judgement| MetText {
+            outcome: judgement.outcome,
+            engine: judgement.engine,
+            pages: judgement.pages,
+            decision: judgement.decision,
+            probability: judgement.probability,
+            kind: judgement.kind,
+            model: judgement.model,
+            is_aside: judgement.is_aside,
+        }),
         ..Met::default()
     }
 }

@@ -1,0 +1,115 @@
+//! `garner classify --collection`: imported documents, judged again.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+
+use catalog::NewJob;
+use clap::Args;
+use document::classify::CDI_2012;
+use harvester::Stop;
+use indicatif::ProgressBar;
+use jobs::{Classified, ClassifyCollection, Unsure};
+
+use crate::commands::classifier::model::ModelOptions;
+use crate::commands::confine::confiner;
+use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::import::UnsureChoice;
+use crate::commands::stop_signal;
+use crate::output::{to_stdout, write_json};
+
+/// Which collection is judged again, and how.
+#[derive(Debug, Args)]
+pub(super) struct CollectionOptions {
+    /// Judge the documents of the collection again
+    #[arg(long, conflicts_with_all = ["files", "explain", "ocr"])]
+    collection: bool,
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// What becomes of documents that the model is not sure of: import or set-aside [default: import]
+    #[arg(
+        long,
+        value_name = "import|set-aside",
+        requires = "collection",
+        hide_possible_values = true
+    )]
+    unsure: Option<UnsureChoice>,
+    /// Leave it to garner up or garner worker
+    #[arg(long, requires = "collection", conflicts_with = "json")]
+    queue: bool,
+}
+
+impl CollectionOptions {
+    pub(super) fn is_meant(&self) -> bool {
+        self.collection
+    }
+
+    pub(super) fn run(&self, model: &ModelOptions, json: bool) -> anyhow::Result<ExitCode> {
+        // A model that cannot be used is found before anything is done.
+        model.classifier()?;
+        let order = ClassifyCollection {
+            model: model.name().map(absolute).transpose()?,
+            policy: model.policy()?,
+            unsure: self.unsure.map_or_else(Unsure::default, Unsure::from),
+            confiner: Some(confiner()),
+            ..ClassifyCollection::default()
+        };
+        let holdings = self.holdings.open()?;
+        if self.queue {
+            let job = NewJob {
+                max_attempts: jobs::ATTEMPTS,
+                created_by: Some("the command line".to_owned()),
+                ..NewJob::classify(serde_json::to_string(&order)?)
+            };
+            let job = holdings.wait(holdings.catalog().add_job(&job))?;
+            let said = self.holdings.said();
+            eprintln!(
+                "job {} waits for a worker; garner job show {}{said} --follow",
+                job.id, job.id
+            );
+            return Ok(ExitCode::SUCCESS);
+        }
+        let stop = Stop::default();
+        let stopped = stop.clone();
+        holdings.spawn(async move {
+            stop_signal().await;
+            stopped.set();
+            eprintln!("stopping after what is being judged");
+        });
+        let bar = bar(holdings.wait(holdings.catalog().count_contents())?);
+        let mut tell = |classified: &Classified| bar.set_position(classified.documents);
+        let classified = jobs::classify_collection(&holdings, &order, &stop, &mut tell);
+        bar.finish_and_clear();
+        let classified = classified?;
+        eprintln!("{}", classified.said());
+        if classified.stopped {
+            eprintln!("stopped; the same command goes on");
+        }
+        to_stdout(|out| {
+            if json {
+                write_json(out, &classified)?;
+            }
+            Ok(match classified.stopped {
+                true => ExitCode::FAILURE,
+                false => ExitCode::SUCCESS,
+            })
+        })
+    }
+}
+
+/// How far it is, on a terminal.
+fn bar(documents: u64) -> ProgressBar {
+    match std::io::stderr().is_terminal() {
+        true => ProgressBar::new(documents),
+        false => ProgressBar::hidden(),
+    }
+}
+
+/// The name of a model as a worker elsewhere finds it.
+fn absolute(name: &str) -> anyhow::Result<String> {
+    if name == CDI_2012 {
+        return Ok(name.to_owned());
+    }
+    let path = std::path::absolute(Path::new(name))?;
+    Ok(path.to_string_lossy().into_owned())
+}

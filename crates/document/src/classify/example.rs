@@ -1,0 +1,90 @@
+//! Labelled documents: training data, evaluation data, and corrections made by librarians. All are lines of JSON.
+
+use serde::{Deserialize, Serialize};
+
+use super::Kind;
+
+/// A labelled document.
+///
+/// A correction is one as well: `label` and `kind` as they should be, the text, and in `corrects` what the classifier
+/// had said.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Example {
+    /// Its name among others.
+    #[serde(default)]
+    pub id: String,
+    /// Whether it is academic.
+    pub label: Label,
+    /// What it is, more finely than a kind.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub subtype: String,
+    /// Its kind, where the subtype does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// Whether reasonable people would differ about the label. The question "academic or not" is not learnt from
+    /// these, the kind is.
+    #[serde(default)]
+    pub borderline: bool,
+    /// The usual cue is missing or misleads.
+    #[serde(default)]
+    pub hard: bool,
+    /// A group of fields of research.
+    #[serde(default)]
+    pub bucket: String,
+    /// A field of research, or `general`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub field: String,
+    /// Where it comes from: documents of one source never stand on both sides of a cross-validation.
+    #[serde(default)]
+    pub source: String,
+    /// How many pages it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<usize>,
+    /// Its text; form feeds end pages.
+    pub text: String,
+    /// What was said about it before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrects: Option<Corrected>,
+}
+
+/// What a classifier had said about a document that was corrected.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Corrected {
+    /// The version of the model.
+    #[serde(default)]
+    pub model: String,
+    /// The probability that it gave.
+    #[serde(default)]
+    pub probability: f64,
+    /// The kind that it gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// When it was corrected, in seconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<i64>,
+    /// Who did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// Whether a document is academic.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Label {
+    /// It is.
+    Academic,
+    /// It is not.
+    #[default]
+    Nonacademic,
+}
+
+impl Example {
+    /// The kind to learn.
+    pub fn kind(&self) -> Kind {
+        self.kind.unwrap_or_else(|| Kind::of_subtype(&self.subtype))
+    }
+
+    pub(crate) fn is_academic(&self) -> bool {
+        self.label == Label::Academic
+    }
+}

@@ -1,0 +1,120 @@
+//! What documents say: phrases of papers, manuals, courses, forms and others, in many languages.
+
+use super::super::hash;
+use super::super::reading::Reading;
+use super::super::vocabulary::Vocabulary;
+use super::Sheet;
+
+/// So many words from the beginning are counted by themselves,
+const HEAD: usize = 250;
+/// and so many at the end.
+const TAIL: usize = 300;
+/// No phrase has more words.
+const LONGEST: usize = 4;
+
+const SAID: [(&str, &str); 34] = [
+    ("self_paper", "calls itself a paper or an article"),
+    ("self_study", "reports what was studied and found"),
+    ("self_thesis", "words of theses"),
+    (
+        "self_manual",
+        "calls itself a manual, a guide or a document",
+    ),
+    ("self_course", "calls itself a course, a lecture or notes"),
+    ("self_book", "calls itself a book or a chapter"),
+    ("self_report", "calls itself a report"),
+    ("journal", "words of journals and proceedings"),
+    ("citation", "et al. and other words of citing"),
+    ("bibliography", "words of bibliographies"),
+    ("affiliation", "universities, institutes and departments"),
+    ("theorem", "words of theorems and proofs"),
+    (
+        "reasoning",
+        "words of reasoning such as however and therefore",
+    ),
+    (
+        "research",
+        "words of research such as hypothesis and significant",
+    ),
+    ("you", "speaks to the reader as you"),
+    ("we", "speaks as we"),
+    ("first_person", "speaks as I"),
+    ("instruct", "words of instructions such as click and select"),
+    ("program", "words of programming"),
+    ("exercise", "words of exercises and exams"),
+    ("course", "words of teaching"),
+    ("slides", "words of talks and slides"),
+    ("cv", "words of CVs"),
+    ("form", "words of forms"),
+    ("legal", "words of law and bylaws"),
+    ("minutes", "words of meetings"),
+    ("money", "words of invoices and accounts"),
+    ("letter", "words of letters"),
+    ("news", "words of news and events"),
+    ("government", "words of authorities"),
+    ("music", "words of music"),
+    ("repository", "words of repositories and working papers"),
+    ("support", "thanks and support by grants"),
+    ("statement", "words of applications and statements"),
+];
+
+pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
+    let vocabulary = Vocabulary::get();
+    let count = vocabulary.phrases.len();
+    let (mut all, mut head, mut tail) =
+        (vec![0_u32; count], vec![0_u32; count], vec![0_u32; count]);
+    let words = &reading.words;
+    for at in 0..words.len() {
+        let mut key = words[at].hash;
+        let mut entry = vocabulary.phrase(key);
+        let mut bits = entry.phrases;
+        for next in words.iter().skip(at + 1).take(LONGEST - 1) {
+            if !entry.goes_on {
+                break;
+            }
+            key = hash::then(key, next.hash);
+            entry = vocabulary.phrase(key);
+            bits |= entry.phrases;
+        }
+        while bits != 0 {
+            let bit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            all[bit] += 1;
+            head[bit] += u32::from(at < HEAD);
+            tail[bit] += u32::from(at + TAIL >= words.len());
+        }
+    }
+    for (index, name) in vocabulary.phrases.iter().enumerate() {
+        let said = SAID.iter().find(|(known, _)| known == name);
+        let said = said.map_or(*name, |(_, said)| said);
+        let (full, in_words) = (
+            sheet.name(format_args!("phrase.{name}")),
+            sheet.name(format_args!("{said}, in a thousand words")),
+        );
+        sheet.rate(&full, &in_words, all[index] as f32);
+        let (first, in_words) = (
+            sheet.name(format_args!("phrase.{name}.first")),
+            sheet.name(format_args!("{said}, at the beginning")),
+        );
+        sheet.count(&first, &in_words, head[index] as f32);
+        if LAST.contains(name) {
+            let (last, in_words) = (
+                sheet.name(format_args!("phrase.{name}.last")),
+                sheet.name(format_args!("{said}, at the end")),
+            );
+            sheet.count(&last, &in_words, tail[index] as f32);
+        }
+    }
+}
+
+/// Of these the end of a text tells something of its own.
+const LAST: [&str; 8] = [
+    "bibliography",
+    "citation",
+    "you",
+    "exercise",
+    "slides",
+    "legal",
+    "instruct",
+    "research",
+];

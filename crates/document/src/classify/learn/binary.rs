@@ -1,0 +1,137 @@
+//! The answer to "academic or not" before it is calibrated: a logistic regression over features and words.
+
+use super::super::{features, words};
+use super::Sample;
+use super::logistic::{Fit, Row};
+
+/// What was learnt.
+pub(super) struct Binary {
+    pub(super) scaling: Vec<Scaling>,
+    /// The buckets that are in use, sorted.
+    pub(super) buckets: Vec<u32>,
+    /// Of the features, then of the buckets.
+    pub(super) weights: Vec<f64>,
+    pub(super) bias: f64,
+}
+
+/// How values of a feature are brought to one size.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scaling {
+    pub(super) mean: f32,
+    pub(super) spread: f32,
+    /// How much more freely than others a feature may speak.
+    pub(super) scale: f64,
+}
+
+impl Scaling {
+    /// As the model will take it.
+    pub(super) fn plain(&self, measured: f32) -> f64 {
+        f64::from(((measured - self.mean) / self.spread).clamp(-3.0, 3.0))
+    }
+
+    fn value(&self, measured: f32) -> f64 {
+        self.plain(measured) * self.scale
+    }
+}
+
+impl Binary {
+    /// Learns from the documents about which nobody differs.
+    pub(super) fn fit(samples: &[&Sample]) -> Self {
+        let fitted = samples.iter().filter(|sample| !sample.borderline);
+        let fitted: Vec<&Sample> = fitted.copied().collect();
+        let scaling = scaling(&fitted);
+        let buckets = frequent(&fitted);
+        let rows: Vec<Row> = fitted
+            .iter()
+            .map(|sample| row(sample, &scaling, &buckets))
+            .collect();
+        let fit = Fit {
+            rows: &rows,
+            width: scaling.len() + buckets.len(),
+            dense: scaling.len(),
+            penalty: 1.0 / STRENGTH,
+        };
+        let mut weights = fit.run();
+        let bias = weights.pop().unwrap_or_default();
+        Self {
+            scaling,
+            buckets,
+            weights,
+            bias,
+        }
+    }
+}
+
+fn row(sample: &Sample, scaling: &[Scaling], buckets: &[u32]) -> Row {
+    let dense = scaling.iter().zip(&sample.measured.values);
+    let known = sample
+        .buckets
+        .iter()
+        .filter_map(|bucket| buckets.binary_search(bucket).ok());
+    Row {
+        dense: dense
+            .map(|(scaling, value)| scaling.value(*value))
+            .collect(),
+        sparse: known.map(|place| (scaling.len() + place) as u32).collect(),
+        sparse_value: WORD_SCALE / (sample.buckets.len().max(1) as f64).sqrt(),
+        class: usize::from(sample.academic),
+        weight: sample.weight,
+    }
+}
+
+fn scaling(samples: &[&Sample]) -> Vec<Scaling> {
+    let count = samples.len().max(1) as f64;
+    let features = features::all().iter().enumerate();
+    features
+        .map(|(index, feature)| {
+            let values = || {
+                samples
+                    .iter()
+                    .map(|sample| f64::from(sample.measured.values[index]))
+            };
+            let mean = values().sum::<f64>() / count;
+            let spread = (values().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+            // What is the same everywhere says nothing, and must not say much about the one where it differs.
+            let spread = if spread < 1e-6 { 1e9 } else { spread };
+            let group = feature.name.split('.').next().unwrap_or_default();
+            let scale = GROUPS.iter().find(|(name, _)| *name == group);
+            Scaling {
+                mean: mean as f32,
+                spread: spread as f32,
+                scale: scale.map_or(1.0, |(_, scale)| *scale),
+            }
+        })
+        .collect()
+}
+
+/// Buckets that some documents have; what one document alone says is chance.
+fn frequent(samples: &[&Sample]) -> Vec<u32> {
+    let mut counts = vec![0_u32; words::BUCKETS];
+    for bucket in samples.iter().flat_map(|sample| &sample.buckets) {
+        counts[*bucket as usize] += 1;
+    }
+    let counts = counts.into_iter().zip(0_u32..);
+    counts
+        .filter(|(count, _)| *count >= LEAST_DOCUMENTS)
+        .map(|(_, bucket)| bucket)
+        .collect()
+}
+
+/// How freely weights may grow; found by cross-validation, as are the numbers below.
+const STRENGTH: f64 = 0.02;
+/// How much words count beside features.
+pub(super) const WORD_SCALE: f64 = 20.0;
+/// How freely the features of a group may speak. Single headings and references mislead where a paper has none and a
+/// manual has some; how many of them come together, and the shape of pages, holds on sites never seen.
+const GROUPS: [(&str, f64); 9] = [
+    ("marks", 2.0),
+    ("layout", 1.4),
+    ("tables", 1.2),
+    ("heading", 0.7),
+    ("identifiers", 0.7),
+    ("words", 0.5),
+    ("references", 0.5),
+    ("citations", 0.5),
+    ("symbols", 0.5),
+];
+const LEAST_DOCUMENTS: u32 = 3;

@@ -1,0 +1,132 @@
+//! A labelled document, measured.
+
+use sha2::{Digest, Sha256};
+
+use super::super::features::{self, Measured};
+use super::super::reading::Reading;
+use super::super::{Example, Kind, words};
+
+/// A labelled document without its text: what is learnt from.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    pub(crate) measured: Measured,
+    pub(crate) buckets: Vec<u32>,
+    pub(crate) academic: bool,
+    pub(crate) borderline: bool,
+    pub(crate) kind: Kind,
+    pub(crate) source: String,
+    /// Whether it is a document that a model judged wrongly and somebody put right.
+    pub(crate) corrected: bool,
+    /// How much it counts when a model is learnt.
+    pub(crate) weight: f64,
+    text: [u8; 32],
+}
+
+impl Sample {
+    /// Measures a labelled document; its text is not needed any more then.
+    pub fn new(example: &Example) -> Self {
+        let reading = Reading::new(&example.text, example.pages);
+        Self {
+            measured: features::measure(&reading),
+            buckets: words::buckets(&reading),
+            academic: example.is_academic(),
+            borderline: example.borderline,
+            kind: example.kind(),
+            source: example.source.clone(),
+            corrected: false,
+            weight: 1.0,
+            text: Sha256::digest(&example.text).into(),
+        }
+    }
+
+    /// Measures a document whose label somebody put right.
+    pub fn of_correction(example: &Example) -> Self {
+        let source = match example.source.is_empty() {
+            // Corrections of which nothing is known need not come from one place.
+            true => format!("correction {}", example.id),
+            false => example.source.clone(),
+        };
+        Self {
+            corrected: true,
+            source,
+            ..Self::new(example)
+        }
+    }
+}
+
+/// Puts corrections in the place of what they correct, and says how much each document counts.
+///
+/// A correction counts as several documents, because it speaks of what is met where the model is used. All together
+/// count no more than the rest, which knows what they leave out.
+pub(super) fn weighed(samples: &[Sample]) -> Vec<Sample> {
+    let mut kept: Vec<Sample> = Vec::with_capacity(samples.len());
+    for sample in samples {
+        if sample.corrected {
+            kept.retain(|known| known.text != sample.text);
+        }
+        kept.push(sample.clone());
+    }
+    let corrections = kept.iter().filter(|sample| sample.corrected).count();
+    let rest = kept.len() - corrections;
+    if corrections == 0 {
+        return kept;
+    }
+    let weight = (rest as f64 / corrections as f64).clamp(1.0, CORRECTION);
+    for sample in kept.iter_mut().filter(|sample| sample.corrected) {
+        sample.weight = weight;
+        // Where there is nothing else, they are the usual documents.
+        sample.corrected = rest > 0;
+    }
+    kept
+}
+
+/// So many documents a correction counts for.
+const CORRECTION: f64 = 5.0;
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Label;
+    use super::*;
+
+    fn example(text: &str, label: Label) -> Example {
+        Example {
+            text: text.to_owned(),
+            label,
+            ..Example::default()
+        }
+    }
+
+    #[test]
+    fn a_correction_takes_the_place_of_what_it_corrects_and_counts_more() {
+        let mut samples: Vec<Sample> = (0..20)
+            .map(|number| Sample::new(&example(&format!("text {number}"), Label::Nonacademic)))
+            .collect();
+        // The last word counts.
+        for label in [Label::Nonacademic, Label::Academic] {
+            samples.push(Sample::of_correction(&example("text 7", label)));
+        }
+
+        let kept = weighed(&samples);
+
+        assert_eq!(kept.len(), 20);
+        let corrected: Vec<&Sample> = kept.iter().filter(|sample| sample.corrected).collect();
+        assert_eq!(corrected.len(), 1);
+        assert!(corrected[0].academic);
+        assert_eq!(corrected[0].weight, 5.0);
+    }
+
+    #[test]
+    fn corrections_together_count_no_more_than_the_rest() {
+        let mut samples: Vec<Sample> = (0..20)
+            .map(|number| Sample::new(&example(&format!("text {number}"), Label::Nonacademic)))
+            .collect();
+        samples.extend((0..10).map(|number| {
+            Sample::of_correction(&example(&format!("other {number}"), Label::Academic))
+        }));
+
+        let kept = weighed(&samples);
+
+        assert_eq!(kept.last().map(|sample| sample.weight), Some(2.0));
+        assert_eq!(kept[0].weight, 1.0);
+    }
+}

@@ -1,0 +1,34 @@
+//! Tells academic papers from other documents by their text, and says which kind of document it is.
+//!
+//! A [`Classifier`] gives an [`Answer`]; a [`Policy`] makes a [`Decision`] of it. Models are learnt from [`Example`]s by
+//! [`Classifier::train`] and judged by [`evaluate`].
+
+mod answer;
+mod cdi;
+mod classifier;
+mod error;
+mod evaluate;
+mod example;
+mod examples;
+mod explain;
+mod features;
+mod hash;
+mod kind;
+mod learn;
+mod model;
+mod reading;
+mod vocabulary;
+mod words;
+
+pub use answer::{Answer, Decision, Policy};
+pub use classifier::{CDI_2012, Classifier, cross_validate};
+pub use error::Error;
+pub use evaluate::{
+    BORDER, Bin, Borderline, Confusion, Decisions, Evaluation, Figures, Judged, evaluate,
+};
+pub use example::{Corrected, Example, Label};
+pub use examples::read_examples;
+pub use explain::Reason;
+pub use kind::{Kind, UnknownKind};
+pub use learn::{Sample, Training};
+pub use model::Trained;

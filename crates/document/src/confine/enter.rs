@@ -1,0 +1,135 @@
+//! The other side: the process that limits itself and then becomes the program.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
+};
+use rustix::thread::set_no_new_privs;
+
+use super::limits::{Limits, Orders};
+use super::{files, network};
+
+/// Limits this process as the arguments say and becomes the program that they name; returns only if it cannot.
+///
+/// This is what stands behind the hidden subcommand that [`Confiner`](super::Confiner) is told of.
+#[must_use]
+pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut arguments = arguments.into_iter().peekable();
+    if arguments.peek().is_some_and(|first| first == PROBE) {
+        return probe();
+    }
+    match try_enter(arguments) {
+        Ok(never) => match never {},
+        Err(Refusal { code, why }) => {
+            eprintln!("{COMPLAINT}{why}");
+            ExitCode::from(code)
+        }
+    }
+}
+
+fn try_enter(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<std::convert::Infallible, Refusal> {
+    let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
+    if orders.limits.is_some() {
+        // What is not to be had is told by `probe`, once, and not by every one of a million processes.
+        let _ = network::leave();
+    }
+    die_with(orders.parent)?;
+    if let Some(limits) = &orders.limits {
+        limit(limits)?;
+        set_no_new_privs(true).map_err(|error| Refusal::of("new privileges", error))?;
+        let _ = files::restrict(&orders);
+    }
+    become_program(&orders.command)
+}
+
+/// Prints what the system does not allow, a line each.
+fn probe() -> ExitCode {
+    let network = network::leave().err();
+    let _ = set_no_new_privs(true);
+    let files = files::restrict(&Orders::default()).err();
+    let mut stdout = std::io::stdout();
+    for lack in network.into_iter().chain(files) {
+        if writeln!(stdout, "{lack}").is_err() {
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+/// Asks to be killed when the parent ends. Changes of rights take that back, so it comes after them.
+fn die_with(parent: i32) -> Result<(), Refusal> {
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| Refusal::of("the death of the parent", error))?;
+    // It may have ended before that.
+    if getppid().map_or(0, Pid::as_raw_pid) != parent {
+        return Err(Refusal::of("the parent", "it is gone"));
+    }
+    Ok(())
+}
+
+fn limit(limits: &Limits) -> Result<(), Refusal> {
+    for (resource, soft, hard) in [
+        (Resource::As, limits.memory_bytes, limits.memory_bytes),
+        // At the soft limit the program gets a signal that names the cause.
+        (Resource::Cpu, limits.cpu_seconds, limits.cpu_seconds + 1),
+        (Resource::Fsize, limits.file_bytes, limits.file_bytes),
+        (Resource::Nofile, limits.open_files, limits.open_files),
+        (Resource::Core, 0, 0),
+        // None of the programs starts another one. The limit does not hold for root.
+        (Resource::Nproc, 0, 0),
+    ] {
+        // Nobody may have more than was given to us.
+        let ours = getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        let limit = Rlimit {
+            current: Some(soft.min(ours)),
+            maximum: Some(hard.min(ours)),
+        };
+        setrlimit(resource, limit)
+            .map_err(|error| Refusal::of(&format!("the limit {resource:?}"), error))?;
+    }
+    Ok(())
+}
+
+fn become_program(command: &[OsString]) -> Result<std::convert::Infallible, Refusal> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(Refusal::of("the program", "none is named"));
+    };
+    // Environment, directory, input and output are those that this process was given.
+    let error = Command::new(program).args(arguments).exec();
+    let mut refusal = Refusal::of(&program.to_string_lossy(), &error);
+    if error.kind() == std::io::ErrorKind::NotFound {
+        refusal.code = NOT_FOUND;
+    }
+    Err(refusal)
+}
+
+/// Why a process did not become the program.
+struct Refusal {
+    code: u8,
+    why: String,
+}
+
+impl Refusal {
+    fn of(what: &str, why: impl Display) -> Self {
+        Self {
+            code: NOT_ENTERED,
+            why: format!("{what}: {why}"),
+        }
+    }
+}
+
+/// Asks what is not to be had.
+pub(super) const PROBE: &str = "--probe";
+/// Begins what this side says, for the program's own exit codes may be the same.
+pub(super) const COMPLAINT: &str = "garner confine: ";
+/// As `env` and `timeout` have it: the program was never begun.
+pub(super) const NOT_ENTERED: u8 = 125;
+/// There is no such program.
+pub(super) const NOT_FOUND: u8 = 127;

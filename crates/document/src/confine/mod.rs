@@ -1,0 +1,22 @@
+//! Runs other programs on bytes that nobody vouches for: without a shell, without a network, within limits, and never
+//! longer than the process that asked for it.
+//!
+//! What may be set up between the birth of a process and the program it becomes cannot be said in safe Rust, so the
+//! program executes itself: [`Confiner`] starts it with a hidden subcommand, [`enter()`] limits its own process, and then
+//! becomes the program that was asked for. Nothing of that program has run before the limits hold.
+//!
+//! Limits on memory, processor time, file sizes, open files and processes, no new privileges and the death with the parent
+//! are always there. A network of its own without any device, and a file system in which it may read what programs need and
+//! write in its own directory alone (Landlock), are there where the system allows them; [`Confiner::lacks`] says where not.
+
+mod attend;
+mod enter;
+mod files;
+mod limits;
+mod network;
+mod pipe;
+mod run;
+
+pub use enter::enter;
+pub use limits::Limits;
+pub use run::{Confiner, End, Ended, Output, Task};

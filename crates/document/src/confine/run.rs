@@ -1,0 +1,235 @@
+//! This side: starts a confined program and takes what it prints.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use super::attend::Group;
+use super::enter;
+use super::limits::{Limits, Orders};
+use super::pipe::Pipe;
+
+/// Knows how this program executes itself to become another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confiner {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+}
+
+/// A program to be run once.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// Where it lies.
+    pub program: &'a Path,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Its environment, beside the locale and the path.
+    pub environment: Vec<(&'static str, OsString)>,
+    /// What it reads; none: nothing.
+    pub input: Option<File>,
+    /// Where its standard output goes.
+    pub output: Output,
+    /// The directory that it runs in and may write to; none: nowhere.
+    pub directory: Option<&'a Path>,
+    /// How long it may take.
+    pub wall: Duration,
+    /// What it may use.
+    pub limits: Limits,
+    /// Its time is over as soon as this is set.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+/// Where standard output goes.
+#[derive(Debug)]
+pub enum Output {
+    /// Into memory, up to so many bytes; who prints more is stopped.
+    Kept(usize),
+    /// Into a file, up to the limit on files.
+    File(File),
+    /// Nowhere.
+    Ignored,
+}
+
+/// How a program ended, and what it said.
+#[derive(Debug)]
+pub struct Ended {
+    /// How it ended.
+    pub end: End,
+    /// What it printed, if that was kept.
+    pub printed: Vec<u8>,
+    /// The beginning of what it printed to standard error.
+    pub complaints: String,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// By itself, with a code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// By us: its time was over.
+    TimeOver,
+    /// By us: it printed too much.
+    TooMuchPrinted,
+    /// It was never there.
+    NotFound,
+    /// It was never begun, for a reason that is among the complaints.
+    NotBegun,
+}
+
+impl Confiner {
+    /// This very program, which has a subcommand of that name with [`enter`](fn@super::enter) behind it.
+    ///
+    /// Also after the file was replaced by a newer one.
+    pub fn this_program(subcommand: &str) -> Self {
+        Self::new("/proc/self/exe", [subcommand])
+    }
+
+    /// Another program that has [`enter`](fn@super::enter) behind these arguments.
+    pub fn new<S: Into<OsString>>(
+        program: impl Into<PathBuf>,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self {
+            program: program.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// What this system does not let programs be kept from, in words; nothing where all is well.
+    pub fn lacks(&self) -> io::Result<Vec<String>> {
+        // Who asks loses rights, so it has to be a process of its own.
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).arg(enter::PROBE);
+        let output = command.env_clear().stdin(Stdio::null()).output()?;
+        if !output.status.success() {
+            return Err(io::Error::other(format!(
+                "`{}` cannot confine programs: {}",
+                self.program.display(),
+                String::from_utf8_lossy(&output.stderr).trim()
+            )));
+        }
+        let lacks = String::from_utf8_lossy(&output.stdout);
+        Ok(lacks.lines().map(str::to_owned).collect())
+    }
+
+    /// A command that becomes the given one and ends when this process does; nothing else is changed.
+    pub fn bound(&self, program: impl Into<OsString>) -> Command {
+        let orders = Orders {
+            parent: own_number(),
+            limits: None,
+            directory: None,
+            command: vec![program.into()],
+        };
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).args(orders.arguments());
+        command
+    }
+
+    /// Runs a program to its end, which it finds when its limits do.
+    pub fn run(&self, task: Task<'_>) -> io::Result<Ended> {
+        let (kept, goes_on) = match &task.output {
+            Output::Kept(bytes) => (*bytes, false),
+            Output::File(_) | Output::Ignored => (0, true),
+        };
+        let mut child = self
+            .command(task.directory, &task)
+            .spawn_with(task.input, task.output)?;
+        let stdout = child.stdout.take().map(Into::into);
+        let stderr = child.stderr.take().map(Into::into);
+        let mut group = Group::new(child);
+        let mut stdout = Pipe::new(stdout, kept, goes_on)?;
+        let mut stderr = Pipe::new(stderr, COMPLAINTS_BYTES, true)?;
+
+        let time_over = group.attend(&mut stdout, &mut stderr, task.wall, task.stop)?;
+        let status = group.end()?;
+        // What it printed before its end may still be in the pipes.
+        stdout.drain()?;
+        stderr.drain()?;
+
+        let complaints = String::from_utf8_lossy(&stderr.kept).into_owned();
+        let end = match () {
+            () if stdout.is_full() || stderr.is_full() => End::TooMuchPrinted,
+            () if time_over => End::TimeOver,
+            () => end_of(status, &complaints),
+        };
+        Ok(Ended {
+            end,
+            printed: stdout.kept,
+            complaints,
+        })
+    }
+
+    fn command(&self, directory: Option<&Path>, task: &Task<'_>) -> Line {
+        let named = task.program.as_os_str().to_owned();
+        let orders = Orders {
+            parent: own_number(),
+            limits: Some(task.limits.clone()),
+            directory: directory.map(Path::to_owned),
+            command: [named]
+                .into_iter()
+                .chain(task.arguments.iter().cloned())
+                .collect(),
+        };
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .args(orders.arguments())
+            .env_clear()
+            .envs(ENVIRONMENT)
+            .envs(task.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(directory.unwrap_or(Path::new("/")))
+            .process_group(0)
+            .stderr(Stdio::piped());
+        Line(command)
+    }
+}
+
+/// A command that is complete but for its input and output.
+struct Line(Command);
+
+impl Line {
+    fn spawn_with(
+        mut self,
+        input: Option<File>,
+        output: Output,
+    ) -> io::Result<std::process::Child> {
+        let stdin = input.map_or_else(Stdio::null, Stdio::from);
+        let stdout = match output {
+            Output::Kept(_) => Stdio::piped(),
+            Output::File(file) => file.into(),
+            Output::Ignored => Stdio::null(),
+        };
+        self.0.stdin(stdin).stdout(stdout).spawn()
+    }
+}
+
+fn end_of(status: ExitStatus, complaints: &str) -> End {
+    let ours = complaints.starts_with(enter::COMPLAINT);
+    match (status.code(), status.signal()) {
+        (Some(code), _) if ours && code == i32::from(enter::NOT_FOUND) => End::NotFound,
+        (Some(code), _) if ours && code == i32::from(enter::NOT_ENTERED) => End::NotBegun,
+        (Some(code), _) => End::Code(code),
+        (None, signal) => End::Signal(signal.unwrap_or_default()),
+    }
+}
+
+fn own_number() -> i32 {
+    rustix::process::getpid().as_raw_pid()
+}
+
+const ENVIRONMENT: [(&str, &str); 4] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    // There is none; libraries that would keep things there do without.
+    ("HOME", "/nonexistent"),
+];
+
+const COMPLAINTS_BYTES: usize = 16 * 1024;

@@ -1,0 +1,78 @@
+//! Why a document of the collection was judged as it was, from its stored text.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+
+use catalog::DocumentEntry;
+use document::classify::{Classifier, Reason};
+use store::Collection;
+
+use crate::Holdings;
+use crate::import::documents_directory;
+
+/// What spoke for and against, by the built-in model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The version of the model that explains; the decision may be another's.
+    pub model: String,
+    /// What spoke for it, the weightiest first.
+    pub spoke_for: Vec<Reason>,
+    /// What spoke against it, the weightiest first.
+    pub against: Vec<Reason>,
+}
+
+impl Explanation {
+    /// Both sides: a name, what it is in words, and the reasons.
+    pub fn sides(&self) -> [(&'static str, &'static str, &[Reason]); 2] {
+        [
+            (
+                "spoke-for",
+                "What speaks for a paper or thesis",
+                &self.spoke_for,
+            ),
+            ("against", "What speaks against it", &self.against),
+        ]
+    }
+}
+
+/// Explains a document; `None` if its text is not stored.
+pub fn explain(
+    holdings: &Holdings,
+    document: &DocumentEntry,
+    most: usize,
+) -> anyhow::Result<Option<Explanation>> {
+    let Some(text) = stored_text(holdings, document.content)? else {
+        return Ok(None);
+    };
+    let pages = document.judgement.as_ref().and_then(|known| known.pages);
+    let pages = pages.and_then(|pages| usize::try_from(pages).ok());
+    let classifier = Classifier::built_in();
+    let reasons = classifier.explain(&text, pages.filter(|pages| *pages > 0));
+    let reasons = reasons.into_iter().filter(|r| r.weight.abs() >= LEAST);
+    let (mut spoke_for, mut against): (Vec<_>, Vec<_>) = reasons.partition(|r| r.weight > 0.0);
+    spoke_for.truncate(most);
+    against.truncate(most);
+    Ok(Some(Explanation {
+        model: classifier.version().to_owned(),
+        spoke_for,
+        against,
+    }))
+}
+
+/// The text that is stored of a content, by its number.
+pub fn stored_text(holdings: &Holdings, content: i64) -> anyhow::Result<Option<String>> {
+    let directory = documents_directory(holdings)?;
+    let path = directory.join(Collection::relative_path(content, "txt"));
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(file) => file.take(LONGEST).read_to_end(&mut bytes)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Texts are cut off there when they are stored.
+const LONGEST: u64 = 20 * 1024 * 1024;
+/// What weighs less says nothing.
+const LEAST: f64 = 0.005;

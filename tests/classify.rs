@@ -1,0 +1,229 @@
+//! Texts judged by the built program, and models trained and evaluated with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::command_line::{fails, prints, stderr, stdout};
+use crate::garner;
+
+#[test]
+fn a_line_for_each_file_says_what_it_is() {
+    let output = garner()
+        .arg("classify")
+        .arg(text("paper.txt"))
+        .arg(text("manual.txt"))
+        .arg("--json")
+        .output();
+
+    let lines: Vec<Value> = prints(output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [paper, manual] = lines.as_slice() else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(paper["path"], json!(text("paper.txt").to_str()));
+    assert_eq!(
+        (&paper["decision"], &paper["kind"]),
+        (&json!("accept"), &json!("paper"))
+    );
+    assert!(paper["probability"].as_f64().unwrap() > 0.6);
+    assert_eq!(
+        (&manual["decision"], &manual["kind"]),
+        (&json!("reject"), &json!("manual"))
+    );
+    assert_eq!(paper["model"].as_str().unwrap().len(), 12);
+}
+
+#[test]
+fn reasons_are_told_in_words() {
+    let said = prints(
+        garner()
+            .args(["classify", "--explain"])
+            .arg(text("manual.txt"))
+            .output(),
+    );
+
+    assert!(said.starts_with("reject"), "{said}");
+    let (_, against) = said.split_once("  against\n").unwrap();
+    assert!(against.contains("speaks to the reader as you"), "{said}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_keep_others_from_being_judged() {
+    let directory = tempfile::tempdir().unwrap();
+    let pdf = directory.path().join("a.pdf");
+    fs::write(&pdf, "%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\n").unwrap();
+
+    let output = garner()
+        .arg("classify")
+        .arg(directory.path().join("none.txt"))
+        .arg(&pdf)
+        .arg(text("paper.txt"))
+        .output();
+
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).starts_with("accept"), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains("none.txt: No such file"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(
+        stderr(&output).contains("a.pdf has no text: damaged"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn thresholds_and_kinds_can_be_chosen_and_nonsense_is_refused() {
+    let slides = |options: &[&str]| {
+        prints(
+            garner()
+                .arg("classify")
+                .args(options)
+                .arg(text("slides.txt"))
+                .output(),
+        )
+    };
+
+    assert!(slides(&[]).starts_with("reject"));
+    assert!(slides(&["--kinds", "slides,manual"]).starts_with("accept"));
+    assert!(slides(&["--accept", "1", "--reject", "0"]).starts_with("unsure"));
+    let wrong = garner()
+        .args(["classify", "--accept", "0.1"])
+        .arg(text("slides.txt"))
+        .output();
+    assert!(fails(&wrong).contains("thresholds are from 0 to 1"));
+    let wrong = garner()
+        .args(["classify", "--kinds", "poem"])
+        .arg(text("slides.txt"))
+        .output();
+    assert!(stderr(&wrong).contains("unknown kind of document `poem`"));
+}
+
+#[test]
+fn a_model_is_trained_used_and_evaluated() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data.jsonl");
+    fs::write(&data, examples()).unwrap();
+    let (model, again) = (
+        directory.path().join("a.model"),
+        directory.path().join("b.model"),
+    );
+
+    let said = prints(
+        garner()
+            .args(["classifier", "train", "-o"])
+            .arg(&model)
+            .arg(&data)
+            .output(),
+    );
+    prints(
+        garner()
+            .args(["classifier", "train", "-o"])
+            .arg(&again)
+            .arg("--corrections")
+            .arg(&data)
+            .output(),
+    );
+
+    assert!(said.contains("of 42 documents from 6 sources"), "{said}");
+    assert_eq!(fs::read(&model).unwrap(), fs::read(&again).unwrap());
+    let used = prints(
+        garner()
+            .arg("classify")
+            .arg("--model")
+            .arg(&model)
+            .arg(text("paper.txt"))
+            .output(),
+    );
+    assert!(used.contains("paper"), "{used}");
+    let figures = garner()
+        .args(["classifier", "evaluate", "--json", "--model"])
+        .arg(&model)
+        .arg(&data)
+        .output();
+    let figures: Value = serde_json::from_str(&prints(figures)).unwrap();
+    assert_eq!(figures["documents"], 42);
+    assert_eq!(figures["accuracy"], 1.0);
+    assert_eq!(figures["subtype"]["manual"]["false_positive_rate"], 0.0);
+    assert_eq!(figures["borderline"]["documents"], 0);
+    let table = prints(
+        garner()
+            .args(["classifier", "evaluate", "--cross-validate"])
+            .arg(&data)
+            .output(),
+    );
+    assert!(table.contains("cross-validation by source"), "{table}");
+    assert!(table.contains("minutes_agenda"), "{table}");
+}
+
+#[test]
+fn the_rule_of_the_original_can_be_compared() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data.jsonl");
+    fs::write(&data, examples()).unwrap();
+
+    let figures = garner()
+        .args(["classifier", "evaluate", "--json", "--model", "cdi-2012"])
+        .arg(&data)
+        .output();
+
+    let figures: Value = serde_json::from_str(&prints(figures)).unwrap();
+    assert_eq!(figures["model"], "cdi-2012");
+    assert!(figures["recall"].is_number());
+}
+
+#[test]
+fn what_is_no_model_and_no_data_is_said_to_be_none() {
+    let model = garner()
+        .args(["classify", "--model"])
+        .arg(text("paper.txt"))
+        .arg(text("paper.txt"))
+        .output();
+    let data = garner()
+        .args(["classifier", "evaluate"])
+        .arg(text("paper.txt"))
+        .output();
+
+    assert!(fails(&model).contains("is not a model of this classifier"));
+    assert!(fails(&data).contains("line 1 is not a labelled document"));
+}
+
+/// Texts that were written for tests.
+fn text(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../document/tests/classify")
+        .join(name)
+}
+
+/// Small variations of the texts, from several sources.
+fn examples() -> String {
+    let texts = [
+        ("paper.txt", "academic", "paper"),
+        ("paper-de.txt", "academic", "paper"),
+        ("manual.txt", "nonacademic", "manual"),
+        ("slides.txt", "nonacademic", "slides"),
+        ("form.txt", "nonacademic", "form"),
+        ("minutes.txt", "nonacademic", "minutes_agenda"),
+        ("cv.txt", "nonacademic", "cv"),
+    ];
+    let mut lines = String::new();
+    for source in 0..6 {
+        for (name, label, subtype) in texts {
+            let whole = fs::read_to_string(text(name)).unwrap();
+            let kept = whole
+                .split_inclusive('\n')
+                .enumerate()
+                .filter(|(at, _)| (at + source) % 9 != 4);
+            let text: String = kept.map(|(_, line)| line).collect();
+            let example = json!({"label": label, "subtype": subtype, "source": format!("source {source}"), "text": text});
+            lines.push_str(&format!("{example}\n"));
+        }
+    }
+    lines
+}

@@ -1,0 +1,94 @@
+//! The text of documents, and what is said of those that have none.
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::command_line::{stderr, stdout};
+use crate::garner;
+
+const PDF: &str = "%PDF-1.4\n\
+    1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n\
+    2 0 obj\n<< /Type /Pages /Count 1 /Kids [3 0 R] >>\nendobj\n\
+    3 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R \
+    /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>\nendobj\n\
+    4 0 obj\n<< /Length 104 >>\nstream\n\
+    BT /F1 12 Tf 50 700 Td (The quick brown fox jumps over the lazy dog and runs away into the wood) Tj ET\n\
+    endstream\nendobj\ntrailer\n<< /Root 1 0 R /Size 5 >>\n%%EOF\n";
+
+/// What is said of a file with this content. Its name says nothing.
+fn text(content: &[u8], options: &[&str]) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("document");
+    fs::write(&file, content).unwrap();
+    garner().arg("text").arg(file).args(options).output()
+}
+
+#[test]
+fn the_text_goes_to_stdout_and_what_is_known_to_stderr() {
+    let output = text(PDF.as_bytes(), &[]);
+
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let line = "The quick brown fox jumps over the lazy dog and runs away into the wood\n";
+    assert_eq!(
+        stdout(&output).trim_end_matches(['\n', '\x0C']),
+        line.trim_end()
+    );
+    let told = stderr(&output);
+    assert!(
+        told.contains("application/pdf: text, 1 pages, 15 words, by pdftotext "),
+        "{told}"
+    );
+}
+
+#[test]
+fn json_has_the_outcome_the_engine_the_pages_and_the_words() {
+    let output = text(PDF.as_bytes(), &["--json"]);
+
+    let said: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(said["media_type"], "application/pdf");
+    assert_eq!(
+        (&said["outcome"], &said["pages"], &said["words"]),
+        (&"text".into(), &1.into(), &15.into())
+    );
+    assert!(said["engine"].as_str().unwrap().starts_with("pdftotext "));
+    assert!(
+        said["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("The quick brown fox")
+    );
+}
+
+#[test]
+fn what_has_no_text_says_why() {
+    let damaged = text(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\n", &["--json"]);
+    let said: Value = serde_json::from_str(&stdout(&damaged)).unwrap();
+    assert_eq!(said["outcome"], "damaged");
+    assert_eq!(damaged.status.code(), Some(1));
+
+    let empty = text(b"", &[]);
+    assert!(stderr(&empty).contains("empty"), "{}", stderr(&empty));
+
+    let none = garner().args(["text", "/nowhere/document"]).output();
+    assert_eq!(none.status.code(), Some(1));
+    assert!(
+        stderr(&none).starts_with("garner: cannot read `/nowhere/document`"),
+        "{}",
+        stderr(&none)
+    );
+}
+
+#[test]
+fn a_missing_program_is_named_with_its_package() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("document");
+    fs::write(&file, PDF).unwrap();
+    let output = garner().arg("text").arg(file).env("PATH", "").output();
+    let told = stderr(&output);
+    assert!(
+        told.contains("engine-missing") && told.contains("package poppler-utils"),
+        "{told}"
+    );
+}

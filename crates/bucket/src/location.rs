@@ -25,7 +25,7 @@ impl Location {
     /// `AWS_REGION` or `AWS_DEFAULT_REGION`.
     pub fn parse(text: &str) -> io::Result<Self> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let mut location = Self::read(text)?;
+        let mut location = Self::given(text)?;
         if location.endpoint.is_none() {
             let endpoint = set("AWS_ENDPOINT_URL_S3").or_else(|| set("AWS_ENDPOINT_URL"));
             location.endpoint = endpoint.map(|text| endpoint_of(&text)).transpose()?;
@@ -36,7 +36,8 @@ impl Location {
         Ok(location)
     }
 
-    fn read(text: &str) -> io::Result<Self> {
+    /// Reads a location as it is written, whatever the environment says.
+    pub fn given(text: &str) -> io::Result<Self> {
         let wrong = |why: &str| invalid(format!("`{text}` {why}; write s3://BUCKET/PREFIX"));
         let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
         if url.scheme() != "s3"
@@ -88,7 +89,7 @@ impl Location {
         }
     }
 
-    /// The location as it is found again, whatever the environment says then.
+    /// The location with what is needed to get there, as far as it is known.
     pub fn whole(&self) -> String {
         let mut query = Vec::new();
         if let Some(endpoint) = &self.endpoint {
@@ -168,14 +169,14 @@ mod tests {
     #[test]
     fn a_location_says_bucket_prefix_and_way() {
         let text = "s3://papers/a%20b/c/?endpoint=http%3A%2F%2F127.0.0.1%3A9000&region=eu-west-1";
-        let location = Location::read(text).unwrap();
+        let location = Location::given(text).unwrap();
         assert_eq!(location.shown(), "s3://papers/a b/c");
         assert_eq!(
             location.url(&location.key("x y")),
             "http://127.0.0.1:9000/papers/a%20b/c/x%20y"
         );
-        assert_eq!(Location::read(&location.whole()).unwrap(), location);
-        let amazon = Location::read("s3://papers").unwrap();
+        assert_eq!(Location::given(&location.whole()).unwrap(), location);
+        let amazon = Location::given("s3://papers").unwrap();
         assert_eq!(
             amazon.url("k"),
             "https://papers.s3.us-east-1.amazonaws.com/k"
@@ -184,7 +185,7 @@ mod tests {
             (amazon.key("k").as_str(), amazon.whole().as_str()),
             ("k", "s3://papers")
         );
-        let dots = Location::read("s3://my.papers").unwrap();
+        let dots = Location::given("s3://my.papers").unwrap();
         assert_eq!(
             dots.url("k"),
             "https://s3.us-east-1.amazonaws.com/my.papers/k"
@@ -203,7 +204,7 @@ mod tests {
             "s3://a_b c/",
             "http://a/",
         ] {
-            assert!(Location::read(text).is_err(), "{text}");
+            assert!(Location::given(text).is_err(), "{text}");
         }
         assert!(Location::is_meant("S3://a") && !Location::is_meant("s3:/a"));
     }

@@ -266,7 +266,7 @@ mod tests {
         for text in [
             "ftp://user:geheim@a.example/",
             "http://a.example/",
-            "ftp:///pub",
+            "sftp:///pub",
             "ftp://a.example/a%2F..%2Fb",
             "ftp://a.example/a%0D%0ADELE%20b",
             "ftp://a.example/a?b",

@@ -26,7 +26,11 @@ pub(super) fn for_import(
             wanted.display()
         );
     }
-    let collection = open(holdings, &settled, durability)?;
+    // A store may have moved: the way that is named now counts.
+    let collection = match Location::is_meant(&place) {
+        true => open(holdings, &place, durability)?,
+        false => open(holdings, &settled, durability)?,
+    };
     let greatest = collection.greatest_number()?;
     let next = holdings.wait(holdings.catalog().next_number())?;
     if let Some(greatest) = greatest.filter(|greatest| *greatest >= next) {
@@ -72,7 +76,8 @@ fn open(holdings: &Holdings, place: &str, durability: Durability) -> anyhow::Res
 /// A place as the catalog keeps it.
 fn named(holdings: &Holdings, place: &str) -> anyhow::Result<String> {
     if Location::is_meant(place) {
-        return Ok(Location::parse(place)?.whole());
+        // What the environment says may be otherwise tomorrow.
+        return Ok(Location::given(place)?.whole());
     }
     if place.contains("://") {
         bail!("documents cannot go to `{place}`; name a directory or s3://BUCKET/PREFIX");
@@ -90,8 +95,11 @@ fn named(holdings: &Holdings, place: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Whether two names are those of one directory.
+/// Whether two names are those of one directory, or of one bucket.
 fn is_same(one: &Path, other: &Path) -> bool {
+    if one == other {
+        return true;
+    }
     let real = |path: &Path| path.canonicalize().ok();
     real(one).is_some_and(|path| real(other) == Some(path))
 }
@@ -99,7 +107,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 fn directory(holdings: &Holdings, place: &str) -> PathBuf {
     match place {
         "" => holdings.directory().join("documents"),
-        place if Location::is_meant(place) => match Location::parse(place) {
+        place if Location::is_meant(place) => match Location::given(place) {
             Ok(location) => PathBuf::from(location.shown()),
             Err(_) => PathBuf::from(place),
         },

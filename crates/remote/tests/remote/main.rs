@@ -1,4 +1,8 @@
 //! Files fetched from real servers, and from one that means harm. One line per file on what belongs there.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should fail at once"
+)]
 
 /// What tests share.
 mod common;

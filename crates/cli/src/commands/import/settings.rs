@@ -1,6 +1,6 @@
 //! What is to be imported: the flags, on top of the configuration file, on top of what is usual.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::bail;
 use document::container::Containers;
@@ -79,7 +79,7 @@ fn chosen<'a>(flags: &'a [String], configured: &'a [String]) -> Option<&'a [Stri
         .find(|list| !list.is_empty())
 }
 
-fn refuse_urls(path: &PathBuf) -> anyhow::Result<()> {
+fn refuse_urls(path: &Path) -> anyhow::Result<()> {
     if path.to_string_lossy().contains("://") {
         bail!(
             "`{}` is a URL where a file or directory is due",

@@ -1,6 +1,6 @@
 """A mirror of the papers' site: by harvesting its files by value, and by a crawler. First complete, then after a quarter changed."""
 
-import shutil
+import os
 
 import plot
 from harvest_programs import timed
@@ -35,7 +35,7 @@ def measure(bench):
 
 class _Experiment:
     def __init__(self, bench, site, folder):
-        self.bench, self.site, self.folder = bench, site, folder
+        self.bench, self.site, self.folder, self.moved = bench, site, folder, 0
         self.garner = Garner(bench.binary, site.root, folder / "site-data", folder / "log", free_port())
         url = f"http://127.0.0.1:{self.garner.port}/"
         self.places = {HARVEST: [folder / "data", folder / "unpacked"], CRAWL: [folder / "crawled"]}
@@ -63,10 +63,14 @@ class _Experiment:
             place.rename(_kept(place))
 
     def _restore(self, name):
+        """What was there is moved away: for some seconds ext4 seeks long for places of files that were just deleted."""
         for place in self.places[name]:
-            shutil.rmtree(place, ignore_errors=True)
+            if place.exists():
+                self.moved += 1
+                place.rename(self.folder / f"moved-{self.moved}")
             if _kept(place).exists():
                 run(["cp", "-a", str(_kept(place)), str(place)])
+        os.sync()
 
     def _check(self, name):
         place = self.places[name][-1]

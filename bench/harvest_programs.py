@@ -1,7 +1,6 @@
 """The harvesters that are compared, and how one run of them is measured."""
 
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -22,7 +21,7 @@ class Programs:
 
     def __init__(self, bench, source, query, queries, folder, expected):
         self.source, self.query, self.folder, self.expected = source, query, folder, expected
-        self.output, self.data = folder / "output", folder / "data"
+        self.output, self.data, self.runs = folder / "output", None, 0
         lines = [f'url = "{source.base_url}?{one}"\noutput = "/dev/null"\n' for one in queries]
         (folder / "curl").write_text("".join(lines))
         self.pages = len(queries)
@@ -30,7 +29,7 @@ class Programs:
         garner = str(bench.binary)
         self.commands = {
             STREAM: [garner, "records", "--from-url", url, "--verb", verb],
-            STORE: [garner, "harvest", url, "--data", str(self.data)],
+            STORE: [garner, "harvest", url],
             SICKLE: [str(PYTHON), str(HERE / "harvest_sickle.py"), url, verb],
             SCYTHE: [str(PYTHON), str(HERE / "harvest_scythe.py"), url, verb],
             PERL: ["oai_pmh", "-X", verb, "--metadataPrefix", "oai_dc", url],
@@ -41,8 +40,7 @@ class Programs:
 
     def run(self, name):
         """One run from an empty directory, checked for completeness, as wall and processor time."""
-        shutil.rmtree(self.data, ignore_errors=True)
-        figures = timed(self.commands[name], self.output)
+        figures = timed(self._command(name), self.output)
         found = self._count(name)
         if found != self.expected[name == CURL]:
             raise BenchError(f"{name}: {found:,} came from {self.source.base_url}, {self.expected[name == CURL]:,} expected")
@@ -50,10 +48,19 @@ class Programs:
 
     def peak_memory(self, name):
         """The highest memory of a run of its own, in bytes, as time(1) sees it."""
-        shutil.rmtree(self.data, ignore_errors=True)
         note = self.folder / "memory"
-        timed(["time", "-f", "%M", "-o", str(note), *self.commands[name]], self.output)
+        timed(["time", "-f", "%M", "-o", str(note), *self._command(name)], self.output)
         return int(note.read_text().split()[-1]) * 1024
+
+    def _command(self, name):
+        """Into a directory of its own, and with all that was written before on the disk. Old ones stay to the end: for some seconds
+        ext4 seeks long for places of files that were just deleted."""
+        os.sync()
+        if name != STORE:
+            return self.commands[name]
+        self.runs += 1
+        self.data = self.folder / f"data-{self.runs}"
+        return [*self.commands[name], "--data", str(self.data)]
 
     def _count(self, name):
         """How many items the run brought; of curl, how many pages."""

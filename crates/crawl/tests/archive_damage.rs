@@ -219,6 +219,31 @@ fn a_record_with_a_wrong_length_costs_no_other() {
     }
 }
 
+/// Where the head of a record is wrong and the message in it says how long it is, and is, nothing is lost.
+#[test]
+fn a_record_with_a_wrong_length_is_read_by_the_length_of_its_message() {
+    let announcing = |length: &str| {
+        let head = format!("Content-Type: text/plain\r\nContent-Length: {length}\r\n");
+        response("http://h/2", "<urn:2>", &head, b"some body")
+    };
+    for wrong in ["3", "7", "99", "2000", "99999999999"] {
+        for (announced, is_whole) in [("9", true), ("8", false), ("10", false), ("x", false)] {
+            let middle = with_length(announcing(announced), wrong);
+            let (before, behind) = (page("http://h/1", b"a"), page("http://h/3", b"c"));
+
+            let within = read_bytes(&[&before[..], &middle, &behind].concat());
+            let at_end = read_bytes(&[&before[..], &middle].concat());
+
+            for found in [within, at_end] {
+                let read = found.urls().contains(&"http://h/2");
+                assert_eq!(read, is_whole, "{wrong} {announced}: {:?}", found.urls());
+                assert_eq!(found.skipped.len(), usize::from(!is_whole));
+                assert!(!read || found.body(1) == b"some body");
+            }
+        }
+    }
+}
+
 /// A record whose head says that it has so many bytes.
 fn with_length(mut record: Vec<u8>, wrong: &str) -> Vec<u8> {
     let head = String::from_utf8_lossy(&record);

@@ -1,11 +1,12 @@
-//! Goes through a crawl as an importer of PDF does: parses every response and digests those of the type. Prints how
-//! many there were.
+//! Goes through a crawl as an importer of PDF does: parses every response and digests those of the type with SHA-1
+//! and SHA-256. Prints how many there were.
 
 use std::io::{self, Write};
 
 use fastwarc::warc::iter::{ArchiveIterator, filter};
 use fastwarc::warc::record::{AutoDecode, WarcRecordType};
 use sha1::{Digest, Sha1};
+use sha2::Sha256;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).ok_or("usage: read_fastwarc FILE")?;
@@ -21,9 +22,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             continue;
         }
         if let Some(reader) = record.reader_mut() {
-            let mut digest = Digester(Sha1::new());
+            let mut digest = Digester(Sha1::new(), Sha256::new());
             io::copy(reader, &mut digest)?;
-            std::hint::black_box(digest.0.finalize());
+            std::hint::black_box((digest.0.finalize(), digest.1.finalize()));
             found += 1;
         }
     }
@@ -31,11 +32,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-struct Digester(Sha1);
+struct Digester(Sha1, Sha256);
 
 impl Write for Digester {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.update(bytes);
+        self.1.update(bytes);
         Ok(bytes.len())
     }
 

@@ -9,6 +9,8 @@ pub(super) struct HttpHead {
     pub(super) media_type: Option<String>,
     pub(super) last_modified: Option<String>,
     pub(super) is_chunked: bool,
+    /// How many bytes the server announced.
+    pub(super) length: Option<u64>,
     /// The content codings, in the order in which they were applied.
     pub(super) codings: Vec<String>,
 }
@@ -24,6 +26,7 @@ impl HttpHead {
             let is = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
             match name.len() {
                 12 if is("Content-Type") => parsed.media_type = fields::media_type(&value),
+                14 if is("Content-Length") => parsed.length = number(&value),
                 13 if is("Last-Modified") => parsed.last_modified = fields::short(&value),
                 17 if is("Transfer-Encoding") => {
                     parsed.is_chunked |= words(&value).any(|word| word == "chunked");
@@ -63,6 +66,10 @@ fn status(line: &[u8]) -> Option<i32> {
     (100..1000).contains(&number).then_some(number)
 }
 
+fn number(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value.trim_ascii()).ok()?.parse().ok()
+}
+
 fn words(value: &[u8]) -> impl Iterator<Item = String> {
     let words = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     words
@@ -80,12 +87,13 @@ mod tests {
     #[test]
     fn heads_are_read_as_servers_write_them() {
         let head = HttpHead::parse(
-            b"HTTP/1.1  404\r\ncontent-type:Text/HTML; charset=x\r\nTransfer-Encoding: chunked\nContent-Encoding: gzip, br\r\n\r\n",
+            b"HTTP/1.1  404\r\ncontent-type:Text/HTML; charset=x\r\nTransfer-Encoding: chunked\nContent-Encoding: gzip, br\r\nContent-Length: 12\r\n\r\n",
         );
 
         assert_eq!(head.status, Some(404));
         assert_eq!(head.media_type.as_deref(), Some("text/html"));
         assert!(head.is_chunked);
+        assert_eq!(head.length, Some(12));
         assert_eq!(head.codings, ["gzip", "br"]);
     }
 

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 
 use super::arc::ArcLine;
 use super::block::{Block, Fault};
+use super::http::{self, HttpHead};
 use super::layout::{Format, is_line_end};
-use super::record::{self, Fact, Record, Role};
+use super::record::{self, Fact, Record, Role, Wrapping};
 use super::stream::Tail;
 use super::walk::{Emit, Item, Outcome, Signal, Start, Walk};
 use super::warc::{self, HeadEnd, WarcHead};
@@ -21,7 +22,7 @@ impl<T> Walk<'_, T> {
         unit: u64,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<(Start, Outcome)> {
-        let record = match self.head(&start)? {
+        let mut record = match self.head(&start)? {
             Ok((record, head)) => {
                 self.stream.consume(head);
                 start.head = head as u64;
@@ -30,7 +31,10 @@ impl<T> Walk<'_, T> {
             Err(outcome) => return Ok((start, outcome)),
         };
         if let Some(outcome) = self.foresee(&record)? {
-            return Ok((start, outcome));
+            match self.announced(&record)? {
+                Some(length) => record.length = length,
+                None => return Ok((start, outcome)),
+            }
         }
         let is_lf = record.is_lf;
         let (item, done) = self.content(record, &start);
@@ -144,6 +148,45 @@ impl<T> Walk<'_, T> {
         let is_plausible = format == Format::Arc
             && search::next_record(extent, format, block, end, self.options)?.is_none();
         Ok((!is_plausible).then_some(Outcome::Wrong(WRONG_LENGTH)))
+    }
+
+    /// How long a block is by what the server announced, where the head of the record is wrong: if nothing but what ends
+    /// a record is between the end of the message and the next record, or the end of the file, the message is whole.
+    fn announced(&mut self, record: &Record) -> io::Result<Option<u64>> {
+        let is_http =
+            matches!(&record.role, Role::Capture(_, _, wrapping) if *wrapping != Wrapping::None);
+        if !is_http || self.archive.is_growing() {
+            return Ok(None);
+        }
+        let (extent, format) = (&self.archive.extent, self.archive.layout.format);
+        let (block, size) = (self.stream.offset(), self.stream.size());
+        let seen = self.stream.fill(self.options.limits.head)?;
+        let Some(end) = fields::head_end(seen).filter(|_| http::begins(seen)) else {
+            return Ok(None);
+        };
+        let head = HttpHead::parse(&seen[..end]);
+        let Some(length) = head.length.filter(|_| !head.is_chunked) else {
+            return Ok(None);
+        };
+        let length = length.saturating_add(end as u64);
+        let behind = block.saturating_add(length);
+        if behind > size {
+            return Ok(None);
+        }
+        let next = search::next_record(extent, format, block, size, self.options)?;
+        let next = next.unwrap_or(size);
+        let mut between = [0; ENDING];
+        let count = next.checked_sub(behind).map(usize::try_from);
+        let Some(between) = count.and_then(|count| between.get_mut(..count.ok()?)) else {
+            return Ok(None);
+        };
+        let count = extent.read_at(behind, between)?;
+        let is_whole = match (format, &between[..count]) {
+            (Format::Warc, b"\r\n\r\n") | (Format::Arc, b"\n") => true,
+            (Format::Warc, b"\n\n") => record.is_lf,
+            _ => false,
+        };
+        Ok(is_whole.then_some(length))
     }
 
     /// Reads the block of a record, and says what it comes to if the record is whole.

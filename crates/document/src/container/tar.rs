@@ -173,10 +173,11 @@ pub(crate) fn is_header(block: &[u8]) -> bool {
 
 /// Octal digits, or GNU's binary form for large numbers.
 fn number(field: &[u8]) -> Option<u64> {
-    if field[0] == 0x80 {
-        let (high, low) = field.split_at(field.len() - 8);
-        let fits = high[1..].iter().all(|byte| *byte == 0);
-        return fits.then(|| u64::from_be_bytes(low.try_into().unwrap_or_default()));
+    if let [0x80, binary @ ..] = field {
+        return binary.iter().try_fold(0u64, |number, byte| {
+            let shifted = number.checked_mul(256)?;
+            Some(shifted | u64::from(*byte))
+        });
     }
     let text = std::str::from_utf8(terminated(field)).ok()?.trim();
     u64::from_str_radix(text, 8).ok()

@@ -19,9 +19,19 @@ pub(super) fn ascii(head: &[u8]) -> Cow<'_, [u8]> {
 
 /// Whether there are bytes that no text has: the "binary data bytes" of the WHATWG's MIME Sniffing Standard.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
-    let binary = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);
-    bytes.iter().any(binary)
+    // Every capture comes through here, so blocks are looked at without a branch for each byte.
+    let binary = |found: bool, byte: &u8| {
+        let is_control = *byte < 0x20;
+        let is_of_text =
+            (*byte == 0x1B) | (*byte == 0x09) | (*byte == 0x0A) | (*byte == 0x0C) | (*byte == 0x0D);
+        found | (is_control & !is_of_text)
+    };
+    bytes
+        .chunks(BLOCK)
+        .any(|block| block.iter().fold(false, binary))
 }
+
+const BLOCK: usize = 256;
 
 /// The lines of bytes, whatever ends them.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -120,7 +120,7 @@ fn assembled(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     let mut places = Vec::new();
     for (number, object) in objects.iter().enumerate() {
         places.push(bytes.len());
-        write!(bytes, "{} 0 obj\n", number + 1).unwrap();
+        writeln!(bytes, "{} 0 obj", number + 1).unwrap();
         bytes.extend(object);
         bytes.extend(b"\nendobj\n");
     }

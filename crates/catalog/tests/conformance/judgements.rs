@@ -173,7 +173,7 @@ async fn contents_are_listed_with_what_is_known_of_them(place: Place) {
         is_aside: true,
         ..judged("A", "")
     };
-    let (catalog, _) = import(&place, &[waiting.clone()]).await;
+    let (catalog, _) = import(&place, std::slice::from_ref(&waiting)).await;
     let waits = JudgementQuery {
         only_unrecognised: true,
         ..JudgementQuery::default()

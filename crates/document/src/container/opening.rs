@@ -194,7 +194,6 @@ impl<'a> Opening<'a> {
     }
 }
 
-/// Reads to the end; what is short of `expected` bytes is damage.
 /// Fails once, and has nothing else.
 struct Broken(Option<io::Error>);
 
@@ -204,6 +203,7 @@ impl Read for Broken {
     }
 }
 
+/// Reads to the end; what is short of `expected` bytes is damage.
 pub(super) fn truncated(what: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,

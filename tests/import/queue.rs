@@ -95,7 +95,15 @@ fn a_worker_filters_and_judges_again() {
         std::fs::write(file, printed(text, number)).unwrap();
     }
     let url = "http://a.example/";
-    managed.garner(&["import", "in", "--base-url", url, "--queue", "--content-filter", "on"]);
+    managed.garner(&[
+        "import",
+        "in",
+        "--base-url",
+        url,
+        "--queue",
+        "--content-filter",
+        "on",
+    ]);
     let worker = managed.worker(&[]);
     managed.wait_for(&managed.jobs()[0].clone(), "finished");
 
@@ -110,8 +118,14 @@ fn a_worker_filters_and_judges_again() {
     assert_eq!(documents[0]["judgement"]["decision"], "accept");
     let again = jobs.iter().find(|job| job["kind"] == "classify").unwrap();
     let log = managed.log_of(again);
-    assert!(log.contains("1 documents, 0 judged, 1 decided on otherwise"), "{log}");
-    assert_eq!(managed.lines(&["documents", "list"])[0]["state"], "set_aside");
+    assert!(
+        log.contains("1 documents, 0 judged, 1 decided on otherwise"),
+        "{log}"
+    );
+    assert_eq!(
+        managed.lines(&["documents", "list"])[0]["state"],
+        "set_aside"
+    );
 }
 
 #[test]

@@ -39,6 +39,8 @@ Commands:
   with-quiet   Run a command while no harvest of a repository may run
   account      Add, list or remove accounts of the console, or set their passwords
   filter       Try filter files and mapping files out
+  classify     Say whether documents are academic, and of which kind
+  classifier   Train and evaluate models that tell papers from other documents
   completions  Print completions for a shell
   man          Print the manual page of garner or of one of its commands
   help         Print this message or the help of the given subcommand(s)

@@ -2,8 +2,8 @@
 
 import json
 import os
-import shutil
 import subprocess
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,17 +16,20 @@ SAMPLES = Path(__file__).resolve().parent.parent.parent / "shared/dcf"
 QUICK_DOCUMENTS, DOCUMENTS = 40, 600
 PROCESSES = os.cpu_count() or 1
 FLOOR, OURS = "pdftotext alone", "import with the content filter"
+AGAINST_FLOOR = "import with the content filter: documents per minute against pdftotext alone, with as many processes"
 # What the paper measured with its filter, in documents a minute, and what is wanted of the floor's rate.
 PAPER_RATE, OF_FLOOR = 25, 0.85
 
 
 def check(parser):
     check_tool(parser, "pdftotext", "filter", "run")
-    if not _pdfs():
-        parser.error(f"PDF documents are needed for the section `filter`; there are none in {SAMPLES / 'pdf'}")
 
 
 def measure_section(bench):
+    if not _pdfs():
+        bench.say(f"filter: there are no documents to be read in {SAMPLES / 'pdf'}")
+        bench.compare("filter", AGAINST_FLOOR, "", "", None, f"≥ {OF_FLOOR}")
+        return
     folder = bench.work / "filter"
     folder.mkdir()
     files = _files(folder, QUICK_DOCUMENTS if bench.quick else DOCUMENTS)
@@ -37,8 +40,7 @@ def measure_section(bench):
         rounds[OURS].append(_import(bench, folder, len(files)))
     figures = {name: median(found) for name, found in rounds.items()}
     rate = {name: len(files) / found["wall_s"] * 60 for name, found in figures.items()}
-    bench.compare("filter", "import with the content filter: documents per minute against pdftotext alone, with as many processes",
-                  f"{rate[OURS]:,.0f}", f"{rate[FLOOR]:,.0f}", rate[OURS] / rate[FLOOR], f"≥ {OF_FLOOR}", at_least=OF_FLOOR)
+    bench.compare("filter", AGAINST_FLOOR, f"{rate[OURS]:,.0f}", f"{rate[FLOOR]:,.0f}", rate[OURS] / rate[FLOOR], f"≥ {OF_FLOOR}", at_least=OF_FLOOR)
     bench.compare("filter", "import with the content filter: documents per minute against the paper's", f"{rate[OURS]:,.0f}", f"{PAPER_RATE}",
                   rate[OURS] / PAPER_RATE)
     rows = [{"program": name, "documents": len(files), "processes": PROCESSES, **found} for name, found in figures.items()]
@@ -77,8 +79,8 @@ def _floor(files):
 
 
 def _import(bench, folder, count):
-    data, output = folder / "data", folder / "output"
-    shutil.rmtree(data, ignore_errors=True)
+    """Into a collection of its own: what is deleted before a round would be the next one's burden."""
+    data, output = Path(tempfile.mkdtemp(dir=folder)), folder / "output"
     os.sync()
     command = [str(bench.binary), "import", "--log", str(folder / "papers.tsv"), "--log-format", "list", "--root", str(folder / "papers"),
                "--data", str(data), "--json", "--quiet", "--content-filter", "on", "--jobs", str(PROCESSES)]

@@ -194,6 +194,54 @@ fn what_is_no_model_and_no_data_is_said_to_be_none() {
     assert!(fails(&data).contains("line 1 is not a labelled document"));
 }
 
+#[test]
+fn data_without_documents_and_half_a_line_are_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let (empty, half) = (
+        directory.path().join("empty.jsonl"),
+        directory.path().join("half.jsonl"),
+    );
+    fs::write(&empty, "\n\n").unwrap();
+    let whole = examples();
+    fs::write(&half, &whole[..whole.len() - 20]).unwrap();
+
+    let evaluate =
+        |data: &Path| fails(&garner().args(["classifier", "evaluate"]).arg(data).output());
+
+    assert!(evaluate(&empty).contains("there are no labelled documents in"));
+    let said = evaluate(&half);
+    assert!(
+        said.contains("half.jsonl: line 42 is not a labelled document"),
+        "{said}"
+    );
+}
+
+#[test]
+fn figures_stand_by_field_and_with_what_was_taken_for_what() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data.jsonl");
+    fs::write(
+        &data,
+        examples().replace(
+            "\"label\":\"academic\"",
+            "\"field\":\"biology\",\"label\":\"academic\"",
+        ),
+    )
+    .unwrap();
+
+    let figures = garner()
+        .args(["classifier", "evaluate", "--json"])
+        .arg(&data)
+        .output();
+
+    let figures: Value = serde_json::from_str(&prints(figures)).unwrap();
+    let confusion =
+        json!({"true_positive": 12, "false_positive": 0, "true_negative": 0, "false_negative": 0});
+    assert_eq!(figures["field"]["biology"]["confusion"], confusion);
+    assert_eq!(figures["kinds"]["paper"]["paper"], 12);
+    assert_eq!(figures["hard"]["accuracy"], Value::Null);
+}
+
 /// Texts that were written for tests.
 fn text(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::crawl::many;
+use super::papers::{printed, sample};
 use crate::managed::Managed;
 
 /// A data directory with a crawl beside it.
@@ -82,6 +83,49 @@ fn a_cancelled_import_ends_and_keeps_what_it_has() {
     managed.garner(&["verify"]);
     managed.garner(&["import", "in", "--quiet"]);
     assert_eq!(documents(&managed).len(), 1500);
+}
+
+#[test]
+fn a_worker_filters_and_judges_again() {
+    let managed = Managed::new();
+    std::fs::create_dir(managed.beside("in")).unwrap();
+    let texts = ["paper.txt", "manual.txt", "form.txt"].map(sample);
+    for (number, text) in texts.iter().enumerate() {
+        let file = managed.beside(&format!("in/{number}.pdf"));
+        std::fs::write(file, printed(text, number)).unwrap();
+    }
+    let url = "http://a.example/";
+    managed.garner(&[
+        "import",
+        "in",
+        "--base-url",
+        url,
+        "--queue",
+        "--content-filter",
+        "on",
+    ]);
+    let worker = managed.worker(&[]);
+    managed.wait_for(&managed.jobs()[0].clone(), "finished");
+
+    let documents = managed.lines(&["documents", "list"]);
+    managed.garner(&["classify", "--collection", "--kinds", "manual", "--queue"]);
+    let jobs = managed.wait_for_jobs("it is judged again", |jobs| {
+        jobs.len() == 2 && jobs.iter().all(|job| job["state"] == "finished")
+    });
+    worker.stop();
+
+    assert_eq!(documents.len(), 1);
+    assert_eq!(documents[0]["judgement"]["decision"], "accept");
+    let again = jobs.iter().find(|job| job["kind"] == "classify").unwrap();
+    let log = managed.log_of(again);
+    assert!(
+        log.contains("1 documents, 0 judged, 1 decided on otherwise"),
+        "{log}"
+    );
+    assert_eq!(
+        managed.lines(&["documents", "list"])[0]["state"],
+        "set_aside"
+    );
 }
 
 #[test]

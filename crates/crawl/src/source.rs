@@ -33,6 +33,14 @@ impl Source {
         }
     }
 
+    /// Whether it grows at its end alone, as crawlers write archives. A log may be written anew, and so is a WACZ.
+    pub fn is_appended_to(&self) -> bool {
+        match self {
+            Self::Archive(archive) => !archive.is_member(),
+            Self::Log(_) => false,
+        }
+    }
+
     /// How many bytes there are to go through. Positions count in the same unit.
     ///
     /// Where a whole file is compressed at once, these are bytes of what it expands to, and the length is a guess.

@@ -75,6 +75,7 @@ async fn read(catalog: &Catalog, import: &mut Import, position: u64, counters: I
             source_done: true,
             counters,
             warnings: &[],
+            judgements: &[],
         };
         catalog.commit_group(import, group).await.unwrap();
     }

@@ -76,6 +76,9 @@ impl ImportParameters {
             usual.threads = before.threads;
             usual.collection.clone_from(&before.collection);
             usual.durability = before.durability;
+            usual.texts.clone_from(&before.texts);
+            usual.blacklist.clone_from(&before.blacklist);
+            usual.crawler.clone_from(&before.crawler);
         }
         let order = self.order(usual)?;
         let mut errors = Errors::default();

@@ -35,7 +35,9 @@ pub(crate) async fn add(
     };
     let job = state.catalog().add_job(&new).await?;
     let subject = format!("job {} (import)", job.id);
-    let details = Some(described(order));
+    let named = order.files().into_iter();
+    let named: Vec<_> = named.map(|(_, path)| path.display().to_string()).collect();
+    let details = Some(named.join(", "));
     state.audit(who, "job.add", subject, details).await;
     Ok(job)
 }

@@ -44,7 +44,13 @@ pub(crate) async fn permitted(
             return Ok(order);
         }
     }
-    if let Err(error) = order.check() {
+    let checked = match order.paths.len() {
+        ..=MOST_PATHS => order.check(),
+        _ => Err(anyhow::anyhow!(
+            "paths: more than {MOST_PATHS}; name the directory that they lie in"
+        )),
+    };
+    if let Err(error) = checked {
         note(&error, errors);
         return Ok(order);
     }
@@ -76,6 +82,9 @@ pub(crate) fn may_import(state: &ConsoleState, who: &Who) -> bool {
 fn look(order: &ImportCrawl) -> anyhow::Result<()> {
     order.check_places()?;
     for (field, path) in order.files() {
+        if jobs::address(path)?.is_some() {
+            continue;
+        }
         let shown = path.display();
         if !path.is_absolute() {
             anyhow::bail!("{field}: `{shown}` is not a whole path; begin it with /");
@@ -112,3 +121,6 @@ const FIELDS: [&str; 9] = [
     "base_url",
     "crawler",
 ];
+
+/// Who has more has them in a directory.
+const MOST_PATHS: usize = 1000;

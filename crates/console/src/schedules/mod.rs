@@ -129,6 +129,11 @@ fn subject(schedule: &Schedule) -> String {
 /// What a change changed, for the audit trail.
 fn differences(before: &ScheduleSettings, after: &ScheduleSettings) -> String {
     let mut changes = Vec::new();
+    if before.what.kind() != after.what.kind() {
+        let all = fields(after).into_iter();
+        let all: Vec<_> = all.map(|(label, new)| format!("{label}: {new}")).collect();
+        return format!("it does something else now; {}", all.join("; "));
+    }
     for ((label, old), (_, new)) in fields(before).into_iter().zip(fields(after)) {
         if old != new {
             changes.push(format!("{label}: {old} → {new}"));

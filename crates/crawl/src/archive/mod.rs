@@ -76,6 +76,15 @@ impl Archive {
         }
     }
 
+    /// Whether it is in a WACZ.
+    pub(crate) fn is_member(&self) -> bool {
+        let member = match &self.0 {
+            Ok(closed) => &closed.member,
+            Err(skipped) => &skipped.place.member,
+        };
+        member.is_some()
+    }
+
     pub(crate) fn length(&self) -> u64 {
         self.0.as_ref().map_or(0, |closed| {
             closed.layout.expanded.unwrap_or(closed.part.size())

@@ -43,6 +43,12 @@ impl Answer {
             kinds,
         }
     }
+
+    /// One of which nothing is known but how likely it is academic: a paper then, and of this kind otherwise.
+    pub(crate) fn of_kind(probability: f64, other: Kind) -> Self {
+        let is = |kind: Kind| f64::from(u8::from(kind == Kind::Paper || kind == other));
+        Self::new(probability, Kind::ALL.map(is))
+    }
 }
 
 /// What is done with a document.

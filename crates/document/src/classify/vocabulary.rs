@@ -70,10 +70,14 @@ impl Vocabulary {
                 .filter(|item| !item.is_empty());
             match subject.split_once(' ') {
                 Some(("heading", name)) => {
-                    items.for_each(|item| vocabulary.add_heading(name, item))
+                    items.for_each(|item| vocabulary.add_heading(name, item));
                 }
-                Some(("phrase", name)) => items.for_each(|item| vocabulary.add_phrase(name, item)),
-                Some(("word", name)) => items.for_each(|item| vocabulary.add_word(name, item)),
+                Some(("phrase", name)) => {
+                    items.for_each(|item| vocabulary.add_phrase(name, item));
+                }
+                Some(("word", name)) => {
+                    items.for_each(|item| vocabulary.add_word(name, item));
+                }
                 _ => (),
             }
         }

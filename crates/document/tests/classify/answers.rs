@@ -189,3 +189,13 @@ fn the_rule_of_the_original_likes_papers_and_dislikes_you() {
     );
     assert!(rule.explain(PAPER, None).is_empty());
 }
+
+#[test]
+fn what_has_no_words_is_no_paper_and_of_no_kind() {
+    for text in ["", "\n\x0c\n", "\0\0 \0", "— … · ☐"] {
+        let answer = Classifier::built_in().classify(text, Some(3));
+
+        assert_eq!(answer.kind, Kind::Other, "{answer:?}");
+        assert_eq!(Policy::default().decide(&answer), Decision::Reject);
+    }
+}

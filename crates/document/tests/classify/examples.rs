@@ -35,7 +35,7 @@ fn corrections_are_training_data_too() {
         })
         .unwrap();
 
-        assert_eq!(read, [correction.clone()]);
+        assert_eq!(read, std::slice::from_ref(&correction));
         assert_eq!(read[0].kind(), Kind::Thesis);
     }
 }

@@ -1,8 +1,4 @@
 //! The classifier as others see it.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot go on should fail at once"
-)]
 
 /// Answers about texts, and about what is no text.
 mod answers;

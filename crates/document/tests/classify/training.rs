@@ -1,7 +1,11 @@
 //! Models that are learnt.
 
+use std::fs::File;
+use std::path::Path;
+
 use document::classify::{
     Classifier, Example, Judged, Label, Policy, Sample, Training, cross_validate, evaluate,
+    read_examples,
 };
 
 use super::{MANUAL, PAPER, SLIDES, labelled, samples};
@@ -90,4 +94,24 @@ fn a_correction_is_learnt_also_against_what_the_data_say() {
         before.trained().unwrap().documents,
         "a correction takes the place of the document"
     );
+}
+
+#[test]
+fn the_model_in_the_repository_is_what_the_labelled_documents_give() {
+    let data =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/dcf/train/train.jsonl.gz");
+    let Ok(data) = File::open(data) else {
+        eprintln!("SKIPPED: the labelled documents are not there");
+        return;
+    };
+    let mut samples = Vec::new();
+    read_examples(data, |example| {
+        samples.push(Sample::new(&example));
+        Ok(())
+    })
+    .unwrap();
+
+    let model = Classifier::train(&Training::default(), &samples, &mut |_, _| ()).unwrap();
+
+    assert_eq!(model.version(), Classifier::built_in().version());
 }

@@ -25,6 +25,8 @@ pub(super) struct Flow<'a> {
     pub(super) sources: &'a Sources,
     pub(super) examiner: &'a Examiner<'a>,
     pub(super) judging: Option<&'a Judging<'a>>,
+    /// Whether an import is gone on with that was interrupted.
+    pub(super) is_resumed: bool,
     pub(super) stop: &'a Stop,
     pub(super) limits: Limits,
     pub(super) tell: &'a (dyn Fn(ImportNews<'_>) + Sync),
@@ -130,9 +132,8 @@ impl Flow<'_> {
     ) -> anyhow::Result<Read> {
         let mut read = Read::default();
         // What is refused is told once, by who begins.
-        let is_new = starts.iter().all(|start| *start == Some(0));
         let mut refused = self.sources.refused.as_slice();
-        if !is_new {
+        if self.is_resumed {
             refused = &[];
         }
         for (at, source) in self.sources.all.iter().enumerate() {

@@ -25,6 +25,8 @@ pub(super) struct Keeping<'a> {
     pub(super) holdings: &'a Holdings,
     pub(super) collection: &'a Collection,
     import: Mutex<Import>,
+    /// How many documents could not be saved before this process went on with it.
+    unsaved_before: u64,
     /// The pulse of the job, if it is one: who was not heard of writes no file.
     pulse: Option<(&'a Pulse, &'a Stop)>,
     last_beat: Mutex<Instant>,
@@ -40,6 +42,7 @@ impl<'a> Keeping<'a> {
         Self {
             holdings,
             collection,
+            unsaved_before: import.counters().failed_save,
             import: Mutex::new(import),
             pulse,
             last_beat: Mutex::new(Instant::now()),
@@ -88,7 +91,7 @@ impl<'a> Keeping<'a> {
             let mut import = self.lock();
             let placements = self.holdings.catalog().reserve(&mut import, &group.rows);
             let placements = self.holdings.wait(placements)?;
-            let so_far = import.counters().failed_save;
+            let before = import.counters().failed_save - self.unsaved_before;
             drop(import);
             let mut unsaved = Unsaved::default();
             for (at, placement) in placements.iter().enumerate() {
@@ -106,7 +109,7 @@ impl<'a> Keeping<'a> {
                 return Ok(placements);
             }
             unsaved.add_copies(&group.rows);
-            unsaved.count(&mut group.counters, so_far)?;
+            unsaved.count(&mut group.counters, before)?;
             unsaved.leave_out(&mut group.rows, &mut group.contents, &mut group.told);
         }
     }

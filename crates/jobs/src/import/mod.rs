@@ -99,6 +99,7 @@ pub(crate) fn import_for(
         .iter()
         .for_each(|judging| judging.judge().tell_missing(tell));
     let import = begin(holdings, order, &sources, job, tell)?;
+    let is_resumed = import.is_resumed();
     let pulse = job.map(|job| (job.pulse, stop));
     let keeping = Keeping::new(holdings, &collection, import, pulse);
     let flow = Flow {
@@ -106,6 +107,7 @@ pub(crate) fn import_for(
         sources: &sources,
         examiner: &examiner,
         judging: judging.as_ref(),
+        is_resumed,
         stop,
         limits,
         tell,

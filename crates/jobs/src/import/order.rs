@@ -353,7 +353,6 @@ const LONGEST_URL: usize = 2048;
 /// What the longest URL may be set to.
 const LENGTHS: std::ops::RangeInclusive<usize> = 16..=1_000_000;
 const LONGEST_PATH: usize = 4096;
-const MOST_PATHS: usize = 1000;
 const LONGEST_TYPE: usize = 255;
 const MOST_TYPES: usize = 1000;
 const MOST_THREADS: usize = 1024;

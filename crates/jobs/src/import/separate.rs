@@ -51,6 +51,7 @@ pub fn import_separately(
         sources: &sources,
         examiner: &examiner,
         judging: judging.as_ref(),
+        is_resumed: false,
         stop,
         limits,
         tell,

@@ -179,7 +179,7 @@ impl Sources {
             Ok(NewSource {
                 beginning: self.beginning(&name)?,
                 // A list may be written anew, and a file that it names may have come since.
-                is_appended_to: matches!(source, Source::Archive(_)),
+                is_appended_to: source.is_appended_to(),
                 name: self.absolute(name),
             })
         };

@@ -46,6 +46,7 @@ pub fn try_import(
         sources: &sources,
         examiner: &examiner,
         judging: judging.as_ref(),
+        is_resumed: false,
         stop,
         limits,
         tell,

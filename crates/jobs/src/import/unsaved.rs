@@ -69,10 +69,10 @@ impl Unsaved {
     }
 
     /// Counts what is left out. Too much of it is no misfortune of single documents any more.
-    pub(super) fn count(&self, counters: &mut ImportCounters, so_far: u64) -> anyhow::Result<()> {
+    pub(super) fn count(&self, counters: &mut ImportCounters, before: u64) -> anyhow::Result<()> {
         let count = self.reasons.len() as u64;
         counters.failed_save += count;
-        if so_far + counters.failed_save > MOST {
+        if before + counters.failed_save > MOST {
             let reason = self.reasons.values().next();
             bail!(
                 "more than {MOST} documents could not be saved, the last one because {}",
@@ -134,7 +134,6 @@ fn is_its_own(error: &anyhow::Error) -> bool {
                 | ErrorKind::InvalidFilename
                 | ErrorKind::IsADirectory
                 | ErrorKind::NotADirectory
-                | ErrorKind::PermissionDenied
         )
     };
     error.chain().any(|cause| {

@@ -46,7 +46,9 @@ impl Edit {
             }
             Scheduled::Harvest { .. } => self.harvesting.apply(&holdings, &mut settings)?,
             Scheduled::Import if self.importing.is_given() => {
-                let order = ImportCrawl::parse(&settings.parameters)?;
+                let mut order = ImportCrawl::parse(&settings.parameters)?;
+                // Whoever runs this command names any file, whoever made the schedule.
+                order.within.clear();
                 self.importing.apply(order, &mut settings)?;
             }
             Scheduled::Import => {}

@@ -90,7 +90,12 @@ pub(crate) fn logistic(score: f64) -> f64 {
 
 impl Model {
     pub(crate) fn answer(&self, reading: &Reading) -> Answer {
-        self.answer_measured(&features::measure(reading), &words::buckets(reading))
+        let answer = self.answer_measured(&features::measure(reading), &words::buckets(reading));
+        if reading.words.is_empty() {
+            // Nothing is of no kind.
+            return Answer::of_kind(answer.probability, Kind::Other);
+        }
+        answer
     }
 
     pub(crate) fn answer_measured(&self, measured: &Measured, buckets: &[u32]) -> Answer {

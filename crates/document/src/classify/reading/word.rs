@@ -44,13 +44,14 @@ pub(super) fn add_words(line: &str, offset: usize, words: &mut Vec<Word>) {
     let mut before = ' ';
     let mut at = 0;
     while let Some(c) = line[at..].chars().next() {
-        if run.class.is_none() && c.is_ascii_alphabetic() {
-            if let Some(word) = ascii_word(line, at, offset, before) {
-                at = word.end as usize - offset;
-                before = char::from(line.as_bytes()[at - 1]);
-                words.push(word);
-                continue;
-            }
+        if run.class.is_none()
+            && c.is_ascii_alphabetic()
+            && let Some(word) = ascii_word(line, at, offset, before)
+        {
+            at = word.end as usize - offset;
+            before = char::from(line.as_bytes()[at - 1]);
+            words.push(word);
+            continue;
         }
         let class = Class::of(c);
         let goes_on = run.class == Some(class)

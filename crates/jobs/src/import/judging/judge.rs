@@ -149,6 +149,8 @@ impl<'a> Judge<'a> {
                 Err(Trouble::Write(error)) => {
                     return Judged::without(Verdict::Fatal(error), document.held);
                 }
+                // The document is kept without its text.
+                Err(Trouble::TooLong(_)) => {}
                 Err(Trouble::Read(_) | Trouble::Stopped) => {
                     return Judged::without(Verdict::Stopped, document.held);
                 }

@@ -64,7 +64,12 @@ fn look(
         let files = match collection.files_of(number) {
             // What kept the document from being saved is none of its files.
             Err(store::Error::InTheWay { .. }) => continue,
-            files => files?,
+            Err(error) => {
+                found.unreadable += 1;
+                found.note(number.to_string(), error.to_string(), Repair::None);
+                continue;
+            }
+            Ok(files) => files,
         };
         for file in files {
             found.orphans += 1;

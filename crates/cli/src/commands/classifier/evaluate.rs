@@ -59,7 +59,7 @@ impl Evaluate {
                     write_json(out, &value)?;
                 }
                 false => {
-                    table::write(out, &judgement.model, judgement.microseconds(), &evaluation)?
+                    table::write(out, &judgement.model, judgement.microseconds(), &evaluation)?;
                 }
             }
             Ok(ExitCode::SUCCESS)

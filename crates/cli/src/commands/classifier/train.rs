@@ -40,7 +40,7 @@ impl Train {
         }
         for path in &self.corrections {
             super::read(path, |example| {
-                samples.push(Sample::of_correction(&example))
+                samples.push(Sample::of_correction(&example));
             })?;
         }
         let bar = bar();

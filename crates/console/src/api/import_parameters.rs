@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use jobs::ImportCrawl;
+use jobs::{ImportCrawl, TextOrder};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -39,6 +39,8 @@ pub(crate) struct ImportParameters {
     max_url_length: Option<u32>,
     /// Whether the older content of a changed document is kept.
     keep_versions: Option<bool>,
+    /// Whether documents are judged by what they say, by the model and for the kinds that are configured.
+    content_filter: Option<bool>,
     /// The name of the crawler.
     crawler: Option<String>,
 }
@@ -58,6 +60,7 @@ impl ImportParameters {
             blacklist: order.blacklist.as_ref().map(shown),
             max_url_length: u32::try_from(order.max_url_length).ok(),
             keep_versions: Some(order.keep_versions),
+            content_filter: Some(order.texts.content_filter),
             crawler: order.crawler.clone(),
         }
     }
@@ -111,6 +114,10 @@ impl ImportParameters {
                 .max_url_length
                 .map_or(usual.max_url_length, |length| length as usize),
             keep_versions: self.keep_versions.unwrap_or(usual.keep_versions),
+            texts: TextOrder {
+                content_filter: self.content_filter.unwrap_or(usual.texts.content_filter),
+                ..usual.texts.clone()
+            },
             crawler: self.crawler.or(usual.crawler),
             ..usual
         })

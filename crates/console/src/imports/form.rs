@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jobs::ImportCrawl;
+use jobs::{ImportCrawl, TextOrder};
 use serde::Deserialize;
 
 use crate::parts::Errors;
@@ -18,6 +18,8 @@ pub(crate) struct ImportForm {
     pub(crate) open: String,
     /// `replace` or `keep`
     pub(crate) versions: String,
+    /// `off` or `on`
+    pub(crate) content_filter: String,
     pub(crate) log: String,
     pub(crate) log_format: String,
     pub(crate) root: String,
@@ -41,6 +43,12 @@ impl ImportForm {
                 "keep"
             } else {
                 "replace"
+            }
+            .to_owned(),
+            content_filter: if order.texts.content_filter {
+                "on"
+            } else {
+                "off"
             }
             .to_owned(),
             log: path(&order.log),
@@ -67,6 +75,10 @@ impl ImportForm {
             errors.add("max_url_length", "write a whole number");
             before.max_url_length
         });
+        let texts = TextOrder {
+            content_filter: self.content_filter == "on",
+            ..before.texts.clone()
+        };
         let lines = self.paths.lines().map(str::trim);
         ImportCrawl {
             paths: lines
@@ -76,6 +88,7 @@ impl ImportForm {
             types: listed(&self.types.to_ascii_lowercase()),
             open,
             keep_versions: self.versions == "keep",
+            texts,
             log: said(&self.log).map(PathBuf::from),
             log_format: said(&self.log_format),
             root: said(&self.root).map(PathBuf::from),
@@ -95,6 +108,7 @@ impl ImportForm {
             ("Media types", &self.types),
             ("Containers", &self.open),
             ("Older contents", &self.versions),
+            ("Content filter", &self.content_filter),
             ("Log", &self.log),
             ("Format of the log", &self.log_format),
             ("Files of the log", &self.root),
@@ -151,6 +165,11 @@ fn shown(path: &Path) -> String {
 }
 
 pub(crate) const VERSIONS: [(&str, &str); 2] = [("replace", "replaced"), ("keep", "kept as well")];
+
+pub(crate) const CONTENT_FILTER: [(&str, &str); 2] = [
+    ("off", "All documents of these types"),
+    ("on", "Those that the classifier accepts"),
+];
 
 const RARE: [&str; 7] = [
     "log",

@@ -6,7 +6,7 @@ mod rules;
 use catalog::{ImportCounters, ImportEntry, Job, NewJob};
 use jobs::ImportCrawl;
 
-pub(crate) use self::form::{ImportForm, VERSIONS, opened};
+pub(crate) use self::form::{CONTENT_FILTER, ImportForm, VERSIONS, opened};
 pub use self::rules::ImportRules;
 pub(crate) use self::rules::{NOT_ALLOWED, may_import, permitted};
 use crate::problem::Problem;

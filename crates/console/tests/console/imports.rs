@@ -206,8 +206,7 @@ fn programs_import_too() {
     let ann = places.test.with_session("ann", Role::Operator);
     let inside = places.path("crawls");
 
-    let wanted =
-        json!({ "paths": [inside], "types": ["Text/HTML"], "open": [], "keep_versions": true });
+    let wanted = json!({ "paths": [inside], "types": ["Text/HTML"], "open": [], "keep_versions": true, "content_filter": true });
     let (status, job) = posted(&ann, &wanted);
 
     assert_eq!(status, StatusCode::CREATED, "{job}");
@@ -217,7 +216,7 @@ fn programs_import_too() {
     );
     let order = &places.orders()[0];
     assert_eq!(order.types, ["text/html"]);
-    assert!(order.keep_versions && !order.open.gzip);
+    assert!(order.keep_versions && !order.open.gzip && order.texts.content_filter);
     assert_eq!(order.crawler.as_deref(), Some("our crawler"));
     for wrong in [
         json!({}),

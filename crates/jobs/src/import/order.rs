@@ -387,7 +387,8 @@ mod tests {
         let long = format!("[\"/{}\"]", "x".repeat(5000));
         for (json, said) in [
             ("{}", "paths: nothing to import"),
-            (r#"{"paths":["ftp://a/b"]}"#, "paths: `ftp://a/b` is a URL"),
+            (r#"{"paths":["gopher://a/b"]}"#, "paths: `gopher://a/b` is"),
+            (r#"{"paths":["a"],"blacklist":"ftp://a/b"}"#, "blacklist: `ftp"),
             (r#"{"paths":["a\u0000b"]}"#, "paths: this cannot be"),
             (&format!("{{\"paths\":{long}}}"), "paths: this cannot be"),
             (r#"{"paths":["a"],"types":["pdf"]}"#, "types: `pdf` is not"),
@@ -399,10 +400,9 @@ mod tests {
             let error = ImportCrawl::parse(json).unwrap().check().unwrap_err();
             assert!(error.to_string().starts_with(said), "{json}: {error}");
         }
-        ImportCrawl::parse(r#"{"paths":["a"]}"#)
-            .unwrap()
-            .check()
-            .unwrap();
+        for json in [r#"{"paths":["a"]}"#, r#"{"paths":["ftp://a/b"]}"#] {
+            ImportCrawl::parse(json).unwrap().check().unwrap();
+        }
     }
 
     #[test]
@@ -429,6 +429,7 @@ mod tests {
             root.join("nothing"),
             PathBuf::from("/etc/passwd"),
             PathBuf::from("a.warc"),
+            PathBuf::from("ftp://a/b"),
         ] {
             let error = order(&path).check_places().unwrap_err().to_string();
             assert!(error.contains("is nothing that lies in"), "{error}");

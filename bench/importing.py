@@ -114,9 +114,6 @@ class Programs:
             return
         if name in (CRATE, WHEEL, WARCIO):
             found = int(text)
-        elif name in (DRY_ONE, DRY_TWO):
-            counters = json.loads(text)
-            found = counters["all"] - counters["filtered"]
         else:
             found = json.loads(text)["saved_New"]
         if found != self.crawl.documents:

@@ -43,7 +43,7 @@ pub(crate) struct Import {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// A configuration file with a table [import]; flags win over it
+    /// A configuration file with a table "import"; flags win over it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Documents go to this folder and not into the catalog; the same bytes are kept once

@@ -30,7 +30,7 @@ pub(super) struct Add {
     repository: Option<String>,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// A configuration file with a table [import], for an import; flags win over it
+    /// A configuration file with a table "import", for an import; flags win over it
     #[arg(long, value_name = "FILE", conflicts_with = "repository")]
     config: Option<PathBuf>,
     /// Do not run it until garner schedule resume

@@ -388,7 +388,10 @@ mod tests {
         for (json, said) in [
             ("{}", "paths: nothing to import"),
             (r#"{"paths":["gopher://a/b"]}"#, "paths: `gopher://a/b` is"),
-            (r#"{"paths":["a"],"blacklist":"ftp://a/b"}"#, "blacklist: `ftp"),
+            (
+                r#"{"paths":["a"],"blacklist":"ftp://a/b"}"#,
+                "blacklist: `ftp",
+            ),
             (r#"{"paths":["a\u0000b"]}"#, "paths: this cannot be"),
             (&format!("{{\"paths\":{long}}}"), "paths: this cannot be"),
             (r#"{"paths":["a"],"types":["pdf"]}"#, "types: `pdf` is not"),

@@ -166,10 +166,7 @@ fn shown(path: &Path) -> String {
 
 pub(crate) const VERSIONS: [(&str, &str); 2] = [("replace", "replaced"), ("keep", "kept as well")];
 
-pub(crate) const CONTENT_FILTER: [(&str, &str); 2] = [
-    ("off", "All documents of these types"),
-    ("on", "Those that the classifier accepts"),
-];
+pub(crate) const CONTENT_FILTER: [(&str, &str); 2] = [("off", "off"), ("on", "on")];
 
 const RARE: [&str; 7] = [
     "log",

@@ -17,7 +17,11 @@ pub(crate) fn plain(text: &str) -> Plain<'_> {
 impl fmt::Display for Plain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Nearly all texts are harmless, and of millions of records every one comes by here.
-        if !self.0.bytes().any(is_suspicious) {
+        if !self
+            .0
+            .bytes()
+            .fold(false, |found, byte| found | is_suspicious(byte))
+        {
             return f.pad(self.0);
         }
         let harmless = self

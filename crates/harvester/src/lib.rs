@@ -5,6 +5,7 @@ mod client;
 mod error;
 pub mod filter;
 mod harvest;
+mod keys;
 pub mod normalise;
 mod quirk;
 mod read;

@@ -1,12 +1,12 @@
 //! One page, asked for again where it breaks off: what was given already is not given twice.
 
-use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use super::Repository;
 use super::query::Request;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
+use crate::keys::Keys;
 use crate::read::{Found, PageReader, Report};
 use crate::record::Header;
 use crate::{Quirk, Quirks};
@@ -17,7 +17,7 @@ pub(crate) struct PageStream {
     request: Request,
     reading: Option<Box<Reading>>,
     attempts: u32,
-    given: HashSet<u64>,
+    given: Keys,
     keys: RandomState,
     key: u64,
     quirks: Quirks,
@@ -39,7 +39,7 @@ impl PageStream {
             request,
             reading: None,
             attempts: 0,
-            given: HashSet::new(),
+            given: Keys::default(),
             keys: RandomState::new(),
             key: 0,
             quirks: Quirks::default(),

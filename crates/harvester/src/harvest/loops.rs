@@ -3,20 +3,19 @@
 //! What one process has seen is remembered whole. The state that is kept with each page remembers
 //! enough to notice the same later, if the harvest is interrupted again and again.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::circle::Circle;
 use super::run::Harvest;
 use crate::Quirk;
 use crate::error::{Error, Misbehaviour};
+use crate::keys::Keys;
 
 /// What this process has seen of the current list.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    tokens: HashSet<u64>,
-    first_records: HashSet<u64>,
+    tokens: Keys,
+    first_records: Keys,
     repeated_pages: u32,
 }
 

@@ -1,17 +1,17 @@
 //! Which records were given a short while ago, so that overlaps are not given twice.
 
-use std::collections::HashSet;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 use crate::Header;
+use crate::keys::Keys;
 
 /// Remembers at least as many records as two generations hold, and never more.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     keys: RandomState,
-    young: HashSet<u64>,
-    old: HashSet<u64>,
+    young: Keys,
+    old: Keys,
 }
 
 impl Recent {

@@ -46,6 +46,11 @@ impl Draft {
         self.name.push_str(name);
         self.attributes.clear();
         self.attributes.push_str(attributes);
+        self.begin_again();
+    }
+
+    /// Begins a record that has the tag of the one before it.
+    pub(super) fn begin_again(&mut self) {
         self.body.clear();
         self.header = Header::default();
         self.field = None;

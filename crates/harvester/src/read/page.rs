@@ -29,6 +29,8 @@ pub(crate) struct PageReader {
     /// Bytes that the parser has not seen, because records were taken at one go.
     pub(super) skipped: u64,
     in_verb: bool,
+    /// A record whose start tag was passed over.
+    pub(super) begun: Option<Begun>,
     ended: bool,
     pub(super) last: Option<String>,
 }
@@ -68,6 +70,14 @@ pub(super) struct Declaration {
     pub(super) uses: memchr::memmem::Finder<'static>,
 }
 
+/// A record that is begun.
+pub(super) struct Begun {
+    /// Where its start tag begins.
+    pub(super) start: u64,
+    /// Whether it is a header without a record around it.
+    pub(super) bare: bool,
+}
+
 /// What to do after one event outside of records.
 enum Step {
     On,
@@ -105,6 +115,7 @@ impl PageReader {
             report,
             skipped: 0,
             in_verb: false,
+            begun: None,
             ended: false,
             last: None,
         })
@@ -157,6 +168,10 @@ impl PageReader {
     }
 
     fn step(&mut self, buffer: &mut Vec<u8>) -> Result<Step, Error> {
+        if let Some(Begun { start, bare }) = self.begun.take() {
+            self.draft.begin_again();
+            return Ok(Step::Found(self.record(start, false, bare, buffer)?));
+        }
         let before = self.position();
         match self.pull(buffer)? {
             Event::Start(tag) => {

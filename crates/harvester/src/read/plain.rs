@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::attributes::Attributes;
 use super::draft::Draft;
 use super::namespaces::{declared_prefix, prefix};
-use super::page::{Declaration, PageReader};
+use super::page::{Begun, Declaration, PageReader};
 use super::references::{mend_value, resolve};
 
 impl PageReader {
@@ -40,6 +40,34 @@ impl PageReader {
         self.skipped += end as u64;
         self.xml.get_mut().skip(end);
         true
+    }
+
+    /// Where the start tag of the next record lies in memory, if it is the same as that of the record whose end tag comes
+    /// next, and nothing but blank space is between them.
+    pub(super) fn next_tag(&self) -> Option<Range<usize>> {
+        let Draft {
+            name, attributes, ..
+        } = &self.draft;
+        let block = self.xml.get_ref().buffered();
+        let ended = block.strip_prefix(b"</")?.strip_prefix(name.as_bytes())?;
+        let tag = ended.strip_prefix(b">")?.trim_ascii_start();
+        let rest = tag.strip_prefix(b"<")?.strip_prefix(name.as_bytes())?;
+        let rest = rest
+            .strip_prefix(attributes.as_bytes())?
+            .strip_prefix(b">")?;
+        Some(block.len() - tag.len()..block.len() - rest.len())
+    }
+
+    /// Goes on behind the start tag of the next record. For the parser it is still the same element.
+    pub(super) fn pass_on(&mut self, tag: Range<usize>, bare: bool) {
+        self.begun = Some(Begun {
+            start: self.position() + tag.start as u64,
+            bare,
+        });
+        self.skipped += tag.end as u64;
+        let text = self.xml.get_mut();
+        text.skip(tag.end);
+        text.next_event();
     }
 }
 
@@ -325,7 +353,10 @@ mod tests {
             seen.push('\n');
         }
         let report = reader.report();
-        format!("{seen}{} bytes, {:?}", report.bytes, report.quirks)
+        format!(
+            "{seen}{} bytes, {:?}, {:?}",
+            report.bytes, report.quirks, report.token
+        )
     }
 
     const HEADER: &str = "<header><identifier>a:1</identifier><datestamp>2020-01-01</datestamp>\
@@ -370,7 +401,8 @@ mod tests {
             ] {
                 let page = format!(
                     "<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\" xmlns:m=\"v\">\
-                     <ListRecords>{record}\n{record}</ListRecords></OAI-PMH>"
+                     <ListRecords>{record}\n{record}{record}<record>{HEADER}</record>{record}\
+                     <resumptionToken>t</resumptionToken></ListRecords></OAI-PMH>"
                 );
                 let whole = std::io::Cursor::new(page.clone().into_bytes());
                 let drip = Drip(std::io::Cursor::new(page.into_bytes()));

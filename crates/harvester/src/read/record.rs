@@ -31,16 +31,23 @@ impl PageReader {
         let attributes = std::mem::take(&mut self.draft.attributes);
         let name = std::mem::take(&mut self.draft.name);
         self.check_tag(&name, &attributes, depth);
-        if empty {
-            self.open.pop();
-        } else {
-            self.plain_body(bare);
-        }
+        let plain = match empty {
+            true => {
+                self.open.pop();
+                false
+            }
+            false => self.plain_body(bare),
+        };
         if bare {
             self.draft.status(&attributes);
         }
         self.draft.attributes = attributes;
         self.draft.name = name;
+        if let Some(next) = plain.then(|| self.next_tag()).flatten() {
+            let found = self.finish(start, bare);
+            self.pass_on(next, bare);
+            return Ok(found);
+        }
         let mut in_header = bare.then_some(depth);
         while self.open.len() >= depth {
             self.record_event(depth, &mut in_header, buffer)?;

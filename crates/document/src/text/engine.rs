@@ -9,6 +9,7 @@ use std::sync::Mutex;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Engine {
     Pdftotext,
+    Pdfimages,
     Pdftoppm,
     Ghostscript,
     Tesseract,
@@ -49,8 +50,9 @@ struct Known {
 }
 
 impl Engine {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::Pdftotext,
+        Self::Pdfimages,
         Self::Pdftoppm,
         Self::Ghostscript,
         Self::Tesseract,
@@ -63,7 +65,7 @@ impl Engine {
     /// The option by which it tells its version.
     pub(super) fn version_option(self) -> &'static str {
         match self {
-            Self::Pdftotext | Self::Pdftoppm => "-v",
+            Self::Pdftotext | Self::Pdfimages | Self::Pdftoppm => "-v",
             Self::Ghostscript | Self::Tesseract => "--version",
         }
     }
@@ -74,6 +76,11 @@ impl Engine {
                 "pdftotext",
                 "poppler-utils",
                 "PDF is read by Ghostscript, if that is there",
+            ),
+            Self::Pdfimages => (
+                "pdfimages",
+                "poppler-utils",
+                "pages without text are drawn to see whether they are images, which takes longer",
             ),
             Self::Pdftoppm => (
                 "pdftoppm",
@@ -91,7 +98,7 @@ impl Engine {
             program,
             package,
             purpose,
-            is_for_images: matches!(self, Self::Pdftoppm | Self::Tesseract),
+            is_for_images: matches!(self, Self::Pdfimages | Self::Pdftoppm | Self::Tesseract),
         }
     }
 }

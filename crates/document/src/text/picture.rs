@@ -1,11 +1,61 @@
 //! Whether the pages of a PDF document show something: where there is no text, that tells scans from blank pages.
+//!
+//! Most scans tell by the list of their images, which is made without decoding any. Only if that leaves doubts, pages are
+//! drawn.
 
 use super::engine::Engine;
 use super::work::{Call, Input, Work, arguments};
-use crate::confine::Output;
+use crate::confine::{End, Output};
 
 /// Whether something can be seen on the first pages. Where they cannot be drawn, something is taken to be there.
 pub(super) fn shows_something(work: &Work<'_>, input: &Input) -> bool {
+    has_an_image(work, input) || is_drawn(work, input)
+}
+
+/// Whether the first page has an image that is not blank.
+fn has_an_image(work: &Work<'_>, input: &Input) -> bool {
+    if !work.has(Engine::Pdfimages) {
+        return false;
+    }
+    let Ok(bytes) = input.bytes() else {
+        return false;
+    };
+    let call = Call {
+        arguments: arguments(["-list", "-f", "1", "-l", "1", "-"]),
+        input: Some(bytes),
+        output: Output::Kept(MOST_LISTED),
+        directory: None,
+    };
+    match work.run(Engine::Pdfimages, call) {
+        // A page of so many images, each a letter perhaps, is not blank.
+        Ok(ended) if ended.end == End::TooMuchPrinted => true,
+        Ok(ended) => lists_an_image(&String::from_utf8_lossy(&ended.printed)),
+        Err(_) => false,
+    }
+}
+
+/// Whether an image of a list has more data than a blank one of its size would have.
+fn lists_an_image(list: &str) -> bool {
+    list.lines().skip(LIST_HEAD).any(|line| {
+        let columns: Vec<_> = line.split_whitespace().collect();
+        let (Some(&kind), Some(&encoding)) = (columns.get(2), columns.get(8)) else {
+            return false;
+        };
+        let ratio = columns.last().and_then(|last| last.strip_suffix('%'));
+        let Some(ratio) = ratio.and_then(|ratio| ratio.parse::<f32>().ok()) else {
+            return false;
+        };
+        let blank = match encoding {
+            "jpeg" | "jpx" => BLANK_PHOTOGRAPH,
+            _ => BLANK,
+        };
+        // What is transparent is said of the image before it.
+        kind != "smask" && ratio >= blank
+    })
+}
+
+/// Whether something can be seen when the first pages are drawn.
+fn is_drawn(work: &Work<'_>, input: &Input) -> bool {
     let Ok(bytes) = input.bytes() else {
         return true;
     };
@@ -55,6 +105,14 @@ fn next_image(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     pixels.split_at_checked(width.checked_mul(height)?)
 }
 
+/// A line for each of about 170 images.
+const MOST_LISTED: usize = 16 * 1024;
+/// Titles and a rule.
+const LIST_HEAD: usize = 2;
+/// What is left of a blank image, in percent of its pixels: deflate leaves a thousandth, formats for scans still less.
+const BLANK: f32 = 0.3;
+/// JPEG leaves the end of each block.
+const BLANK_PHOTOGRAPH: f32 = 2.0;
 const MOST_BYTES: usize = 1024 * 1024;
 /// Compression leaves traces that nobody sees.
 const NOISE: u8 = 8;
@@ -62,6 +120,26 @@ const NOISE: u8 = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn images_are_told_from_blank_ones_by_what_is_left_of_them() {
+        let lists = |lines: &str| {
+            let head = "page   num  type   width height color comp bpc  enc interp  object ID x-ppi y-ppi size ratio\n----\n";
+            lists_an_image(&format!("{head}{lines}"))
+        };
+        let scan = "   1     0 image    2560  3300  gray    1   1  jbig2  no         4  0   300   300 11.1K 1.1%\n";
+        let photograph = "   1     0 image    1280  1632  gray    1   8  jpeg   no         1  0   151   148  142K 6.9%\n";
+        assert!(lists(scan) && lists(photograph));
+
+        let blank = "   1     0 image    2560  3300  gray    1   1  ccitt  no         4  0   300   300  420B 0.0%\n";
+        let white = "   1     0 image    1280  1632  gray    1   8  jpeg   no         1  0   151   148 25.1K 1.2%\n";
+        let mask = "   1     1 smask    2550  3300  gray    1   8  image  yes        7  0   300   300 35.9K 0.4%\n";
+        let letter = "   1     0 stencil    81    77  -       1   1  ccitt  no   [inline]     720   720    0B 0.0%\n";
+        for doubtful in [blank, white, mask, letter, "", "Syntax Error\n"] {
+            assert!(!lists(doubtful), "{doubtful}");
+        }
+        assert!(lists(&format!("{blank}{white}{scan}")));
+    }
 
     #[test]
     fn blank_pages_are_told_from_others() {

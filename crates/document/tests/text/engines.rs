@@ -131,7 +131,10 @@ fn a_missing_engine_is_an_outcome_of_its_own() {
         .iter()
         .map(|missing| missing.program)
         .collect();
-    assert_eq!(missing, ["pdftotext", "pdftoppm", "gs", "tesseract"]);
+    assert_eq!(
+        missing,
+        ["pdftotext", "pdfimages", "pdftoppm", "gs", "tesseract"]
+    );
     // What needs none goes on.
     assert_eq!(
         extract_with(&extractor, b"text", "text/plain").outcome,

@@ -2,11 +2,22 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A queue of things with their sizes.
 pub(super) struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
+}
+
+/// What comes out of a queue.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Next<T> {
+    Thing(T),
+    /// Nothing came in time.
+    NotYet,
+    /// All writers are done.
+    End,
 }
 
 struct State<T> {
@@ -49,21 +60,25 @@ impl<T> Queue<T> {
         true
     }
 
-    /// Takes the next thing out; `None` when all writers are done.
-    pub(super) fn pop(&self) -> Option<T> {
+    /// Takes the next thing out, if one comes before a deadline.
+    pub(super) fn pop(&self, deadline: Option<Instant>) -> Next<T> {
+        let left = match deadline {
+            Some(deadline) => deadline.saturating_duration_since(Instant::now()),
+            None => Duration::MAX,
+        };
         let empty = |state: &mut State<T>| state.waiting.is_empty() && state.writers > 0;
-        let waited = self.changed.wait_while(self.lock(), empty);
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner);
-        let (thing, size) = state.waiting.pop_front()?;
+        let waited = self.changed.wait_timeout_while(self.lock(), left, empty);
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let Some((thing, size)) = state.waiting.pop_front() else {
+            return match state.writers {
+                0 => Next::End,
+                _ => Next::NotYet,
+            };
+        };
         state.size -= size;
         drop(state);
         self.changed.notify_all();
-        Some(thing)
-    }
-
-    /// Whether nothing waits.
-    pub(super) fn is_empty(&self) -> bool {
-        self.lock().waiting.is_empty()
+        Next::Thing(thing)
     }
 
     /// Tells that a writer is done, when it is dropped.
@@ -113,7 +128,11 @@ mod tests {
                     assert!(queue.push(number, 100));
                 }
             });
-            let taken: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+            let taken = std::iter::from_fn(|| match queue.pop(None) {
+                Next::Thing(number) => Some(number),
+                Next::NotYet | Next::End => None,
+            });
+            let taken: Vec<_> = taken.collect();
             assert_eq!(taken, (0..10_000).collect::<Vec<_>>());
         });
     }
@@ -122,7 +141,15 @@ mod tests {
     fn a_thing_that_is_larger_than_the_queue_passes_alone() {
         let queue = Queue::new(1);
         assert!(queue.push("large", MOST_WAITING * 2));
-        assert_eq!(queue.pop(), Some("large"));
+        assert_eq!(queue.pop(None), Next::Thing("large"));
+    }
+
+    #[test]
+    fn who_waits_for_a_while_is_told_that_nothing_came() {
+        let queue = Queue::<()>::new(1);
+        assert_eq!(queue.pop(Some(Instant::now())), Next::NotYet);
+        drop(queue.leaving());
+        assert_eq!(queue.pop(Some(Instant::now())), Next::End);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirks, Resum
 
 use super::checkpoint::{Checkpoint, Slice, Stand};
 use super::lease::Lease;
-use super::queue::Queue;
+use super::queue::{Next, Queue};
 use super::reading::{self, Bundle, News};
 use super::resources::Resources;
 use super::start::Start;
@@ -177,7 +177,15 @@ fn take_all(
     storing: &mut Storing,
 ) -> anyhow::Result<Option<harvester::Error>> {
     let mut failure = None;
-    while let Some(bundle) = queue.pop() {
+    loop {
+        let bundle = match queue.pop(storing.deadline()) {
+            Next::Thing(bundle) => bundle,
+            Next::NotYet => {
+                storing.rest()?;
+                continue;
+            }
+            Next::End => break,
+        };
         for news in bundle.news {
             match news {
                 News::Record(record) => storing.take(bundle.slice, record)?,
@@ -187,9 +195,6 @@ fn take_all(
                 }
                 News::Failed(error) => drop(failure.get_or_insert(error)),
             }
-        }
-        if queue.is_empty() {
-            storing.rest()?;
         }
     }
     storing.rest()?;

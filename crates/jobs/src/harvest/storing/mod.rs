@@ -44,9 +44,8 @@ pub(super) struct Storing<'a> {
     pages: Vec<Page>,
     /// What complete pages have brought that are not committed yet.
     complete: Page,
-    /// Whether there are such pages, and when others were committed last.
-    uncommitted: bool,
-    committed_at: Option<Instant>,
+    /// When the first of them has to be committed at the latest.
+    deadline: Option<Instant>,
     /// What has been said once and need not be said of every record.
     said: HashSet<String>,
 }
@@ -87,8 +86,7 @@ impl<'a> Storing<'a> {
             pending: HashMap::new(),
             pages,
             complete: Page::default(),
-            uncommitted: false,
-            committed_at: None,
+            deadline: None,
             said: HashSet::new(),
         })
     }
@@ -200,11 +198,8 @@ impl<'a> Storing<'a> {
             None => Stand::Done,
         };
         self.complete.add(std::mem::take(&mut self.pages[slice]));
-        self.uncommitted = true;
-        if self
-            .committed_at
-            .is_none_or(|at| at.elapsed() >= LONGEST_WAIT)
-        {
+        let deadline = *self.deadline.get_or_insert(Instant::now() + LONGEST_WAIT);
+        if Instant::now() >= deadline {
             self.commit()?;
         }
         (self.work.progress)(Progress {
@@ -235,11 +230,16 @@ impl<'a> Storing<'a> {
         Ok(last.map(|last| (identifiers, last)))
     }
 
+    /// When pages that are complete have to be committed; `None` if there are none.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
     /// Commits what is complete, now that nothing follows for the moment.
     pub(super) fn rest(&mut self) -> anyhow::Result<()> {
-        match self.uncommitted {
-            true => self.commit(),
-            false => Ok(()),
+        match self.deadline {
+            Some(_) => self.commit(),
+            None => Ok(()),
         }
     }
 
@@ -370,8 +370,7 @@ impl<'a> Storing<'a> {
         self.rows.clear();
         self.dropped.clear();
         self.pending.clear();
-        self.uncommitted = false;
-        self.committed_at = Some(Instant::now());
+        self.deadline = None;
         Ok(())
     }
 }
@@ -409,4 +408,4 @@ const MOST_ROWS: usize = 5000;
 /// So long a process that lost its job may take to notice.
 const LONGEST_LOCK: Duration = Duration::from_secs(3);
 /// So long a page may wait for others, to be committed together with them.
-const LONGEST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);

@@ -77,6 +77,7 @@ impl Directory {
 
     /// Puts a file at a path, in the place of the file that is there.
     pub(crate) fn place(&self, mut file: NewFile, path: &Path) -> Result<(), Error> {
+        self.begin_sync(&file);
         self.with_parent(path, true, |parent, name| {
             file.rename(parent, name).map_err(|error| {
                 let code = error.raw_os_error().map(Errno::from_raw_os_error);
@@ -94,6 +95,7 @@ impl Directory {
         mut file: NewFile,
         path: &Path,
     ) -> Result<Option<NewFile>, Error> {
+        self.begin_sync(&file);
         let placed = self.with_parent(path, true, |parent, name| file.rename_new(parent, name))?;
         match placed {
             Ok(()) => {
@@ -259,6 +261,12 @@ impl Directory {
     /// The path in the file system, for messages and for people.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
         self.path.join(path)
+    }
+
+    fn begin_sync(&self, file: &NewFile) {
+        if self.durability == Durability::Page {
+            file.begin_sync();
+        }
     }
 
     fn touch(&self, path: &Path, written: bool) {

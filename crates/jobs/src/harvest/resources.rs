@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crawl::warc::{Capture, Position, Settings, Writer};
@@ -15,7 +16,7 @@ use crate::holdings::plain_name;
 /// Where resources go.
 pub(super) struct Resources<'a> {
     repository: &'a Repository,
-    mirror: Option<Mirror>,
+    mirror: Option<Arc<Mirror>>,
     warc: Option<Writer>,
     limit: u64,
 }
@@ -40,7 +41,8 @@ impl<'a> Resources<'a> {
             return Ok(None);
         }
         let base_url = repository.base_url();
-        let mirror = |directory| Mirror::open(directory, Some(&base_url), order.durability);
+        let mirror =
+            |directory| Mirror::open(directory, Some(&base_url), order.durability).map(Arc::new);
         let settings = || Settings {
             prefix: warc_prefix(order, &base_url),
             info: vec![
@@ -85,11 +87,13 @@ impl<'a> Resources<'a> {
         Ok(())
     }
 
-    /// Waits until all is safe on the disk; returns how far the WARC files are.
-    pub(super) fn sync(&mut self) -> anyhow::Result<Option<Position>> {
-        if let Some(mirror) = &self.mirror {
-            mirror.sync()?;
-        }
+    /// The mirror, for whoever syncs it.
+    pub(super) fn mirror(&self) -> Option<Arc<Mirror>> {
+        self.mirror.clone()
+    }
+
+    /// Waits until all captures are safe on the disk; returns how far the WARC files are.
+    pub(super) fn end_captures(&mut self) -> anyhow::Result<Option<Position>> {
         match &mut self.warc {
             Some(warc) => Ok(warc.checkpoint()?),
             None => Ok(None),

@@ -57,15 +57,17 @@ impl Work<'_> {
         };
         let committed = checkpoint.position();
         let resources = Resources::open(self.order, self.remote, committed.as_ref())?;
-        let mut storing = Storing::new(self, resources, checkpoint, quirks)?;
-        if let Some(lost) = lost {
-            storing.begin()?;
-            self.ask_for(&lost, &mut storing)?;
-        }
-        let next_from = self.read(&mut storing)?;
-        self.ask_for_unseen(&mut storing)?;
-        storing.finish()?;
-        Ok(next_from)
+        std::thread::scope(|scope| {
+            let mut storing = Storing::new(self, scope, resources, checkpoint, quirks)?;
+            if let Some(lost) = lost {
+                storing.begin()?;
+                self.ask_for(&lost, &mut storing)?;
+            }
+            let next_from = self.read(&mut storing)?;
+            self.ask_for_unseen(&mut storing)?;
+            storing.finish()?;
+            Ok(next_from)
+        })
     }
 
     /// After a harvest of everything, asks for each record that was not listed: it may be gone, and not every

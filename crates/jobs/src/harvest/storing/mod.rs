@@ -1,18 +1,22 @@
 //! Stores what was read: record by record into files, page by page into the catalog.
 
+mod committing;
 mod keeping;
 mod page;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::path::Path;
+use std::sync::Arc;
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use catalog::{Known, Outcome, PageCommit, RecordQuery, RecordRow, Validation, Warning};
+use catalog::{Counts, Known, RecordQuery, RecordRow, Validation, Warning};
 use harvester::{Header, LeftOut, PageEnd, Quirks, Record, Traffic};
 use store::RecordFiles;
 
+use self::committing::{Batch, Committer, Ledger};
 use self::keeping::{knowledge, skipped};
 use self::page::Page;
 use super::Progress;
@@ -24,7 +28,7 @@ use super::work::Work;
 /// Takes records and commits them with the way to the next page.
 pub(super) struct Storing<'a> {
     work: &'a Work<'a>,
-    files: RecordFiles,
+    files: Arc<RecordFiles>,
     /// Harvests of two sets may go on at once, but not into one directory: files are numbered there.
     _lock: Option<File>,
     resources: Option<Resources<'a>>,
@@ -40,6 +44,11 @@ pub(super) struct Storing<'a> {
     dropped: Vec<String>,
     /// What will be known of these records then; nothing of those that are dropped.
     pending: HashMap<String, Option<Known>>,
+    /// The same of the batch that is being committed.
+    committing: HashMap<String, Option<Known>>,
+    committer: Committer,
+    /// What was counted up to the last commit that is known to have succeeded.
+    counts: Counts,
     /// What each slice's page has brought beside rows. It counts when the page is complete.
     pages: Vec<Page>,
     /// What complete pages have brought that are not committed yet.
@@ -58,24 +67,42 @@ struct Waiting {
 }
 
 impl<'a> Storing<'a> {
-    pub(super) fn new(
+    pub(super) fn new<'scope>(
         work: &'a Work<'a>,
+        scope: &'scope Scope<'scope, '_>,
         resources: Option<Resources<'a>>,
         checkpoint: Checkpoint,
         quirks: Quirks,
-    ) -> anyhow::Result<Self> {
+    ) -> anyhow::Result<Self>
+    where
+        'a: 'scope,
+    {
         let order = work.order;
         let directory = work
             .holdings
             .record_directory(work.repository, &order.metadata_prefix);
         let files = RecordFiles::open(&directory, order.layout, order.durability)?;
+        let files = Arc::new(files);
+        let lock = lock(&directory, work.job.is_some())?;
+        let ledger = Ledger {
+            holdings: work.holdings,
+            lease: work.lease,
+            files: Arc::clone(&files),
+            mirror: resources.as_ref().and_then(Resources::mirror),
+        };
+        let (run, counts) = {
+            let run = work.lease.lock();
+            (run.id(), run.counts())
+        };
         let pages = checkpoint.slices.iter().map(|_| Page::default()).collect();
         Ok(Self {
             work,
             files,
-            _lock: lock(&directory, work.job.is_some())?,
+            _lock: lock,
             resources,
-            run: work.lease.lock().id(),
+            run,
+            counts,
+            committer: Committer::start(scope, ledger),
             checkpoint,
             quirks,
             traffic: work.client.traffic(),
@@ -84,6 +111,7 @@ impl<'a> Storing<'a> {
             rows: Vec::new(),
             dropped: Vec::new(),
             pending: HashMap::new(),
+            committing: HashMap::new(),
             pages,
             complete: Page::default(),
             deadline: None,
@@ -159,7 +187,8 @@ impl<'a> Storing<'a> {
             return Ok(());
         }
         self.checkpoint.warc = Some(Default::default());
-        self.commit()
+        self.commit()?;
+        self.settle()
     }
 
     /// Notes a record that could not be had.
@@ -178,7 +207,8 @@ impl<'a> Storing<'a> {
     pub(super) fn end_part(&mut self, slice: usize) -> anyhow::Result<()> {
         self.store()?;
         self.complete.add(std::mem::take(&mut self.pages[slice]));
-        self.commit()
+        self.commit()?;
+        self.settle()
     }
 
     /// Ends a page: its rows, its counts and where to go on are committed together, at once or with the pages that
@@ -206,7 +236,7 @@ impl<'a> Storing<'a> {
             slice,
             records: page.given,
             complete_list_size: page.complete_list_size,
-            counts: self.work.lease.lock().counts(),
+            counts: self.counts,
         });
         Ok(())
     }
@@ -237,10 +267,10 @@ impl<'a> Storing<'a> {
 
     /// Commits what is complete, now that nothing follows for the moment.
     pub(super) fn rest(&mut self) -> anyhow::Result<()> {
-        match self.deadline {
-            Some(_) => self.commit(),
-            None => Ok(()),
+        if self.deadline.is_some() {
+            self.commit()?;
         }
+        self.settle()
     }
 
     /// Ends the work when everything is committed.
@@ -274,9 +304,12 @@ impl<'a> Storing<'a> {
             treated,
         } in waiting
         {
-            let before = match self.pending.get(&header.identifier) {
-                Some(pending) => pending.clone(),
-                None => known.remove(&header.identifier),
+            let identifier = &header.identifier;
+            let uncommitted = self.pending.get(identifier);
+            let uncommitted = uncommitted.or_else(|| self.committing.get(identifier));
+            let before = match uncommitted {
+                Some(uncommitted) => uncommitted.clone(),
+                None => known.remove(identifier),
             };
             let before = before.as_ref();
             self.may_write()?;
@@ -326,11 +359,10 @@ impl<'a> Storing<'a> {
         self.rows.push(row);
     }
 
-    /// Commits what is stored, and the pages that are complete.
+    /// Has what is stored committed, and the pages that are complete.
     fn commit(&mut self) -> anyhow::Result<()> {
-        self.files.sync()?;
         if let Some(resources) = &mut self.resources
-            && let Some(position) = resources.sync()?
+            && let Some(position) = resources.end_captures()?
         {
             self.checkpoint.set_position(position);
         }
@@ -351,26 +383,26 @@ impl<'a> Storing<'a> {
         counts.requests = now.requests - self.traffic.requests;
         counts.bytes = now.bytes - self.traffic.bytes;
         self.traffic = now;
-        let state = self.checkpoint.text()?;
-        let quirks = serde_json::to_string(&self.quirks)?;
-        let page = PageCommit {
-            rows: &self.rows,
-            dropped: &self.dropped,
-            resume_state: Some(&state),
+        let batch = Batch {
+            rows: std::mem::take(&mut self.rows),
+            dropped: std::mem::take(&mut self.dropped),
+            warnings,
             counts,
-            warnings: &warnings,
-            quirks: Some(&quirks),
+            resume_state: self.checkpoint.text()?,
+            quirks: serde_json::to_string(&self.quirks)?,
         };
-        let mut run = self.work.lease.lock();
-        let _: Vec<Outcome> = self
-            .work
-            .holdings
-            .wait(self.work.holdings.catalog().commit_page(&mut run, page))
-            .context("a page cannot be committed")?;
-        self.rows.clear();
-        self.dropped.clear();
-        self.pending.clear();
+        let counted = self.committer.hand_over(batch)?;
+        self.counts = counted.unwrap_or(self.counts);
+        self.committing = std::mem::take(&mut self.pending);
         self.deadline = None;
+        Ok(())
+    }
+
+    /// Waits until all is committed that was handed over.
+    fn settle(&mut self) -> anyhow::Result<()> {
+        let counted = self.committer.wait()?;
+        self.counts = counted.unwrap_or(self.counts);
+        self.committing.clear();
         Ok(())
     }
 }

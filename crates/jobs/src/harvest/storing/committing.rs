@@ -1,0 +1,98 @@
+//! Commits what is stored, on a thread of its own: while the disk takes one batch, the files of the next are written.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread::Scope;
+
+use anyhow::Context;
+use catalog::{Counts, PageCommit, RecordRow, Warning};
+use store::{Mirror, RecordFiles};
+
+use crate::Holdings;
+use crate::harvest::lease::Lease;
+
+/// What is committed at once: files and resources of it are written, and wait to be synced.
+pub(super) struct Batch {
+    pub(super) rows: Vec<RecordRow>,
+    pub(super) dropped: Vec<String>,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) counts: Counts,
+    /// Where the harvest goes on.
+    pub(super) resume_state: String,
+    pub(super) quirks: String,
+}
+
+/// Where batches go.
+pub(super) struct Ledger<'a> {
+    pub(super) holdings: &'a Holdings,
+    pub(super) lease: &'a Lease,
+    pub(super) files: Arc<RecordFiles>,
+    pub(super) mirror: Option<Arc<Mirror>>,
+}
+
+/// Commits one batch after the other. At most one is on its way.
+pub(super) struct Committer {
+    batches: SyncSender<Batch>,
+    committed: Receiver<anyhow::Result<Counts>>,
+    on_its_way: bool,
+}
+
+impl Committer {
+    /// Begins a thread that ends when this value goes away.
+    pub(super) fn start<'scope>(scope: &'scope Scope<'scope, '_>, ledger: Ledger<'scope>) -> Self {
+        let (batches, handed_over) = mpsc::sync_channel(0);
+        let (tell, committed) = mpsc::channel();
+        scope.spawn(move || {
+            for batch in handed_over {
+                // Who does not want to know any more ends with another failure.
+                let _ = tell.send(ledger.commit(&batch));
+            }
+        });
+        Self {
+            batches,
+            committed,
+            on_its_way: false,
+        }
+    }
+
+    /// Hands a batch over, when the one before it is committed. Returns what was counted up to that.
+    pub(super) fn hand_over(&mut self, batch: Batch) -> anyhow::Result<Option<Counts>> {
+        let counts = self.wait()?;
+        let sent = self.batches.send(batch);
+        sent.ok().context("nobody commits any more")?;
+        self.on_its_way = true;
+        Ok(counts)
+    }
+
+    /// Waits for the batch that is on its way, and returns what was counted up to it.
+    pub(super) fn wait(&mut self) -> anyhow::Result<Option<Counts>> {
+        if !std::mem::take(&mut self.on_its_way) {
+            return Ok(None);
+        }
+        let counts = self.committed.recv();
+        counts.context("nobody commits any more")?.map(Some)
+    }
+}
+
+impl Ledger<'_> {
+    /// Files first: nothing is committed that speaks of what may not be there.
+    fn commit(&self, batch: &Batch) -> anyhow::Result<Counts> {
+        self.files.sync()?;
+        if let Some(mirror) = &self.mirror {
+            mirror.sync()?;
+        }
+        let page = PageCommit {
+            rows: &batch.rows,
+            dropped: &batch.dropped,
+            resume_state: Some(&batch.resume_state),
+            counts: batch.counts,
+            warnings: &batch.warnings,
+            quirks: Some(&batch.quirks),
+        };
+        let mut run = self.lease.lock();
+        let committed = self.holdings.catalog().commit_page(&mut run, page);
+        let committed = self.holdings.wait(committed);
+        committed.context("a page cannot be committed")?;
+        Ok(run.counts())
+    }
+}

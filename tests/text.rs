@@ -1,7 +1,8 @@
 //! The text of documents, and what is said of those that have none.
 
 use std::fs;
-use std::process::Output;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -90,5 +91,47 @@ fn a_missing_program_is_named_with_its_package() {
     assert!(
         told.contains("engine-missing") && told.contains("package poppler-utils"),
         "{told}"
+    );
+}
+
+#[test]
+fn the_helper_is_taken_if_it_lies_beside_garner_and_understands_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("garner");
+    if fs::hard_link(env!("CARGO_BIN_EXE_garner"), &own).is_err() {
+        fs::copy(env!("CARGO_BIN_EXE_garner"), &own).unwrap();
+    }
+    let document = folder.path().join("document");
+    fs::write(&document, PDF).unwrap();
+    let reads = || {
+        let output = Command::new(&own).arg("text").arg(&document).output();
+        let output = output.unwrap();
+        assert!(stdout(&output).contains("quick brown fox"), "{output:?}");
+    };
+    let install = |make: &str| {
+        let script = format!(
+            "#!/bin/sh\necho \"$1\" >> {folder}/calls\n\
+            [ \"$1\" = --make ] && echo '{make}' && exit\nexec {folder}/garner confine \"$@\"\n",
+            folder = folder.path().display()
+        );
+        let helper = folder.path().join("garner-confine");
+        fs::write(&helper, script).unwrap();
+        fs::set_permissions(&helper, PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    let calls = || fs::read_to_string(folder.path().join("calls")).unwrap();
+
+    reads();
+
+    install("garner-confine 0.0.1 (orders 0)");
+    reads();
+    assert_eq!(calls(), "--make\n");
+
+    let make = Command::new(&own).args(["confine", "--make"]).output();
+    install(stdout(&make.unwrap()).trim());
+    reads();
+    assert!(
+        calls().starts_with("--make\n--make\n--parent="),
+        "{}",
+        calls()
     );
 }

@@ -1,6 +1,6 @@
 //! Takes the text out of many documents on many threads and says how many a minute, for measuring.
 //!
-//! `texts CONFINER THREADS FILE…`, where CONFINER is a program that confines, such as `document-confine` or, with its
+//! `texts CONFINER THREADS FILE…`, where CONFINER is a program that confines, such as `garner-confine` or, with its
 //! subcommand, `garner,confine`. To be compared with `xargs -P THREADS -n 1 pdftotext`.
 
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use document::confine::{Confiner, End, Ended, Limits, Output, Task};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_document-confine");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_garner-confine");
 const SIGXCPU: i32 = 24;
 const SIGXFSZ: i32 = 25;
 

@@ -22,7 +22,7 @@ use document::confine::Confiner;
 use document::text::{ExtractOptions, Extracted, Extractor};
 
 fn options() -> ExtractOptions {
-    let program = env!("CARGO_BIN_EXE_document-confine");
+    let program = env!("CARGO_BIN_EXE_garner-confine");
     let mut options = ExtractOptions::new(Confiner::new(program, [""; 0]));
     // Other tests run beside these.
     options.wall = Duration::from_secs(120);

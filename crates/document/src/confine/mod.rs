@@ -3,7 +3,8 @@
 //!
 //! What may be set up between the birth of a process and the program it becomes cannot be said in safe Rust, so the
 //! program executes itself: [`Confiner`] starts it with a hidden subcommand, [`enter()`] limits its own process, and then
-//! becomes the program that was asked for. Nothing of that program has run before the limits hold.
+//! becomes the program that was asked for. Nothing of that program has run before the limits hold. Where the small program
+//! `garner-confine` lies beside it, that is started instead: it does the same and is there sooner.
 //!
 //! Limits on memory, processor time, file sizes, open files and processes, no new privileges and the death with the parent
 //! are always there. A network of its own without any device, and a file system in which it may read what programs need and
@@ -12,6 +13,7 @@
 mod attend;
 mod enter;
 mod files;
+mod helper;
 mod limits;
 mod network;
 mod pipe;

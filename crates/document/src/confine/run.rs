@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use super::attend::Group;
 use super::enter;
+use super::helper;
 use super::limits::{Limits, Orders};
 use super::pipe::Pipe;
 
@@ -84,11 +85,13 @@ pub enum End {
 }
 
 impl Confiner {
-    /// This very program, which has a subcommand of that name with [`enter`](fn@super::enter) behind it.
-    ///
-    /// Also after the file was replaced by a newer one.
+    /// The helper that is installed beside this program, or else this very program, which has a subcommand of that name
+    /// with [`enter`](fn@super::enter) behind it, also after its file was replaced by a newer one.
     pub fn this_program(subcommand: &str) -> Self {
-        Self::new("/proc/self/exe", [subcommand])
+        match helper::beside() {
+            Some(program) => Self::new(program, [""; 0]),
+            None => Self::new("/proc/self/exe", [subcommand]),
+        }
     }
 
     /// Another program that has [`enter`](fn@super::enter) behind these arguments.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use test_support::Postgres;
 
-use super::crawl::{Warc, date, many, pdf};
+use super::crawl::{Warc, date, many, pdf, stored_zip};
 use crate::command_line::stderr;
 use crate::managed::Managed;
 
@@ -88,6 +88,56 @@ fn each_run(managed: Managed) {
     up.stop();
     managed.garner(&["verify"]);
     assert_eq!(managed.lines(&["history", "--imports"]).len(), 5);
+}
+
+#[test]
+fn what_is_no_crawl_is_named_in_every_run() {
+    let managed = with_crawl(Managed::new());
+    managed.write("notes.txt", "crawls of March");
+    let options = ["--import", "in", "notes.txt", "--every", "1 day"];
+    let added = managed.json(&[&["schedule", "add", "--paused"], &options[..]].concat());
+    let schedule = added["id"].to_string();
+    let up = managed.up(&[]);
+
+    let runs = [(); 2].map(|()| run(&managed, &schedule));
+    up.stop();
+
+    assert_eq!(runs[0]["counters"]["all"], 10);
+    assert_eq!(runs[1]["counters"]["all"], 0);
+    for run in &runs {
+        assert_eq!(run["counters"]["skipped_Records"], 1, "{run:#}");
+        assert_eq!(run["state"], "incomplete");
+        let warnings = run["warnings"].to_string();
+        assert!(warnings.contains("notes.txt"), "{warnings}");
+    }
+}
+
+#[test]
+fn a_wacz_that_is_written_anew_is_read_from_its_beginning() {
+    let managed = Managed::new();
+    // It begins with the same bytes, however much changes behind them.
+    let pages = "{\"url\": \"http://a.example/\"}\n".repeat(100);
+    let wacz = |numbers| {
+        let members = [
+            ("pages/pages.jsonl", pages.as_bytes()),
+            ("archive/data.warc.gz", &papers(numbers).bytes),
+        ];
+        std::fs::write(managed.beside("a.wacz"), stored_zip(&members)).unwrap();
+    };
+    wacz(0..10);
+    let options = ["--paused", "--import", "a.wacz", "--every", "1 day"];
+    let added = managed.json(&[&["schedule", "add"], &options[..]].concat());
+    let schedule = added["id"].to_string();
+    let up = managed.up(&[]);
+    run(&managed, &schedule);
+    assert_eq!(documents(&managed), 10);
+
+    wacz(20..40);
+    let second = run(&managed, &schedule);
+    up.stop();
+
+    assert_eq!(second["counters"]["saved_New"], 20, "{second:#}");
+    assert_eq!(documents(&managed), 30);
 }
 
 #[test]
@@ -185,6 +235,19 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     assert_eq!(configured["parameters"]["crawler"], "mine");
     assert_eq!(configured["parameters"]["keep_versions"], false);
     managed.garner(&["schedule", "remove", &configured["id"].to_string()]);
+    // Documents that are to stay out of the catalog are nothing for a schedule.
+    managed.write(
+        "separate.toml",
+        "[import]\npaths = ['in']\nno_database = 'papers'\n",
+    );
+    let separate = ["schedule", "add", "--config", "separate.toml", "--once"];
+    let refused = managed.output(&separate);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        stderr(&refused).contains("import.no_database"),
+        "{}",
+        stderr(&refused)
+    );
 
     for (arguments, said) in [
         (
@@ -218,6 +281,82 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
         assert!(said_now.contains(said), "{arguments:?}: {said_now}");
     }
     assert_eq!(managed.lines(&["schedule", "list"]).len(), 1);
+}
+
+#[test]
+fn who_edits_a_schedule_here_may_name_any_file_whoever_made_it() {
+    let managed = with_crawl(Managed::new());
+    std::fs::create_dir(managed.beside("elsewhere")).unwrap();
+    std::fs::write(managed.beside("elsewhere/b.warc.gz"), papers(10..12).bytes).unwrap();
+    let inside = managed.beside("in");
+    let number = schedule_within(&managed, std::slice::from_ref(&inside), "in");
+
+    let edit = ["schedule", "edit", number.as_str()];
+    let times = managed.json(&[&edit[..], &["--every", "2 days"]].concat());
+    assert_eq!(times["parameters"]["within"], json!([inside]));
+    let edited = managed.json(&[&edit[..], &["--import", "elsewhere"]].concat());
+    assert_eq!(edited["parameters"]["within"], json!([]));
+
+    let up = managed.up(&[]);
+    let imported = run(&managed, &number);
+    up.stop();
+    assert_eq!(imported["counters"]["saved_New"], 2, "{imported:#}");
+}
+
+/// A schedule as an operator makes it who may import from a directory.
+fn schedule_within(managed: &Managed, paths: &[std::path::PathBuf], within: &str) -> String {
+    let parameters = json!({ "paths": paths, "within": [managed.beside(within)] });
+    let settings = catalog::ScheduleSettings {
+        what: catalog::Scheduled::Import,
+        name: String::new(),
+        parameters: parameters.to_string(),
+        frequency: "every 1 day".to_owned(),
+        starts: None,
+        ends: None,
+    };
+    let holdings = managed.holdings();
+    let added = holdings.catalog().add_schedule(&settings, true);
+    holdings.wait(added).unwrap().id.to_string()
+}
+
+#[test]
+fn the_roots_of_today_decide_on_what_operators_scheduled() {
+    let managed = with_crawl(Managed::new());
+    std::fs::create_dir(managed.beside("other")).unwrap();
+    std::fs::write(managed.beside("other/b.warc.gz"), papers(10..12).bytes).unwrap();
+    let file = managed.beside("in/a.warc.gz");
+    let limited = schedule_within(&managed, &[file.clone()], "in");
+    let own = managed.json(&["schedule", "add", "--paused", "--import", "in", "--once"]);
+    let with_roots = |roots: &str| {
+        let config = format!("[import]\nroots = {roots}\n");
+        let config = managed.write("garner.toml", &config);
+        managed.up(&["--config", config.to_str().unwrap()])
+    };
+
+    let up = with_roots("['in']");
+    let first = run(&managed, &limited);
+    assert_eq!(first["counters"]["saved_New"], 10, "{first:#}");
+    up.stop();
+    for (roots, named) in [("['other']", "other"), ("[]", "names no directory")] {
+        let up = with_roots(roots);
+        let job = managed.json(&["schedule", "run", &limited])["id"].clone();
+        let failed = |jobs: &[Value]| {
+            let job = jobs.iter().find(|known| known["id"] == job).cloned();
+            job.filter(|job| job["error"].is_string())
+        };
+        let jobs = managed.wait_for_jobs("it failed", |jobs| failed(jobs).is_some());
+        let failed = failed(&jobs).unwrap();
+        let error = failed["error"].as_str().unwrap();
+        let file = file.to_str().unwrap();
+        for said in [file, named, "import.roots"] {
+            assert!(error.contains(said), "`{said}` is not in {error}");
+        }
+        managed.output(&["job", "cancel", &job.to_string()]);
+        // Whoever can type commands here names any file.
+        let other = run(&managed, &own["id"].to_string());
+        assert_eq!(other["state"], "ok", "{other:#}");
+        up.stop();
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use jobs::ImportCrawl;
 
 pub(crate) use self::form::{CONTENT_FILTER, ImportForm, VERSIONS, opened};
 pub use self::rules::ImportRules;
-pub(crate) use self::rules::{NOT_ALLOWED, may_import, permitted};
+pub(crate) use self::rules::{Refusal, permitted, refusal};
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 use crate::who::Who;

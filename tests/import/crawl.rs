@@ -202,6 +202,19 @@ pub(crate) fn files_in(directory: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
     files.collect()
 }
 
+/// Lets no group of the second source be committed, as long as `is_broken`.
+pub(crate) fn break_second_source(crawl: &Crawl, is_broken: bool) {
+    let catalog = rusqlite::Connection::open(crawl.data().join("catalog.sqlite")).unwrap();
+    let sql = match is_broken {
+        true => {
+            "CREATE TRIGGER no_second BEFORE UPDATE OF position ON import_source WHEN new.number = 1
+                 BEGIN SELECT RAISE(ABORT, 'the second source is not taken'); END;"
+        }
+        false => "DROP TRIGGER no_second;",
+    };
+    catalog.execute_batch(sql).unwrap();
+}
+
 /// A zip archive whose members are not compressed.
 pub(crate) fn stored_zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let (mut zip, mut directory) = (Vec::new(), Vec::new());

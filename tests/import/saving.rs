@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use super::crawl::{Crawl, Warc, date, pdf};
+use super::crawl::{Crawl, Warc, break_second_source, date, pdf};
 use crate::command_line::{stderr, stdout};
 
 /// Imports as somebody whom permissions hold for, which they do not for root.
@@ -42,19 +42,6 @@ fn papers(first: usize, count: usize) -> Vec<u8> {
         warc.response(&url, &date(number), "application/pdf", &pdf(number));
     }
     warc.bytes
-}
-
-/// Lets no group of the second source be committed, as long as `is_broken`.
-fn break_second_source(crawl: &Crawl, is_broken: bool) {
-    let catalog = rusqlite::Connection::open(crawl.data().join("catalog.sqlite")).unwrap();
-    let sql = match is_broken {
-        true => {
-            "CREATE TRIGGER no_second BEFORE UPDATE OF position ON import_source WHEN new.number = 1
-                 BEGIN SELECT RAISE(ABORT, 'the second source is not taken'); END;"
-        }
-        false => "DROP TRIGGER no_second;",
-    };
-    catalog.execute_batch(sql).unwrap();
 }
 
 #[test]

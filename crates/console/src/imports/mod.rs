@@ -3,7 +3,7 @@
 mod form;
 mod rules;
 
-use catalog::{ImportCounters, ImportEntry, Job, NewJob};
+use catalog::{ImportCounters, ImportEntry, Job, NewJob, URGENT};
 use jobs::ImportCrawl;
 
 pub(crate) use self::form::{CONTENT_FILTER, ImportForm, VERSIONS, opened};
@@ -53,9 +53,6 @@ pub(crate) fn described(order: &ImportCrawl) -> String {
         more => format!("{} and {more} more", first.display()),
     }
 }
-
-/// The priority of what somebody waits for.
-const URGENT: i64 = 1;
 
 /// What was counted, by name; what is not there is left out.
 pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {

@@ -29,6 +29,8 @@ pub(super) struct Group {
     /// Up to where all is in this group or in one before it.
     pub(super) position: u64,
     pub(super) source_done: bool,
+    /// Whether its source only tells of captures that others have: so most of it is not about documents, or is known.
+    pub(super) only_tells: bool,
     /// How many bytes its documents have.
     bytes: u64,
     began: Instant,
@@ -79,6 +81,7 @@ impl Group {
             source,
             position,
             source_done: false,
+            only_tells: false,
             bytes: 0,
             began: Instant::now(),
             mark: Mark::default(),

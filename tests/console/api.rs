@@ -343,7 +343,7 @@ fn documents(program: &Program) {
 }
 
 /// Logs in as people do, and makes a token.
-fn token(console: &Console, name: &str) -> (String, String) {
+pub(super) fn token(console: &Console, name: &str) -> (String, String) {
     let form = format!("name={name}&password={}", PASSWORD.replace(' ', "+"));
     let kind = ("Content-Type", "application/x-www-form-urlencoded");
     let inside = fetch("POST", &console.at("/login"), &[kind], form.as_bytes());

@@ -1,5 +1,7 @@
 //! Imports that run by themselves: what came since is taken, by `garner up` with its manager and workers.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use test_support::Postgres;
 
@@ -354,7 +356,7 @@ fn who_edits_a_schedule_here_may_name_any_file_whoever_made_it() {
     std::fs::create_dir(managed.beside("elsewhere")).unwrap();
     std::fs::write(managed.beside("elsewhere/b.warc.gz"), papers(10..12).bytes).unwrap();
     let inside = managed.beside("in");
-    let number = schedule_within(&managed, std::slice::from_ref(&inside), "in");
+    let number = schedule_within(&managed, &inside, "in");
 
     let edit = ["schedule", "edit", number.as_str()];
     let times = managed.json(&[&edit[..], &["--every", "2 days"]].concat());
@@ -369,8 +371,8 @@ fn who_edits_a_schedule_here_may_name_any_file_whoever_made_it() {
 }
 
 /// A schedule as an operator makes it who may import from a directory.
-fn schedule_within(managed: &Managed, paths: &[std::path::PathBuf], within: &str) -> String {
-    let parameters = json!({ "paths": paths, "within": [managed.beside(within)] });
+fn schedule_within(managed: &Managed, path: &Path, within: &str) -> String {
+    let parameters = json!({ "paths": [path], "within": [managed.beside(within)] });
     let settings = catalog::ScheduleSettings {
         what: catalog::Scheduled::Import,
         name: String::new(),
@@ -390,7 +392,7 @@ fn the_roots_of_today_decide_on_what_operators_scheduled() {
     std::fs::create_dir(managed.beside("other")).unwrap();
     std::fs::write(managed.beside("other/b.warc.gz"), papers(10..12).bytes).unwrap();
     let file = managed.beside("in/a.warc.gz");
-    let limited = schedule_within(&managed, &[file.clone()], "in");
+    let limited = schedule_within(&managed, &file, "in");
     let own = managed.json(&["schedule", "add", "--paused", "--import", "in", "--once"]);
     let with_roots = |roots: &str| {
         let config = format!("[import]\nroots = {roots}\n");
@@ -452,7 +454,7 @@ fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
     assert_eq!(whole["counters"]["saved_New"], 12);
     assert_eq!(whole["warnings"].as_array().unwrap().len(), 1);
     let report = whole["report"].as_str().unwrap().to_owned();
-    assert!(std::path::Path::new(&report).is_file());
+    assert!(Path::new(&report).is_file());
     let unknown = managed.output(&["history", "--imports", "9"]);
     assert!(stderr(&unknown).contains("there is no import 9"));
     let none = managed.output(&["history"]);
@@ -467,6 +469,6 @@ fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
     });
     up.stop();
     assert_eq!(documents(&managed), 12);
-    assert!(!std::path::Path::new(&report).exists());
+    assert!(!Path::new(&report).exists());
     managed.garner(&["verify"]);
 }

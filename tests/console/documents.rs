@@ -13,6 +13,7 @@ use crate::managed::Managed;
 struct Reader {
     console: Console,
     token: String,
+    cookie: String,
 }
 
 impl Reader {
@@ -26,8 +27,12 @@ impl Reader {
         assert!(imported.success());
         account(&managed, "root", "admin");
         let console = Console::start_with(managed, "", environment);
-        let (_, token) = token(&console, "root");
-        Self { console, token }
+        let (cookie, token) = token(&console, "root");
+        Self {
+            console,
+            token,
+            cookie,
+        }
     }
 
     fn ask(&self, method: &str, path: &str) -> Response {
@@ -83,6 +88,9 @@ fn a_document_comes_whole_from_a_store_and_is_gone_with_its_object() {
     let first = &documents[0];
     let text = reader.ask("GET", &format!("/{}/text", first["id"]));
     assert_eq!(text.status, 200, "{}", text.text());
+    let page = reader.console.at(&format!("/documents/{}", first["id"]));
+    let page = fetch("GET", &page, &[("Cookie", &reader.cookie)], b"").text();
+    assert!(page.contains("As model"), "{page}");
     let file = first["file"].as_str().unwrap();
     store.ask("DELETE", &format!("papers/{file}"));
     let gone = reader.ask("GET", &format!("/{}/file", first["id"]));

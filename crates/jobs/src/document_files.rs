@@ -1,5 +1,6 @@
 //! The files of documents, for those who read the collection and leave it as it is.
 
+use std::io::Read;
 use std::sync::Arc;
 
 use catalog::DocumentEntry;
@@ -56,6 +57,20 @@ impl DocumentFiles {
         known(collection.read(&part.path(document)).map(Some))
     }
 
+    /// The text that is stored of a content, by its number.
+    pub fn text(&self, content: i64) -> anyhow::Result<Option<String>> {
+        let Some(collection) = &self.collection else {
+            return Ok(None);
+        };
+        let text = collection.read(&Collection::text_path(content)).map(Some);
+        let Some(text) = known(text)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        text.take(LONGEST_TEXT).read_to_end(&mut bytes)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
     /// How many bytes a file of a document has; `None` if it is not there.
     pub fn size(
         &self,
@@ -94,3 +109,6 @@ fn known<T>(found: Result<Option<T>, store::Error>) -> anyhow::Result<Option<T>>
         found => Ok(found?),
     }
 }
+
+/// Texts are cut off there when they are stored.
+const LONGEST_TEXT: u64 = 20 << 20;

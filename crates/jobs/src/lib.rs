@@ -23,7 +23,7 @@ pub mod text;
 mod workers;
 
 pub use document_files::{DocumentFiles, DocumentPart};
-pub use explain::{Explanation, explain, stored_text};
+pub use explain::{Explanation, explain};
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::{Holdings, document_file};

@@ -112,7 +112,11 @@ impl Group {
 
     /// Whether it is time to commit it.
     pub(super) fn is_due(&self) -> bool {
-        self.rows.len() >= ROWS
+        let most = match self.only_tells {
+            true => ROWS_THAT_TELL,
+            false => ROWS,
+        };
+        self.rows.len() >= most
             || self.bytes >= BYTES
             || self.warnings.len() >= WARNINGS
             || self.told.len() >= TOLD
@@ -197,6 +201,8 @@ pub(super) fn file(place: &Place) -> String {
 }
 
 const ROWS: usize = 500;
+/// Few of them are about documents that lack something; the others are not written.
+const ROWS_THAT_TELL: usize = 5000;
 /// Three groups are on their way at once, and the bodies of all are to fit into the memory of the `Spool`.
 const BYTES: u64 = 12 << 20;
 const WARNINGS: usize = 5000;

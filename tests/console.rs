@@ -2,6 +2,8 @@
 
 /// Every operation, held against the description.
 mod api;
+/// Documents that are downloaded, wherever the collection lies.
+mod documents;
 /// From the link in the terminal to a harvest that one watches.
 mod first_steps;
 /// What was harvested: history, comparison, download, records.
@@ -35,11 +37,17 @@ struct Console {
 impl Console {
     /// Starts it on what is there, with a configuration. Repositories of this machine may be asked.
     fn start(managed: Managed, config: &str) -> Self {
+        Self::start_with(managed, config, &[])
+    }
+
+    /// The same, in another environment.
+    fn start_with(managed: Managed, config: &str, environment: &[(&str, String)]) -> Self {
         let config = format!(
             "[network]\nallow = ['127.0.0.1']\n[console]\nlisten = '127.0.0.1:0'\n{config}"
         );
         let config = managed.write("garner.toml", &config);
-        let command = managed.command(&["up", "--config", config.to_str().unwrap()]);
+        let mut command = managed.command(&["up", "--config", config.to_str().unwrap()]);
+        command.envs(environment.iter().cloned());
         let up = Process::start(command, "garner is up");
         let log = up.log();
         let said = log

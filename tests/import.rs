@@ -26,6 +26,8 @@ mod remote;
 mod repair;
 /// Other people's crawls.
 mod samples;
+/// Collections that cannot be written to.
+mod saving;
 /// Imports that run by themselves, and what is known of them.
 mod schedules;
 /// Everything as it should be: counters, files, rows, options, exit codes.

@@ -1,5 +1,9 @@
 //! A collection in a store that speaks S3: the same names, the same promises.
 
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
 use serde_json::{Value, json};
 use test_support::S3Server;
 
@@ -20,9 +24,10 @@ impl Stored {
         }
     }
 
-    /// Runs a command with the keys to the store, and expects its exit code.
-    fn garner(&self, code: i32, arguments: &[&str]) -> String {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_garner"))
+    /// A command with the keys to the store.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_garner"));
+        command
             .args(arguments)
             .arg("--data")
             .arg(self.crawl.data())
@@ -30,13 +35,29 @@ impl Stored {
             .env_remove("RUST_LOG")
             .env("AWS_ACCESS_KEY_ID", "key")
             .env("AWS_SECRET_ACCESS_KEY", "geheim")
-            .env("AWS_ENDPOINT_URL", self.server.endpoint())
-            .output()
-            .unwrap();
+            .env("AWS_ENDPOINT_URL", self.server.endpoint());
+        command
+    }
+
+    /// Runs a command, and expects its exit code.
+    fn garner(&self, code: i32, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
         let said = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(!said.contains("geheim"), "{said}");
         stdout(&output) + &said
+    }
+
+    /// The documents in the store, and how many objects there are that are none.
+    fn contents(&self) -> (BTreeSet<String>, usize) {
+        let keys = self.server.keys();
+        let (documents, others): (Vec<_>, Vec<_>) =
+            keys.into_iter().partition(|key| key.ends_with(".pdf"));
+        let body = |key: String| {
+            let answer = self.server.ask("GET", &format!("papers/{key}"));
+            answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+        };
+        (documents.into_iter().map(body).collect(), others.len())
     }
 
     fn import(&self, arguments: &[&str]) -> Value {
@@ -133,4 +154,55 @@ fn a_bucket_that_is_not_there_and_keys_that_are_missing_are_said() {
         "{}",
         stderr(&output)
     );
+}
+
+#[test]
+fn killed_at_random_points_equals_undisturbed_in_a_bucket_too() {
+    let bytes = many(150).bytes;
+    let arguments = [
+        "import",
+        "a.warc.gz",
+        "--collection",
+        "s3://papers",
+        "--json",
+        "--quiet",
+    ];
+    let undisturbed = Stored::new();
+    undisturbed.crawl.write("a.warc.gz", &bytes);
+    let began = Instant::now();
+    undisturbed.garner(0, &arguments);
+    let longest = u64::try_from(began.elapsed().as_micros()).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let mut seed = now.as_nanos() as u64 | 1;
+    eprintln!("seed {seed}");
+    let mut random = move |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below.max(1)
+    };
+
+    let stored = Stored::new();
+    stored.crawl.write("a.warc.gz", &bytes);
+    let mut kills = 0;
+    for _ in 0..6 {
+        let mut command = stored.command(&arguments);
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(random(longest * 2 / 3)));
+        child.kill().unwrap();
+        // One that was done before the blow would begin anew.
+        if child.wait().unwrap().success() {
+            break;
+        }
+        kills += 1;
+    }
+    eprintln!("killed {kills} times");
+    stored.garner(0, &arguments);
+
+    stored.crawl.left().assert_is(&undisturbed.crawl.left());
+    let ((contents, others), (expected, beside)) = (stored.contents(), undisturbed.contents());
+    assert_eq!(contents.len(), expected.len());
+    assert!(contents == expected, "the contents differ");
+    assert_eq!(others, beside, "{:?}", stored.server.keys());
+    stored.garner(0, &["verify"]);
 }

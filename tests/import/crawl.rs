@@ -202,6 +202,44 @@ pub(crate) fn files_in(directory: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
     files.collect()
 }
 
+/// Lets no group of the second source be committed, as long as `is_broken`.
+pub(crate) fn break_second_source(crawl: &Crawl, is_broken: bool) {
+    let catalog = rusqlite::Connection::open(crawl.data().join("catalog.sqlite")).unwrap();
+    let sql = match is_broken {
+        true => {
+            "CREATE TRIGGER no_second BEFORE UPDATE OF position ON import_source WHEN new.number = 1
+                 BEGIN SELECT RAISE(ABORT, 'the second source is not taken'); END;"
+        }
+        false => "DROP TRIGGER no_second;",
+    };
+    catalog.execute_batch(sql).unwrap();
+}
+
+/// A zip archive whose members are not compressed.
+pub(crate) fn stored_zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let (mut zip, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes) in members {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        let size = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
+        let offset = u32::try_from(zip.len()).unwrap().to_le_bytes();
+        // Flags, method, time and date are all nothing.
+        let sizes = [&[0; 8][..], &crc.sum().to_le_bytes(), &size, &size, &length];
+        let common = [&[20, 0][..], &sizes.concat(), &[0; 2]].concat();
+        zip.extend([b"PK\x03\x04", &common[..], name.as_bytes(), bytes].concat());
+        let entry = [b"PK\x01\x02\x14\x00", &common[..], &[0; 10], &offset];
+        directory.extend([&entry.concat(), name.as_bytes()].concat());
+    }
+    let count = u16::try_from(members.len()).unwrap().to_le_bytes();
+    let length = u32::try_from(directory.len()).unwrap().to_le_bytes();
+    let start = u32::try_from(zip.len()).unwrap().to_le_bytes();
+    let end = [&count[..], &count, &length, &start, &[0; 2]].concat();
+    zip.extend(directory);
+    zip.extend([b"PK\x05\x06\0\0\0\0", &end[..]].concat());
+    zip
+}
+
 /// A PDF that no other number makes.
 pub(crate) fn pdf(number: usize) -> Vec<u8> {
     let text = format!("(paper {number}) ").repeat(20 + number % 50);

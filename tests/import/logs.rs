@@ -2,11 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::crawl::{Crawl, Warc, date, pdf};
+use super::crawl::{Crawl, Warc, break_second_source, date, pdf};
 use crate::command_line::{prints, stderr};
 
 /// A line as Heritrix writes it.
-fn line(status: i32, size: usize, url: &str, path: &str, via: &str, media_type: &str) -> String {
+pub(super) fn line(
+    status: i32,
+    size: usize,
+    url: &str,
+    path: &str,
+    via: &str,
+    media_type: &str,
+) -> String {
     format!(
         "2026-03-01T08:00:09.123Z {status:>5} {size:>10} {url} {path} {via} {media_type} #042 20260301080008000+120 - - -\n"
     )
@@ -92,6 +99,49 @@ fn a_log_beside_an_archive_adds_what_that_lacks() {
     let document = shown(&crawl, paper);
     assert_eq!(document["parent"], json!(page));
     assert_eq!(document["depth"], json!(3));
+}
+
+#[test]
+fn an_import_that_goes_on_with_a_log_that_grew_adds_what_the_first_part_lacked() {
+    let crawl = Crawl::new();
+    let page = "http://a.example/papers/";
+    let paper = |number: usize| format!("{page}{number}.pdf");
+    let told = |number: usize| line(200, 9, &paper(number), "LL", page, "application/pdf");
+    for number in 1..3 {
+        let mut warc = Warc::default();
+        let url = paper(number);
+        warc.response(
+            &url,
+            "2026-03-01T08:00:08Z",
+            "application/pdf",
+            &pdf(number),
+        );
+        crawl.write(&format!("in/{number}.warc.gz"), warc.bytes);
+    }
+    // The crawler has got no further than the middle of a line.
+    let first = line(200, 28, page, "-", "-", "text/html");
+    let (half, rest) = (told(1)[..40].to_owned(), told(1)[40..].to_owned());
+    crawl.write("crawl.log", format!("{first}{half}"));
+    crawl.import(0, &["in/1.warc.gz", "--types", "image/png"]);
+    break_second_source(&crawl, true);
+    let broken = crawl.try_import(&["in", "--log", "crawl.log"]);
+    assert_eq!(broken.status.code(), Some(1), "{}", stderr(&broken));
+    assert_eq!(shown(&crawl, &paper(1))["parent"], Value::Null);
+    break_second_source(&crawl, false);
+    crawl.write("crawl.log", format!("{first}{half}{rest}{}", told(2)));
+
+    let printed = crawl.import(0, &["in", "--log", "crawl.log"]);
+
+    assert_eq!(
+        (&printed["import"], &printed["all"]),
+        (&json!(2), &json!(2))
+    );
+    for number in 1..3 {
+        let document = shown(&crawl, &paper(number));
+        assert_eq!(document["parent"], json!(page));
+        assert_eq!(document["depth"], json!(2));
+        assert_eq!(document["update_date"], "2026-03-01T08:00:08Z");
+    }
 }
 
 #[test]

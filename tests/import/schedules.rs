@@ -1,9 +1,12 @@
 //! Imports that run by themselves: what came since is taken, by `garner up` with its manager and workers.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use test_support::Postgres;
 
-use super::crawl::{Warc, date, many, pdf};
+use super::crawl::{Warc, date, many, pdf, stored_zip};
+use super::logs::line;
 use crate::command_line::stderr;
 use crate::managed::Managed;
 
@@ -91,6 +94,119 @@ fn each_run(managed: Managed) {
 }
 
 #[test]
+fn what_is_no_crawl_is_named_in_every_run() {
+    let managed = with_crawl(Managed::new());
+    managed.write("notes.txt", "crawls of March");
+    let options = ["--import", "in", "notes.txt", "--every", "1 day"];
+    let added = managed.json(&[&["schedule", "add", "--paused"], &options[..]].concat());
+    let schedule = added["id"].to_string();
+    let up = managed.up(&[]);
+
+    let runs = [(); 2].map(|()| run(&managed, &schedule));
+    up.stop();
+
+    assert_eq!(runs[0]["counters"]["all"], 10);
+    assert_eq!(runs[1]["counters"]["all"], 0);
+    for run in &runs {
+        assert_eq!(run["counters"]["skipped_Records"], 1, "{run:#}");
+        assert_eq!(run["state"], "incomplete");
+        let warnings = run["warnings"].to_string();
+        assert!(warnings.contains("notes.txt"), "{warnings}");
+    }
+}
+
+#[test]
+fn a_wacz_that_is_written_anew_is_read_from_its_beginning() {
+    let managed = Managed::new();
+    // It begins with the same bytes, however much changes behind them.
+    let pages = "{\"url\": \"http://a.example/\"}\n".repeat(100);
+    let wacz = |numbers| {
+        let members = [
+            ("pages/pages.jsonl", pages.as_bytes()),
+            ("archive/data.warc.gz", &papers(numbers).bytes),
+        ];
+        std::fs::write(managed.beside("a.wacz"), stored_zip(&members)).unwrap();
+    };
+    wacz(0..10);
+    let options = ["--paused", "--import", "a.wacz", "--every", "1 day"];
+    let added = managed.json(&[&["schedule", "add"], &options[..]].concat());
+    let schedule = added["id"].to_string();
+    let up = managed.up(&[]);
+    run(&managed, &schedule);
+    assert_eq!(documents(&managed), 10);
+
+    wacz(20..40);
+    let second = run(&managed, &schedule);
+    up.stop();
+
+    assert_eq!(second["counters"]["saved_New"], 20, "{second:#}");
+    assert_eq!(documents(&managed), 30);
+}
+
+#[test]
+fn what_a_log_says_later_is_added_to_what_was_imported_before() {
+    with_a_log(Managed::new());
+}
+
+#[test]
+fn what_a_log_says_later_is_added_to_what_was_imported_before_on_postgresql() {
+    with_a_log(Managed::on(Postgres::shared().database()));
+}
+
+fn with_a_log(managed: Managed) {
+    let managed = with_crawl(managed);
+    let page = "http://a.example/";
+    let paper = |number: usize| format!("{page}{number}.pdf");
+    let told = |number: usize, media_type: &str| {
+        let url = paper(number);
+        line(200, 9, &url, "LL", page, media_type)
+    };
+    let seed = line(200, 28, page, "-", "-", "text/html");
+    let log = format!("{seed}{}", told(0, "application/pdf"));
+    managed.write("crawl.log", &log);
+    let options = ["--import", "in", "--log", "crawl.log", "--every", "1 day"];
+    let added = managed.json(&[&["schedule", "add", "--paused"], &options[..]].concat());
+    let schedule = added["id"].to_string();
+    let up = managed.up(&[]);
+    let parents = || {
+        let documents = managed.lines(&["documents", "list", "--limit", "1000"]);
+        let known = |document: &&Value| document["parent"] == page && document["depth"] == 2;
+        let known = documents.iter().filter(known);
+        let mut urls: Vec<_> = known.map(|document| document["url"].clone()).collect();
+        urls.sort_by_key(Value::to_string);
+        urls
+    };
+    run(&managed, &schedule);
+    assert_eq!(parents(), [json!(paper(0))]);
+
+    // It goes on to tell of a paper that is known, of one that is not, and of a picture.
+    let gone = line(404, 9, &paper(7), "LLL", "http://b.example/", "text/html");
+    let more = [told(3, "application/pdf"), told(99, "image/png"), gone];
+    managed.write("crawl.log", &format!("{log}{}", more.concat()));
+    let second = run(&managed, &schedule);
+    assert_eq!(second["counters"]["all"], 0, "{second:#}");
+    assert_eq!(parents(), [json!(paper(0)), json!(paper(3))]);
+    let document = managed.json(&["documents", "show", &paper(3)]);
+    assert_eq!(document["update_date"], json!(date(3)));
+    assert_eq!(documents(&managed), 10);
+    // Another log under its name, and it is shorter.
+    managed.write("crawl.log", &told(5, "application/pdf"));
+    let third = run(&managed, &schedule);
+    assert_eq!(third["counters"]["all"], 0, "{third:#}");
+    assert_eq!(parents().len(), 3);
+    // The same beginning, and it has lost its end.
+    managed.write("crawl.log", &log);
+    run(&managed, &schedule);
+    up.stop();
+    assert_eq!(documents(&managed), 10);
+    let imports = managed.lines(&["history", "--imports"]);
+    assert!(
+        imports.iter().all(|import| import["state"] == "ok"),
+        "{imports:#?}"
+    );
+}
+
+#[test]
 fn what_is_not_there_yet_is_tried_again_and_cancelled_runs_go_on() {
     let managed = with_crawl(Managed::new());
     let config = managed.write("garner.toml", "[jobs]\nretry_seconds = 1\n");
@@ -118,8 +234,9 @@ fn a_scheduled_import_that_is_killed_is_gone_on_with() {
     std::fs::write(managed.beside("in/b.warc.gz"), many(1500).bytes).unwrap();
     managed.json(&["schedule", "add", "--import", "in", "--once"]);
     let first = managed.up(&["--lease", "2"]);
+    // It may be through before anybody looks.
     managed.wait_for_jobs("it runs", |jobs| {
-        jobs.first().is_some_and(|job| job["state"] == "running")
+        jobs.first().is_some_and(|job| job["state"] != "scheduled")
     });
     std::thread::sleep(std::time::Duration::from_millis(300));
     first.kill();
@@ -185,6 +302,19 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     assert_eq!(configured["parameters"]["crawler"], "mine");
     assert_eq!(configured["parameters"]["keep_versions"], false);
     managed.garner(&["schedule", "remove", &configured["id"].to_string()]);
+    // Documents that are to stay out of the catalog are nothing for a schedule.
+    managed.write(
+        "separate.toml",
+        "[import]\npaths = ['in']\nno_database = 'papers'\n",
+    );
+    let separate = ["schedule", "add", "--config", "separate.toml", "--once"];
+    let refused = managed.output(&separate);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        stderr(&refused).contains("import.no_database"),
+        "{}",
+        stderr(&refused)
+    );
 
     for (arguments, said) in [
         (
@@ -221,6 +351,82 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
 }
 
 #[test]
+fn who_edits_a_schedule_here_may_name_any_file_whoever_made_it() {
+    let managed = with_crawl(Managed::new());
+    std::fs::create_dir(managed.beside("elsewhere")).unwrap();
+    std::fs::write(managed.beside("elsewhere/b.warc.gz"), papers(10..12).bytes).unwrap();
+    let inside = managed.beside("in");
+    let number = schedule_within(&managed, &inside, "in");
+
+    let edit = ["schedule", "edit", number.as_str()];
+    let times = managed.json(&[&edit[..], &["--every", "2 days"]].concat());
+    assert_eq!(times["parameters"]["within"], json!([inside]));
+    let edited = managed.json(&[&edit[..], &["--import", "elsewhere"]].concat());
+    assert_eq!(edited["parameters"]["within"], json!([]));
+
+    let up = managed.up(&[]);
+    let imported = run(&managed, &number);
+    up.stop();
+    assert_eq!(imported["counters"]["saved_New"], 2, "{imported:#}");
+}
+
+/// A schedule as an operator makes it who may import from a directory.
+fn schedule_within(managed: &Managed, path: &Path, within: &str) -> String {
+    let parameters = json!({ "paths": [path], "within": [managed.beside(within)] });
+    let settings = catalog::ScheduleSettings {
+        what: catalog::Scheduled::Import,
+        name: String::new(),
+        parameters: parameters.to_string(),
+        frequency: "every 1 day".to_owned(),
+        starts: None,
+        ends: None,
+    };
+    let holdings = managed.holdings();
+    let added = holdings.catalog().add_schedule(&settings, true);
+    holdings.wait(added).unwrap().id.to_string()
+}
+
+#[test]
+fn the_roots_of_today_decide_on_what_operators_scheduled() {
+    let managed = with_crawl(Managed::new());
+    std::fs::create_dir(managed.beside("other")).unwrap();
+    std::fs::write(managed.beside("other/b.warc.gz"), papers(10..12).bytes).unwrap();
+    let file = managed.beside("in/a.warc.gz");
+    let limited = schedule_within(&managed, &file, "in");
+    let own = managed.json(&["schedule", "add", "--paused", "--import", "in", "--once"]);
+    let with_roots = |roots: &str| {
+        let config = format!("[import]\nroots = {roots}\n");
+        let config = managed.write("garner.toml", &config);
+        managed.up(&["--config", config.to_str().unwrap()])
+    };
+
+    let up = with_roots("['in']");
+    let first = run(&managed, &limited);
+    assert_eq!(first["counters"]["saved_New"], 10, "{first:#}");
+    up.stop();
+    for (roots, named) in [("['other']", "other"), ("[]", "names no directory")] {
+        let up = with_roots(roots);
+        let job = managed.json(&["schedule", "run", &limited])["id"].clone();
+        let failed = |jobs: &[Value]| {
+            let job = jobs.iter().find(|known| known["id"] == job).cloned();
+            job.filter(|job| job["error"].is_string())
+        };
+        let jobs = managed.wait_for_jobs("it failed", |jobs| failed(jobs).is_some());
+        let failed = failed(&jobs).unwrap();
+        let error = failed["error"].as_str().unwrap();
+        let file = file.to_str().unwrap();
+        for said in [file, named, "import.roots"] {
+            assert!(error.contains(said), "`{said}` is not in {error}");
+        }
+        managed.output(&["job", "cancel", &job.to_string()]);
+        // Whoever can type commands here names any file.
+        let other = run(&managed, &own["id"].to_string());
+        assert_eq!(other["state"], "ok", "{other:#}");
+        up.stop();
+    }
+}
+
+#[test]
 fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
     let managed = with_crawl(Managed::new());
     let mut damaged = papers(40..43).bytes;
@@ -248,7 +454,7 @@ fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
     assert_eq!(whole["counters"]["saved_New"], 12);
     assert_eq!(whole["warnings"].as_array().unwrap().len(), 1);
     let report = whole["report"].as_str().unwrap().to_owned();
-    assert!(std::path::Path::new(&report).is_file());
+    assert!(Path::new(&report).is_file());
     let unknown = managed.output(&["history", "--imports", "9"]);
     assert!(stderr(&unknown).contains("there is no import 9"));
     let none = managed.output(&["history"]);
@@ -263,6 +469,6 @@ fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
     });
     up.stop();
     assert_eq!(documents(&managed), 12);
-    assert!(!std::path::Path::new(&report).exists());
+    assert!(!Path::new(&report).exists());
     managed.garner(&["verify"]);
 }

@@ -326,15 +326,17 @@ fn containers_are_opened_as_asked_for() {
     let usual = crawl.import(0, &["a.warc.gz", "--dry-run"]);
     assert_eq!(usual["saved_New"], 1);
     assert_eq!(usual["failed_PDFFilenotFound"], 2);
+    assert_eq!(usual["containers"], 3);
     let none = crawl.import(0, &["a.warc.gz", "--dry-run", "--open", "none"]);
     assert_eq!(
         (&none["saved_New"], &none["filtered_MTF"]),
         (&json!(0), &json!(3))
     );
+    assert_eq!(none["containers"], 0);
     let printed = crawl.import(0, &["a.warc.gz", "--open", "gzip,tar"]);
     assert_eq!(
         (&printed["saved_New"], &printed["containers"]),
-        (&json!(3), &json!(2))
+        (&json!(3), &json!(3))
     );
 
     let mut found: Vec<_> = crawl

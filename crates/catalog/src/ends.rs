@@ -44,8 +44,8 @@ pub enum Cancelled {
     Unknown,
 }
 
-/// The priority of what somebody wants now.
-pub(crate) const URGENT: i64 = 1;
+/// The priority of what somebody waits for: it comes before what is due by itself.
+pub const URGENT: i64 = 1;
 
 impl Catalog {
     /// Ends a job that this worker has and that no [`Run`](crate::Run) ends: [`Catalog::finish`] does both.

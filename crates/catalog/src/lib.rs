@@ -60,15 +60,15 @@ pub use collection::{
     ContentEntry, DocumentEntry, DocumentQuery, DocumentState, ParentEntry, ParentQuery,
     VersionEntry,
 };
-pub use ends::{Cancelled, JobEnd};
+pub use ends::{Cancelled, JobEnd, URGENT};
 pub use error::Error;
 pub use formats::MetadataFormat;
 pub use health::{Health, HealthCounts};
 pub use history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
 pub use imports::{
     CaptureOutcome, CaptureRow, ContentRow, FinishImport, GroupCommit, GroupOutcome, Import,
-    ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning, NewImport, NewSource,
-    ParentRow, Placement, SourcePosition, Superfluous,
+    ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning, Lacking, NewImport,
+    NewSource, ParentRow, Placement, SourcePosition, Superfluous,
 };
 pub use job::{Job, JobKind, JobProgress, JobState, NewJob};
 pub use job_log::{LogLevel, LogLine};

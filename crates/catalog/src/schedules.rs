@@ -12,7 +12,8 @@ pub struct ScheduleQuery {
     pub repository: Option<i64>,
     /// Those that stand so.
     pub state: Option<ScheduleState>,
-    /// Those with this in their name, in that of the repository, in its base URL, or in what is said of an import.
+    /// Those with this in their name, in that of the repository, in its base URL, or in the paths and the log that are
+    /// imported.
     pub text: Option<String>,
 }
 
@@ -47,7 +48,7 @@ impl Catalog {
             state.name().into(),
         ];
         let row = transaction.row(sql, values).await?;
-        let row = row.ok_or(Error::UnknownSchedule { id: 0 })?;
+        let row = row.expect("a row that is inserted is returned");
         let schedule = read(&mut transaction, row.integer("id")?).await?;
         transaction.commit().await?;
         Ok(schedule)
@@ -159,15 +160,26 @@ impl Catalog {
 
 impl Schedule {
     fn has(&self, text: &str) -> bool {
-        let parameters = match self.settings.what {
-            Scheduled::Import => Some(&self.settings.parameters),
-            Scheduled::Harvest { .. } => None,
-        };
-        let texts = [Some(&self.settings.name), self.repository_name.as_ref()];
-        let mut texts = texts
-            .into_iter()
-            .chain([self.base_url.as_ref(), parameters]);
-        texts.any(|own| own.is_some_and(|own| own.to_lowercase().contains(text)))
+        let is_in = |own: &str| own.to_lowercase().contains(text);
+        let repository = [&self.repository_name, &self.base_url];
+        let mut repository = repository.into_iter().flatten();
+        is_in(&self.settings.name)
+            || repository.any(|own| is_in(own))
+            || self.imported().iter().any(|own| is_in(own))
+    }
+
+    /// What is imported, by its names in the parameters. What else they say is the same for most.
+    fn imported(&self) -> Vec<String> {
+        if self.settings.what != Scheduled::Import {
+            return Vec::new();
+        }
+        let parameters = serde_json::from_str(&self.settings.parameters);
+        let parameters: serde_json::Value = parameters.unwrap_or_default();
+        let paths = parameters["paths"].as_array().into_iter().flatten();
+        let named = paths.chain([&parameters["log"]]);
+        named
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect()
     }
 }
 

@@ -8,6 +8,7 @@ mod config;
 mod connection;
 mod console;
 mod cookies;
+mod document_file;
 mod documents;
 mod dress;
 mod extract;

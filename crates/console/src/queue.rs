@@ -1,6 +1,6 @@
 //! Jobs: what pages and API do alike. Every change ends up in the audit trail.
 
-use catalog::{Cancelled, Job, LogLevel, NewJob, RulesKind};
+use catalog::{Cancelled, Job, LogLevel, NewJob, RulesKind, URGENT};
 use jobs::HarvestParameters;
 
 use crate::parts::Errors;
@@ -112,6 +112,3 @@ fn named(job: &Job) -> String {
     let about = job.base_url.as_deref().unwrap_or(job.kind.name());
     format!("job {} ({about})", job.id)
 }
-
-/// The priority of what somebody waits for.
-const URGENT: i64 = 1;

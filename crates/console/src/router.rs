@@ -156,6 +156,8 @@ pub(crate) fn routes() -> Routes {
     operation!(r, api::imports::skipped);
     r.get("/documents", pages::documents::list::list);
     r.get("/documents/{id}", pages::documents::show::show);
+    r.get("/documents/{id}/file", pages::documents::file::file);
+    r.get("/documents/{id}/text", pages::documents::file::text);
     r.post(
         "/documents/{id}/state",
         pages::documents::show::change_state,
@@ -168,6 +170,8 @@ pub(crate) fn routes() -> Routes {
     operation!(r, api::documents::set_state);
     operation!(r, api::documents::correct);
     operation!(r, api::documents::show);
+    operation!(r, api::documents::file);
+    operation!(r, api::documents::text);
 
     // One's own account.
     r.post("/logout", pages::logout::leave);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use catalog::{AuditEntry, Catalog};
-use jobs::Holdings;
+use jobs::{DocumentFiles, Holdings};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::openapi::OpenApi;
 
@@ -38,6 +38,8 @@ struct Inner {
     password_checks: Arc<Semaphore>,
     /// A download takes a thread.
     downloads: Arc<Semaphore>,
+    /// The collection as it was last opened.
+    document_files: Mutex<Option<Arc<DocumentFiles>>>,
     /// A question to a repository takes a thread too, and what it answers may be long.
     questions: Arc<Semaphore>,
     /// The digest of what makes the first account.
@@ -63,6 +65,7 @@ impl ConsoleState {
             throttle: Throttle::default(),
             password_checks: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
             downloads: Arc::new(Semaphore::new(DOWNLOADS_AT_ONCE)),
+            document_files: Mutex::new(None),
             questions: Arc::new(Semaphore::new(QUESTIONS_AT_ONCE)),
             setup: Mutex::new(None),
             openapi: serde_json::to_value(openapi)?,
@@ -120,6 +123,18 @@ impl ConsoleState {
     pub(crate) fn cookies(&self) -> Cookies {
         let https = self.0.config.is_https();
         Cookies { https }
+    }
+
+    /// The files of documents, to be read; this blocks.
+    pub(crate) fn document_files(&self) -> anyhow::Result<Arc<DocumentFiles>> {
+        let lock = || {
+            let files = self.0.document_files.lock();
+            files.unwrap_or_else(PoisonError::into_inner)
+        };
+        let before = lock().clone();
+        let files = DocumentFiles::open(self.holdings(), before)?;
+        *lock() = Some(Arc::clone(&files));
+        Ok(files)
     }
 
     /// Writes down who changed what. Handlers call it once the change is made: `audit(&who, "schedule.pause",

@@ -20,7 +20,7 @@ pub fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
 pub enum Source {
     /// A WARC or ARC file, or one in a WACZ.
     Archive(Archive),
-    /// A log or a list, with the files that it speaks of.
+    /// A log or a list, with the files that it speaks of or beside the archives that it speaks of.
     Log(LogSource),
 }
 
@@ -33,12 +33,18 @@ impl Source {
         }
     }
 
-    /// Whether it grows at its end alone, as crawlers write archives. A log may be written anew, and so is a WACZ.
+    /// Whether it grows at its end alone, as crawlers write archives and logs. A WACZ is written anew, and a file that a
+    /// line of a log names may come later than the line.
     pub fn is_appended_to(&self) -> bool {
         match self {
             Self::Archive(archive) => !archive.is_member(),
-            Self::Log(_) => false,
+            Self::Log(log) => log.is_beside(),
         }
+    }
+
+    /// Whether it has no captures of its own, and only tells of those that others have.
+    pub fn only_tells(&self) -> bool {
+        matches!(self, Self::Log(log) if log.is_beside())
     }
 
     /// How many bytes there are to go through. Positions count in the same unit.

@@ -1,14 +1,9 @@
 //! Why a document of the collection was judged as it was, from its stored text.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
-
 use catalog::DocumentEntry;
 use document::classify::{Classifier, Reason};
-use store::Collection;
 
-use crate::Holdings;
-use crate::import::documents_directory;
+use crate::DocumentFiles;
 
 /// What spoke for and against, by the built-in model.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,11 +32,11 @@ impl Explanation {
 
 /// Explains a document; `None` if its text is not stored.
 pub fn explain(
-    holdings: &Holdings,
+    files: &DocumentFiles,
     document: &DocumentEntry,
     most: usize,
 ) -> anyhow::Result<Option<Explanation>> {
-    let Some(text) = stored_text(holdings, document.content)? else {
+    let Some(text) = files.text(document.content)? else {
         return Ok(None);
     };
     let pages = document.judgement.as_ref().and_then(|known| known.pages);
@@ -59,20 +54,5 @@ pub fn explain(
     }))
 }
 
-/// The text that is stored of a content, by its number.
-pub fn stored_text(holdings: &Holdings, content: i64) -> anyhow::Result<Option<String>> {
-    let directory = documents_directory(holdings)?;
-    let path = directory.join(Collection::relative_path(content, "txt"));
-    let mut bytes = Vec::new();
-    match File::open(path) {
-        Ok(file) => file.take(LONGEST).read_to_end(&mut bytes)?,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// Texts are cut off there when they are stored.
-const LONGEST: u64 = 20 * 1024 * 1024;
 /// What weighs less says nothing.
 const LEAST: f64 = 0.005;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod base_directory;
+mod document_files;
 mod explain;
 mod frequency;
 pub mod friends;
@@ -21,7 +22,8 @@ pub mod rules;
 pub mod text;
 mod workers;
 
-pub use explain::{Explanation, explain, stored_text};
+pub use document_files::{DocumentFiles, DocumentPart};
+pub use explain::{Explanation, explain};
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
 pub use holdings::{Holdings, document_file};

@@ -51,11 +51,17 @@ impl Directory {
     /// Opens a base directory, makes it if need be, and removes what killed runs left there.
     pub(crate) fn open(path: &Path, durability: Durability) -> Result<Self, Error> {
         std::fs::create_dir_all(path).map_err(|error| Error::io("made", path, error))?;
+        let directory = Self::existing(path, durability)?;
+        temporary::clean(&directory.base, path)?;
+        Ok(directory)
+    }
+
+    /// Opens a base directory that is there, and changes nothing in it.
+    pub(crate) fn existing(path: &Path, durability: Durability) -> Result<Self, Error> {
         // The base directory is the user's own choice and may be a link.
         let flags = DIRECTORY.difference(OFlags::NOFOLLOW);
         let base = rustix::fs::open(path, flags, Mode::empty())
             .map_err(|errno| Error::io("opened", path, errno))?;
-        temporary::clean(&base, path)?;
         Ok(Self {
             path: path.to_owned(),
             base,

@@ -1,11 +1,10 @@
 //! A real FTP server for tests: pyftpdlib, on a loopback port of its own.
 
 use std::io::Write;
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::{free_port, wait_until};
+use crate::wait_until;
 
 /// A server of the files below a directory; it is stopped when dropped.
 #[derive(Debug)]
@@ -38,7 +37,8 @@ pub struct FtpSetup {
 impl FtpServer {
     /// Starts a server and waits until it answers.
     pub fn start(root: &Path, setup: &FtpSetup) -> Self {
-        let port = setup.port.unwrap_or_else(free_port);
+        // It takes a port itself: one that is only known to be free is somebody else's a moment later.
+        let wanted = setup.port.unwrap_or(0);
         let place = tempfile::tempdir().unwrap().keep();
         let script = place.join("server.py");
         std::fs::write(&script, SERVER).unwrap();
@@ -47,7 +47,7 @@ impl FtpServer {
         let mut child = Command::new(python)
             .arg(script)
             .arg(root)
-            .arg(port.to_string())
+            .arg(wanted.to_string())
             .arg(&log)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -64,6 +64,7 @@ impl FtpServer {
         });
         // Its input stays open: it ends with this process, however that ends.
         writeln!(child.stdin.as_mut().unwrap(), "{options}").unwrap();
+        let told = place.join("port");
         wait_until("the FTP server answers", || {
             if let Ok(Some(status)) = child.try_wait() {
                 let errors = std::fs::read_to_string(place.join("errors"));
@@ -72,8 +73,9 @@ impl FtpServer {
                     errors.unwrap_or_default()
                 );
             }
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
+            told.exists()
         });
+        let port = std::fs::read_to_string(told).unwrap().parse().unwrap();
         Self { child, port, log }
     }
 
@@ -161,5 +163,10 @@ if is_tls:
     Handler.certfile = setup["certificate"]
     Handler.tls_control_required = True
     Handler.tls_data_required = True
-FTPServer(("127.0.0.1", port), Handler).serve_forever()
+server = FTPServer(("127.0.0.1", port), Handler)
+told = os.path.join(os.path.dirname(log), "port")
+with open(told + ".new", "w") as out:
+    out.write(str(server.socket.getsockname()[1]))
+os.rename(told + ".new", told)
+server.serve_forever()
 "#;

@@ -1,11 +1,9 @@
 //! A store that speaks S3, for tests: moto, on a loopback port of its own.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-
-use crate::{free_port, wait_until};
 
 /// A store with one bucket, `papers`; it is stopped when dropped, and all that is in it is gone.
 #[derive(Debug)]
@@ -18,23 +16,21 @@ pub struct S3Server {
 impl S3Server {
     /// Starts it and waits until it answers.
     pub fn start() -> Self {
-        let port = free_port();
         let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
         let mut child = Command::new(python)
-            .args(["-c", SERVER, &port.to_string()])
+            .args(["-c", SERVER])
             .env("AWS_ACCESS_KEY_ID", "test")
             .env("AWS_SECRET_ACCESS_KEY", "test")
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .expect("moto is installed by scripts/setup test");
-        wait_until("the store answers", || {
-            if let Ok(Some(status)) = child.try_wait() {
-                panic!("the store ended: {status}");
-            }
-            TcpStream::connect(("127.0.0.1", port)).is_ok()
-        });
+        // It takes a port itself: one that is only known to be free is somebody else's a moment later.
+        let mut told = String::new();
+        let stdout = child.stdout.take().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut told).unwrap();
+        let port = told.trim().parse().expect("the store tells its port");
         let server = Self { child, port };
         server.ask("PUT", "papers");
         server
@@ -89,10 +85,12 @@ const KEY: &str = "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_r
 /// It ends with its input: with the process of the test, however that ends.
 const SERVER: &str = "
 import os, sys, threading
-from werkzeug.serving import run_simple
+from werkzeug.serving import make_server
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
 app = DomainDispatcherApplication(create_backend_app)
-run_simple('127.0.0.1', int(sys.argv[1]), app, threaded=True)
+server = make_server('127.0.0.1', 0, app, threaded=True)
+print(server.port, flush=True)
+server.serve_forever()
 ";

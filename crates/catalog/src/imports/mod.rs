@@ -14,6 +14,7 @@ mod finish;
 mod fold;
 mod grown;
 mod inherited;
+mod lacking;
 mod lease;
 mod parents;
 mod repair;
@@ -36,6 +37,7 @@ pub(crate) use self::documents::{changed, reversed};
 pub use self::entry::{ImportEntry, ImportQuery, ImportState, ImportWarning};
 pub use self::finish::FinishImport;
 pub(crate) use self::finish::interrupt;
+pub use self::lacking::Lacking;
 pub(crate) use self::lease::lock_collection;
 
 /// What is to be imported.

@@ -2,7 +2,7 @@
 
 use catalog::{
     CaptureOutcome, CaptureRow, Catalog, ContentRow, DocumentEntry, DocumentQuery, DocumentState,
-    Error, Import, ImportCounters, NewImport, ParentQuery, Placement, Superfluous,
+    Error, Import, ImportCounters, Lacking, NewImport, ParentQuery, Placement, Superfluous,
 };
 
 use crate::crawl::{Files, add, capture, content, group, linked, md5, of, revisit, sha1};
@@ -20,6 +20,7 @@ crate::on_both_databases!(
     a_revisit_is_seen_again_and_brings_its_parent,
     a_revisit_of_bytes_under_another_url_makes_a_document,
     a_revisit_before_its_bytes_counts_when_they_come,
+    what_documents_lack_of_logs_is_told,
     the_better_parent_is_kept,
     a_content_that_another_import_counts_on_stays_until_that_is_over,
     two_imports_with_the_same_bytes_keep_one_file,
@@ -235,6 +236,44 @@ async fn a_revisit_is_seen_again_and_brings_its_parent(place: Place) {
     assert_eq!(one.parent_url.as_deref(), Some("http://a.example/"));
     assert_eq!(one.depth, Some(3));
     assert_eq!(import.counters().revisits, 1);
+}
+
+async fn what_documents_lack_of_logs_is_told(place: Place) {
+    let (catalog, mut import, mut files) = begun(&place, false).await;
+    let told = CaptureRow {
+        depth: Some(1),
+        is_seed: Some(false),
+        ..linked(capture(TWO, "B", 30), "http://b.example/")
+    };
+    let rows = [capture(ONE, "A", 10), capture(ONE, "A", 20), told];
+    add(&catalog, &mut import, &mut files, &rows).await;
+    let named = [ONE, TWO, "http://unknown.example/"].map(md5);
+    let named = [0, 1, 2].map(|at| named[at].as_str());
+
+    let lacking = catalog.lacking(&named).await.unwrap();
+    let edge = CaptureRow {
+        content: ContentRow::EdgeOnly,
+        depth: Some(3),
+        ..linked(capture(ONE, "", 15), "http://a.example/")
+    };
+    add(&catalog, &mut import, &mut files, &[edge]).await;
+    let afterwards = catalog.lacking(&named).await.unwrap();
+
+    let all = Lacking {
+        discover_date: 10,
+        update_date: 20,
+        parent: true,
+        depth: true,
+        is_seed: true,
+    };
+    assert_eq!(lacking.len(), 1);
+    assert_eq!(lacking[named[0]], all);
+    let seed_alone = Lacking {
+        parent: false,
+        depth: false,
+        ..all
+    };
+    assert_eq!(afterwards[named[0]], seed_alone);
 }
 
 async fn a_revisit_of_bytes_under_another_url_makes_a_document(place: Place) {

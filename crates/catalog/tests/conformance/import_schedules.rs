@@ -155,6 +155,10 @@ async fn schedules_of_imports_are_found_by_what_is_imported(place: Place) {
 
     assert_eq!(found("/crawls").await, [import]);
     assert_eq!(found("a.example").await, [harvest]);
+    // What else is said of an import is the same for most.
+    for word in ["paths", "[", "{", "\""] {
+        assert_eq!(found(word).await, [0; 0], "{word}");
+    }
     let of_repository = ScheduleQuery {
         repository: Some(repository),
         ..ScheduleQuery::default()

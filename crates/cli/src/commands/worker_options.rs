@@ -76,6 +76,7 @@ impl Config {
             per_host: self.jobs.per_host,
             client: self.network.client_options()?,
             access: self.import.access(Access::of_environment()),
+            import_roots: self.import.rules()?.within(),
             backoff: self.jobs.backoff(),
             hooks: self.hook.clone(),
             confiner: Some(confiner()),

@@ -134,6 +134,7 @@ impl ImportConfig {
         Ok(ImportRules {
             roots: roots.collect::<Result<_, _>>()?,
             usual: ImportCrawl::parse(&self.order()?.text()?)?,
+            no_database: self.no_database.clone(),
         })
     }
 

@@ -1,13 +1,18 @@
 //! `/api/v1/documents`: the collection that imports fill, and what became of its documents elsewhere.
 
 use axum::extract::State;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
 use catalog::{DocumentEntry, DocumentQuery, DocumentState, Judgement, Probability};
+use jobs::DocumentPart;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Listed, Reply, Time, limited};
+use crate::document_file::{Asked, answer};
 use crate::documents::{self, document, path};
 use crate::extract::{Json, Path, Query};
+use crate::problem::Problem;
 use crate::state::ConsoleState;
 use crate::who::{Operator, Viewer};
 
@@ -186,6 +191,53 @@ pub(crate) async fn show(
     let mut json = DocumentJson::from(entry);
     json.path = Some(path);
     Ok(axum::Json(json))
+}
+
+/// The file of a document
+///
+/// It has the media type that was decided on, and its SHA-256 as its entity tag. If it is not there any more, or not all of
+/// it, that is told with the status 410.
+#[utoipa::path(get, path = "/api/v1/documents/{id}/file", tag = "documents", operation_id = "download_document",
+    params(("id" = i64, Path)), responses(
+        (status = 200, content_type = "*/*", body = String),
+        (status = 304, description = "who asks has it already"),
+    ))]
+pub(crate) async fn file(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    method: Method,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let asked = Asked {
+        id,
+        part: DocumentPart::Document,
+        method: &method,
+        headers: &headers,
+    };
+    answer(&state, asked).await
+}
+
+/// The text of a document, if it is stored
+#[utoipa::path(get, path = "/api/v1/documents/{id}/text", tag = "documents", operation_id = "download_document_text",
+    params(("id" = i64, Path)), responses(
+        (status = 200, content_type = "text/plain", body = String),
+        (status = 304, description = "who asks has it already"),
+    ))]
+pub(crate) async fn text(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    method: Method,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let asked = Asked {
+        id,
+        part: DocumentPart::Text,
+        method: &method,
+        headers: &headers,
+    };
+    answer(&state, asked).await
 }
 
 /// Says what became of documents in the search engine that ingests them

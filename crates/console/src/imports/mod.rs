@@ -3,12 +3,12 @@
 mod form;
 mod rules;
 
-use catalog::{ImportCounters, ImportEntry, Job, NewJob};
+use catalog::{ImportCounters, ImportEntry, Job, NewJob, URGENT};
 use jobs::ImportCrawl;
 
 pub(crate) use self::form::{CONTENT_FILTER, ImportForm, VERSIONS, opened};
 pub use self::rules::ImportRules;
-pub(crate) use self::rules::{NOT_ALLOWED, may_import, permitted};
+pub(crate) use self::rules::{Refusal, permitted, refusal};
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 use crate::who::Who;
@@ -53,9 +53,6 @@ pub(crate) fn described(order: &ImportCrawl) -> String {
         more => format!("{} and {more} more", first.display()),
     }
 }
-
-/// The priority of what somebody waits for.
-const URGENT: i64 = 1;
 
 /// What was counted, by name; what is not there is left out.
 pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use axum::http::StatusCode;
 use jobs::ImportCrawl;
 
 use crate::parts::Errors;
@@ -16,11 +17,18 @@ pub struct ImportRules {
     pub roots: Vec<PathBuf>,
     /// An import as it is configured, for what nobody says otherwise.
     pub usual: ImportCrawl,
+    /// The folder for documents that do not go into the catalog. What is ordered here always does, so that nothing can be
+    /// ordered if there is one.
+    pub no_database: Option<PathBuf>,
 }
 
 impl ImportRules {
-    /// Where all lies that operators may name: below the roots, and what the configuration itself names.
-    fn within(&self) -> Vec<PathBuf> {
+    /// Where all lies that operators may name: below the roots, and what the configuration itself names. Nothing without
+    /// roots.
+    pub fn within(&self) -> Vec<PathBuf> {
+        if self.roots.is_empty() {
+            return Vec::new();
+        }
         let configured = self.usual.files().into_iter();
         let configured = configured.map(|(_, path)| path.to_owned());
         self.roots.iter().cloned().chain(configured).collect()
@@ -58,12 +66,8 @@ pub(crate) async fn permitted(
         true => Vec::new(),
         false => state.config().imports.within(),
     };
-    if !may_import(state, who) {
-        return Err(Problem::new(
-            axum::http::StatusCode::FORBIDDEN,
-            "forbidden",
-            NOT_ALLOWED,
-        ));
+    if let Some(refusal) = refusal(state, who) {
+        return Err(refusal.problem());
     }
     let looked_at = order.clone();
     let looked = state.blocking(move |_| look(&looked_at)).await?;
@@ -73,9 +77,40 @@ pub(crate) async fn permitted(
     Ok(order)
 }
 
-/// Whether somebody may have anything imported.
-pub(crate) fn may_import(state: &ConsoleState, who: &Who) -> bool {
-    who.can_administer() || (who.can_operate() && !state.config().imports.roots.is_empty())
+/// Why somebody may have nothing imported, if so.
+pub(crate) fn refusal(state: &ConsoleState, who: &Who) -> Option<Refusal> {
+    let rules = &state.config().imports;
+    if rules.no_database.is_some() {
+        return Some(Refusal::NoDatabase);
+    }
+    let may = who.can_administer() || (who.can_operate() && !rules.roots.is_empty());
+    (!may).then_some(Refusal::NotAllowed)
+}
+
+/// Why nothing can be imported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The role does not allow it.
+    NotAllowed,
+    /// The configuration wants documents where no import that is ordered here puts them.
+    NoDatabase,
+}
+
+impl Refusal {
+    /// In words.
+    pub(crate) fn said(self) -> &'static str {
+        match self {
+            Self::NotAllowed => NOT_ALLOWED,
+            Self::NoDatabase => NO_DATABASE,
+        }
+    }
+
+    pub(crate) fn problem(self) -> Problem {
+        match self {
+            Self::NotAllowed => Problem::new(StatusCode::FORBIDDEN, "forbidden", NOT_ALLOWED),
+            Self::NoDatabase => Problem::conflict(NO_DATABASE),
+        }
+    }
 }
 
 /// Finds what is not there, or elsewhere. Relative paths would mean another place to each process.
@@ -106,8 +141,12 @@ fn note(error: &anyhow::Error, errors: &mut Errors) {
     }
 }
 
-pub(crate) const NOT_ALLOWED: &str = "only admins name files to be imported; operators may where import.roots of the \
+const NOT_ALLOWED: &str = "only admins name files to be imported; operators may where import.roots of the \
      configuration names directories for them";
+
+const NO_DATABASE: &str = "import.no_database of the configuration puts documents into a folder, and imports that are \
+     ordered here go into the catalog; take no_database out of the file and start garner again, or import by \
+     garner import --config";
 
 /// The fields that checks name.
 const FIELDS: [&str; 9] = [

@@ -3,14 +3,11 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use catalog::{RecordEntry, Repository};
 use jobs::Holdings;
-use tokio::runtime::Handle;
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::sync::mpsc::Sender;
 
 use crate::stream;
 
@@ -66,13 +63,7 @@ impl RecordFile {
     /// The file as the body of an answer, however long it is; this blocks until it is opened. The turn is over when all
     /// of it is sent, or when the one who reads it has stopped.
     pub(crate) fn body(&self, turn: OwnedSemaphorePermit) -> io::Result<Body> {
-        let file = self.open()?;
-        let (sender, body) = stream::body();
-        tokio::task::spawn_blocking(move || {
-            let _turn = turn;
-            send(file, sender, PATIENCE);
-        });
-        Ok(body)
+        Ok(stream::of(self.open()?, turn))
     }
 
     /// Opens it, if it lies where the files of its repository do: a link that leads elsewhere is not followed.
@@ -82,32 +73,6 @@ impl RecordFile {
             return Err(io::Error::other("it is not a file of this repository"));
         }
         File::open(path)
-    }
-}
-
-/// Sends a file in parts; this blocks. Who does not take a part for so long is given up.
-fn send(mut file: File, sender: Sender<io::Result<Bytes>>, patience: Duration) {
-    let runtime = Handle::current();
-    loop {
-        let mut part = Vec::with_capacity(PART);
-        let read = (&mut file).take(PART as u64).read_to_end(&mut part);
-        let part = match read {
-            Ok(0) => return,
-            Ok(_) => Ok(Bytes::from(part)),
-            Err(error) => Err(error),
-        };
-        let is_broken = part.is_err();
-        let sent = async { tokio::time::timeout(patience, sender.send(part)).await };
-        match runtime.block_on(sent) {
-            Ok(Ok(())) if !is_broken => {}
-            Ok(_) => return,
-            Err(_) => {
-                // Whoever reads on after all must not take what is there for all of it.
-                let late = io::Error::new(io::ErrorKind::TimedOut, "it was not read for too long");
-                runtime.spawn(async move { sender.send(Err(late)).await });
-                return;
-            }
-        }
     }
 }
 
@@ -127,9 +92,6 @@ fn read(file: File) -> io::Result<RecordText> {
 
 /// A page with more than that is of no use to anybody.
 const LONGEST: u64 = 2 << 20;
-const PART: usize = 64 << 10;
-/// How long a part may wait to be read.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
@@ -157,21 +119,6 @@ mod tests {
             let read = file(inside.path(), bad).read();
             assert!(matches!(read, RecordText::Unreadable(_)), "{bad}: {read:?}");
         }
-    }
-
-    #[tokio::test]
-    async fn who_stops_reading_is_given_up_and_told_so() {
-        let inside = tempfile::tempdir().unwrap();
-        let long = File::create(inside.path().join("a.xml")).unwrap();
-        long.set_len(100 * PART as u64).unwrap();
-        let opened = file(inside.path(), "a.xml").open().unwrap();
-
-        let (sender, body) = stream::body();
-        let sending =
-            tokio::task::spawn_blocking(|| send(opened, sender, Duration::from_millis(50)));
-        let ended = tokio::time::timeout(Duration::from_secs(20), sending).await;
-        ended.expect("the thread is free again").unwrap();
-        assert!(axum::body::to_bytes(body, usize::MAX).await.is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use catalog::{
 };
 use serde_json::json;
 
-use crate::browser::TestConsole;
+use crate::browser::{TestConsole, request};
 
 const HOSTILE: &str = "http://a.example/<script>alert(1)</script>.pdf";
 
@@ -234,4 +234,108 @@ fn an_import_shows_what_it_counted_and_skipped() {
     let skipped = vic.call(Method::GET, "/api/v1/imports/1/skipped", &json!(null));
     assert_eq!(skipped.json()["items"][0]["offset"], 77);
     vic.get("/imports/999").shows(StatusCode::NOT_FOUND, "999");
+}
+
+/// Puts the file of the first content, and its text, where the collection has them.
+fn place_files(test: &TestConsole, bytes: &[u8]) -> std::path::PathBuf {
+    let directory = test.holdings.directory().join("documents/000/000/001");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("000.000.001.pdf"), bytes).unwrap();
+    std::fs::write(directory.join("000.000.001.txt"), "On Coasts").unwrap();
+    directory
+}
+
+#[test]
+fn a_document_and_its_text_are_sent_as_what_no_browser_runs() {
+    let test = console();
+    let bytes = "<script>".repeat(154) + "ab";
+    place_files(&test, bytes.as_bytes());
+    let vic = test.with_session("vic", Role::Viewer);
+
+    for place in ["/documents/1", "/api/v1/documents/1"] {
+        let file = vic.get(&format!("{place}/file"));
+        assert_eq!((file.status, &file.body), (StatusCode::OK, &bytes));
+        let text = vic.get(&format!("{place}/text"));
+        assert_eq!(text.body, "On Coasts");
+        let digest = format!("\"{}\"", "1".repeat(64));
+        for (answer, name, value) in [
+            (&file, "content-type", "application/pdf"),
+            (&file, "content-length", "1234"),
+            (&file, "etag", &digest),
+            (
+                &file,
+                "content-disposition",
+                "attachment; filename=\"000.000.001.pdf\"",
+            ),
+            (&text, "content-type", "text/plain; charset=utf-8"),
+            (
+                &text,
+                "content-disposition",
+                "attachment; filename=\"000.000.001.txt\"",
+            ),
+        ] {
+            assert_eq!(answer.headers[name], value, "{answer:?}");
+        }
+        for answer in [&file, &text] {
+            assert_eq!(answer.headers["x-content-type-options"], "nosniff");
+            let policy = answer.headers["content-security-policy"].to_str().unwrap();
+            assert!(
+                policy.starts_with("sandbox; default-src 'none'"),
+                "{policy}"
+            );
+        }
+        let head = vic.send(request(Method::HEAD, &format!("{place}/file")));
+        assert_eq!((head.status, head.body.as_str()), (StatusCode::OK, ""));
+        assert_eq!(head.headers["content-length"], "1234");
+        assert_eq!(head.headers["etag"], digest.as_str());
+        let mut again = request(Method::GET, &format!("{place}/file"));
+        let tags = format!("\"other\", {digest}").parse().unwrap();
+        again.headers_mut().insert("if-none-match", tags);
+        let again = vic.send(again);
+        assert_eq!(
+            (again.status, again.body.as_str()),
+            (StatusCode::NOT_MODIFIED, "")
+        );
+    }
+    vic.get("/documents/1")
+        .shows(StatusCode::OK, "href=\"/documents/1/file\"");
+    // The same content under another URL is the same file.
+    assert_eq!(vic.get("/documents/3/file").body, bytes);
+    assert_eq!(
+        test.browser().get("/documents/1/file").status,
+        StatusCode::SEE_OTHER
+    );
+}
+
+#[test]
+fn a_file_that_is_gone_or_cut_off_is_not_sent() {
+    let test = console();
+    let vic = test.with_session("vic", Role::Viewer);
+    let gone = |path: &str, status: StatusCode, said: &str| {
+        vic.get(&format!("/documents/{path}")).shows(status, said);
+        let answer = vic.get(&format!("/api/v1/documents/{path}"));
+        assert_eq!(answer.status, status, "{answer:?}");
+        let head = request(Method::HEAD, &format!("/documents/{path}"));
+        assert_eq!(vic.send(head).status, status);
+    };
+
+    // Not even the directory is there.
+    gone("1/file", StatusCode::GONE, "garner verify");
+    let directory = place_files(&test, b"cut off");
+    gone("1/file", StatusCode::GONE, "garner verify");
+    gone("2/file", StatusCode::GONE, "garner verify");
+    gone(
+        "2/text",
+        StatusCode::NOT_FOUND,
+        "no text of document 2 is stored",
+    );
+    gone("99/file", StatusCode::NOT_FOUND, "there is no document 99");
+    // A link may lead anywhere.
+    let secret = test.holdings.directory().join("secret");
+    std::fs::write(&secret, "s".repeat(1234)).unwrap();
+    let file = directory.join("000.000.001.pdf");
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(&secret, &file).unwrap();
+    let answer = vic.get("/documents/1/file");
+    assert!(!answer.status.is_success(), "{answer:?}");
 }

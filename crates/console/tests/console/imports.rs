@@ -19,6 +19,11 @@ struct Places {
 
 impl Places {
     fn new() -> Self {
+        Self::with(None)
+    }
+
+    /// With a folder that the configuration wants documents in, if there is one.
+    fn with(no_database: Option<&str>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         for name in ["crawls", "secret"] {
             let place = directory.path().join(name);
@@ -33,6 +38,7 @@ impl Places {
                 crawler: Some("our crawler".to_owned()),
                 ..ImportCrawl::default()
             },
+            no_database: no_database.map(PathBuf::from),
         };
         let config = ConsoleConfig {
             imports,
@@ -345,4 +351,114 @@ fn programs_schedule_imports() {
     changed["name"] = json!("Crawls");
     let answer = ann.call(Method::PUT, "/api/v1/schedules/1", &changed);
     assert_eq!(answer.json()["name"], "Crawls", "{answer:?}");
+}
+
+#[test]
+fn what_programs_do_not_say_of_a_schedule_stays_as_it_was() {
+    let places = Places::new();
+    let root = places.test.with_session("root", Role::Admin);
+    let crawls = places.path("crawls");
+    let blacklist = places.path("secret/a.warc");
+    let before = json!({ "paths": [crawls], "blacklist": blacklist, "crawler": "theirs", "threads": 3,
+        "texts": { "content_filter": true, "ocr": true, "languages": ["deu"] } });
+    let settings = catalog::ScheduleSettings {
+        what: Scheduled::Import,
+        name: "Crawls".to_owned(),
+        parameters: ImportCrawl::parse(&before.to_string())
+            .unwrap()
+            .text()
+            .unwrap(),
+        frequency: "every 1 day".to_owned(),
+        starts: None,
+        ends: None,
+    };
+    let holdings = &places.test.holdings;
+    let added = holdings.catalog().add_schedule(&settings, true);
+    let known = holdings.wait(added).unwrap();
+    let order = || {
+        let schedule = holdings.wait(holdings.catalog().schedule(known.id));
+        let settings = schedule.unwrap().unwrap().settings;
+        ImportCrawl::parse(&settings.parameters).unwrap()
+    };
+    let change = |version: i64, import: Value| {
+        let wanted = json!({ "import": import, "frequency": "every 1 day", "version": version });
+        let path = format!("/api/v1/schedules/{}", known.id);
+        let answer = root.call(Method::PUT, &path, &wanted);
+        assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
+    };
+
+    change(1, json!({ "paths": [crawls], "types": ["text/html"] }));
+    let kept = order();
+    change(
+        2,
+        json!({ "paths": [crawls], "content_filter": false, "crawler": "ours" }),
+    );
+    let given = order();
+
+    assert_eq!(kept.types, ["text/html"]);
+    assert_eq!(kept.blacklist.as_deref(), Some(Path::new(&blacklist)));
+    assert_eq!(kept.crawler.as_deref(), Some("theirs"));
+    assert_eq!(kept.threads, 3);
+    assert!(kept.texts.content_filter && kept.texts.ocr);
+    assert_eq!(given.crawler.as_deref(), Some("ours"));
+    assert_eq!(given.blacklist, kept.blacklist);
+    assert!(!given.texts.content_filter && given.texts.ocr);
+    assert_eq!(given.texts.languages, ["deu"]);
+}
+
+#[test]
+fn the_audit_trail_names_what_a_schedule_does_now_if_that_is_something_else() {
+    let places = Places::new();
+    let repository = places.test.repository("http://a.example/oai", "Maps of A");
+    let ann = places.test.with_session("ann", Role::Operator);
+    let harvest = json!({ "repository": repository.id, "metadata_prefix": "oai_dc", "frequency": "every 1 day" });
+    let added = ann.call(Method::POST, "/api/v1/schedules", &harvest);
+    assert_eq!(added.status, StatusCode::CREATED, "{added:?}");
+    let details = || {
+        let trail = places.test.audit_trail();
+        assert_eq!(trail[0].entry.action, "schedule.change");
+        trail[0].entry.details.clone().unwrap()
+    };
+
+    let crawls = places.path("crawls");
+    let import =
+        json!({ "import": { "paths": [crawls] }, "frequency": "every 1 day", "version": 1 });
+    ann.call(Method::PUT, "/api/v1/schedules/1", &import);
+    let to_import = details();
+    let mut back = harvest.clone();
+    back["version"] = json!(2);
+    ann.call(Method::PUT, "/api/v1/schedules/1", &back);
+    let to_harvest = details();
+
+    for said in ["it does something else now", &crawls, "Media types"] {
+        assert!(to_import.contains(said), "`{said}` is not in {to_import}");
+    }
+    for said in ["it does something else now", "Format: oai_dc"] {
+        assert!(to_harvest.contains(said), "`{said}` is not in {to_harvest}");
+    }
+}
+
+#[test]
+fn where_the_configuration_wants_no_database_nothing_is_imported_and_that_is_said() {
+    let places = Places::with(Some("/papers"));
+    let root = places.test.with_session("root", Role::Admin);
+    let inside = places.path("crawls");
+
+    for path in ["/imports/new", "/schedules/import"] {
+        root.get(path).shows(StatusCode::OK, "import.no_database");
+    }
+    root.post("/imports", &form(&inside, &[]))
+        .shows(StatusCode::CONFLICT, "import.no_database");
+    root.post("/schedules/import", &scheduled(&inside, &[]))
+        .shows(StatusCode::CONFLICT, "import.no_database");
+    let (status, failure) = posted(&root, &json!({ "paths": [inside] }));
+    assert_eq!(status, StatusCode::CONFLICT);
+    assert!(
+        failure.to_string().contains("import.no_database"),
+        "{failure}"
+    );
+    let wanted = json!({ "import": { "paths": [inside] }, "frequency": "every 6 hours" });
+    let added = root.call(Method::POST, "/api/v1/schedules", &wanted);
+    assert_eq!(added.status, StatusCode::CONFLICT, "{added:?}");
+    assert!(places.orders().is_empty());
 }

@@ -26,6 +26,8 @@ pub struct LogIndex {
     /// Rows of URL, date and offset, in order.
     rows: File,
     count: u64,
+    /// The offset behind the last line that has an end.
+    end: u64,
     /// The first row of each block.
     blocks: Vec<[u64; 2]>,
 }
@@ -35,6 +37,11 @@ impl LogIndex {
     pub fn build(log: &Path, format: &LogFormat, limits: &Limits) -> Result<Self, Error> {
         let file = open_log(log)?;
         Self::read(file, format, limits).map_err(|error| Error::file(log, error))
+    }
+
+    /// The offset up to which it was read: all lines before it have an end.
+    pub fn end(&self) -> u64 {
+        self.end
     }
 
     /// Adds what the capture lacks: parent, path, depth, seed, status, date, media type and digest. Of several lines about
@@ -64,8 +71,11 @@ impl LogIndex {
         let mut sorter = Sorter::new();
         let mut lines = Lines::new(BufReader::with_capacity(BUFFER, &log), 0, limits.line);
         let mut buffer = Vec::new();
-        let mut number = 0;
+        let (mut number, mut end) = (0, 0);
         while let Some(line) = lines.next(&mut buffer)? {
+            if line.ended {
+                end = line.offset + line.length;
+            }
             if !line.too_long
                 && number >= format.header_lines
                 && let Meaning::Capture(entry) = format.read(&buffer)
@@ -97,6 +107,7 @@ impl LogIndex {
             hashes,
             rows,
             count,
+            end,
             blocks,
         })
     }

@@ -1,4 +1,4 @@
-//! A log and the directory that its files lie in, as a stream of captures.
+//! A log and the directory that its files lie in, as a stream of captures; or a log alone, as a stream of what it says.
 
 use std::fs::File;
 use std::io;
@@ -25,7 +25,8 @@ use crate::{Body, Capture, Ended, Error, Kind, Limits, News, Place, ReadOptions,
 #[derive(Debug)]
 pub struct LogSource {
     path: PathBuf,
-    root: Root,
+    /// None if archives hold what it speaks of.
+    root: Option<Root>,
     format: Box<LogFormat>,
     length: u64,
 }
@@ -38,6 +39,16 @@ impl LogSource {
         format: LogFormat,
         _limits: &Limits,
     ) -> Result<Self, Error> {
+        let root = Root::open(root)?;
+        Ok(Self {
+            root: Some(root),
+            ..Self::beside(log, format)?
+        })
+    }
+
+    /// Opens a log beside archives that hold what it speaks of. What it says of each capture is handed over as
+    /// [`News::Late`]; lines that cannot be read say nothing.
+    pub fn beside(log: &Path, format: LogFormat) -> Result<Self, Error> {
         let file = open_log(log)?;
         let length = file
             .metadata()
@@ -45,10 +56,14 @@ impl LogSource {
             .len();
         Ok(Self {
             path: log.to_owned(),
-            root: Root::open(root)?,
+            root: None,
             format: Box::new(format),
             length,
         })
+    }
+
+    pub(crate) fn is_beside(&self) -> bool {
+        self.root.is_none()
     }
 
     pub(crate) fn name(&self) -> String {
@@ -72,6 +87,8 @@ impl LogSource {
             // A list may name a file twice; a mirror cannot hold two.
             PathRule::Field if from == 0 => Superseded::none(0),
             PathRule::Field => Superseded::none(self.format.header_lines),
+            _ if self.is_beside() && from == 0 => Superseded::none(0),
+            _ if self.is_beside() => Superseded::none(self.format.header_lines),
             _ => Superseded::read(&file, from, &self.format, options).map_err(error)?,
         };
         let mut blocks = Blocks::new(&file, from, superseded.first, options).map_err(error)?;
@@ -87,7 +104,7 @@ impl LogSource {
                 None
             })
         };
-        let news = |block: Block| (self.news(&block, &superseded, work), block.end);
+        let news = |block: Block| (self.news(&block, &superseded, work), self.end_of(&block));
         ordered(options.threads, next, news, |(news, end)| {
             let taken = news.into_iter().try_for_each(&mut *take);
             if taken.is_continue() {
@@ -107,6 +124,13 @@ impl LogSource {
         ended.stopped |= options.stopped();
         ended.still_written = blocks.still_written && !ended.stopped;
         Ok(ended)
+    }
+
+    /// Where a block ends. One that grows at its end alone may have got half a line so far, which comes again whole.
+    fn end_of(&self, block: &Block) -> u64 {
+        let last = block.lines.last().map(|(line, _)| line);
+        let half = last.filter(|line| self.is_beside() && !line.ended);
+        half.map_or(block.end, |line| line.offset)
     }
 
     /// What the lines of a block tell.
@@ -133,6 +157,9 @@ impl LogSource {
                     reason,
                 })
             };
+            if line.too_long && self.is_beside() {
+                continue;
+            }
             if line.too_long {
                 let reason = format!("the line has {} bytes, more than are read", line.length);
                 news.push(skipped(place, reason));
@@ -140,12 +167,17 @@ impl LogSource {
             }
             match self.format.read(&block.bytes[content.clone()]) {
                 Meaning::Nothing => {}
+                Meaning::Broken(_) if self.is_beside() => {}
                 Meaning::Broken(reason) => {
                     news.push(skipped(place, format!("the line cannot be read: {reason}")));
                 }
                 Meaning::Capture(entry) => {
                     let mut entry = *entry;
                     entry.capture.place = place;
+                    if self.is_beside() {
+                        news.push(News::Late(Box::new(entry.capture)));
+                        continue;
+                    }
                     news.push(self.capture(entry, superseded.fate(number), work));
                 }
             }
@@ -193,11 +225,14 @@ impl LogSource {
         named: Option<&[u8]>,
         expected: &Expected,
     ) -> io::Result<File> {
-        self.root.find(&self.paths(url, named), expected)
+        match &self.root {
+            Some(root) => root.find(&self.paths(root, url, named), expected),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
     }
 
     /// Where the file may be.
-    fn paths(&self, url: &str, file: Option<&[u8]>) -> Vec<Vec<Segment>> {
+    fn paths(&self, root: &Root, url: &str, file: Option<&[u8]>) -> Vec<Vec<Segment>> {
         let Some(file) = file else {
             return match self.format.path {
                 PathRule::Mirror => mirror::paths(url).collect(),
@@ -205,7 +240,7 @@ impl LogSource {
             };
         };
         // Lists are often made with whole paths.
-        let root = self.root.path.as_os_str().as_encoded_bytes();
+        let root = root.path.as_os_str().as_encoded_bytes();
         let below = file
             .strip_prefix(root)
             .filter(|rest| rest.starts_with(b"/"));

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crawl::{Capture, Limits, LogFormat, LogIndex};
+use crawl::{Capture, Limits, LogFormat, LogIndex, LogSource, ReadOptions, Source};
 
-use crate::support::{Crawl, sample};
+use crate::support::{Crawl, Seen, read, sample};
 
 fn index(crawl: &Crawl) -> LogIndex {
     fs::write(crawl.log_path(), &crawl.log).unwrap();
@@ -54,6 +54,47 @@ fn a_capture_gets_what_it_lacks_and_keeps_what_it_has() {
     let mut other = capture("http://h/b", None);
     index.complete(&mut other);
     assert_eq!(other, capture("http://h/b", None));
+}
+
+#[test]
+fn a_log_beside_archives_tells_what_it_says_and_can_be_read_on() {
+    let [a, b, c] = ["a", "b", "c"].map(|name| {
+        let url = format!("http://h/{name}");
+        line(&url, "http://h/", "20120506070809") + "\n"
+    });
+    let crawl = Crawl::new()
+        .with_line(a.trim_end())
+        .with_line("one two three");
+    let whole = crawl.log.len() as u64;
+    let half = [&crawl.log, &b.as_bytes()[..60]].concat();
+    fs::write(crawl.log_path(), half).unwrap();
+    let open = || {
+        let source = LogSource::beside(&crawl.log_path(), LogFormat::heritrix()).unwrap();
+        Source::Log(source)
+    };
+    let urls = |seen: &Seen| {
+        let late = seen.late.iter().map(|capture| capture.url.clone());
+        late.collect::<Vec<_>>()
+    };
+
+    let first = read(&open(), 0, &ReadOptions::default());
+    let end = LogIndex::build(
+        &crawl.log_path(),
+        &LogFormat::heritrix(),
+        &Limits::default(),
+    );
+    let grown = [b, c].concat();
+    let grown = [&crawl.log, grown.as_bytes()].concat();
+    fs::write(crawl.log_path(), grown).unwrap();
+    let next = read(&open(), whole, &ReadOptions::default());
+
+    assert!(open().only_tells() && open().is_appended_to());
+    assert_eq!(urls(&first), ["http://h/a"]);
+    assert_eq!(first.late[0].parent.as_deref(), Some("http://h/"));
+    assert!(first.captures.is_empty() && first.skipped.is_empty());
+    assert_eq!(first.ended.unwrap().position, whole);
+    assert_eq!(end.unwrap().end(), whole);
+    assert_eq!(urls(&next), ["http://h/b", "http://h/c"]);
 }
 
 #[test]

@@ -129,8 +129,7 @@ impl Examiner<'_> {
 
     /// What was seen again has no bytes to look at, so that the server's word counts: a page or a picture is never kept.
     fn revisit(&self, capture: &Capture) -> Result<Finding, Stop> {
-        let was_there = |status: i32| is_success(status) || status == NOT_MODIFIED;
-        if let Some(status) = capture.status.filter(|status| !was_there(*status)) {
+        if let Some(status) = capture.status.filter(|_| !was_there(capture.status)) {
             return Err(left(Why::Status, format!("status {status}")).into());
         }
         let url = self.url(&capture.url)?;
@@ -313,6 +312,11 @@ fn unreadable(error: io::Error) -> Left {
 /// Whether there is a document to be had: an answer in the two hundreds that is whole, of HTTP or of FTP.
 fn is_success(status: i32) -> bool {
     (200..300).contains(&status) && !matches!(status, 204..=206)
+}
+
+/// Whether there was a document, be it sent again or not; also if nothing is said.
+pub(super) fn was_there(status: Option<i32>) -> bool {
+    status.is_none_or(|status| is_success(status) || status == NOT_MODIFIED)
 }
 
 const ZIP: &str = "application/zip";

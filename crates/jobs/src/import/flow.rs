@@ -137,11 +137,26 @@ impl Flow<'_> {
             refused = &[];
         }
         for (at, source) in self.sources.all.iter().enumerate() {
-            let Some(from) = starts.get(at).copied().unwrap_or(Some(0)) else {
+            let Some(from) = start(starts, at) else {
                 continue;
             };
             let refused = std::mem::take(&mut refused);
-            let gatherer = self.gatherer(Group::new(at, from), refused, groups);
+            // One that has become shorter was written anew.
+            let from = match source.only_tells() && from > source.length() {
+                true => 0,
+                false => from,
+            };
+            let mut gatherer = self.gatherer(Group::new(at, from), refused, groups);
+            gatherer.group.only_tells = source.only_tells();
+            // All that a log says was in view for all that others have, unless some of that was read before.
+            let is_in_view = || (0..at).all(|other| start(starts, other) == Some(0));
+            if let Some(log) = &self.sources.log
+                && source.only_tells()
+                && is_in_view()
+            {
+                read.stopped |= gatherer.end(log.end()).is_break();
+                continue;
+            }
             if !self.read_one(source, gatherer, stop, &mut read)? {
                 read.stopped = true;
                 break;
@@ -217,6 +232,11 @@ impl Flow<'_> {
         }
         Ok(gatherer.end(ended.position).is_continue())
     }
+}
+
+/// Where the source at a place is begun with.
+fn start(starts: &[Start], at: usize) -> Start {
+    starts.get(at).copied().unwrap_or(Some(0))
 }
 
 /// Ends the judging, also if something panics.

@@ -10,7 +10,7 @@ use crawl::{Capture, News, Place};
 use document::url::{self, Normal, Rules};
 use document::{digest, media_type};
 
-use super::examine::{Finding, Found};
+use super::examine::{Finding, Found, Why, was_there};
 use super::group::{Content, Group};
 use super::member::md5_of_member;
 use super::met::Met;
@@ -82,7 +82,8 @@ impl Gatherer<'_> {
     }
 
     fn send(&mut self) -> ControlFlow<()> {
-        let next = Group::new(self.group.source, self.group.position);
+        let mut next = Group::new(self.group.source, self.group.position);
+        next.only_tells = self.group.only_tells;
         let group = std::mem::replace(&mut self.group, next);
         match self.groups.send(group) {
             Ok(()) => ControlFlow::Continue(()),
@@ -107,7 +108,11 @@ impl Gatherer<'_> {
                 }
             }
             Finding::Revisit(url) => self.revisit(capture, url),
-            Finding::Left(left) => self.group.leave(&capture.url, &capture.place, &left),
+            Finding::Left(left) => {
+                // It was opened, and there was nothing in it.
+                self.group.counters.containers += u64::from(left.why == Why::NoneInside);
+                self.group.leave(&capture.url, &capture.place, &left);
+            }
             Finding::Stopped => {
                 self.stopped = true;
                 return ControlFlow::Break(());
@@ -184,8 +189,13 @@ impl Gatherer<'_> {
         self.group.push(row, None);
     }
 
-    /// What a metadata record says about a capture that was handed over long before.
+    /// What a metadata record, or a log, says about a capture that was handed over long before.
     fn late(&mut self, capture: &Capture) {
+        let says_something =
+            capture.parent.is_some() || capture.depth.is_some() || capture.is_seed.is_some();
+        if self.group.only_tells && !(says_something && was_there(capture.status)) {
+            return;
+        }
         let Ok(url) = url::normalise(&capture.url) else {
             return;
         };

@@ -29,6 +29,8 @@ pub(super) struct Group {
     /// Up to where all is in this group or in one before it.
     pub(super) position: u64,
     pub(super) source_done: bool,
+    /// Whether its source only tells of captures that others have: so most of it is not about documents, or is known.
+    pub(super) only_tells: bool,
     /// How many bytes its documents have.
     bytes: u64,
     began: Instant,
@@ -79,6 +81,7 @@ impl Group {
             source,
             position,
             source_done: false,
+            only_tells: false,
             bytes: 0,
             began: Instant::now(),
             mark: Mark::default(),
@@ -109,7 +112,11 @@ impl Group {
 
     /// Whether it is time to commit it.
     pub(super) fn is_due(&self) -> bool {
-        self.rows.len() >= ROWS
+        let most = match self.only_tells {
+            true => ROWS_THAT_TELL,
+            false => ROWS,
+        };
+        self.rows.len() >= most
             || self.bytes >= BYTES
             || self.warnings.len() >= WARNINGS
             || self.told.len() >= TOLD
@@ -194,6 +201,8 @@ pub(super) fn file(place: &Place) -> String {
 }
 
 const ROWS: usize = 500;
+/// Few of them are about documents that lack something; the others are not written.
+const ROWS_THAT_TELL: usize = 5000;
 /// Three groups are on their way at once, and the bodies of all are to fit into the memory of the `Spool`.
 const BYTES: u64 = 12 << 20;
 const WARNINGS: usize = 5000;

@@ -14,6 +14,7 @@ use store::Collection;
 
 use super::flow::{Kept, Start};
 use super::group::{Content, Group, Told};
+use super::lacking;
 use super::news::{Fate, FateKind};
 use super::spool::Held;
 use super::unsaved::Unsaved;
@@ -51,6 +52,9 @@ impl<'a> Keeping<'a> {
 
     /// Stores what is new in a group and commits it. Returns what became of each, in the order of the source.
     pub(super) fn keep(&self, mut group: Group) -> anyhow::Result<Kept> {
+        if group.only_tells {
+            lacking::retain(self.holdings, &mut group)?;
+        }
         let placements = self.store(&mut group)?;
         self.collection.sync()?;
         let Group { rows, told, .. } = group;

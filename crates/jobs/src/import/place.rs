@@ -43,9 +43,14 @@ pub(super) fn for_import(
 }
 
 /// Opens the collection as it is.
-pub(super) fn of_holdings(holdings: &Holdings) -> anyhow::Result<Collection> {
+pub(crate) fn of_holdings(holdings: &Holdings) -> anyhow::Result<Collection> {
     let place = holdings.wait(holdings.catalog().collection_place())?;
     open(holdings, &place.unwrap_or_default(), Durability::Page)
+}
+
+/// Whether a place, as the catalog keeps it, is a store and no directory.
+pub(crate) fn is_store(place: &str) -> bool {
+    Location::is_meant(place)
 }
 
 /// Where the documents of the holdings lie.

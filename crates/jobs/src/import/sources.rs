@@ -153,7 +153,14 @@ impl Sources {
         let format = log_format(order)?;
         directories.extend(order.root.clone());
         match directories.as_slice() {
-            [] => self.log = Some(LogIndex::build(log, &format, limits)?),
+            [] => {
+                let index = LogIndex::build(log, &format, limits)?;
+                self.log = Some(index);
+                if !self.all.is_empty() {
+                    let source = LogSource::beside(log, format)?;
+                    self.all.push(Source::Log(source));
+                }
+            }
             [root] => {
                 let source = LogSource::open(log, root, format, limits)?;
                 self.all.push(Source::Log(source));
@@ -177,7 +184,7 @@ impl Sources {
         let named = |source: &Source| {
             let name = source.name();
             Ok(NewSource {
-                beginning: self.beginning(&name)?,
+                beginning: self.beginning(source, &name)?,
                 // A list may be written anew, and a file that it names may have come since.
                 is_appended_to: source.is_appended_to(),
                 name: self.absolute(name),
@@ -192,8 +199,9 @@ impl Sources {
         place.map_or(name, |place| place.to_string_lossy().into_owned())
     }
 
-    /// A digest of how a source begins; of all that a list says which was made for this import.
-    fn beginning(&self, name: &str) -> anyhow::Result<String> {
+    /// A digest of how a source begins; of all that a list says which was made for this import. That of a log which only
+    /// tells is its first line: so soon after a crawl has begun there is not much more.
+    fn beginning(&self, source: &Source, name: &str) -> anyhow::Result<String> {
         // A member of a WACZ is as old as its file.
         let file = name.split_once('!').map_or(name, |(file, _)| file);
         let most = match self.real_place(Path::new(file)) {
@@ -206,6 +214,11 @@ impl Sources {
             .find_map(|path| File::open(path).ok());
         if let Some(file) = file {
             file.take(most).read_to_end(&mut beginning)?;
+        }
+        if source.only_tells()
+            && let Some(end) = beginning.iter().position(|byte| *byte == b'\n')
+        {
+            beginning.truncate(end);
         }
         Ok(digest::of_bytes(&beginning))
     }

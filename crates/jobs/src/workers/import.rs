@@ -20,7 +20,7 @@ impl Shared {
         running: &Running,
         log: &Log,
     ) -> anyhow::Result<()> {
-        let order = match ImportCrawl::parse(&claim.job.parameters) {
+        let mut order = match ImportCrawl::parse(&claim.job.parameters) {
             Ok(order) => ImportCrawl {
                 // Whoever typed in an address may not see all that this machine sees.
                 allow: self.options.client.allow.clone(),
@@ -30,6 +30,9 @@ impl Shared {
             },
             Err(error) => return self.end_job(claim, running, log, finally(&error), &[]),
         };
+        if let Err(error) = order.hold_to(&self.options.import_roots) {
+            return self.end_job(claim, running, log, self.failed(claim, &error), &[]);
+        }
         let decided = RefCell::new(None);
         let decide = |ended: &ImportEnded<'_>| {
             let verdict = self.decide_import(claim, running, ended);

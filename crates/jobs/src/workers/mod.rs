@@ -15,6 +15,7 @@ mod running;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -51,6 +52,8 @@ pub struct WorkerOptions {
     pub client: ClientOptions,
     /// What opens the servers that sources of imports are fetched from.
     pub access: Access,
+    /// Where those may import from today who may not name any file, whatever held when they ordered it.
+    pub import_roots: Vec<PathBuf>,
     /// How long a job that failed waits before it is tried again.
     pub backoff: Backoff,
     /// What is to be done after harvests.
@@ -90,6 +93,7 @@ impl Default for WorkerOptions {
             per_host: 1,
             client: ClientOptions::default(),
             access: Access::of_environment(),
+            import_roots: Vec::new(),
             backoff: Backoff::default(),
             hooks: Vec::new(),
             confiner: None,

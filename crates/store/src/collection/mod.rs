@@ -48,12 +48,24 @@ impl Collection {
         })
     }
 
+    /// Opens a collection that is there, for those who only read it: nothing is made and nothing removed.
+    pub fn existing(directory: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            place: Place::Directory(Directory::existing(directory, Durability::None)?),
+        })
+    }
+
     /// A collection among the objects of a store. Files are filled in a directory on this machine first.
     pub fn of_objects(objects: Box<dyn Objects>, spool: &Path) -> Result<Self, Error> {
         let spool = Directory::open(spool, Durability::None)?;
         Ok(Self {
             place: Place::Objects { objects, spool },
         })
+    }
+
+    /// The path of the text of a document: `001/234/567/001.234.567.txt`.
+    pub fn text_path(number: i64) -> String {
+        Self::relative_path(number, TEXT)
     }
 
     /// The path of a document: `001/234/567/001.234.567.pdf`.
@@ -162,6 +174,11 @@ impl Collection {
     /// Opens a file of the collection for reading.
     pub fn read(&self, path: &str) -> Result<Reader, Error> {
         self.place.read(path)
+    }
+
+    /// How many bytes a file of the collection has, if it is there.
+    pub fn size(&self, path: &str) -> Result<Option<u64>, Error> {
+        self.place.size(path)
     }
 
     /// The greatest number that a file has, as far as can be told without looking at all of them.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use catalog::{JudgedContent, JudgementQuery, Probability};
 use clap::Args;
 use document::classify::{Corrected, Example, Kind, Label};
-use jobs::Holdings;
+use jobs::DocumentFiles;
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{Out, to_stdout, write_json};
@@ -23,6 +23,7 @@ pub(super) struct Corrections {
 impl Corrections {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let holdings = self.holdings.open()?;
+        let files = DocumentFiles::open(&holdings, None)?;
         to_stdout(|out| {
             let mut query = JudgementQuery {
                 only_corrected: true,
@@ -33,7 +34,7 @@ impl Corrections {
                 let Some(last) = contents.last() else { break };
                 query.after = last.number;
                 for content in &contents {
-                    write(&holdings, content, out)?;
+                    write(&files, content, out)?;
                 }
             }
             Ok(ExitCode::SUCCESS)
@@ -41,13 +42,13 @@ impl Corrections {
     }
 }
 
-fn write(holdings: &Holdings, content: &JudgedContent, out: &mut Out) -> anyhow::Result<()> {
+fn write(files: &DocumentFiles, content: &JudgedContent, out: &mut Out) -> anyhow::Result<()> {
     let judgement = content.judgement.as_ref();
     let corrected = judgement.and_then(|judgement| judgement.corrected.as_ref());
     let (Some(judgement), Some(corrected)) = (judgement, corrected) else {
         return Ok(());
     };
-    let Some(text) = jobs::stored_text(holdings, content.number)? else {
+    let Some(text) = files.text(content.number)? else {
         let number = content.number;
         eprintln!("document {number} has no stored text; garner classify --collection reads it");
         return Ok(());

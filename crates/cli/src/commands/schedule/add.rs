@@ -81,6 +81,11 @@ impl Add {
                 let mut settings = settings(Scheduled::Import, String::new());
                 self.times.apply(&mut settings)?;
                 let order = config.import.order()?;
+                if config.import.no_database.is_some() {
+                    bail!(
+                        "what is scheduled goes into the catalog, and import.no_database wants it elsewhere; leave that out of the configuration file"
+                    );
+                }
                 self.importing.apply(order, &mut settings)?;
                 (self.holdings.create()?, settings)
             }

@@ -66,9 +66,16 @@ pub(crate) async fn show(
     others.retain(|other| other.id != id);
     let explanation = match document.judgement {
         Some(_) => {
-            let explained = document.clone();
-            let explain = move |holdings: &Holdings| jobs::explain(holdings, &explained, REASONS);
-            state.blocking(explain).await??
+            let (explained, files) = (document.clone(), state.clone());
+            let explain = move |_: &Holdings| {
+                let files = files.document_files()?;
+                jobs::explain(&files, &explained, REASONS)
+            };
+            // A store that is away keeps nobody from seeing what the catalog knows.
+            state.blocking(explain).await?.unwrap_or_else(|error| {
+                tracing::warn!("the text of document {id} cannot be read: {error:#}");
+                None
+            })
         }
         None => None,
     };

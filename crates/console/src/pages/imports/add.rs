@@ -6,7 +6,7 @@ use jobs::ImportCrawl;
 
 use crate::dress::{done, form_again, page};
 use crate::extract::Form;
-use crate::imports::{ImportForm, NOT_ALLOWED, add, may_import, permitted};
+use crate::imports::{ImportForm, Refusal, add, permitted, refusal};
 use crate::parts::Errors;
 use crate::problem::Answer;
 use crate::state::ConsoleState;
@@ -56,7 +56,7 @@ impl NewImport {
 
 fn form_page(state: &ConsoleState, who: Who, import: ImportForm) -> NewImport {
     NewImport {
-        refusal: (!may_import(state, &who)).then_some(NOT_ALLOWED),
+        refusal: refusal(state, &who).map(Refusal::said),
         who,
         import,
         usual: ImportForm::of(&state.config().imports.usual),

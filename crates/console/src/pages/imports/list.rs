@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::dress::page;
 use crate::extract::Query;
 use crate::filters;
-use crate::imports::may_import;
+use crate::imports::{Refusal, refusal};
 use crate::parts::{Errors, Link, Pager};
 use crate::problem::Answer;
 use crate::state::ConsoleState;
@@ -71,7 +71,8 @@ pub(crate) async fn list(
     let next = rows.last().filter(|_| is_more).map(|row| row.id);
     let link = Link::to("/imports").with("state", &filter.state);
     page(&Imports {
-        may_import: may_import(&state, &who),
+        // Who may, but for the configuration, is told so by the form.
+        may_import: refusal(&state, &who) != Some(Refusal::NotAllowed),
         who,
         pager: Pager::by_position(&link, query.before, next),
         rows,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::form::{FormPage, Runs};
 use crate::dress::{done, form_again, page};
 use crate::extract::{Form, Query};
-use crate::imports::may_import;
+use crate::imports::{Refusal, refusal};
 use crate::parts::Errors;
 use crate::problem::Answer;
 use crate::repository_choices::repository_choices;
@@ -55,7 +55,8 @@ pub(crate) async fn form(
     let Ok(repository) = parameters.repository.parse() else {
         let repositories = repository_choices(&state, "choose one").await?;
         return page(&ChooseRepository {
-            may_import: may_import(&state, &who),
+            // Who may, but for the configuration, is told so by the form.
+            may_import: refusal(&state, &who) != Some(Refusal::NotAllowed),
             who,
             repositories,
             errors: Errors::default(),

@@ -15,7 +15,7 @@ use super::show::runs;
 use crate::dress::{done, form_again, page};
 use crate::extract::{Form, Path};
 use crate::filters;
-use crate::imports::{ImportForm, NOT_ALLOWED, may_import, permitted};
+use crate::imports::{ImportForm, Refusal, permitted, refusal};
 use crate::parts::Errors;
 use crate::problem::{Answer, Problem};
 use crate::schedules::{
@@ -52,7 +52,7 @@ struct FormPage {
     import: ImportForm,
     usual: ImportForm,
     /// Why nothing can be imported, if so.
-    refusal: Option<&'static str>,
+    refusal: Option<Refusal>,
     version: Option<i64>,
     paused: bool,
     runs: Runs,
@@ -229,7 +229,7 @@ impl FormPage {
     /// The form once more, if it is not to be saved, or cannot be.
     fn unfinished(&self, action: &str) -> Result<Option<Response>, Problem> {
         if let Some(refusal) = self.refusal.filter(|_| self.version.is_none()) {
-            return Err(Problem::new(StatusCode::FORBIDDEN, "forbidden", refusal));
+            return Err(refusal.problem());
         }
         if !self.errors.is_empty() {
             return form_again(self).map(Some);
@@ -254,7 +254,7 @@ fn form_page(
 ) -> FormPage {
     let place = known.map(|known| format!("/schedules/{}", known.id));
     FormPage {
-        refusal: (!may_import(state, &who)).then_some(NOT_ALLOWED),
+        refusal: refusal(state, &who),
         who,
         heading: match known {
             Some(known) => format!("Change {}", title(known)),

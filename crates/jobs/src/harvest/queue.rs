@@ -157,7 +157,7 @@ mod tests {
         let queue = Queue::new(1);
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| while queue.push((), MOST_WAITING) {});
-            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(20));
             drop(queue.closing());
             writer.join().unwrap();
         });

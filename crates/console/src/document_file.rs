@@ -11,7 +11,8 @@ use axum::http::header::{
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use catalog::DocumentEntry;
-use jobs::{DocumentFiles, DocumentPart};
+use jobs::{DocumentFiles, DocumentPart, Holdings};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::documents::document;
 use crate::problem::Problem;
@@ -19,41 +20,61 @@ use crate::state::ConsoleState;
 use crate::stream;
 
 /// What somebody asks for: a file of a document, or only its headers.
-pub(crate) struct Asked<'a> {
+pub(crate) struct Asked {
     pub(crate) id: i64,
     pub(crate) part: DocumentPart,
-    pub(crate) method: &'a Method,
-    pub(crate) headers: &'a HeaderMap,
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
 }
 
-/// The answer to that.
-pub(crate) async fn answer(state: &ConsoleState, asked: Asked<'_>) -> Result<Response, Problem> {
+/// What is sent.
+type Sent = (StatusCode, HeaderMap, Body);
+
+/// The answer to what somebody asks for.
+pub(crate) async fn answer(state: &ConsoleState, asked: Asked) -> Result<Response, Problem> {
     let Asked { id, part, .. } = asked;
     let known = document(state, id).await?;
     let turn = state.turn_to_download().await?;
-    let wants_body = asked.method != Method::HEAD;
-    let wanted = known.clone();
     let files = state.clone();
-    // Readers of a store must not be dropped elsewhere either: they wait.
-    let opened = move |_: &jobs::Holdings| -> anyhow::Result<Option<(u64, Body)>> {
+    // Those who read from a store wait, and must not be dropped where that is not allowed.
+    let opened = move |_: &Holdings| {
         let files = files.document_files()?;
-        if !wants_body {
-            let size = size(&files, &wanted, part)?;
-            return Ok(size.map(|size| (size, Body::empty())));
-        }
-        let reader = files.read(&wanted, part)?;
-        let whole = reader.filter(|reader| is_whole(reader.length(), &wanted, part));
-        Ok(whole.map(|reader| (reader.length(), stream::of(reader, turn))))
+        asked.open(&files, &known, turn)
     };
-    let (length, body) = state
-        .blocking(opened)
-        .await??
-        .ok_or_else(|| gone(id, part))?;
-    let headers = headers(&known, part, length);
-    if is_known(asked.headers, &headers[ETAG]) {
-        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    let sent = state.blocking(opened).await??;
+    let sent = sent.ok_or_else(|| gone(id, part))?;
+    Ok(sent.into_response())
+}
+
+impl Asked {
+    /// What is sent of a document; `None` if it is not there.
+    fn open(
+        &self,
+        files: &DocumentFiles,
+        document: &DocumentEntry,
+        turn: OwnedSemaphorePermit,
+    ) -> anyhow::Result<Option<Sent>> {
+        let is_head = self.method == Method::HEAD;
+        // Who may have it already is not sent anything before that is known.
+        if is_head || self.headers.contains_key(IF_NONE_MATCH) {
+            let Some(size) = size(files, document, self.part)? else {
+                return Ok(None);
+            };
+            let headers = headers(document, self.part, size);
+            if is_known(&self.headers, &headers[ETAG]) {
+                return Ok(Some((StatusCode::NOT_MODIFIED, headers, Body::empty())));
+            }
+            if is_head {
+                return Ok(Some((StatusCode::OK, headers, Body::empty())));
+            }
+        }
+        let reader = files.read(document, self.part)?;
+        let whole = reader.filter(|reader| is_whole(reader.length(), document, self.part));
+        Ok(whole.map(|reader| {
+            let headers = headers(document, self.part, reader.length());
+            (StatusCode::OK, headers, stream::of(reader, turn))
+        }))
     }
-    Ok((headers, body).into_response())
 }
 
 fn size(

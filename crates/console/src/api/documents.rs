@@ -212,8 +212,8 @@ pub(crate) async fn file(
     let asked = Asked {
         id,
         part: DocumentPart::Document,
-        method: &method,
-        headers: &headers,
+        method,
+        headers,
     };
     answer(&state, asked).await
 }
@@ -234,8 +234,8 @@ pub(crate) async fn text(
     let asked = Asked {
         id,
         part: DocumentPart::Text,
-        method: &method,
-        headers: &headers,
+        method,
+        headers,
     };
     answer(&state, asked).await
 }

@@ -20,8 +20,8 @@ pub(crate) async fn file(
     let asked = Asked {
         id,
         part: DocumentPart::Document,
-        method: &method,
-        headers: &headers,
+        method,
+        headers,
     };
     answer(&state, asked).await
 }
@@ -36,8 +36,8 @@ pub(crate) async fn text(
     let asked = Asked {
         id,
         part: DocumentPart::Text,
-        method: &method,
-        headers: &headers,
+        method,
+        headers,
     };
     answer(&state, asked).await
 }

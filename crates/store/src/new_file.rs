@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Advice, AtFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{Advice, AtFlags, CWD, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 
 /// A file to be filled and then placed, whole or not at all.
@@ -14,20 +15,22 @@ use rustix::io::Errno;
 pub struct NewFile {
     file: File,
     directory: Arc<OwnedFd>,
+    /// The name that it has there until it is placed, or could have.
     name: String,
+    has_name: bool,
     /// How many bytes were written.
     written: u64,
-    placed: bool,
 }
 
 impl NewFile {
-    pub(crate) fn new(file: File, directory: Arc<OwnedFd>, name: String) -> Self {
+    /// A file in a directory, under a name that it has or, nameless and gone with this process, could have.
+    pub(crate) fn new(file: File, directory: Arc<OwnedFd>, name: String, has_name: bool) -> Self {
         Self {
             file,
             directory,
             name,
+            has_name,
             written: 0,
-            placed: false,
         }
     }
 
@@ -58,8 +61,18 @@ impl NewFile {
 
     /// Gives the file its name in another directory, in the place of what has that name.
     pub(crate) fn rename(&mut self, directory: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<()> {
+        if !self.has_name {
+            match self.link(directory, name) {
+                // What has that name is replaced at once, and only names can be.
+                Err(Errno::EXIST) => {
+                    self.link(&self.directory, self.name.as_ref())?;
+                    self.has_name = true;
+                }
+                linked => return Ok(linked?),
+            }
+        }
         rustix::fs::renameat(&self.directory, &*self.name, directory, name)?;
-        self.placed = true;
+        self.has_name = false;
         Ok(())
     }
 
@@ -69,10 +82,24 @@ impl NewFile {
         directory: &OwnedFd,
         name: &std::ffi::OsStr,
     ) -> Result<(), Errno> {
+        if !self.has_name {
+            return self.link(directory, name);
+        }
         rename_new(&self.directory, self.name.as_ref(), directory, name)?;
-        self.placed = true;
+        self.has_name = false;
         Ok(())
     }
+
+    /// Gives a nameless file a name, unless something has that name.
+    fn link(&self, directory: &OwnedFd, name: &std::ffi::OsStr) -> Result<(), Errno> {
+        let open = format!("{OPEN_FILES}/{}", self.file.as_raw_fd());
+        rustix::fs::linkat(CWD, open, directory, name, AtFlags::SYMLINK_FOLLOW)
+    }
+}
+
+/// Whether nameless files can be given names.
+pub(crate) fn can_name() -> bool {
+    Path::new(OPEN_FILES).is_dir()
 }
 
 /// Gives a file another name, unless something has that name.
@@ -106,7 +133,7 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        if !self.placed {
+        if self.has_name {
             let _ = rustix::fs::unlinkat(&self.directory, &*self.name, AtFlags::empty());
         }
     }
@@ -138,5 +165,7 @@ fn timespec(time: SystemTime) -> Timespec {
     }
 }
 
+/// Where the open files of this process have names.
+const OPEN_FILES: &str = "/proc/self/fd";
 /// A file that is shorter is written sooner than the disk is asked to.
 const LONG: u64 = 32 << 10;

@@ -2,20 +2,20 @@
 //!
 //! One place instead of one beside each file, so that what a killed process left is found without a walk over
 //! a million files. Each process has a directory of its own in it and holds a lock on that, which ends with the
-//! process; what is not locked is a leftover.
+//! process; what is not locked is a leftover. Where the file system knows files without a name, they get their first one
+//! when they are placed, and nothing is left at all.
 
-use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::Error;
-use crate::new_file::NewFile;
+use crate::new_file::{self, NewFile};
 
 /// The directory of one process.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub(crate) struct Temporary {
     name: String,
     directory: Arc<OwnedFd>,
     next: AtomicU64,
+    /// Whether files can be made that have no name.
+    nameless: AtomicBool,
 }
 
 impl Temporary {
@@ -44,6 +46,7 @@ impl Temporary {
                 name,
                 directory: Arc::new(directory),
                 next: AtomicU64::new(0),
+                nameless: AtomicBool::new(new_file::can_name()),
             });
         }
         Err(error(io::ErrorKind::ResourceBusy.into()))
@@ -52,15 +55,22 @@ impl Temporary {
     /// Makes an empty file that has no place yet.
     pub(crate) fn create(&self) -> Result<NewFile, Error> {
         let name = self.next.fetch_add(1, Ordering::Relaxed).to_string();
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o666);
-        let file = rustix::fs::openat(&self.directory, &*name, flags, mode)
+        let open = |name: &str, flags| {
+            let flags = OFlags::RDWR | OFlags::CLOEXEC | flags;
+            rustix::fs::openat(&self.directory, name, flags, mode)
+        };
+        let directory = Arc::clone(&self.directory);
+        if self.nameless.load(Ordering::Relaxed) {
+            match open(".", OFlags::TMPFILE) {
+                Ok(file) => return Ok(NewFile::new(file.into(), directory, name, false)),
+                // Network file systems do not know how; what is wrong otherwise is wrong with names too.
+                Err(_) => self.nameless.store(false, Ordering::Relaxed),
+            }
+        }
+        let file = open(&name, OFlags::CREATE | OFlags::EXCL)
             .map_err(|errno| Error::io("created", Path::new(NAME), errno))?;
-        Ok(NewFile::new(
-            File::from(file),
-            Arc::clone(&self.directory),
-            name,
-        ))
+        Ok(NewFile::new(file.into(), directory, name, true))
     }
 }
 

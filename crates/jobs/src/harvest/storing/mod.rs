@@ -55,6 +55,9 @@ pub(super) struct Storing<'a> {
     complete: Page,
     /// When the first of them has to be committed at the latest.
     deadline: Option<Instant>,
+    /// Until when pages that are complete wait for others.
+    next_commit: Instant,
+    began: Instant,
     /// What has been said once and need not be said of every record.
     said: HashSet<String>,
 }
@@ -115,6 +118,8 @@ impl<'a> Storing<'a> {
             pages,
             complete: Page::default(),
             deadline: None,
+            next_commit: Instant::now(),
+            began: Instant::now(),
             said: HashSet::new(),
         })
     }
@@ -228,7 +233,7 @@ impl<'a> Storing<'a> {
             None => Stand::Done,
         };
         self.complete.add(std::mem::take(&mut self.pages[slice]));
-        let deadline = *self.deadline.get_or_insert(Instant::now() + LONGEST_WAIT);
+        let deadline = *self.deadline.get_or_insert(self.next_commit);
         if Instant::now() >= deadline {
             self.commit()?;
         }
@@ -395,6 +400,8 @@ impl<'a> Storing<'a> {
         self.counts = counted.unwrap_or(self.counts);
         self.committing = std::mem::take(&mut self.pending);
         self.deadline = None;
+        // Who is killed loses a third of what it did at most, so that it gets on even if it is killed again and again.
+        self.next_commit = Instant::now() + LONGEST_WAIT.min(self.began.elapsed() / 2);
         Ok(())
     }
 

@@ -22,10 +22,7 @@ pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter().peekable();
     match arguments.peek() {
         Some(first) if first == PROBE => return probe(),
-        Some(first) if first == helper::MAKE => {
-            println!("{}", helper::own_make());
-            return ExitCode::SUCCESS;
-        }
+        Some(first) if first == helper::MAKE => return print([helper::own_make()]),
         _ => {}
     }
     match try_enter(arguments) {
@@ -59,9 +56,13 @@ fn probe() -> ExitCode {
     let network = network::leave().err();
     let _ = set_no_new_privs(true);
     let files = files::restrict(&Orders::default()).err();
+    print(network.into_iter().chain(files))
+}
+
+fn print(lines: impl IntoIterator<Item = String>) -> ExitCode {
     let mut stdout = std::io::stdout();
-    for lack in network.into_iter().chain(files) {
-        if writeln!(stdout, "{lack}").is_err() {
+    for line in lines {
+        if writeln!(stdout, "{line}").is_err() {
             return ExitCode::FAILURE;
         }
     }

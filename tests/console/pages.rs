@@ -241,7 +241,8 @@ fn kind_of(link: &str) -> String {
 
 fn is_page(link: &str) -> bool {
     let path = link.split(['?', '#']).next().unwrap();
-    let is_file = path.ends_with(".csv") || path.ends_with("/xml") || path.ends_with("/source");
+    let files = [".csv", "/xml", "/source", "/file", "/text"];
+    let is_file = files.iter().any(|end| path.ends_with(end));
     path.starts_with('/') && !path.starts_with("/api/v1") && !is_file
 }
 

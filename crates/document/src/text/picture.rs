@@ -45,12 +45,15 @@ fn lists_an_image(list: &str) -> bool {
         let Some(ratio) = ratio.and_then(|ratio| ratio.parse::<f32>().ok()) else {
             return false;
         };
+        let pixels = |at: usize| columns.get(at).and_then(|count| count.parse::<u64>().ok());
+        let pixels = pixels(3).unwrap_or_default() * pixels(4).unwrap_or_default();
         let blank = match encoding {
-            "jpeg" | "jpx" => BLANK_PHOTOGRAPH,
+            "ccitt" | "jbig2" => BLANK_SCAN,
             _ => BLANK,
         };
-        // What is transparent is said of the image before it.
-        kind != "smask" && ratio >= blank
+        // What is transparent is said of the image before it. What is hardly compressed tells nothing.
+        let is_image = !matches!(kind, "smask" | "mask") && pixels >= LARGE;
+        is_image && (blank..NOT_COMPRESSED).contains(&ratio)
     })
 }
 
@@ -109,10 +112,13 @@ fn next_image(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 const MOST_LISTED: usize = 16 * 1024;
 /// Titles and a rule.
 const LIST_HEAD: usize = 2;
-/// What is left of a blank image, in percent of its pixels: deflate leaves a thousandth, formats for scans still less.
-const BLANK: f32 = 0.3;
-/// JPEG leaves the end of each block.
-const BLANK_PHOTOGRAPH: f32 = 2.0;
+/// As many pixels a page has that can be read: of small images, what is left is mostly their head.
+const LARGE: u64 = 250_000;
+/// What is left of a blank image, in percent of its pixels: of JPEG the end of each block, of a run its length.
+const BLANK: f32 = 2.0;
+/// Formats for scans leave hardly anything.
+const BLANK_SCAN: f32 = 0.3;
+const NOT_COMPRESSED: f32 = 90.0;
 const MOST_BYTES: usize = 1024 * 1024;
 /// Compression leaves traces that nobody sees.
 const NOISE: u8 = 8;
@@ -135,7 +141,8 @@ mod tests {
         let white = "   1     0 image    1280  1632  gray    1   8  jpeg   no         1  0   151   148 25.1K 1.2%\n";
         let mask = "   1     1 smask    2550  3300  gray    1   8  image  yes        7  0   300   300 35.9K 0.4%\n";
         let letter = "   1     0 stencil    81    77  -       1   1  ccitt  no   [inline]     720   720    0B 0.0%\n";
-        for doubtful in [blank, white, mask, letter, "", "Syntax Error\n"] {
+        let dot = "   1     0 image       1     1  gray    1   8  image  no         4  0     1     1    9B 900%\n";
+        for doubtful in [blank, white, mask, letter, dot, "", "Syntax Error\n"] {
             assert!(!lists(doubtful), "{doubtful}");
         }
         assert!(lists(&format!("{blank}{white}{scan}")));

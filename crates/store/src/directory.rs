@@ -39,6 +39,8 @@ pub(crate) struct Directory {
     recent: Mutex<Vec<(PathBuf, Arc<OwnedFd>)>>,
     /// What was written since the last `sync`.
     unsynced: Mutex<Unsynced>,
+    /// Held by the one who syncs.
+    syncing: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -69,6 +71,7 @@ impl Directory {
             durability,
             recent: Mutex::default(),
             unsynced: Mutex::default(),
+            syncing: Mutex::default(),
         })
     }
 
@@ -241,6 +244,8 @@ impl Directory {
 
     /// Waits until all that was written since the last time has reached the disk.
     pub(crate) fn sync(&self) -> Result<(), Error> {
+        // Who finds nothing to do must not be faster than the one who does it.
+        let _turn = lock(&self.syncing);
         let unsynced = std::mem::take(&mut *lock(&self.unsynced));
         if self.durability == Durability::None || unsynced.directories.is_empty() {
             return Ok(());

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -90,16 +89,19 @@ impl NewFile {
         Ok(())
     }
 
-    /// Gives a nameless file a name, unless something has that name.
     fn link(&self, directory: &OwnedFd, name: &std::ffi::OsStr) -> Result<(), Errno> {
-        let open = format!("{OPEN_FILES}/{}", self.file.as_raw_fd());
-        rustix::fs::linkat(CWD, open, directory, name, AtFlags::SYMLINK_FOLLOW)
+        link(&self.file, directory, name)
     }
 }
 
-/// Whether nameless files can be given names.
-pub(crate) fn can_name() -> bool {
-    Path::new(OPEN_FILES).is_dir()
+/// Gives a nameless file a name, unless something has that name.
+pub(crate) fn link(
+    file: &impl AsRawFd,
+    directory: &OwnedFd,
+    name: &std::ffi::OsStr,
+) -> Result<(), Errno> {
+    let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+    rustix::fs::linkat(CWD, open, directory, name, AtFlags::SYMLINK_FOLLOW)
 }
 
 /// Gives a file another name, unless something has that name.

@@ -40,13 +40,14 @@ impl Temporary {
                 Err(Errno::NOENT | Errno::AGAIN | Errno::EXIST) => continue,
                 Err(errno) => return Err(error(errno.into())),
             };
+            let nameless = can_name(&directory).is_ok();
             return Ok(Self {
                 all,
                 base: base.try_clone().map_err(error)?,
                 name,
                 directory: Arc::new(directory),
                 next: AtomicU64::new(0),
-                nameless: AtomicBool::new(new_file::can_name()),
+                nameless: AtomicBool::new(nameless),
             });
         }
         Err(error(io::ErrorKind::ResourceBusy.into()))
@@ -121,6 +122,14 @@ fn claim(base: &OwnedFd) -> Result<(OwnedFd, OwnedFd, String), Errno> {
         return Err(Errno::NOENT);
     }
     Ok((all, directory, name))
+}
+
+/// Makes a nameless file and gives it a name. Not every file system lets one do both, and not every system has `/proc`.
+fn can_name(directory: &OwnedFd) -> Result<(), Errno> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+    let file = rustix::fs::openat(directory, ".", flags, Mode::RWXU)?;
+    new_file::link(&file, directory, "named".as_ref())?;
+    rustix::fs::unlinkat(directory, "named", AtFlags::empty())
 }
 
 fn random_name() -> Result<String, Errno> {

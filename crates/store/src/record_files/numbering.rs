@@ -114,9 +114,9 @@ fn path(directory: &str, start: u64, name: &str) -> String {
     }
 }
 
-/// In how many directories the files of a page may lie that was cut short.
+/// In how many directories the files may lie that no catalog knows yet.
 fn look_back(limit: u64) -> usize {
-    let directories = PAGE / limit + 2;
+    let directories = UNCOMMITTED / limit + 2;
     usize::try_from(directories).map_or(MOST_LOOK_BACK, |count| count.min(MOST_LOOK_BACK))
 }
 
@@ -132,6 +132,6 @@ fn is_record(name: &[u8]) -> bool {
 
 /// A repository that makes a directory for each record is no reason to hold them all in memory.
 const REMEMBERED: usize = 20_000;
-/// A page of records is rarely larger.
-const PAGE: u64 = 5_000;
-const MOST_LOOK_BACK: usize = 64;
+/// While as many records as are committed at once wait for that, as many again are written.
+const UNCOMMITTED: u64 = 11_000;
+const MOST_LOOK_BACK: usize = 128;

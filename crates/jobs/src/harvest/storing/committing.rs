@@ -55,13 +55,12 @@ impl Committer {
         }
     }
 
-    /// Hands a batch over, when the one before it is committed. Returns what was counted up to that.
-    pub(super) fn hand_over(&mut self, batch: Batch) -> anyhow::Result<Option<Counts>> {
-        let counts = self.wait()?;
+    /// Hands a batch over. The one before it was waited for.
+    pub(super) fn hand_over(&mut self, batch: Batch) -> anyhow::Result<()> {
         let sent = self.batches.send(batch);
         sent.ok().context("nobody commits any more")?;
         self.on_its_way = true;
-        Ok(counts)
+        Ok(())
     }
 
     /// Waits for the batch that is on its way, and returns what was counted up to it.

@@ -366,6 +366,8 @@ impl<'a> Storing<'a> {
 
     /// Has what is stored committed, and the pages that are complete.
     fn commit(&mut self) -> anyhow::Result<()> {
+        // WARC files must not get ahead of a batch that may have failed.
+        self.settle()?;
         if let Some(resources) = &mut self.resources
             && let Some(position) = resources.end_captures()?
         {
@@ -396,8 +398,7 @@ impl<'a> Storing<'a> {
             resume_state: self.checkpoint.text()?,
             quirks: serde_json::to_string(&self.quirks)?,
         };
-        let counted = self.committer.hand_over(batch)?;
-        self.counts = counted.unwrap_or(self.counts);
+        self.committer.hand_over(batch)?;
         self.committing = std::mem::take(&mut self.pending);
         self.deadline = None;
         // Who is killed loses a third of what it did at most, so that it gets on even if it is killed again and again.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_support::S3Server;
 
+use super::crashes::random;
 use super::crawl::{Crawl, Warc, date, many, pdf};
 use crate::command_line::{stderr, stdout};
 
@@ -172,15 +173,7 @@ fn killed_at_random_points_equals_undisturbed_in_a_bucket_too() {
     let began = Instant::now();
     undisturbed.garner(0, &arguments);
     let longest = u64::try_from(began.elapsed().as_micros()).unwrap();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let mut seed = now.as_nanos() as u64 | 1;
-    eprintln!("seed {seed}");
-    let mut random = move |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below.max(1)
-    };
+    let mut random = random();
 
     let stored = Stored::new();
     stored.crawl.write("a.warc.gz", &bytes);

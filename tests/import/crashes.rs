@@ -53,21 +53,26 @@ fn wait_for_files(crawl: &Crawl) {
     wait_until("the first documents are there", || documents.exists());
 }
 
+/// Gives numbers below others, from a seed that is printed.
+pub(super) fn random() -> impl FnMut(u64) -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let mut seed = now.as_nanos() as u64 | 1;
+    eprintln!("seed {seed}");
+    move |below| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below.max(1)
+    }
+}
+
 #[test]
 fn killed_at_random_points_equals_undisturbed() {
     let bytes = many(PAPERS).bytes;
     let began = Instant::now();
     let (counted, left) = undisturbed(&bytes);
     let longest = u64::try_from(began.elapsed().as_micros()).unwrap();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let mut seed = now.as_nanos() as u64 | 1;
-    eprintln!("seed {seed}");
-    let mut random = move |below: u64| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed % below.max(1)
-    };
+    let mut random = random();
 
     let crawl = with_archives(&bytes);
     let mut kills = 0;

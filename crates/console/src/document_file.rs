@@ -4,10 +4,12 @@
 //! type that was decided on and no other, and may do nothing if somebody opens it all the same.
 
 use axum::body::Body;
+use axum::extract::FromRequestParts;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
     ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
 };
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use catalog::DocumentEntry;
@@ -15,31 +17,48 @@ use jobs::{DocumentFiles, DocumentPart, Holdings};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::documents::document;
+use crate::extract::Path;
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 use crate::stream;
 
 /// What somebody asks for: a file of a document, or only its headers.
 pub(crate) struct Asked {
-    pub(crate) id: i64,
-    pub(crate) part: DocumentPart,
-    pub(crate) method: Method,
-    pub(crate) headers: HeaderMap,
+    id: i64,
+    method: Method,
+    headers: HeaderMap,
+}
+
+impl FromRequestParts<ConsoleState> for Asked {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &ConsoleState) -> Result<Self, Problem> {
+        let Path(id) = Path::from_request_parts(parts, state).await?;
+        Ok(Self {
+            id,
+            method: parts.method.clone(),
+            headers: parts.headers.clone(),
+        })
+    }
 }
 
 /// What is sent.
 type Sent = (StatusCode, HeaderMap, Body);
 
 /// The answer to what somebody asks for.
-pub(crate) async fn answer(state: &ConsoleState, asked: Asked) -> Result<Response, Problem> {
-    let Asked { id, part, .. } = asked;
+pub(crate) async fn answer(
+    state: &ConsoleState,
+    asked: Asked,
+    part: DocumentPart,
+) -> Result<Response, Problem> {
+    let id = asked.id;
     let known = document(state, id).await?;
     let turn = state.turn_to_download().await?;
     let files = state.clone();
     // Those who read from a store wait, and must not be dropped where that is not allowed.
     let opened = move |_: &Holdings| {
         let files = files.document_files()?;
-        asked.open(&files, &known, turn)
+        asked.open(&files, &known, part, turn)
     };
     let sent = state.blocking(opened).await??;
     let sent = sent.ok_or_else(|| gone(id, part))?;
@@ -52,15 +71,16 @@ impl Asked {
         &self,
         files: &DocumentFiles,
         document: &DocumentEntry,
+        part: DocumentPart,
         turn: OwnedSemaphorePermit,
     ) -> anyhow::Result<Option<Sent>> {
         let is_head = self.method == Method::HEAD;
         // Who may have it already is not sent anything before that is known.
         if is_head || self.headers.contains_key(IF_NONE_MATCH) {
-            let Some(size) = size(files, document, self.part)? else {
+            let Some(size) = size(files, document, part)? else {
                 return Ok(None);
             };
-            let headers = headers(document, self.part, size);
+            let headers = headers(document, part, size);
             if is_known(&self.headers, &headers[ETAG]) {
                 return Ok(Some((StatusCode::NOT_MODIFIED, headers, Body::empty())));
             }
@@ -68,10 +88,10 @@ impl Asked {
                 return Ok(Some((StatusCode::OK, headers, Body::empty())));
             }
         }
-        let reader = files.read(document, self.part)?;
-        let whole = reader.filter(|reader| is_whole(reader.length(), document, self.part));
+        let reader = files.read(document, part)?;
+        let whole = reader.filter(|reader| is_whole(reader.length(), document, part));
         Ok(whole.map(|reader| {
-            let headers = headers(document, self.part, reader.length());
+            let headers = headers(document, part, reader.length());
             (StatusCode::OK, headers, stream::of(reader, turn))
         }))
     }

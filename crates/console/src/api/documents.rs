@@ -1,7 +1,6 @@
 //! `/api/v1/documents`: the collection that imports fill, and what became of its documents elsewhere.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use catalog::{DocumentEntry, DocumentQuery, DocumentState, Judgement, Probability};
 use jobs::DocumentPart;
@@ -205,17 +204,9 @@ pub(crate) async fn show(
 pub(crate) async fn file(
     Viewer(_who): Viewer,
     State(state): State<ConsoleState>,
-    Path(id): Path<i64>,
-    method: Method,
-    headers: HeaderMap,
+    asked: Asked,
 ) -> Result<Response, Problem> {
-    let asked = Asked {
-        id,
-        part: DocumentPart::Document,
-        method,
-        headers,
-    };
-    answer(&state, asked).await
+    answer(&state, asked, DocumentPart::Document).await
 }
 
 /// The text of a document, if it is stored
@@ -227,17 +218,9 @@ pub(crate) async fn file(
 pub(crate) async fn text(
     Viewer(_who): Viewer,
     State(state): State<ConsoleState>,
-    Path(id): Path<i64>,
-    method: Method,
-    headers: HeaderMap,
+    asked: Asked,
 ) -> Result<Response, Problem> {
-    let asked = Asked {
-        id,
-        part: DocumentPart::Text,
-        method,
-        headers,
-    };
-    answer(&state, asked).await
+    answer(&state, asked, DocumentPart::Text).await
 }
 
 /// Says what became of documents in the search engine that ingests them

@@ -1,11 +1,9 @@
 //! `GET /documents/{id}/file` and `GET /documents/{id}/text`: a document, and its text, to be kept.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, Method};
 use jobs::DocumentPart;
 
 use crate::document_file::{Asked, answer};
-use crate::extract::Path;
 use crate::problem::Answer;
 use crate::state::ConsoleState;
 use crate::who::Viewer;
@@ -13,31 +11,15 @@ use crate::who::Viewer;
 pub(crate) async fn file(
     Viewer(_): Viewer,
     State(state): State<ConsoleState>,
-    Path(id): Path<i64>,
-    method: Method,
-    headers: HeaderMap,
+    asked: Asked,
 ) -> Answer {
-    let asked = Asked {
-        id,
-        part: DocumentPart::Document,
-        method,
-        headers,
-    };
-    answer(&state, asked).await
+    answer(&state, asked, DocumentPart::Document).await
 }
 
 pub(crate) async fn text(
     Viewer(_): Viewer,
     State(state): State<ConsoleState>,
-    Path(id): Path<i64>,
-    method: Method,
-    headers: HeaderMap,
+    asked: Asked,
 ) -> Answer {
-    let asked = Asked {
-        id,
-        part: DocumentPart::Text,
-        method,
-        headers,
-    };
-    answer(&state, asked).await
+    answer(&state, asked, DocumentPart::Text).await
 }

@@ -6,6 +6,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -67,6 +68,7 @@ fn the_environment_is_nearly_empty() {
 
 #[test]
 fn limits_are_in_force_before_the_program_begins() {
+    let directory = tempfile::tempdir().unwrap();
     let mut task = task(
         "/bin/sh",
         &[
@@ -80,6 +82,7 @@ fn limits_are_in_force_before_the_program_begins() {
         file_bytes: 1024 * 1024,
         open_files: 33,
     };
+    task.directory = Some(directory.path());
     let ended = run(task);
     let printed = String::from_utf8(ended.printed).unwrap();
     assert_eq!(printed, "512000\n7\n2048\n33\n0\n");
@@ -126,6 +129,26 @@ fn output_is_limited_and_its_beginning_is_kept() {
     let ended = run(task);
     assert_eq!(ended.end, End::TooMuchPrinted);
     assert!(ended.printed.starts_with(b"text\ntext\n"));
+    assert_eq!(ended.printed.len(), 1000);
+}
+
+#[test]
+fn who_prints_just_as_much_as_is_kept_is_not_stopped() {
+    let mut task = task("/usr/bin/head", &["-c", "1000", "/dev/zero"]);
+    task.output = Output::Kept(1000);
+    let ended = run(task);
+    assert_eq!(ended.end, End::Code(0));
+    assert_eq!(ended.printed.len(), 1000);
+}
+
+#[test]
+fn who_may_write_files_prints_no_more_than_is_kept_either() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut task = task("/usr/bin/head", &["-c", "3000", "/dev/zero"]);
+    task.directory = Some(directory.path());
+    task.output = Output::Kept(1000);
+    let ended = run(task);
+    assert_eq!(ended.end, End::TooMuchPrinted);
     assert_eq!(ended.printed.len(), 1000);
 }
 
@@ -200,6 +223,25 @@ fn there_is_no_network() {
 
     assert_eq!(ended.printed, b"", "{ended:?}");
     assert_eq!(ended.end, End::Code(1));
+}
+
+#[test]
+fn root_has_no_powers() {
+    let directory = tempfile::tempdir().unwrap();
+    let own = directory.path().join("own");
+    std::fs::write(&own, "").unwrap();
+    if std::os::unix::fs::chown(&own, Some(1), None).is_err() {
+        eprintln!("not tested, because this is not root");
+        return;
+    }
+    std::os::unix::fs::chown(&own, Some(0), None).unwrap();
+    let mut task = task("/bin/chown", &["1", "own"]);
+    task.directory = Some(directory.path());
+
+    let ended = run(task);
+
+    assert_eq!(ended.end, End::Code(1), "{ended:?}");
+    assert_eq!(own.metadata().unwrap().uid(), 0);
 }
 
 #[test]

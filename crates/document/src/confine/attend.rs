@@ -29,12 +29,11 @@ impl Group {
         }
     }
 
-    /// Takes what the process prints until it ends or must be stopped; tells whether its time was over.
+    /// Takes what the process complains of until it ends or must be stopped; tells whether its time was over.
     ///
-    /// Ending is seen through the process, not through its pipes: something it left behind may hold those open.
+    /// Ending is seen through the process, not through its pipe: something it left behind may hold that open.
     pub(super) fn attend(
         &self,
-        stdout: &mut Pipe,
         stderr: &mut Pipe,
         wall: Duration,
         stop: Option<&AtomicBool>,
@@ -47,12 +46,11 @@ impl Group {
                 return Ok(true);
             }
             let a_while = stop.map_or(left, |_| left.min(A_MOMENT));
-            if wait_for_news(&process, [&*stdout, &*stderr], a_while)? {
+            if wait_for_news(&process, stderr, a_while)? {
                 return Ok(false);
             }
-            stdout.read_some()?;
             stderr.read_some()?;
-            if stdout.is_full() || stderr.is_full() {
+            if stderr.is_full() {
                 return Ok(false);
             }
         }
@@ -75,10 +73,10 @@ impl Drop for Group {
     }
 }
 
-/// Sleeps until the process has ended, a pipe has news or the time is over; tells whether the process has ended.
-fn wait_for_news(process: &OwnedFd, pipes: [&Pipe; 2], left: Duration) -> io::Result<bool> {
+/// Sleeps until the process has ended, the pipe has news or the time is over; tells whether the process has ended.
+fn wait_for_news(process: &OwnedFd, pipe: &Pipe, left: Duration) -> io::Result<bool> {
     let mut watched = vec![PollFd::new(process, PollFlags::IN)];
-    let open = pipes.iter().filter_map(|pipe| pipe.source());
+    let open = pipe.source();
     watched.extend(open.map(|source| PollFd::new(source, PollFlags::IN)));
     let left = Timespec::try_from(left).map_err(io::Error::other)?;
     match poll(&mut watched, Some(&left)) {

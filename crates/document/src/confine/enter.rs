@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
 };
-use rustix::thread::set_no_new_privs;
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 
 use super::limits::{Limits, Orders};
 use super::{files, helper, network};
@@ -39,6 +39,7 @@ fn try_enter(
 ) -> Result<std::convert::Infallible, Refusal> {
     let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
     if orders.limits.is_some() {
+        give_up_powers()?;
         // What is not to be had is told by `probe`, once, and not by every one of a million processes.
         let _ = network::leave();
     }
@@ -67,6 +68,17 @@ fn print(lines: impl IntoIterator<Item = String>) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Gives up what root may do beyond others. What it becomes does not get that back, for new privileges are forbidden.
+fn give_up_powers() -> Result<(), Refusal> {
+    let none = CapabilitySet::empty();
+    let nothing = CapabilitySets {
+        effective: none,
+        permitted: none,
+        inheritable: none,
+    };
+    set_capabilities(None, nothing).map_err(|error| Refusal::of("the powers of root", error))
 }
 
 /// Asks to be killed when the parent ends. Changes of rights take that back, so it comes after them.

@@ -7,8 +7,8 @@
 //! `garner-confine` lies beside it, that is started instead: it does the same and is there sooner.
 //!
 //! Limits on memory, processor time, file sizes, open files and processes, no new privileges and the death with the parent
-//! are always there. A network of its own without any device, and a file system in which it may read what programs need and
-//! write in its own directory alone (Landlock), are there where the system allows them; [`Confiner::lacks`] says where not.
+//! are always there. No sockets (seccomp), and a file system in which it may read what programs need and write in its own
+//! directory alone (Landlock), are there where the system allows them; [`Confiner::lacks`] says where not.
 
 mod attend;
 mod enter;
@@ -17,6 +17,7 @@ mod helper;
 mod limits;
 mod network;
 mod pipe;
+mod printed;
 mod run;
 
 pub use enter::enter;

@@ -6,19 +6,16 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-/// Keeps the first bytes that come, up to a limit.
+/// Keeps the first bytes that come, up to a limit. What comes behind it is thrown away, so that the writer can go on.
 pub(super) struct Pipe {
     source: Option<File>,
     pub(super) kept: Vec<u8>,
     limit: usize,
-    pub(super) overflowed: bool,
-    /// Whether what comes behind the limit is read and thrown away, so that the writer can go on.
-    goes_on: bool,
     seen: u64,
 }
 
 impl Pipe {
-    pub(super) fn new(end: Option<OwnedFd>, limit: usize, goes_on: bool) -> io::Result<Self> {
+    pub(super) fn new(end: Option<OwnedFd>, limit: usize) -> io::Result<Self> {
         let source = end.map(File::from);
         if let Some(source) = &source {
             fcntl_setfl(source, fcntl_getfl(source)? | OFlags::NONBLOCK)?;
@@ -27,8 +24,6 @@ impl Pipe {
             source,
             kept: Vec::new(),
             limit,
-            overflowed: false,
-            goes_on,
             seen: 0,
         })
     }
@@ -39,7 +34,7 @@ impl Pipe {
 
     /// Whether the writer has to be stopped.
     pub(super) fn is_full(&self) -> bool {
-        self.overflowed && (!self.goes_on || self.seen > MOST_SEEN)
+        self.seen > MOST_SEEN
     }
 
     /// Reads once, if there is something; tells whether there was.
@@ -65,14 +60,13 @@ impl Pipe {
 
     /// Reads what is there when nobody writes any more. Stops at the limit all the same.
     pub(super) fn drain(&mut self) -> io::Result<()> {
-        while !self.overflowed && self.read_some()? {}
+        while !self.is_full() && self.read_some()? {}
         Ok(())
     }
 
     fn keep(&mut self, bytes: &[u8]) {
         self.seen += bytes.len() as u64;
         let room = self.limit - self.kept.len();
-        self.overflowed |= bytes.len() > room;
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 }

@@ -14,6 +14,7 @@ use super::enter;
 use super::helper;
 use super::limits::{Limits, Orders};
 use super::pipe::Pipe;
+use super::printed::Printed;
 
 /// Knows how this program executes itself to become another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +49,7 @@ pub struct Task<'a> {
 /// Where standard output goes.
 #[derive(Debug)]
 pub enum Output {
-    /// Into memory, up to so many bytes; who prints more is stopped.
+    /// Into memory, up to so many bytes; who prints more is stopped. Who may write files is stopped at the limit on those.
     Kept(usize),
     /// Into a file, up to the limit on files.
     File(File),
@@ -137,44 +138,53 @@ impl Confiner {
 
     /// Runs a program to its end, which it finds when its limits do.
     pub fn run(&self, task: Task<'_>) -> io::Result<Ended> {
-        let (kept, goes_on) = match &task.output {
-            Output::Kept(bytes) => (*bytes, false),
-            Output::File(_) | Output::Ignored => (0, true),
+        let mut command = self.command(&task);
+        let (stdout, printed) = match task.output {
+            Output::Kept(most) => {
+                let printed = Printed::new(most)?;
+                (printed.writer()?.into(), Some(printed))
+            }
+            Output::File(file) => (file.into(), None),
+            Output::Ignored => (Stdio::null(), None),
         };
-        let mut child = self
-            .command(task.directory, &task)
-            .spawn_with(task.input, task.output)?;
-        let stdout = child.stdout.take().map(Into::into);
+        let stdin = task.input.map_or_else(Stdio::null, Stdio::from);
+        let mut child = command.stdin(stdin).stdout(stdout).spawn()?;
         let stderr = child.stderr.take().map(Into::into);
         let mut group = Group::new(child);
-        let mut stdout = Pipe::new(stdout, kept, goes_on)?;
-        let mut stderr = Pipe::new(stderr, COMPLAINTS_BYTES, true)?;
+        let mut stderr = Pipe::new(stderr, COMPLAINTS_BYTES)?;
 
-        let time_over = group.attend(&mut stdout, &mut stderr, task.wall, task.stop)?;
+        let time_over = group.attend(&mut stderr, task.wall, task.stop)?;
         let status = group.end()?;
-        // What it printed before its end may still be in the pipes.
-        stdout.drain()?;
+        // What it complained of before its end may still be in the pipe.
         stderr.drain()?;
 
         let complaints = String::from_utf8_lossy(&stderr.kept).into_owned();
-        let end = match () {
-            () if stdout.is_full() || stderr.is_full() => End::TooMuchPrinted,
-            () if time_over => End::TimeOver,
-            () => end_of(status, &complaints),
-        };
-        Ok(Ended {
-            end,
-            printed: stdout.kept,
+        let mut ended = Ended {
+            end: match () {
+                () if stderr.is_full() => End::TooMuchPrinted,
+                () if time_over => End::TimeOver,
+                () => end_of(status, &complaints),
+            },
+            printed: Vec::new(),
             complaints,
-        })
+        };
+        if let Some(printed) = printed {
+            let (printed, is_part) = printed.read(ended.end)?;
+            ended.printed = printed;
+            if is_part {
+                ended.end = End::TooMuchPrinted;
+            }
+        }
+        Ok(ended)
     }
 
-    fn command(&self, directory: Option<&Path>, task: &Task<'_>) -> Line {
+    /// The command but for its input and output.
+    fn command(&self, task: &Task<'_>) -> Command {
         let named = task.program.as_os_str().to_owned();
         let orders = Orders {
             parent: own_number(),
-            limits: Some(task.limits.clone()),
-            directory: directory.map(Path::to_owned),
+            limits: Some(task.limits()),
+            directory: task.directory.map(Path::to_owned),
             command: [named]
                 .into_iter()
                 .chain(task.arguments.iter().cloned())
@@ -187,29 +197,21 @@ impl Confiner {
             .env_clear()
             .envs(ENVIRONMENT)
             .envs(task.environment.iter().map(|(name, value)| (name, value)))
-            .current_dir(directory.unwrap_or(Path::new("/")))
+            .current_dir(task.directory.unwrap_or(Path::new("/")))
             .process_group(0)
             .stderr(Stdio::piped());
-        Line(command)
+        command
     }
 }
 
-/// A command that is complete but for its input and output.
-struct Line(Command);
-
-impl Line {
-    fn spawn_with(
-        mut self,
-        input: Option<File>,
-        output: Output,
-    ) -> io::Result<std::process::Child> {
-        let stdin = input.map_or_else(Stdio::null, Stdio::from);
-        let stdout = match output {
-            Output::Kept(_) => Stdio::piped(),
-            Output::File(file) => file.into(),
-            Output::Ignored => Stdio::null(),
-        };
-        self.0.stdin(stdin).stdout(stdout).spawn()
+impl Task<'_> {
+    /// Who writes no files is stopped where as much is printed as is kept.
+    fn limits(&self) -> Limits {
+        let mut limits = self.limits.clone();
+        if let (Output::Kept(most), None) = (&self.output, self.directory) {
+            limits.file_bytes = limits.file_bytes.min(*most as u64);
+        }
+        limits
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -96,12 +96,18 @@ impl NewFile {
 
 /// Gives a nameless file a name, unless something has that name.
 pub(crate) fn link(
-    file: &impl AsRawFd,
+    file: &(impl AsFd + AsRawFd),
     directory: &OwnedFd,
     name: &std::ffi::OsStr,
 ) -> Result<(), Errno> {
-    let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
-    rustix::fs::linkat(CWD, open, directory, name, AtFlags::SYMLINK_FOLLOW)
+    match rustix::fs::linkat(file, c"", directory, name, AtFlags::EMPTY_PATH) {
+        // Before Linux 6.10 only root may do that.
+        Err(Errno::NOENT) => {
+            let open = format!("{OPEN_FILES}/{}", file.as_raw_fd());
+            rustix::fs::linkat(CWD, open, directory, name, AtFlags::SYMLINK_FOLLOW)
+        }
+        linked => linked,
+    }
 }
 
 /// Gives a file another name, unless something has that name.

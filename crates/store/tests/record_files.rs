@@ -232,10 +232,10 @@ fn leftovers_of_killed_runs_are_removed_and_those_of_living_ones_are_not() {
     let living = open(&base, 10);
     assert!(!dead.exists());
 
-    let file = living.create().unwrap();
+    let file = living.fill("oai:a:9", b"").unwrap();
     let other = open(&base, 10);
     living.place(file, "oai:x:1", None).unwrap();
-    drop(living.create().unwrap());
+    drop(living.fill("oai:a:9", b"").unwrap());
     drop((living, other));
 
     assert_eq!(files_below(base.path()).len(), 1);

@@ -77,18 +77,19 @@ impl RecordFiles {
         known: Option<&str>,
         xml: &[u8],
     ) -> Result<String, Error> {
-        let mut file = self.create()?;
-        file.write_all(xml)
-            .map_err(|error| self.error("written", identifier, error))?;
+        let file = self.fill(identifier, xml)?;
         self.place(file, identifier, known)
     }
 
-    /// Makes a file to be filled and then placed.
-    pub fn create(&self) -> Result<NewFile, Error> {
-        self.directory.create()
+    /// Writes the file of a record that is to be placed later. Unlike placing, that may be done by several threads at once.
+    pub fn fill(&self, identifier: &str, xml: &[u8]) -> Result<NewFile, Error> {
+        let mut file = self.directory.create()?;
+        file.write_all(xml)
+            .map_err(|error| self.error("written", identifier, error))?;
+        Ok(file)
     }
 
-    /// Puts a file that was filled at the path of a record, as `write` does.
+    /// Puts a file that was filled at the path of its record, as `write` does.
     pub fn place(
         &self,
         file: NewFile,

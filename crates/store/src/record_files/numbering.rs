@@ -24,6 +24,8 @@ struct Filling {
     starts: VecDeque<u64>,
     /// How many files the last one has.
     files: u64,
+    /// The last one that had files before this process wrote any.
+    inherited: Option<u64>,
 }
 
 impl Numbering {
@@ -51,7 +53,8 @@ impl Numbering {
         let filling = self.directories.entry(directory.to_owned()).or_default();
         // A file of this name was written for this very record, by a run that was killed before it was
         // catalogued.
-        for start in filling.starts.iter().rev().take(look_back(self.limit)) {
+        let last = filling.starts.iter().rev().take(look_back(self.limit));
+        for start in last.filter(|start| filling.inherited >= Some(**start)) {
             let path = path(directory, *start, name);
             if base.kind(Path::new(&path))?.is_some() {
                 return Ok(path);
@@ -86,6 +89,7 @@ impl Filling {
         Ok(Self {
             starts: starts.split_off(old).into(),
             files,
+            inherited: (last > 0 || files > 0).then_some(last),
         })
     }
 

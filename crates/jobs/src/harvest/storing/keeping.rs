@@ -3,14 +3,14 @@
 use catalog::{Known, RecordRow, Validation};
 use harvester::Header;
 use harvester::unpack::{self, Resource};
-use store::RecordFiles;
+use store::{NewFile, RecordFiles};
 
 use super::Storing;
 use crate::harvest::resources::Missing;
 use crate::harvest::{Deleted, digest, now};
 
 impl Storing<'_> {
-    /// Keeps a record: its resources, its file, its row.
+    /// Keeps a record: its resources, its file, its row. The file may have been written already.
     pub(super) fn keep(
         &mut self,
         slice: usize,
@@ -18,17 +18,18 @@ impl Storing<'_> {
         before: Option<&Known>,
         xml: &[u8],
         validation: Validation,
+        filled: Option<NewFile>,
     ) -> anyhow::Result<RecordRow> {
         let mut row = row(header, validation);
         let Some(resources) = &mut self.resources else {
-            self.write(header, before, xml, &mut row)?;
+            self.write(header, before, xml, filled, &mut row)?;
             return Ok(row);
         };
         let found = match unpack::resources(xml) {
             Ok(found) => found,
             Err(error) => {
                 self.pages[slice].lose(Some(&header.identifier), error.to_string());
-                self.write(header, before, xml, &mut row)?;
+                self.write(header, before, xml, None, &mut row)?;
                 return Ok(row);
             }
         };
@@ -45,7 +46,7 @@ impl Storing<'_> {
         // What this harvest has written already is there, also where everything is written anew.
         let is_there = |before: &Known| !self.checkpoint.anew || before.run == self.run;
         if before.is_some_and(|before| is_unchanged(before, &row) && is_there(before)) {
-            self.write(header, before, &xml, &mut row)?;
+            self.write(header, before, &xml, None, &mut row)?;
             return Ok(row);
         }
         for url in urls_before(&self.files, before) {
@@ -64,7 +65,7 @@ impl Storing<'_> {
                 Err(Missing::Fatal(error)) => return Err(error),
             }
         }
-        self.write(header, before, &xml, &mut row)?;
+        self.write(header, before, &xml, None, &mut row)?;
         if !complete {
             // When it comes again it is not taken for one of which everything is there.
             row.sha256 = None;
@@ -78,6 +79,7 @@ impl Storing<'_> {
         header: &Header,
         before: Option<&Known>,
         xml: &[u8],
+        filled: Option<NewFile>,
         row: &mut RecordRow,
     ) -> anyhow::Result<()> {
         let digest = row.sha256.get_or_insert_with(|| digest::of_record(xml));
@@ -96,7 +98,11 @@ impl Storing<'_> {
                 return Ok(());
             }
         }
-        row.file = Some(self.files.write(&header.identifier, file, xml)?);
+        let filled = match filled {
+            Some(filled) => filled,
+            None => self.files.fill(&header.identifier, xml)?,
+        };
+        row.file = Some(self.files.place(filled, &header.identifier, file)?);
         Ok(())
     }
 

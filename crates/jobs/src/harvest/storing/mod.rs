@@ -1,6 +1,7 @@
 //! Stores what was read: record by record into files, page by page into the catalog.
 
 mod committing;
+mod filling;
 mod keeping;
 mod page;
 
@@ -14,9 +15,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use catalog::{Counts, Known, RecordQuery, RecordRow, Validation, Warning};
 use harvester::{Header, LeftOut, PageEnd, Quirks, Record, Traffic};
-use store::RecordFiles;
+use store::{NewFile, RecordFiles};
 
 use self::committing::{Batch, Committer, Ledger};
+use self::filling::Filled;
 use self::keeping::{knowledge, skipped};
 use self::page::Page;
 use super::Progress;
@@ -299,48 +301,93 @@ impl<'a> Storing<'a> {
             .collect();
         let catalog = self.work.holdings.catalog();
         let (id, prefix) = (self.work.repository.id, &self.work.order.metadata_prefix);
-        let mut known = self
+        let known = self
             .work
             .holdings
             .wait(catalog.known(id, prefix, &identifiers))?;
-        for Waiting {
+        let new: Vec<_> = waiting
+            .iter()
+            .map(|waiting| self.new_content(waiting, &known))
+            .collect();
+        let contents = waiting.iter().zip(&new);
+        let contents = contents
+            .filter_map(|(waiting, xml)| Some((&*waiting.header.identifier, (*xml)?)))
+            .collect();
+        let files = Arc::clone(&self.files);
+        std::thread::scope(|scope| {
+            let mut filled = Filled::begin(scope, files, contents);
+            for (waiting, new) in waiting.iter().zip(&new) {
+                let file = new.map(|_| filled.next()).transpose()?;
+                self.store_one(waiting, known.get(&waiting.header.identifier), file)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// What will be the file of a record that nothing is known of. Those with resources have other files to be written
+    /// first.
+    fn new_content<'w>(
+        &self,
+        waiting: &'w Waiting,
+        known: &HashMap<String, Known>,
+    ) -> Option<&'w [u8]> {
+        let Waiting {
+            header, treated, ..
+        } = waiting;
+        let Treated::Kept { xml, .. } = treated else {
+            return None;
+        };
+        let identifier = &header.identifier;
+        let is_known = known.contains_key(identifier)
+            || self.pending.contains_key(identifier)
+            || self.committing.contains_key(identifier);
+        let is_plain = self.resources.is_none() && !header.deleted;
+        (is_plain && !is_known).then_some(xml)
+    }
+
+    /// Stores one record, whose file may have been written already.
+    fn store_one(
+        &mut self,
+        waiting: &Waiting,
+        known: Option<&Known>,
+        file: Option<NewFile>,
+    ) -> anyhow::Result<()> {
+        let Waiting {
             slice,
             header,
             treated,
-        } in waiting
-        {
-            let identifier = &header.identifier;
-            let uncommitted = self.pending.get(identifier);
-            let uncommitted = uncommitted.or_else(|| self.committing.get(identifier));
-            let before = match uncommitted {
-                Some(uncommitted) => uncommitted.clone(),
-                None => known.remove(identifier),
-            };
-            let before = before.as_ref();
-            self.may_write()?;
-            match treated {
-                Treated::Kept { .. } if header.deleted => {
-                    let row = self.delete(&header, before)?;
-                    self.put(row);
-                }
-                Treated::Kept { xml, repairs, .. } => {
-                    let validation = match repairs.is_empty() {
-                        true => Validation::Ok,
-                        false => Validation::Repaired,
-                    };
-                    let row = self.keep(slice, &header, before, &xml, validation)?;
-                    self.put(row);
-                }
-                Treated::Invalid(_) => self.put(skipped(&header, before)),
-                Treated::Filtered => self.drop_record(&header, before)?,
-                Treated::Gone => {
-                    if let Some(before) = before.filter(|before| !before.deleted) {
-                        let row = self.delete(&header, Some(before))?;
-                        self.put(RecordRow {
-                            datestamp: before.datestamp,
-                            ..row
-                        });
-                    }
+        } = waiting;
+        let identifier = &header.identifier;
+        let uncommitted = self.pending.get(identifier);
+        let uncommitted = uncommitted.or_else(|| self.committing.get(identifier));
+        let before = match uncommitted {
+            Some(uncommitted) => uncommitted.clone(),
+            None => known.cloned(),
+        };
+        let before = before.as_ref();
+        self.may_write()?;
+        match treated {
+            Treated::Kept { .. } if header.deleted => {
+                let row = self.delete(header, before)?;
+                self.put(row);
+            }
+            Treated::Kept { xml, repairs, .. } => {
+                let validation = match repairs.is_empty() {
+                    true => Validation::Ok,
+                    false => Validation::Repaired,
+                };
+                let row = self.keep(*slice, header, before, xml, validation, file)?;
+                self.put(row);
+            }
+            Treated::Invalid(_) => self.put(skipped(header, before)),
+            Treated::Filtered => self.drop_record(header, before)?,
+            Treated::Gone => {
+                if let Some(before) = before.filter(|before| !before.deleted) {
+                    let row = self.delete(header, Some(before))?;
+                    self.put(RecordRow {
+                        datestamp: before.datestamp,
+                        ..row
+                    });
                 }
             }
         }

@@ -3,7 +3,7 @@
 import harvest_mirror
 import plot
 from client import Client, COUNTED
-from harvest_programs import CURL, PERL, PYTHON, SICKLE, SLOW, STORE, STREAM, Programs
+from harvest_programs import CURL, PERL, PYTHON, SICKLE, SLOW, STORE, STREAM, XMLLINT, Programs
 from harvest_sources import NGINX, Provider, StaticPages, check_tool
 from program import BenchError, median
 from sites import FlatSite
@@ -28,7 +28,7 @@ def measure_section(bench):
 
 
 def check(parser):
-    for tool, where in ((NGINX, "test"), (PERL, "bench"), ("time", "bench")):
+    for tool, where in ((NGINX, "test"), (XMLLINT, "test"), (PERL, "bench"), ("time", "bench")):
         check_tool(parser, tool, "harvest", where)
     if not PYTHON.exists():
         parser.error(f"{PYTHON} is needed for the section `harvest`; `scripts/setup test` makes it")
@@ -91,7 +91,7 @@ def _summarise(bench, rows):
 
 def _compare_streams(bench, title, own):
     for program in own:
-        if program in (STREAM, STORE, CURL):
+        if program in (STREAM, STORE, CURL, XMLLINT):
             continue
         ours, theirs = own[STREAM]["items_per_cpu_s"], own[program]["items_per_cpu_s"]
         target = FASTER_THAN_SICKLE if program == SICKLE else None
@@ -100,6 +100,10 @@ def _compare_streams(bench, title, own):
     ours, theirs = own[STREAM]["wall_s"], own[CURL]["wall_s"]
     bench.compare("harvest", f"{title}: wall time against curl", f"{ours:.3f} s", f"{theirs:.3f} s", ours / theirs,
                   f"≤ {AGAINST_CURL}", at_most=AGAINST_CURL)
+    if XMLLINT in own:
+        ours, theirs = own[STREAM]["wall_s"], own[XMLLINT]["wall_s"]
+        bench.compare("harvest", f"{title}: wall time against xmllint, which reads the pages from the disk", f"{ours:.3f} s", f"{theirs:.3f} s",
+                      ours / theirs)
 
 
 def _compare_store(bench, title, own):

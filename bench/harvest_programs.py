@@ -5,6 +5,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from harvest_sources import StaticPages
 from program import COMMAND_SECONDS, BenchError
 
 HERE = Path(__file__).resolve().parent
@@ -12,6 +13,8 @@ PYTHON = HERE.parent / ".venv/bin/python"
 
 STREAM, STORE = "garner records", "garner harvest"
 SICKLE, SCYTHE, PERL, CURL = "sickle", "oaipmh-scythe", "oai_pmh", "curl"
+# Reads the pages from the disk and says whether they are well-formed: what a parser in C takes for its part of the work.
+XMLLINT = "xmllint"
 # It takes a minute where others take a second, so it runs once.
 SLOW = (PERL,)
 
@@ -35,6 +38,9 @@ class Programs:
             PERL: ["oai_pmh", "-X", verb, "--metadataPrefix", "oai_dc", url],
             CURL: ["curl", "-q", "-sS", "--fail", "--max-time", "600", "-w", "%{size_download}\n", "--config", str(folder / "curl")],
         }
+        if isinstance(source, StaticPages):
+            pages = sorted(str(page) for page in source.files.glob(f"{verb}-*"))
+            self.commands[XMLLINT] = ["xmllint", "--stream", "--noout", *pages]
         if verb == "ListIdentifiers":
             del self.commands[STORE]
 
@@ -42,7 +48,7 @@ class Programs:
         """One run from an empty directory, checked for completeness, as wall and processor time."""
         figures = timed(self._command(name), self.output)
         found = self._count(name)
-        if found != self.expected[name == CURL]:
+        if name != XMLLINT and found != self.expected[name == CURL]:
             raise BenchError(f"{name}: {found:,} came from {self.source.base_url}, {self.expected[name == CURL]:,} expected")
         return figures
 

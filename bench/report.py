@@ -29,7 +29,8 @@ ABOUT = {
                "pages that were made before: 20,000 records of oai_dc at 500 a page, and 200,000 identifiers. `garner records` goes through "
                "a list and prints a line for each item, `garner harvest` checks and stores each record as a file and in the catalog. sickle "
                "and oaipmh-scythe go through the same list in Python, oai_pmh of HTTP::OAI prints it (one round, because it takes so long), "
-               "and curl fetches the same pages, one after the other over one connection. Processor time is that of the harvester alone. The "
+               "and curl fetches the same pages, one after the other over one connection. xmllint only says whether the same pages, read from "
+               "the disk, are well-formed. Processor time is that of the harvester alone. The "
                "mirror is the site of the section papers, its files by value, written to disk; each round of the update begins with what the "
                "complete harvest or crawl left, and every copy is compared byte by byte.",
     "manager": "`garner up` with schedules for 1,000 repositories of five records each, sent by nginx, of which ten are due every second: the "

@@ -16,8 +16,14 @@ use crate::holdings::plain_name;
 /// Where resources go.
 pub(super) struct Resources<'a> {
     repository: &'a Repository,
-    mirror: Option<Arc<Mirror>>,
+    bodies: Bodies,
     warc: Option<Writer>,
+}
+
+/// Where bytes wait until they get their place: in the file system of the mirror, or in memory as long as they are few.
+#[derive(Debug, Clone)]
+pub(super) struct Bodies {
+    mirror: Option<Arc<Mirror>>,
     limit: u64,
 }
 
@@ -57,20 +63,27 @@ impl<'a> Resources<'a> {
         let warc = |directory: &Path| Writer::open(directory, settings(), committed);
         Ok(Some(Self {
             repository,
-            mirror: order.unpack.as_deref().map(mirror).transpose()?,
+            bodies: Bodies {
+                mirror: order.unpack.as_deref().map(mirror).transpose()?,
+                limit: order.resource_limit,
+            },
             warc: order.warc.as_deref().map(warc).transpose()?,
-            limit: order.resource_limit,
         }))
     }
 
-    /// Keeps one resource: its bytes from the record, or from where the record says they are.
-    pub(super) fn keep(&mut self, resource: &Resource<'_>) -> Result<(), Missing> {
+    /// Keeps one resource: its bytes from the record, or from where the record says they are. The former may have been
+    /// written already.
+    pub(super) fn keep(
+        &mut self,
+        resource: &Resource<'_>,
+        body: Option<Result<NewBody, Missing>>,
+    ) -> Result<(), Missing> {
         if !is_url(&resource.url) {
             let reason = format!("`{}` is not a URL, so it has no place", resource.url);
             return Err(Missing::Lost(reason));
         }
-        let by_value = match &resource.value {
-            Some(_) => self.keep_value(resource),
+        let by_value = match body.or_else(|| self.bodies.of_value(resource)) {
+            Some(body) => body.and_then(|body| self.keep_value(resource, body)),
             None => Err(Missing::Lost("it is not in the record".to_owned())),
         };
         match (by_value, &resource.reference) {
@@ -81,7 +94,7 @@ impl<'a> Resources<'a> {
 
     /// Removes what a URL had in the mirror. WARC files are never taken back.
     pub(super) fn remove(&self, url: &str) -> anyhow::Result<()> {
-        if let Some(mirror) = self.mirror.as_ref().filter(|_| is_url(url)) {
+        if let Some(mirror) = self.bodies.mirror.as_ref().filter(|_| is_url(url)) {
             mirror.remove(url)?;
         }
         Ok(())
@@ -89,7 +102,12 @@ impl<'a> Resources<'a> {
 
     /// The mirror, for whoever syncs it.
     pub(super) fn mirror(&self) -> Option<Arc<Mirror>> {
-        self.mirror.clone()
+        self.bodies.mirror.clone()
+    }
+
+    /// For whoever writes bytes before they get their place.
+    pub(super) fn bodies(&self) -> Bodies {
+        self.bodies.clone()
     }
 
     /// Waits until all captures are safe on the disk; returns how far the WARC files are.
@@ -108,13 +126,7 @@ impl<'a> Resources<'a> {
         Ok(())
     }
 
-    fn keep_value(&mut self, resource: &Resource<'_>) -> Result<(), Missing> {
-        let mut body = self.body()?;
-        let copied = resource.copy_to(&mut body, self.limit);
-        copied.map_err(|error| match error {
-            unpack::Error::Output { .. } => Missing::Fatal(error.into()),
-            error => Missing::Lost(error.to_string()),
-        })?;
+    fn keep_value(&mut self, resource: &Resource<'_>, body: NewBody) -> Result<(), Missing> {
         let http = resource.http.as_ref();
         let http = http.map(|http| (http.status, http.fields.as_slice()));
         self.place(body, resource, http)
@@ -148,10 +160,10 @@ impl<'a> Resources<'a> {
             }
             Err(error) => return Err(lost(error.to_string())),
         };
-        let mut body = self.body()?;
+        let mut body = self.bodies.empty()?;
         let mut checked = resource.checked(&mut body);
         let mut block = vec![0; BLOCK];
-        let mut left = self.limit;
+        let mut left = self.bodies.limit;
         loop {
             let length = match download.read(&mut block) {
                 Ok(0) => break,
@@ -162,9 +174,12 @@ impl<'a> Resources<'a> {
                 }
                 Err(error) => return Err(Broken::Off(format!("{reference} breaks off: {error}"))),
             };
-            left = left
-                .checked_sub(length as u64)
-                .ok_or_else(|| lost(format!("{reference} is longer than {} bytes", self.limit)))?;
+            left = left.checked_sub(length as u64).ok_or_else(|| {
+                lost(format!(
+                    "{reference} is longer than {} bytes",
+                    self.bodies.limit
+                ))
+            })?;
             checked.write_all(&block[..length]).map_err(unwritable)?;
         }
         checked.finish().map_err(|error| lost(error.to_string()))?;
@@ -175,16 +190,6 @@ impl<'a> Resources<'a> {
     /// What breaks off because it was asked to is not lost: it is asked for again when the harvest goes on.
     fn is_stopped(&self) -> bool {
         self.repository.client().options().stop.is_set()
-    }
-
-    fn body(&self) -> Result<NewBody, Missing> {
-        match &self.mirror {
-            Some(mirror) => match mirror.create() {
-                Ok(file) => Ok(NewBody::Mirrored(file)),
-                Err(error) => Err(Missing::Fatal(error.into())),
-            },
-            None => Ok(NewBody::Spooled(tempfile::SpooledTempFile::new(SPOOLED))),
-        }
     }
 
     /// Puts the bytes where they belong.
@@ -206,7 +211,7 @@ impl<'a> Resources<'a> {
             warc.write(&capture, &mut body)
                 .map_err(|error| Missing::Fatal(error.into()))?;
         }
-        let (Some(mirror), NewBody::Mirrored(file)) = (&self.mirror, body) else {
+        let (Some(mirror), NewBody::Mirrored(file)) = (&self.bodies.mirror, body) else {
             return Ok(());
         };
         let modified = resource.modified.or_else(|| last_modified(http));
@@ -216,6 +221,31 @@ impl<'a> Resources<'a> {
                 Err(Missing::Lost(error.to_string()))
             }
             Err(error) => Err(Missing::Fatal(error.into())),
+        }
+    }
+}
+
+impl Bodies {
+    /// The bytes that a record has of a resource, written and found to be right. None if it has none.
+    pub(super) fn of_value(&self, resource: &Resource<'_>) -> Option<Result<NewBody, Missing>> {
+        resource.value.as_ref()?;
+        Some(self.empty().and_then(|mut body| {
+            let copied = resource.copy_to(&mut body, self.limit);
+            copied.map_err(|error| match error {
+                unpack::Error::Output { .. } => Missing::Fatal(error.into()),
+                error => Missing::Lost(error.to_string()),
+            })?;
+            Ok(body)
+        }))
+    }
+
+    fn empty(&self) -> Result<NewBody, Missing> {
+        match &self.mirror {
+            Some(mirror) => match mirror.create() {
+                Ok(file) => Ok(NewBody::Mirrored(file)),
+                Err(error) => Err(Missing::Fatal(error.into())),
+            },
+            None => Ok(NewBody::Spooled(tempfile::SpooledTempFile::new(SPOOLED))),
         }
     }
 }
@@ -237,8 +267,8 @@ fn warc_prefix(order: &HarvestRepository, base_url: &str) -> String {
     format!("{}_{}", plain_name(&name).replace('-', "_"), &own[..8])
 }
 
-/// Bytes on their way: already in the file system of the mirror, or in memory as long as they are few.
-enum NewBody {
+/// Bytes on their way.
+pub(super) enum NewBody {
     Mirrored(NewFile),
     Spooled(tempfile::SpooledTempFile),
 }

@@ -6,66 +6,48 @@ use harvester::unpack::{self, Resource};
 use store::{NewFile, RecordFiles};
 
 use super::Storing;
+use super::preparing::Prepared;
 use crate::harvest::resources::Missing;
 use crate::harvest::{Deleted, digest, now};
 
 impl Storing<'_> {
-    /// Keeps a record: its resources, its file, its row. The file may have been written already.
+    /// Keeps a record: its resources, its file, its row.
     pub(super) fn keep(
         &mut self,
         slice: usize,
         header: &Header,
         before: Option<&Known>,
-        xml: &[u8],
+        prepared: Prepared<'_>,
         validation: Validation,
-        filled: Option<NewFile>,
     ) -> anyhow::Result<RecordRow> {
         let mut row = row(header, validation);
-        let Some(resources) = &mut self.resources else {
-            self.write(header, before, xml, filled, &mut row)?;
-            return Ok(row);
-        };
-        let found = match unpack::resources(xml) {
-            Ok(found) => found,
-            Err(error) => {
-                self.pages[slice].lose(Some(&header.identifier), error.to_string());
-                self.write(header, before, xml, None, &mut row)?;
-                return Ok(row);
-            }
-        };
-        // The bytes are in the mirror or in the WARC file; here they would only be there twice. Where the record tells
-        // no digests of them, only they themselves tell whether they are the same.
-        let told = |resource: &Resource| resource.value.is_none() || !resource.digests.is_empty();
-        let digest = match found.iter().all(told) {
-            true => None,
-            false => Some(digest::of_record(xml)),
-        };
-        let xml = unpack::without_values(xml, &found);
-        let digest = digest.unwrap_or_else(|| digest::of_record(&xml));
-        row.sha256 = Some(digest);
+        row.sha256 = Some(prepared.digest);
         // What this harvest has written already is there, also where everything is written anew.
         let is_there = |before: &Known| !self.checkpoint.anew || before.run == self.run;
-        if before.is_some_and(|before| is_unchanged(before, &row) && is_there(before)) {
-            self.write(header, before, &xml, None, &mut row)?;
-            return Ok(row);
-        }
-        for url in urls_before(&self.files, before) {
-            if !found.iter().any(|resource| resource.url == url) {
-                resources.remove(&url)?;
-            }
-        }
+        let is_unchanged =
+            before.is_some_and(|before| is_unchanged(before, &row) && is_there(before));
         let mut complete = true;
-        for resource in &found {
-            match resources.keep(resource) {
-                Ok(()) => {}
-                Err(Missing::Lost(reason)) => {
-                    self.pages[slice].lose(Some(&header.identifier), reason);
-                    complete = false;
+        if let Some(error) = prepared.damage {
+            self.pages[slice].lose(Some(&header.identifier), error.to_string());
+        } else if !is_unchanged && let Some(resources) = &mut self.resources {
+            for url in urls_before(&self.files, before) {
+                let is_same = |(resource, _): &(Resource<'_>, _)| resource.url == url;
+                if !prepared.resources.iter().any(is_same) {
+                    resources.remove(&url)?;
                 }
-                Err(Missing::Fatal(error)) => return Err(error),
+            }
+            for (resource, body) in prepared.resources {
+                match resources.keep(&resource, body) {
+                    Ok(()) => {}
+                    Err(Missing::Lost(reason)) => {
+                        self.pages[slice].lose(Some(&header.identifier), reason);
+                        complete = false;
+                    }
+                    Err(Missing::Fatal(error)) => return Err(error),
+                }
             }
         }
-        self.write(header, before, &xml, None, &mut row)?;
+        row.file = Some(self.file(header, before, &prepared.xml, &row, prepared.file)?);
         if !complete {
             // When it comes again it is not taken for one of which everything is there.
             row.sha256 = None;
@@ -73,18 +55,17 @@ impl Storing<'_> {
         Ok(row)
     }
 
-    /// Writes the file of a record, unless it is there already. A harvest that makes everything anew looks into it.
-    fn write(
+    /// The file of a record, which is written unless it is there already. A harvest that makes everything anew looks into
+    /// it.
+    fn file(
         &self,
         header: &Header,
         before: Option<&Known>,
         xml: &[u8],
-        filled: Option<NewFile>,
-        row: &mut RecordRow,
-    ) -> anyhow::Result<()> {
-        let digest = row.sha256.get_or_insert_with(|| digest::of_record(xml));
-        let known =
-            before.filter(|before| !before.deleted && before.sha256.as_ref() == Some(digest));
+        row: &RecordRow,
+        written: Option<Result<NewFile, store::Error>>,
+    ) -> anyhow::Result<String> {
+        let known = before.filter(|before| !before.deleted && before.sha256 == row.sha256);
         let file = before.and_then(|before| before.file.as_deref());
         if let Some(file) = known.and(file) {
             let place = self.files.absolute(file);
@@ -94,16 +75,11 @@ impl Storing<'_> {
                 false => place.exists(),
             };
             if is_there {
-                row.file = Some(file.to_owned());
-                return Ok(());
+                return Ok(file.to_owned());
             }
         }
-        let filled = match filled {
-            Some(filled) => filled,
-            None => self.files.fill(&header.identifier, xml)?,
-        };
-        row.file = Some(self.files.place(filled, &header.identifier, file)?);
-        Ok(())
+        let written = written.unwrap_or_else(|| self.files.fill(&header.identifier, xml));
+        Ok(self.files.place(written?, &header.identifier, file)?)
     }
 
     /// Removes what a deleted record had, and keeps the tombstone.

@@ -1,9 +1,9 @@
 //! Stores what was read: record by record into files, page by page into the catalog.
 
 mod committing;
-mod filling;
 mod keeping;
 mod page;
+mod preparing;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use catalog::{Counts, Known, RecordQuery, RecordRow, Validation, Warning};
 use harvester::{Header, LeftOut, PageEnd, Quirks, Record, Traffic};
-use store::{NewFile, RecordFiles};
+use store::RecordFiles;
 
 use self::committing::{Batch, Committer, Ledger};
-use self::filling::Filled;
 use self::keeping::{knowledge, skipped};
 use self::page::Page;
+use self::preparing::{Ahead, Prepared};
 use super::Progress;
 use super::checkpoint::{Checkpoint, Stand};
 use super::resources::Resources;
@@ -314,43 +314,39 @@ impl<'a> Storing<'a> {
             .filter_map(|(waiting, xml)| Some((&*waiting.header.identifier, (*xml)?)))
             .collect();
         let files = Arc::clone(&self.files);
+        let bodies = self.resources.as_ref().map(Resources::bodies);
         std::thread::scope(|scope| {
-            let mut filled = Filled::begin(scope, files, contents);
+            let mut ahead = Ahead::begin(scope, contents, files, bodies);
             for (waiting, new) in waiting.iter().zip(&new) {
-                let file = new.map(|_| filled.next()).transpose()?;
-                self.store_one(waiting, known.get(&waiting.header.identifier), file)?;
+                let prepared = new.map(|_| ahead.next()).transpose()?;
+                self.store_one(waiting, known.get(&waiting.header.identifier), prepared)?;
             }
             Ok(())
         })
     }
 
-    /// What will be the file of a record that nothing is known of. Those with resources have other files to be written
-    /// first.
+    /// The content of a record that is to be kept and that nothing is known of.
     fn new_content<'w>(
         &self,
         waiting: &'w Waiting,
         known: &HashMap<String, Known>,
     ) -> Option<&'w [u8]> {
-        let Waiting {
-            header, treated, ..
-        } = waiting;
-        let Treated::Kept { xml, .. } = treated else {
+        let Treated::Kept { xml, .. } = &waiting.treated else {
             return None;
         };
-        let identifier = &header.identifier;
+        let identifier = &waiting.header.identifier;
         let is_known = known.contains_key(identifier)
             || self.pending.contains_key(identifier)
             || self.committing.contains_key(identifier);
-        let is_plain = self.resources.is_none() && !header.deleted;
-        (is_plain && !is_known).then_some(xml)
+        (!is_known && !waiting.header.deleted).then_some(xml)
     }
 
-    /// Stores one record, whose file may have been written already.
+    /// Stores one record, which may have been prepared already.
     fn store_one(
         &mut self,
         waiting: &Waiting,
         known: Option<&Known>,
-        file: Option<NewFile>,
+        prepared: Option<Prepared<'_>>,
     ) -> anyhow::Result<()> {
         let Waiting {
             slice,
@@ -376,7 +372,9 @@ impl<'a> Storing<'a> {
                     true => Validation::Ok,
                     false => Validation::Repaired,
                 };
-                let row = self.keep(*slice, header, before, xml, validation, file)?;
+                let prepared =
+                    prepared.unwrap_or_else(|| Prepared::of(xml, self.resources.is_some()));
+                let row = self.keep(*slice, header, before, prepared, validation)?;
                 self.put(row);
             }
             Treated::Invalid(_) => self.put(skipped(header, before)),

@@ -106,22 +106,6 @@ impl Write for Digester {
     }
 }
 
-/// Computes SHA-256 alone, which says whether a content is the same in half the time.
-#[derive(Debug, Clone, Default)]
-pub struct Comparer(Sha256);
-
-impl Comparer {
-    /// Takes further bytes.
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    /// SHA-256 of all that was taken, as 64 lower-case digits.
-    pub fn finish(self) -> String {
-        hex(&self.0.finalize())
-    }
-}
-
 /// The SHA-1 that a crawler wrote down, as 40 lower-case digits. `None` if it is another digest, or none.
 ///
 /// ```

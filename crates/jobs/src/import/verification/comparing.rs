@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catalog::ContentEntry;
-use document::digest::{Comparer, Digester, Digests};
+use document::digest::{Digester, Digests};
 use store::Collection;
 
 use super::super::met::Met;
@@ -143,25 +143,23 @@ pub(super) fn problem(collection: &Collection, content: &ContentEntry) -> Option
     if file.length() != content.size {
         return Some(Problem::OtherSize);
     }
-    let mut comparer = Comparer::default();
-    match read(&mut file, |block| comparer.update(block)) {
-        Ok(()) => (comparer.finish() != content.sha256).then_some(Problem::OtherBytes),
+    match digests(&mut file) {
+        Ok(digests) => {
+            let is_same =
+                digests.sha1_hex() == content.sha1 && digests.sha256_hex() == content.sha256;
+            (!is_same).then_some(Problem::OtherBytes)
+        }
         Err(error) => Some(Problem::Unreadable(unreadable(&path, &error))),
     }
 }
 
 pub(super) fn digests(file: &mut impl Read) -> io::Result<Digests> {
     let mut digester = Digester::default();
-    read(file, |block| digester.update(block))?;
-    Ok(digester.finish())
-}
-
-fn read(file: &mut impl Read, mut take: impl FnMut(&[u8])) -> io::Result<()> {
     let mut block = vec![0; BLOCK];
     loop {
         match file.read(&mut block) {
-            Ok(0) => return Ok(()),
-            Ok(length) => take(&block[..length]),
+            Ok(0) => return Ok(digester.finish()),
+            Ok(length) => digester.update(&block[..length]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -212,17 +212,20 @@ fn there_is_no_network() {
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let connect = format!("exec 3<>/dev/tcp/127.0.0.1/{port} && echo reached");
-    let outside = Command::new("/bin/bash")
-        .args(["-c", &connect])
-        .output()
-        .unwrap();
-    assert_eq!(outside.stdout, b"reached\n");
+    // Landlock alone would not keep it from sending datagrams.
+    for protocol in ["tcp", "udp"] {
+        let connect = format!("exec 3<>/dev/{protocol}/127.0.0.1/{port} && echo reached");
+        let outside = Command::new("/bin/bash")
+            .args(["-c", &connect])
+            .output()
+            .unwrap();
+        assert_eq!(outside.stdout, b"reached\n");
 
-    let ended = run(task("/bin/bash", &["-c", &connect]));
+        let ended = run(task("/bin/bash", &["-c", &connect]));
 
-    assert_eq!(ended.printed, b"", "{ended:?}");
-    assert_eq!(ended.end, End::Code(1));
+        assert_eq!(ended.printed, b"", "{ended:?}");
+        assert_eq!(ended.end, End::Code(1));
+    }
 }
 
 #[test]

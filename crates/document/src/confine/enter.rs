@@ -9,7 +9,9 @@ use std::process::{Command, ExitCode};
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
 };
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
+};
 
 use super::limits::{Limits, Orders};
 use super::{files, helper, network};
@@ -39,9 +41,9 @@ fn try_enter(
 ) -> Result<std::convert::Infallible, Refusal> {
     let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
     if orders.limits.is_some() {
-        give_up_powers()?;
         // What is not to be had is told by `probe`, once, and not by every one of a million processes.
         let _ = network::leave();
+        give_up_powers()?;
     }
     die_with(orders.parent)?;
     if let Some(limits) = &orders.limits {
@@ -55,6 +57,7 @@ fn try_enter(
 /// Prints what the system does not allow, a line each.
 fn probe() -> ExitCode {
     let network = network::leave().err();
+    let _ = give_up_powers();
     let _ = set_no_new_privs(true);
     let files = files::restrict(&Orders::default()).err();
     print(network.into_iter().chain(files))
@@ -78,6 +81,10 @@ fn give_up_powers() -> Result<(), Refusal> {
         permitted: none,
         inheritable: none,
     };
+    // Who has none may not even be allowed to say so.
+    if capabilities(None).is_ok_and(|held| held == nothing) {
+        return Ok(());
+    }
     set_capabilities(None, nothing).map_err(|error| Refusal::of("the powers of root", error))
 }
 

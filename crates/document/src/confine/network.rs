@@ -1,4 +1,5 @@
-//! No network: no socket can be made. Where the system cannot forbid that, there is a name space without any device.
+//! No network: no socket can be made, and none taken from another process. Where the system cannot forbid that, there is a
+//! name space without any device.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +20,19 @@ pub(super) fn leave() -> Result<(), String> {
         })
 }
 
-/// Takes from this process, and whatever it becomes, the system calls that lead to a socket: it is as if the kernel did
-/// not allow any. It takes less time than a name space, of which there would be one for every document.
+/// Takes from this process, and whatever it becomes, the system calls that lead to a socket, also to those that others of
+/// this user have open. It takes less time than a name space, of which there would be one for every document.
 fn forbid_sockets() -> Result<(), seccompiler::Error> {
-    let calls = [libc::SYS_socket, libc::SYS_io_uring_setup];
-    // x86 has the same calls once more, for programs with short pointers.
+    let calls = [
+        libc::SYS_socket,
+        libc::SYS_socketpair,
+        libc::SYS_io_uring_setup,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+    ];
+    // x86 has the same calls once more, for programs with short pointers. Those for another processor are killed.
     let short = calls.map(|call| call | X32);
     let rules: BTreeMap<_, _> = calls
         .into_iter()

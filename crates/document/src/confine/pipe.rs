@@ -58,7 +58,7 @@ impl Pipe {
         }
     }
 
-    /// Reads what is there when nobody writes any more. Stops at the limit all the same.
+    /// Reads what is there when nobody writes any more. It need not end either.
     pub(super) fn drain(&mut self) -> io::Result<()> {
         while !self.is_full() && self.read_some()? {}
         Ok(())

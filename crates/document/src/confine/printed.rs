@@ -6,8 +6,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use rustix::fs::{MemfdFlags, memfd_create};
-
-use super::End;
+use rustix::io::Errno;
 
 /// Keeps what is printed, up to a limit.
 pub(super) struct Printed {
@@ -17,7 +16,12 @@ pub(super) struct Printed {
 
 impl Printed {
     pub(super) fn new(most: usize) -> io::Result<Self> {
-        let file = memfd_create(c"printed", MemfdFlags::CLOEXEC)?.into();
+        // Some systems allow no other, and older ones do not know it.
+        let file = match memfd_create(NAME, MemfdFlags::CLOEXEC | MemfdFlags::NOEXEC_SEAL) {
+            Err(Errno::INVAL) => memfd_create(NAME, MemfdFlags::CLOEXEC),
+            made => made,
+        };
+        let file = file?.into();
         Ok(Self { file, most })
     }
 
@@ -26,12 +30,13 @@ impl Printed {
         self.file.try_clone()
     }
 
-    /// What was printed up to the limit, and whether a program that ended in this way wanted to print more.
-    pub(super) fn read(&self, end: End) -> io::Result<(Vec<u8>, bool)> {
+    /// What was printed up to the limit, and whether that is not all.
+    pub(super) fn read(&self) -> io::Result<(Vec<u8>, bool)> {
         let length = usize::try_from(self.file.metadata()?.len()).unwrap_or(usize::MAX);
         let mut printed = vec![0; length.min(self.most)];
         self.file.read_exact_at(&mut printed, 0)?;
-        let was_stopped = length == self.most && end != End::Code(0);
-        Ok((printed, length > self.most || was_stopped))
+        Ok((printed, length > self.most))
     }
 }
+
+const NAME: &std::ffi::CStr = c"printed";

@@ -169,7 +169,7 @@ impl Confiner {
             complaints,
         };
         if let Some(printed) = printed {
-            let (printed, is_part) = printed.read(ended.end)?;
+            let (printed, is_part) = printed.read()?;
             ended.printed = printed;
             if is_part {
                 ended.end = End::TooMuchPrinted;
@@ -205,11 +205,11 @@ impl Confiner {
 }
 
 impl Task<'_> {
-    /// Who writes no files is stopped where as much is printed as is kept.
+    /// Who writes no files is stopped where more is printed than is kept.
     fn limits(&self) -> Limits {
         let mut limits = self.limits.clone();
         if let (Output::Kept(most), None) = (&self.output, self.directory) {
-            limits.file_bytes = limits.file_bytes.min(*most as u64);
+            limits.file_bytes = *most as u64 + 1;
         }
         limits
     }

@@ -63,10 +63,10 @@ impl<'a> Resources<'a> {
         let warc = |directory: &Path| Writer::open(directory, settings(), committed);
         Ok(Some(Self {
             repository,
-            bodies: Bodies {
-                mirror: order.unpack.as_deref().map(mirror).transpose()?,
-                limit: order.resource_limit,
-            },
+            bodies: Bodies::new(
+                order.unpack.as_deref().map(mirror).transpose()?,
+                order.resource_limit,
+            ),
             warc: order.warc.as_deref().map(warc).transpose()?,
         }))
     }
@@ -226,6 +226,16 @@ impl<'a> Resources<'a> {
 }
 
 impl Bodies {
+    /// Bodies of at most so many bytes each.
+    pub(super) fn new(mirror: Option<Arc<Mirror>>, limit: u64) -> Self {
+        Self { mirror, limit }
+    }
+
+    /// Whether none of them is held in memory.
+    pub(super) fn are_files(&self) -> bool {
+        self.mirror.is_some()
+    }
+
     /// The bytes that a record has of a resource, written and found to be right. None if it has none.
     pub(super) fn of_value(&self, resource: &Resource<'_>) -> Option<Result<NewBody, Missing>> {
         resource.value.as_ref()?;

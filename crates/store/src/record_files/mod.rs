@@ -81,7 +81,7 @@ impl RecordFiles {
         self.place(file, identifier, known)
     }
 
-    /// Writes the file of a record that is to be placed later. Unlike placing, that may be done by several threads at once.
+    /// Writes the file of a record that is to be placed later.
     pub fn fill(&self, identifier: &str, xml: &[u8]) -> Result<NewFile, Error> {
         let mut file = self.directory.create()?;
         file.write_all(xml)

@@ -24,7 +24,7 @@ struct Filling {
     starts: VecDeque<u64>,
     /// How many files the last one has.
     files: u64,
-    /// The last one that had files before this process wrote any.
+    /// The last one that had files when they were counted.
     inherited: Option<u64>,
 }
 

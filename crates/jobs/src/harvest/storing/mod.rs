@@ -316,7 +316,7 @@ impl<'a> Storing<'a> {
         let files = Arc::clone(&self.files);
         let bodies = self.resources.as_ref().map(Resources::bodies);
         std::thread::scope(|scope| {
-            let mut ahead = Ahead::begin(scope, contents, files, bodies);
+            let mut ahead = Ahead::begin(scope, contents, files, bodies)?;
             for (waiting, new) in waiting.iter().zip(&new) {
                 let prepared = new.map(|_| ahead.next()).transpose()?;
                 self.store_one(waiting, known.get(&waiting.header.identifier), prepared)?;

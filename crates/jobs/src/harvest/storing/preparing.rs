@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
-use std::thread::Scope;
+use std::thread::{Builder, Scope};
 
 use anyhow::Context;
 use harvester::unpack::{self, Resource};
 use store::{NewFile, RecordFiles};
 
 use crate::harvest::digest;
-use crate::harvest::resources::{Bodies, Missing, NewBody};
+use crate::harvest::resources::{Bodies, Missing, NewBody, is_url};
 
 /// A record as it is stored.
 pub(super) struct Prepared<'r> {
@@ -51,14 +51,20 @@ impl<'r> Prepared<'r> {
         }
     }
 
-    /// Writes its file, and the bytes that it has of others.
-    fn write(&mut self, identifier: &str, files: &RecordFiles, bodies: Option<&Bodies>) {
+    /// Writes its file, and the bytes that it has of some others; returns how many files are open now.
+    fn write(&mut self, identifier: &str, files: &RecordFiles, bodies: Option<&Bodies>) -> usize {
         self.file = Some(files.fill(identifier, &self.xml));
+        let mut open = 1;
+        // In memory they would be too much at once.
+        let bodies = bodies.filter(|bodies| bodies.are_files());
         if let Some(bodies) = bodies {
-            for (resource, body) in &mut self.resources {
+            let placeable = |(resource, _): &&mut (Resource<'_>, _)| is_url(&resource.url);
+            for (resource, body) in self.resources.iter_mut().filter(placeable).take(GROUP) {
                 *body = bodies.of_value(resource);
+                open += 1;
             }
         }
+        open
     }
 }
 
@@ -75,35 +81,38 @@ impl<'r> Ahead<'r> {
         records: Vec<(&'r str, &'r [u8])>,
         files: Arc<RecordFiles>,
         bodies: Option<Bodies>,
-    ) -> Self
+    ) -> anyhow::Result<Self>
     where
         'r: 'scope,
     {
         let (give, groups) = mpsc::sync_channel(AHEAD);
         if !records.is_empty() {
-            scope.spawn(move || {
-                let (mut group, mut bytes) = (Vec::new(), 0);
+            let prepare = move || {
+                let (mut group, mut open, mut bytes) = (Vec::new(), 0, 0);
                 for (identifier, xml) in records {
                     let mut prepared = Prepared::of(xml, bodies.is_some());
-                    prepared.write(identifier, &files, bodies.as_ref());
-                    group.push(prepared);
+                    open += prepared.write(identifier, &files, bodies.as_ref());
                     bytes += xml.len();
-                    if group.len() < GROUP && bytes < GROUP_BYTES {
+                    group.push(prepared);
+                    if open < GROUP && bytes < GROUP_BYTES {
                         continue;
                     }
-                    bytes = 0;
+                    (open, bytes) = (0, 0);
                     // Whoever has stopped taking them has a reason of its own.
                     if give.send(std::mem::take(&mut group)).is_err() {
                         return;
                     }
                 }
                 let _ = give.send(group);
-            });
+            };
+            Builder::new()
+                .spawn_scoped(scope, prepare)
+                .context("no thread can be had that prepares records")?;
         }
-        Self {
+        Ok(Self {
             groups,
             group: Vec::new().into_iter(),
-        }
+        })
     }
 
     /// The next record.
@@ -118,8 +127,47 @@ impl<'r> Ahead<'r> {
     }
 }
 
-/// So many records are handed over at once: each time somebody has to be woken.
+/// So many files, or twice as many, are handed over at once: each time somebody has to be woken.
 const GROUP: usize = 16;
 const GROUP_BYTES: usize = 256 << 10;
 /// So many groups wait, with their files open.
 const AHEAD: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use store::{Durability, Layout, Mirror};
+
+    use super::*;
+
+    #[test]
+    fn a_record_of_many_files_does_not_open_them_all_at_once() {
+        let component = |number: usize| {
+            format!(
+                "<Component><Resource encoding=\"base64\">aGVsbG8=</Resource>\
+                 <Resource ref=\"http://a.example/{number}\"/></Component>"
+            )
+        };
+        let components: String = (0..1000).map(component).collect();
+        let xml = format!(
+            "<record><DIDL xmlns=\"urn:mpeg:mpeg21:2002:02-DIDL-NS\"><Item>{components}</Item></DIDL></record>"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name| folder.path().join(name);
+        let (layout, durability) = (Layout::default(), Durability::None);
+        let files = RecordFiles::open(&place("records"), layout, durability).unwrap();
+        let mirror = Mirror::open(&place("mirror"), None, durability).unwrap();
+        let open = |mirror| {
+            let bodies = Bodies::new(mirror, 1000);
+            let mut prepared = Prepared::of(xml.as_bytes(), true);
+            let open = prepared.write("oai:a:1", &files, Some(&bodies));
+            let bodies = prepared.resources.iter();
+            assert_eq!(bodies.filter(|(_, body)| body.is_some()).count(), open - 1);
+            assert_eq!(prepared.resources.len(), 1000);
+            open
+        };
+
+        assert_eq!(open(Some(Arc::new(mirror))), 1 + GROUP);
+        // Without a mirror they would lie in memory.
+        assert_eq!(open(None), 1);
+    }
+}

@@ -21,6 +21,8 @@ pub(crate) struct Body {
     driver: Arc<Driver>,
     _permit: Permit,
     stop: Stop,
+    /// Ends waiting for more of this body.
+    unwanted: Stop,
     pace: Arc<dyn Pace>,
     /// In each span of this length some bytes must come.
     span: Duration,
@@ -43,6 +45,7 @@ impl Body {
             driver,
             _permit: permit,
             stop: options.stop.clone(),
+            unwanted: Stop::default(),
             pace: Arc::clone(&options.pace),
             span: options.read_timeout,
             span_start: options.pace.now(),
@@ -51,12 +54,26 @@ impl Body {
         }
     }
 
+    /// A switch that ends waiting for more of it.
+    pub(super) fn unwanted(&self) -> Stop {
+        self.unwanted.clone()
+    }
+
+    /// What has come, as soon as there is something; empty at the end.
+    pub(super) fn block(&mut self) -> io::Result<Bytes> {
+        if self.stop.is_set() || self.unwanted.is_set() {
+            return Err(stopped());
+        }
+        self.fill()?;
+        Ok(std::mem::take(&mut self.rest))
+    }
+
     /// Waits until there is something to give, or nothing will come any more.
     fn fill(&mut self) -> io::Result<()> {
         while let Some(response) = &mut self.response
             && self.rest.is_empty()
         {
-            match self.driver.wait(response.chunk()) {
+            match self.driver.wait_unless(&self.unwanted, response.chunk()) {
                 Some(Ok(Some(bytes))) => self.rest = bytes,
                 Some(Ok(None)) => self.response = None,
                 Some(Err(error)) => return Err(io::Error::new(kind(&error), chain(&error))),

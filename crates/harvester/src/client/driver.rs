@@ -29,14 +29,12 @@ impl Driver {
 
     /// Waits for something to come about. `None` if it was asked to stop before.
     pub(super) fn wait<F: Future>(&self, what: F) -> Option<F::Output> {
-        self.runtime.as_ref()?.block_on(async {
-            let (what, stopped) = (pin!(what), pin!(self.stop.stopped()));
-            tokio::select! {
-                biased;
-                come = what => Some(come),
-                () = stopped => None,
-            }
-        })
+        self.runtime.as_ref()?.block_on(unless(&self.stop, what))
+    }
+
+    /// The same for what may turn out to be unwanted.
+    pub(super) fn wait_unless<F: Future>(&self, unwanted: &Stop, what: F) -> Option<F::Output> {
+        self.wait(unless(unwanted, what)).flatten()
     }
 
     /// Looks after connections for a moment: those that nobody reads from any more are closed.
@@ -47,6 +45,15 @@ impl Driver {
         {
             runtime.block_on(settle());
         }
+    }
+}
+
+async fn unless<F: Future>(stop: &Stop, what: F) -> Option<F::Output> {
+    let (what, stopped) = (pin!(what), pin!(stop.stopped()));
+    tokio::select! {
+        biased;
+        come = what => Some(come),
+        () = stopped => None,
     }
 }
 

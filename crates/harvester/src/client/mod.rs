@@ -15,6 +15,7 @@ mod page_stream;
 mod post;
 mod public;
 mod query;
+mod read_ahead;
 mod repository;
 mod retry;
 mod stop;

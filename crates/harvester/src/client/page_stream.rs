@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 
 use super::Repository;
 use super::query::Request;
+use super::read_ahead::ReadAhead;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 use crate::keys::Keys;
 use crate::read::{Found, PageReader, Report};
@@ -114,7 +115,7 @@ impl PageStream {
             &mut self.quirks,
         )?;
         let reader = PageReader::open(
-            Box::new(answer.body),
+            Box::new(ReadAhead::new(answer.body)),
             answer.compressed,
             answer.charset.as_deref(),
             client.options().read,

@@ -17,6 +17,8 @@ pub(super) struct Draft {
     pub(super) attributes: String,
     /// What is between the tags of the record element.
     pub(super) body: Vec<u8>,
+    /// The record with its tags, if it was read at one go.
+    pub(super) whole: Option<Vec<u8>>,
     pub(super) header: Header,
     pub(super) field: Option<Field>,
     pub(super) field_text: String,
@@ -52,6 +54,7 @@ impl Draft {
     /// Begins a record that has the tag of the one before it.
     pub(super) fn begin_again(&mut self) {
         self.body.clear();
+        self.whole = None;
         self.header = Header::default();
         self.field = None;
         self.namespaces.clear();
@@ -114,16 +117,25 @@ impl Draft {
     }
 
     pub(super) fn end_field(&mut self) {
-        let text = self.field_text.trim_matches([' ', '\t', '\r', '\n']);
-        match self.field.take() {
-            Some(Field::Identifier) if self.header.identifier.is_empty() => {
-                self.header.identifier.push_str(text);
-            }
-            Some(Field::Datestamp) if self.header.datestamp.is_empty() => {
-                self.header.datestamp.push_str(text);
-            }
-            Some(Field::SetSpec) if !text.is_empty() && self.header.set_specs.len() < MOST_SETS => {
-                self.header.set_specs.push(text.to_owned());
+        if let Some(field) = self.field.take() {
+            let text = std::mem::take(&mut self.field_text);
+            self.set_field(field, &text);
+            self.field_text = text;
+        }
+    }
+
+    /// Takes an element of the header; the first of its kind counts, but for sets.
+    pub(super) fn set_field(&mut self, field: Field, text: &str) {
+        if text.len() > LONGEST_FIELD {
+            return;
+        }
+        let text = text.trim_ascii();
+        let header = &mut self.header;
+        match field {
+            Field::Identifier if header.identifier.is_empty() => header.identifier.push_str(text),
+            Field::Datestamp if header.datestamp.is_empty() => header.datestamp.push_str(text),
+            Field::SetSpec if !text.is_empty() && header.set_specs.len() < MOST_SETS => {
+                header.set_specs.push(text.to_owned());
             }
             _ => {}
         }

@@ -33,6 +33,8 @@ pub(crate) struct PageReader {
     pub(super) begun: Option<Begun>,
     ended: bool,
     pub(super) last: Option<String>,
+    /// Whether no record is read at one go; only tests want that.
+    pub(super) piece_by_piece: bool,
 }
 
 /// What comes out of an answer one by one.
@@ -118,6 +120,7 @@ impl PageReader {
             begun: None,
             ended: false,
             last: None,
+            piece_by_piece: false,
         })
     }
 
@@ -459,7 +462,7 @@ impl PageReader {
         }
     }
 
-    fn unreadable(&self, error: &std::io::Error) -> Error {
+    pub(super) fn unreadable(&self, error: &std::io::Error) -> Error {
         let limit = error.get_ref().and_then(|inner| inner.downcast_ref());
         match limit {
             Some(Limit(limit)) => Misbehaviour::TooLong {

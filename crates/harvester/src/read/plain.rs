@@ -6,24 +6,44 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
+
 use super::attributes::Attributes;
-use super::draft::Draft;
+use super::draft::{Draft, Field};
 use super::namespaces::{declared_prefix, prefix};
 use super::page::{Begun, Declaration, PageReader};
 use super::references::{mend_value, resolve};
+use crate::Error;
 
 impl PageReader {
     /// Takes what is between the tags of the record or bare header that was just entered. `false` if
     /// that is not so easy; then nothing has happened.
-    pub(super) fn plain_body(&mut self, bare: bool) -> bool {
-        if self.draft.fault.is_some() {
-            return false;
+    pub(super) fn plain_body(&mut self, bare: bool) -> Result<bool, Error> {
+        if self.draft.fault.is_some() || self.piece_by_piece {
+            return Ok(false);
         }
         let depth = self.open.len();
+        let end = loop {
+            match self.scan(bare, depth) {
+                Some(end) => break end,
+                None if self.gather()? => {}
+                None => return Ok(false),
+            }
+        };
         let block = self.xml.get_ref().buffered();
+        if !bare {
+            self.draft.whole = Some(self.assemble(&block[..end]));
+        }
+        self.skipped += end as u64;
+        self.xml.get_mut().skip(end);
+        Ok(true)
+    }
+
+    /// Where the end tag begins of the record that was just entered.
+    fn scan(&mut self, bare: bool, depth: usize) -> Option<usize> {
         self.draft.open.clear();
         let end = Scan {
-            block,
+            block: self.xml.get_ref().buffered(),
             at: 0,
             depth,
             room: self.rules.depth_limit.saturating_sub(depth),
@@ -32,14 +52,22 @@ impl PageReader {
             outer: &self.outer,
         }
         .run(self.open.top().as_bytes());
-        let Some(end) = end.filter(|end| *end <= self.rules.record_limit) else {
+        let end = end.filter(|end| *end <= self.rules.record_limit);
+        if end.is_none() {
             self.draft.forget(depth);
-            return false;
-        };
-        self.draft.body.extend_from_slice(&block[..end]);
-        self.skipped += end as u64;
-        self.xml.get_mut().skip(end);
-        true
+        }
+        end
+    }
+
+    /// Gets more of a record into memory whose end is not there yet; whether there is more now.
+    fn gather(&mut self) -> Result<bool, Error> {
+        let block = self.xml.get_ref().buffered();
+        let tag = format!("</{}>", self.open.top());
+        if block.len() >= MOST_GATHERED || memmem::find(block, tag.as_bytes()).is_some() {
+            return Ok(false);
+        }
+        let extended = self.xml.get_mut().extend();
+        extended.map_err(|error| self.unreadable(&error))
     }
 
     /// Where the start tag of the next record lies in memory, if it is the same as that of the record whose end tag comes
@@ -90,6 +118,9 @@ impl Scan<'_> {
     fn run(mut self, record: &[u8]) -> Option<usize> {
         loop {
             self.text()?;
+            if self.usual_field() {
+                continue;
+            }
             let tag = self.at;
             match self.block.get(tag + 1)? {
                 b'/' => {
@@ -109,6 +140,33 @@ impl Scan<'_> {
                 _ => self.start_tag()?,
             }
         }
+    }
+
+    /// Takes a field of the header as it nearly always is: without attributes, and nothing in its text to resolve. `false`
+    /// if it is not so, or none.
+    fn usual_field(&mut self) -> bool {
+        let level = self.draft.open.len();
+        if self.fields != Some(level) || level >= self.room {
+            return false;
+        }
+        let rest = &self.block[self.at..];
+        let found = FIELDS.iter().find_map(|(start, end, field)| {
+            let text = rest.strip_prefix(*start)?;
+            let length = memchr::memchr3(b'<', b'&', b']', text)?;
+            let whole = start.len() + length + end.len();
+            text[length..]
+                .starts_with(end)
+                .then_some((&text[..length], *field, whole))
+        });
+        let Some((text, field, length)) = found else {
+            return false;
+        };
+        let Ok(text) = str::from_utf8(text) else {
+            return false;
+        };
+        self.draft.set_field(field, text);
+        self.at += length;
+        true
     }
 
     /// Goes over text, up to the next `<`.
@@ -296,6 +354,13 @@ impl Usual {
     }
 }
 
+/// The fields of a header: start tag, end tag, which.
+const FIELDS: [(&[u8], &[u8], Field); 3] = [
+    (b"<identifier>", b"</identifier>", Field::Identifier),
+    (b"<datestamp>", b"</datestamp>", Field::Datestamp),
+    (b"<setSpec>", b"</setSpec>", Field::SetSpec),
+];
+
 /// What a byte can be in a name.
 const KINDS: [u8; 256] = {
     let mut kinds = [OTHER; 256];
@@ -318,13 +383,15 @@ const OTHER: u8 = 3;
 
 /// No reference that XML knows is longer.
 const LONGEST: usize = 16;
+/// A record that is longer is read piece by piece.
+const MOST_GATHERED: usize = 4 << 20;
 
 #[cfg(test)]
 mod tests {
     use super::super::{PageReader, ReadRules};
     use crate::read::Found;
 
-    /// Gives a few bytes at a time, so that no record lies whole in memory.
+    /// Gives a few bytes at a time, so that no record lies whole in memory at first.
     struct Drip(std::io::Cursor<Vec<u8>>);
 
     impl std::io::Read for Drip {
@@ -334,8 +401,9 @@ mod tests {
         }
     }
 
-    fn read(body: Box<dyn std::io::Read + Send>) -> String {
+    fn read(body: Box<dyn std::io::Read + Send>, piece_by_piece: bool) -> String {
         let mut reader = PageReader::open(body, false, None, ReadRules::default()).unwrap();
+        reader.piece_by_piece = piece_by_piece;
         let mut seen = String::new();
         loop {
             match reader.next() {
@@ -404,9 +472,11 @@ mod tests {
                      <ListRecords>{record}\n{record}{record}<record>{HEADER}</record>{record}\
                      <resumptionToken>t</resumptionToken></ListRecords></OAI-PMH>"
                 );
-                let whole = std::io::Cursor::new(page.clone().into_bytes());
-                let drip = Drip(std::io::Cursor::new(page.into_bytes()));
-                assert_eq!(read(Box::new(whole)), read(Box::new(drip)), "{record}");
+                let whole = std::io::Cursor::new(page.into_bytes());
+                let drip = || Box::new(Drip(whole.clone()));
+                let pieces = read(drip(), true);
+                assert_eq!(read(Box::new(whole.clone()), false), pieces, "{record}");
+                assert_eq!(read(drip(), false), pieces, "{record}");
             }
         }
     }

@@ -31,18 +31,20 @@ impl PageReader {
         let attributes = std::mem::take(&mut self.draft.attributes);
         let name = std::mem::take(&mut self.draft.name);
         self.check_tag(&name, &attributes, depth);
+        self.draft.attributes = attributes;
+        self.draft.name = name;
         let plain = match empty {
             true => {
                 self.open.pop();
                 false
             }
-            false => self.plain_body(bare),
+            false => self.plain_body(bare)?,
         };
         if bare {
+            let attributes = std::mem::take(&mut self.draft.attributes);
             self.draft.status(&attributes);
+            self.draft.attributes = attributes;
         }
-        self.draft.attributes = attributes;
-        self.draft.name = name;
         if let Some(next) = plain.then(|| self.next_tag()).flatten() {
             let found = self.finish(start, bare);
             self.pass_on(next, bare);
@@ -325,16 +327,19 @@ impl PageReader {
         }
         Found::Record(Record {
             header,
-            xml: self.assemble(),
+            xml: match self.draft.whole.take() {
+                Some(whole) => whole,
+                None => self.assemble(&self.draft.body),
+            },
             repairs: self.draft.repairs.clone(),
         })
     }
 
-    /// The record element with the declarations it needs to stand alone.
-    fn assemble(&self) -> Vec<u8> {
+    /// The record element around a body, with the declarations it needs to stand alone.
+    pub(super) fn assemble(&self, body: &[u8]) -> Vec<u8> {
         let draft = &self.draft;
         let name = draft.name.as_str();
-        let mut xml = Vec::with_capacity(draft.body.len() + 2 * name.len() + 128);
+        let mut xml = Vec::with_capacity(body.len() + 2 * name.len() + 256);
         let mut write = |parts: &[&str]| {
             for part in parts {
                 xml.extend_from_slice(part.as_bytes());
@@ -350,7 +355,7 @@ impl PageReader {
                 "" => prefix(name).is_some(),
                 used => {
                     prefix(name) == Some(used)
-                        || outer.uses.find(&draft.body).is_some()
+                        || outer.uses.find(body).is_some()
                         || memmem::find(draft.attributes.as_bytes(), outer.uses.needle()).is_some()
                 }
             };
@@ -370,7 +375,7 @@ impl PageReader {
             write(&[" xmlns:", known, "=\"", namespace, "\""]);
         }
         write(&[draft.attributes.trim_end(), ">"]);
-        xml.extend_from_slice(&draft.body);
+        xml.extend_from_slice(body);
         xml.extend_from_slice(b"</");
         xml.extend_from_slice(name.as_bytes());
         xml.push(b'>');

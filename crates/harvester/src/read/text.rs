@@ -93,6 +93,34 @@ impl Text {
         self.consume(length);
     }
 
+    /// Reads more behind what is in memory, about a quarter of that; whether something came. What has to be decoded or
+    /// mended only comes by `fill`.
+    pub(super) fn extend(&mut self) -> io::Result<bool> {
+        if self.decoder.is_some() || self.base > self.page_limit {
+            return Ok(false);
+        }
+        self.out.copy_within(self.out_start..self.out_end, 0);
+        self.base += self.out_start as u64;
+        self.out_end -= self.out_start;
+        self.out_start = 0;
+        let before = self.out_end;
+        while self.out_end <= before + before / 4 && !self.ended {
+            self.read_block()?;
+            let Some(sound) = self.sound() else {
+                break;
+            };
+            let end = self.out_end + sound;
+            if self.out.len() < end {
+                self.out.resize(end.next_power_of_two(), 0);
+            }
+            self.out[self.out_end..end].copy_from_slice(&self.raw[..sound]);
+            self.raw.copy_within(sound..self.raw_length, 0);
+            self.raw_length -= sound;
+            self.out_end = end;
+        }
+        Ok(self.out_end > before)
+    }
+
     /// Takes the faults before an offset.
     pub(super) fn faults_before(&mut self, offset: u64) -> Vec<Fault> {
         if self.faults.is_empty() {
@@ -139,7 +167,7 @@ impl Text {
         if self.base > self.page_limit {
             return Err(io::Error::other(Limit(self.page_limit)));
         }
-        while self.out_end == 0 && !self.ended {
+        while self.out_end == 0 && (!self.ended || self.raw_length > 0) {
             self.read_block()?;
             if !self.started {
                 self.start()?;
@@ -153,6 +181,10 @@ impl Text {
     }
 
     fn read_block(&mut self) -> io::Result<()> {
+        // What was read and not taken comes first.
+        if self.raw_length == self.raw.len() {
+            return Ok(());
+        }
         loop {
             match self.source.read(&mut self.raw[self.raw_length..]) {
                 Ok(0) => {
@@ -228,18 +260,22 @@ impl Text {
         }
     }
 
-    fn take_utf8(&mut self) {
+    /// How much of what was read is UTF-8 and allowed in XML, up to a character of which only a part is there. `None` if
+    /// something has to be mended.
+    fn sound(&self) -> Option<usize> {
         let block = &self.raw[..self.raw_length];
-        let (valid, invalid) = match std::str::from_utf8(block) {
-            Ok(_) => (block.len(), false),
-            Err(error) => (
-                error.valid_up_to(),
-                error.error_len().is_some() || self.ended,
-            ),
+        let valid = match std::str::from_utf8(block) {
+            Ok(_) => block.len(),
+            Err(error) if error.error_len().is_some() || self.ended => return None,
+            Err(error) => error.valid_up_to(),
         };
-        if invalid || first_illegal(&block[..valid]).is_some() {
+        first_illegal(&block[..valid]).is_none().then_some(valid)
+    }
+
+    fn take_utf8(&mut self) {
+        let Some(valid) = self.sound() else {
             return self.mend_utf8();
-        }
+        };
         std::mem::swap(&mut self.raw, &mut self.out);
         let rest = self.raw_length - valid;
         if self.raw.len() < BLOCK {

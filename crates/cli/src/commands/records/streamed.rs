@@ -163,9 +163,12 @@ impl Stream<'_> {
             };
             return write_json(self.out, &header);
         }
-        let (datestamp, identifier) = (plain(&header.datestamp), plain(&header.identifier));
-        let status = status(header.deleted);
-        writeln!(self.out, "{datestamp}\t{status}\t{identifier}")
+        plain(&header.datestamp).write_to(self.out)?;
+        for part in ["\t", status(header.deleted), "\t"] {
+            self.out.write_all(part.as_bytes())?;
+        }
+        plain(&header.identifier).write_to(self.out)?;
+        self.out.write_all(b"\n")
     }
 
     fn leave_out(&mut self, left_out: &LeftOut) {

@@ -21,11 +21,8 @@ impl Storing<'_> {
         validation: Validation,
     ) -> anyhow::Result<RecordRow> {
         let mut row = row(header, validation);
+        let is_unchanged = self.held(header, before) == Some(&*prepared.digest);
         row.sha256 = Some(prepared.digest);
-        // What this harvest has written already is there, also where everything is written anew.
-        let is_there = |before: &Known| !self.checkpoint.anew || before.run == self.run;
-        let is_unchanged =
-            before.is_some_and(|before| is_unchanged(before, &row) && is_there(before));
         let mut complete = true;
         if let Some(error) = prepared.damage {
             self.pages[slice].lose(Some(&header.identifier), error.to_string());
@@ -53,6 +50,15 @@ impl Storing<'_> {
             row.sha256 = None;
         }
         Ok(row)
+    }
+
+    /// The digest of a record if all that belongs to it is there, unless it has changed.
+    pub(super) fn held<'k>(&self, header: &Header, before: Option<&'k Known>) -> Option<&'k str> {
+        let datestamp = header.moment().map(|moment| moment.seconds());
+        let before = before.filter(|before| !before.deleted && before.datestamp == datestamp)?;
+        // What this harvest has written already is there, also where everything is written anew.
+        let is_there = !self.checkpoint.anew || before.run == self.run;
+        before.sha256.as_deref().filter(|_| is_there)
     }
 
     /// The file of a record, which is written unless it is there already. A harvest that makes everything anew looks into
@@ -164,10 +170,6 @@ pub(super) fn knowledge(row: &RecordRow, run: i64) -> Known {
         validation: row.validation,
         run,
     }
-}
-
-fn is_unchanged(before: &Known, row: &RecordRow) -> bool {
-    !before.deleted && before.datestamp == row.datestamp && before.sha256 == row.sha256
 }
 
 /// The URLs of the resources that a record spoke of when it was last harvested.

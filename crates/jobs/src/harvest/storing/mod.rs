@@ -20,7 +20,7 @@ use store::RecordFiles;
 use self::committing::{Batch, Committer, Ledger};
 use self::keeping::{knowledge, skipped};
 use self::page::Page;
-use self::preparing::{Ahead, Prepared};
+use self::preparing::{Ahead, Content, Prepared};
 use super::Progress;
 use super::checkpoint::{Checkpoint, Stand};
 use super::resources::Resources;
@@ -305,40 +305,44 @@ impl<'a> Storing<'a> {
             .work
             .holdings
             .wait(catalog.known(id, prefix, &identifiers))?;
-        let new: Vec<_> = waiting
+        let contents: Vec<_> = waiting
             .iter()
-            .map(|waiting| self.new_content(waiting, &known))
-            .collect();
-        let contents = waiting.iter().zip(&new);
-        let contents = contents
-            .filter_map(|(waiting, xml)| Some((&*waiting.header.identifier, (*xml)?)))
+            .map(|waiting| self.content(waiting, &known))
             .collect();
         let files = Arc::clone(&self.files);
         let bodies = self.resources.as_ref().map(Resources::bodies);
         std::thread::scope(|scope| {
-            let mut ahead = Ahead::begin(scope, contents, files, bodies)?;
-            for (waiting, new) in waiting.iter().zip(&new) {
-                let prepared = new.map(|_| ahead.next()).transpose()?;
+            let some = contents.iter().flatten().copied().collect();
+            let mut ahead = Ahead::begin(scope, some, files, bodies)?;
+            for (waiting, content) in waiting.iter().zip(&contents) {
+                let prepared = content.map(|_| ahead.next()).transpose()?;
                 self.store_one(waiting, known.get(&waiting.header.identifier), prepared)?;
             }
             Ok(())
         })
     }
 
-    /// The content of a record that is to be kept and that nothing is known of.
-    fn new_content<'w>(
+    /// The content of a record that is to be kept and can be prepared before it is its turn.
+    fn content<'w>(
         &self,
         waiting: &'w Waiting,
-        known: &HashMap<String, Known>,
-    ) -> Option<&'w [u8]> {
-        let Treated::Kept { xml, .. } = &waiting.treated else {
+        known: &'w HashMap<String, Known>,
+    ) -> Option<Content<'w>> {
+        let Waiting {
+            header, treated, ..
+        } = waiting;
+        let Treated::Kept { xml, .. } = treated else {
             return None;
         };
-        let identifier = &waiting.header.identifier;
-        let is_known = known.contains_key(identifier)
-            || self.pending.contains_key(identifier)
-            || self.committing.contains_key(identifier);
-        (!is_known && !waiting.header.deleted).then_some(xml)
+        let identifier = &header.identifier;
+        let is_uncommitted =
+            self.pending.contains_key(identifier) || self.committing.contains_key(identifier);
+        let content = Content {
+            identifier,
+            xml,
+            held: self.held(header, known.get(identifier)),
+        };
+        (!is_uncommitted && !header.deleted).then_some(content)
     }
 
     /// Stores one record, which may have been prepared already.

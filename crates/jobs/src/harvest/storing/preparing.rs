@@ -1,5 +1,5 @@
-//! Prepares records to be stored. New ones are prepared ahead, on a thread of their own: all that can be written of them is
-//! written, and only gets its name when it is their turn.
+//! Prepares records to be stored, ahead of their turn and on a thread of their own: all that can be written of those that are
+//! new or have changed is written, and only gets its name when it is their turn.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,6 +12,15 @@ use store::{NewFile, RecordFiles};
 
 use crate::harvest::digest;
 use crate::harvest::resources::{Bodies, Missing, NewBody, is_url};
+
+/// A record as it came.
+#[derive(Clone, Copy)]
+pub(super) struct Content<'r> {
+    pub(super) identifier: &'r str,
+    pub(super) xml: &'r [u8],
+    /// The digest of it that everything is there of, if there is one.
+    pub(super) held: Option<&'r str>,
+}
 
 /// A record as it is stored.
 pub(super) struct Prepared<'r> {
@@ -68,17 +77,17 @@ impl<'r> Prepared<'r> {
     }
 }
 
-/// New records, in their order.
+/// Records in their order.
 pub(super) struct Ahead<'r> {
     groups: Receiver<Vec<Prepared<'r>>>,
     group: std::vec::IntoIter<Prepared<'r>>,
 }
 
 impl<'r> Ahead<'r> {
-    /// Begins with records, by identifier and content; `bodies` are there if they are to be unpacked.
+    /// Begins with records; `bodies` are there if they are to be unpacked.
     pub(super) fn begin<'scope, 'env>(
         scope: &'scope Scope<'scope, 'env>,
-        records: Vec<(&'r str, &'r [u8])>,
+        records: Vec<Content<'r>>,
         files: Arc<RecordFiles>,
         bodies: Option<Bodies>,
     ) -> anyhow::Result<Self>
@@ -89,10 +98,12 @@ impl<'r> Ahead<'r> {
         if !records.is_empty() {
             let prepare = move || {
                 let (mut group, mut open, mut bytes) = (Vec::new(), 0, 0);
-                for (identifier, xml) in records {
-                    let mut prepared = Prepared::of(xml, bodies.is_some());
-                    open += prepared.write(identifier, &files, bodies.as_ref());
-                    bytes += xml.len();
+                for record in records {
+                    let mut prepared = Prepared::of(record.xml, bodies.is_some());
+                    if record.held != Some(&*prepared.digest) {
+                        open += prepared.write(record.identifier, &files, bodies.as_ref());
+                    }
+                    bytes += record.xml.len();
                     group.push(prepared);
                     if open < GROUP && bytes < GROUP_BYTES {
                         continue;

@@ -70,7 +70,7 @@ impl NewFile {
                 linked => return Ok(linked?),
             }
         }
-        rustix::fs::renameat(&self.directory, &*self.name, directory, name)?;
+        replace(&self.directory, &self.name, directory, name)?;
         self.has_name = false;
         Ok(())
     }
@@ -91,6 +91,35 @@ impl NewFile {
 
     fn link(&self, directory: &OwnedFd, name: &std::ffi::OsStr) -> Result<(), Errno> {
         link(&self.file, directory, name)
+    }
+}
+
+/// Gives a file the name of another, which is removed.
+///
+/// Both change places, and then the old one goes. To rename one over the other has the same result, but ext4 has its bytes
+/// written to the disk at that moment, file by file, where those of a whole page can be synced at once.
+fn replace(
+    from: &OwnedFd,
+    old: &str,
+    to: &OwnedFd,
+    new: &std::ffi::OsStr,
+) -> Result<(), Errno> {
+    let exchange = || rustix::fs::renameat_with(from, old, to, new, RenameFlags::EXCHANGE);
+    match exchange() {
+        Ok(()) => {}
+        // Nothing has that name any more, or not every file system knows how.
+        Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            return rustix::fs::renameat(from, old, to, new);
+        }
+        Err(errno) => return Err(errno),
+    }
+    match rustix::fs::unlinkat(from, old, AtFlags::empty()) {
+        // A directory is never replaced, and gets its place back.
+        Err(Errno::ISDIR | Errno::PERM) => {
+            exchange()?;
+            Err(Errno::ISDIR)
+        }
+        removed => removed,
     }
 }
 

@@ -30,8 +30,8 @@ impl PageReader {
         let depth = self.open.len();
         let attributes = std::mem::take(&mut self.draft.attributes);
         let name = std::mem::take(&mut self.draft.name);
-        self.check_tag(&name, &attributes, depth);
-        self.draft.attributes = attributes;
+        let mended = self.check_tag(&name, &attributes, depth);
+        self.draft.attributes = mended.unwrap_or(attributes);
         self.draft.name = name;
         let plain = match empty {
             true => {
@@ -380,5 +380,32 @@ impl PageReader {
         xml.extend_from_slice(name.as_bytes());
         xml.push(b'>');
         xml
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Leniency, PageReader, ReadRules};
+    use crate::read::Found;
+
+    #[test]
+    fn what_is_wrong_in_the_tag_of_a_record_is_mended_there() {
+        let page = "<OAI-PMH xmlns=\"http://www.openarchives.org/OAI/2.0/\"><ListRecords>\
+            <record note=\"R&D\"><header><identifier>a:1</identifier></header></record>\
+            </ListRecords></OAI-PMH>";
+        let rules = ReadRules {
+            leniency: Leniency::Repair,
+            ..ReadRules::default()
+        };
+        let body = Box::new(page.as_bytes());
+        let mut reader = PageReader::open(body, false, None, rules).unwrap();
+
+        let Some(Found::Record(record)) = reader.next().unwrap() else {
+            panic!("there is a record");
+        };
+
+        let xml = String::from_utf8(record.xml).unwrap();
+        assert!(xml.contains(" note=\"R&amp;D\">"), "{xml}");
+        roxmltree::Document::parse(&xml).unwrap();
     }
 }

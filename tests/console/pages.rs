@@ -218,7 +218,7 @@ fn axe() -> String {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.axe");
     let versions = std::fs::read_dir(place).expect("run scripts/setup test");
     let newest = versions.map(|version| version.unwrap().path()).max();
-    std::fs::read_to_string(newest.unwrap().join("axe.min.js")).unwrap()
+    std::fs::read_to_string(newest.unwrap().join("axe_playwright_python/axe.min.js")).unwrap()
 }
 
 /// Pages that differ in numbers alone are of one kind.

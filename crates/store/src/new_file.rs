@@ -98,12 +98,7 @@ impl NewFile {
 ///
 /// Both change places, and then the old one goes. To rename one over the other has the same result, but ext4 has its bytes
 /// written to the disk at that moment, file by file, where those of a whole page can be synced at once.
-fn replace(
-    from: &OwnedFd,
-    old: &str,
-    to: &OwnedFd,
-    new: &std::ffi::OsStr,
-) -> Result<(), Errno> {
+fn replace(from: &OwnedFd, old: &str, to: &OwnedFd, new: &std::ffi::OsStr) -> Result<(), Errno> {
     let exchange = || rustix::fs::renameat_with(from, old, to, new, RenameFlags::EXCHANGE);
     match exchange() {
         Ok(()) => {}

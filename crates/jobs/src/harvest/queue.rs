@@ -111,7 +111,7 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-const MOST_WAITING: usize = 8 << 20;
+const MOST_WAITING: usize = 4 << 20;
 const MOST_THINGS: usize = 2000;
 
 #[cfg(test)]

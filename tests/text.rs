@@ -64,6 +64,20 @@ fn json_has_the_outcome_the_engine_the_pages_and_the_words() {
 }
 
 #[test]
+fn a_text_with_control_characters_is_read_without_them() {
+    let output = text(
+        b"An abstract with a \x01 control character and NUL \0.",
+        &[],
+    );
+
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(
+        stdout(&output),
+        "An abstract with a  control character and NUL ."
+    );
+}
+
+#[test]
 fn what_has_no_text_says_why() {
     let damaged = text(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\n", &["--json"]);
     let said: Value = serde_json::from_str(&stdout(&damaged)).unwrap();

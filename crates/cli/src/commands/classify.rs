@@ -199,7 +199,7 @@ impl Reader {
         let file = File::open(path).with_context(unreadable)?;
         let read = file.take(media_type::HEAD as u64).read_to_end(&mut head);
         read.with_context(unreadable)?;
-        let media_type = media_type::decide(None, &head).decided;
+        let media_type = media_type::decide_named(&head);
         // Texts are taken as they are, for their form feeds and for whoever has made them with care.
         if media_type == "text/plain" || head.is_empty() {
             let text = text_of(path)?;

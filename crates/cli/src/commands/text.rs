@@ -90,7 +90,7 @@ impl Text {
         file.take(media_type::HEAD as u64)
             .read_to_end(&mut head)
             .with_context(unreadable)?;
-        Ok(media_type::decide(None, &head).decided)
+        Ok(media_type::decide_named(&head))
     }
 
     fn options(&self) -> ExtractOptions {

@@ -371,6 +371,51 @@ fn a_trial_and_an_import_without_the_database_judge_alike() {
     let trial = crawl.import(0, &["crawl.warc.gz", "--content-filter", "on", "--dry-run"]);
     let folder = crawl.path("folder");
     let separate = crawl.import(
+#[test]
+fn scans_that_cannot_be_recognised_are_counted_and_tried_again() {
+    let crawl = crawl_of(&[
+        ("scan", scanned(&printed(&sample("paper.txt"), 1))),
+        ("scanned-form", scanned(&printed(&sample("form.txt"), 2))),
+    ]);
+    let import = |options: &[&str], path: &str| {
+        crawl
+            .garner(&["import", "--json", "crawl.warc.gz", "--ocr"])
+            .args(ON)
+            .args(options)
+            .env("PATH", path)
+            .output()
+    };
+    let programs = std::env::var("PATH").unwrap();
+
+    let output = import(&["--language", "zzz"], &programs);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("2 scans could not be recognised"), "{said}");
+    assert_eq!(said.matches("tesseract-ocr-zzz").count(), 1, "{said}");
+    let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(
+        (&counted["text_EngineMissing"], &counted["saved_SetAside"]),
+        (&json!(2), &json!(2))
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    for program in ["pdftotext", "pdfimages", "pdftoppm", "gs"] {
+        let place = std::path::Path::new("/usr/bin").join(program);
+        std::os::unix::fs::symlink(place, folder.path().join(program)).unwrap();
+    }
+    let output = import(&[], folder.path().to_str().unwrap());
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("package tesseract-ocr;").count(), 1, "{said}");
+    let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(counted["text_EngineMissing"], 2);
+
+    let output = import(&[], &programs);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let decided = |document: &Value| !document["judgement"]["decision"].is_null();
+    assert!(crawl.documents().iter().all(decided));
+}
+
         0,
         &[
             "crawl.warc.gz",

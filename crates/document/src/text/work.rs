@@ -221,6 +221,19 @@ pub(super) fn first_line(complaints: &str) -> String {
     printable.take(LINE_CHARS).collect()
 }
 
+/// Why a program ended without what it was to do: its first complaint, or else its code.
+pub(super) fn said(engine: Engine, ended: &Ended) -> String {
+    match (first_line(&ended.complaints), ended.end) {
+        (line, End::Code(code)) if line.is_empty() => {
+            format!(
+                "`{}` ended with code {code} and said nothing",
+                engine.program()
+            )
+        }
+        (line, _) => line,
+    }
+}
+
 /// Arguments in the form that programs are given them.
 pub(super) fn arguments<const N: usize>(arguments: [&str; N]) -> Vec<OsString> {
     arguments.map(OsString::from).into()

@@ -235,3 +235,21 @@ fn nothing_is_left_behind_in_the_temporary_directory() {
     extract_with(&extractor, b"%!PS\n(unclosed", POSTSCRIPT);
     assert_eq!(std::fs::read_dir(temporary.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn a_language_that_is_not_installed_is_named_with_its_package() {
+    let mut options = options();
+    options.ocr.languages = vec!["eng".to_owned(), "zzz".to_owned()];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("document");
+    std::fs::write(&file, made::drawn_pdf()).unwrap();
+
+    let recognised = Extractor::new(options).recognise(&file, PDF, Some(1));
+
+    assert_eq!(recognised.outcome, Outcome::EngineMissing);
+    let note = recognised.note.unwrap();
+    assert!(
+        note.contains("`zzz`") && note.contains("tesseract-ocr-zzz"),
+        "{note}"
+    );
+}

@@ -10,9 +10,9 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::engine::Engine;
-use super::work::{Call, Input, Work, arguments, cut_short, first_line};
+use super::work::{Call, Input, Work, arguments, cut_short, first_line, said};
 use super::{Extracted, Outcome, clean, dispatch, pdf, substance};
-use crate::confine::{Ended, Output};
+use crate::confine::{End, Ended, Output};
 
 /// Takes the text out of a PostScript document.
 pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
@@ -40,12 +40,18 @@ pub(super) fn to_pdf(work: &Work<'_>, input: &Input) -> Result<(Input, TempDir),
     let bare = unwrapped(work, input).map_err(|error| dispatch::unreadable(&error))?;
     let bare =
         bare.ok_or_else(|| Extracted::without_text(Outcome::Damaged, "no PostScript is in it"))?;
-    let (written, directory, ended) = write(work, &bare, "pdfwrite")?;
+    let (input, directory, _) = made_pdf(work, &bare)?;
+    Ok((input, directory))
+}
+
+/// What Ghostscript makes of the bare document, and how that ended.
+fn made_pdf(work: &Work<'_>, bare: &Input) -> Result<(Input, TempDir, Ended), Extracted> {
+    let (written, directory, ended) = write(work, bare, "pdfwrite")?;
     match written {
         // What was wrong may be at the end; the pages before it are there.
         Some(file) if cut_short(Engine::Ghostscript, &ended).is_none() => {
             let input = Input::of(file).map_err(|error| dispatch::unreadable(&error))?;
-            Ok((input, directory))
+            Ok((input, directory, ended))
         }
         _ => Err(failed(&ended)),
     }
@@ -55,11 +61,18 @@ fn through_pdf(work: &Work<'_>, bare: &Input) -> Extracted {
     if !work.has(Engine::Pdftotext) {
         return txtwrite(work, bare);
     }
-    let (made, _directory) = match to_pdf(work, bare) {
+    let (made, _directory, ended) = match made_pdf(work, bare) {
         Ok(made) => made,
         Err(extracted) => return extracted,
     };
     let mut extracted = pdf::pdftotext(work, &made);
+    if ended.end != End::Code(0) {
+        extracted.note = Some(complaint(&ended));
+        // The page that it broke off at is there as a blank one.
+        if extracted.outcome == Outcome::Empty {
+            extracted.outcome = Outcome::Damaged;
+        }
+    }
     extracted.engine = extracted
         .engine
         .map(|engine| format!("{} + {engine}", work.version(Engine::Ghostscript)));
@@ -98,7 +111,15 @@ pub(super) fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
 /// Why nothing was written.
 fn failed(ended: &Ended) -> Extracted {
     cut_short(Engine::Ghostscript, ended)
-        .unwrap_or_else(|| Extracted::without_text(Outcome::Damaged, first_line(&ended.complaints)))
+        .unwrap_or_else(|| Extracted::without_text(Outcome::Damaged, complaint(ended)))
+}
+
+/// What Ghostscript says was wrong. What the document printed may stand before it.
+fn complaint(ended: &Ended) -> String {
+    match ended.complaints.find("Error: /") {
+        Some(start) => first_line(&ended.complaints[start..]),
+        None => said(Engine::Ghostscript, ended),
+    }
 }
 
 type Written = (Option<File>, TempDir, Ended);

@@ -119,6 +119,27 @@ fn random_damage_is_survived() {
 }
 
 #[test]
+fn damaged_postscript_is_told_from_blank_pages() {
+    let misspelt = b"%!PS-Adobe-3.0\n(Hello) print\n72 700 moveto (hello) shw\nshowpage\n";
+    let extracted = extract(misspelt, POSTSCRIPT);
+    assert_eq!(extracted.outcome, Outcome::Damaged, "{extracted:?}");
+    let note = extracted.note.unwrap();
+    assert_eq!(note, "Error: /undefined in shw");
+
+    let blank = extract(b"%!PS-Adobe-3.0\nshowpage\n", POSTSCRIPT);
+    assert_eq!(blank.outcome, Outcome::Empty, "{blank:?}");
+
+    // Noise, which does not pack well, so that the text is behind the break.
+    let noise = (0..5000_u32).map(|at| format!("%{}\n", at.wrapping_mul(2_654_435_761)));
+    let mut long = format!("%!PS-Adobe-3.0\n{}", noise.collect::<String>()).into_bytes();
+    long.extend(made::postscript(made::LINE));
+    let packed = made::gzip(&long);
+    let broken = extract(&packed[..packed.len() / 2], "application/gzip");
+    assert_eq!(broken.outcome, Outcome::Damaged, "{broken:?}");
+    assert!(broken.note.is_some());
+}
+
+#[test]
 fn postscript_that_never_ends_is_ended() {
     let extracted = extract_narrowly(b"%!PS-Adobe-3.0\n{ 1 pop } loop\nshowpage\n", POSTSCRIPT);
     assert_eq!(

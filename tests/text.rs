@@ -100,12 +100,23 @@ fn what_has_no_text_says_why() {
 fn a_missing_program_is_named_with_its_package() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("document");
-    fs::write(&file, PDF).unwrap();
-    let output = garner().arg("text").arg(file).env("PATH", "").output();
-    let told = stderr(&output);
+    let told = |content: &str| {
+        fs::write(&file, content).unwrap();
+        let output = garner().arg("text").arg(&file).env("PATH", "").output();
+        stderr(&output)
+    };
+
+    let postscript = told("%!PS-Adobe-3.0\n72 700 moveto (text) show showpage\n");
     assert!(
-        told.contains("engine-missing") && told.contains("package poppler-utils"),
-        "{told}"
+        postscript.contains("engine-missing") && postscript.contains("package ghostscript"),
+        "{postscript}"
+    );
+
+    // PDF is read without any.
+    let pdf = told(PDF);
+    assert!(
+        pdf.contains("application/pdf: text, 1 pages, 15 words, by garner-pdf "),
+        "{pdf}"
     );
 }
 

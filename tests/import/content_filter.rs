@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::crawl::{Crawl, Warc, date};
-use super::papers::{blank, encrypted, printed, sample, scanned};
+use super::papers::{blank, encrypted, printed, printed_as_postscript, sample, scanned};
 use crate::command_line::{fails, stderr, stdout};
 
 const ON: [&str; 2] = ["--content-filter", "on"];
@@ -293,30 +293,37 @@ fn texts_are_stored_without_the_filter_if_asked_for() {
 
 #[test]
 fn a_missing_program_is_named_once_and_the_import_goes_on() {
-    let crawl = mixed();
+    let paper = || printed_as_postscript(&sample("paper.txt"));
+    let manual = printed_as_postscript(&sample("manual.txt"));
+    let crawl = crawl_of(&[
+        ("paper", printed(&sample("paper.txt"), 1)),
+        ("paper-in-postscript", paper()),
+        ("manual-in-postscript", manual),
+    ]);
 
     let output = crawl
-        .garner(&[
-            "import",
-            "--json",
-            "crawl.warc.gz",
-            "--content-filter",
-            "on",
-        ])
+        .garner(&["import", "--json", "crawl.warc.gz"])
+        .args(ON)
         .env("PATH", "")
         .output();
 
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert_eq!(said.matches("package poppler-utils").count(), 1, "{said}");
+    assert_eq!(said.matches("package ghostscript").count(), 1, "{said}");
     let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(
         (
             &counted["text_EngineMissing"],
             &counted["failed_TextExtract"]
         ),
-        (&json!(7), &json!(7))
+        (&json!(2), &json!(2))
     );
+    let [read] = &crawl.documents()[..] else {
+        panic!("PDF is read without any program");
+    };
+    let engine = read["judgement"]["engine"].as_str().unwrap();
+    assert!(engine.starts_with("garner-pdf "), "{engine}");
 
     // It is tried again when it can be.
     let again = crawl.import(0, &["crawl.warc.gz", "--content-filter", "on"]);
@@ -365,13 +372,6 @@ fn scans_are_recognised_when_all_else_is_done() {
 }
 
 #[test]
-fn a_trial_and_an_import_without_the_database_judge_alike() {
-    let crawl = mixed();
-
-    let trial = crawl.import(0, &["crawl.warc.gz", "--content-filter", "on", "--dry-run"]);
-    let folder = crawl.path("folder");
-    let separate = crawl.import(
-#[test]
 fn scans_that_cannot_be_recognised_are_counted_and_tried_again() {
     let crawl = crawl_of(&[
         ("scan", scanned(&printed(&sample("paper.txt"), 1))),
@@ -416,6 +416,13 @@ fn scans_that_cannot_be_recognised_are_counted_and_tried_again() {
     assert!(crawl.documents().iter().all(decided));
 }
 
+#[test]
+fn a_trial_and_an_import_without_the_database_judge_alike() {
+    let crawl = mixed();
+
+    let trial = crawl.import(0, &["crawl.warc.gz", "--content-filter", "on", "--dry-run"]);
+    let folder = crawl.path("folder");
+    let separate = crawl.import(
         0,
         &[
             "crawl.warc.gz",

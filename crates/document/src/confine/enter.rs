@@ -15,8 +15,10 @@ use rustix::thread::{
 
 use super::limits::{Limits, Orders};
 use super::{files, helper, network};
+use crate::text::reader;
 
-/// Limits this process as the arguments say and becomes the program that they name; returns only if it cannot.
+/// Limits this process as the arguments say and becomes the program that they name; returns only if it cannot, or if that
+/// is the reader of PDF, which is a part of this one.
 ///
 /// This is what stands behind the hidden subcommand that [`Confiner`](super::Confiner) is told of.
 #[must_use]
@@ -28,7 +30,7 @@ pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         _ => {}
     }
     match try_enter(arguments) {
-        Ok(never) => match never {},
+        Ok(code) => code,
         Err(Refusal { code, why }) => {
             eprintln!("{COMPLAINT}{why}");
             ExitCode::from(code)
@@ -36,9 +38,7 @@ pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn try_enter(
-    arguments: impl IntoIterator<Item = OsString>,
-) -> Result<std::convert::Infallible, Refusal> {
+fn try_enter(arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, Refusal> {
     let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
     if orders.limits.is_some() {
         // What is not to be had is told by `probe`, once, and not by every one of a million processes.
@@ -51,7 +51,12 @@ fn try_enter(
         set_no_new_privs(true).map_err(|error| Refusal::of("new privileges", error))?;
         let _ = files::restrict(&orders);
     }
-    become_program(&orders.command)
+    if let Some((name, arguments)) = orders.command.split_first()
+        && name == PDF_READER
+    {
+        return Ok(reader::main(arguments));
+    }
+    match become_program(&orders.command)? {}
 }
 
 /// Prints what the system does not allow, a line each.
@@ -150,6 +155,8 @@ impl Refusal {
     }
 }
 
+/// The program that needs no file: the reader of PDF that this process has in itself.
+pub(crate) const PDF_READER: &str = "garner-pdf";
 /// Asks what is not to be had.
 pub(super) const PROBE: &str = "--probe";
 /// Begins what this side says, for the program's own exit codes may be the same.

@@ -20,6 +20,7 @@ mod pipe;
 mod printed;
 mod run;
 
+pub(crate) use enter::PDF_READER;
 pub use enter::enter;
 pub use limits::Limits;
 pub use run::{Confiner, End, Ended, Output, Task};

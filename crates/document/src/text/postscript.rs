@@ -1,4 +1,5 @@
-//! PostScript: Ghostscript makes a PDF document of it, and pdftotext reads that.
+//! PostScript: Ghostscript makes a PDF document of it, which is read as others are. It does the same for PDF that nobody
+//! else can read.
 //!
 //! Ghostscript can print the text by itself (its device `txtwrite`). That takes longer, joins words, mixes columns and
 //! scrambles pages that are set sideways, so it is the way out where the other finds nothing.
@@ -21,14 +22,19 @@ pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
         Ok(None) => return Extracted::without_text(Outcome::Damaged, "no PostScript is in it"),
         Err(error) => return dispatch::unreadable(&error),
     };
-    let first = through_pdf(work, &bare);
+    repaired(work, &bare)
+}
+
+/// The text of what Ghostscript makes of a document, PostScript or PDF.
+pub(super) fn repaired(work: &Work<'_>, bare: &Input) -> Extracted {
+    let first = through_pdf(work, bare);
     if !matches!(
         first.outcome,
         Outcome::ImageOnly | Outcome::Empty | Outcome::Damaged
     ) {
         return first;
     }
-    let second = txtwrite(work, &bare);
+    let second = txtwrite(work, bare);
     match second.outcome {
         Outcome::Text => second,
         _ => first,
@@ -58,14 +64,11 @@ fn made_pdf(work: &Work<'_>, bare: &Input) -> Result<(Input, TempDir, Ended), Ex
 }
 
 fn through_pdf(work: &Work<'_>, bare: &Input) -> Extracted {
-    if !work.has(Engine::Pdftotext) {
-        return txtwrite(work, bare);
-    }
     let (made, _directory, ended) = match made_pdf(work, bare) {
         Ok(made) => made,
         Err(extracted) => return extracted,
     };
-    let mut extracted = pdf::pdftotext(work, &made);
+    let mut extracted = pdf::unrepaired(work, &made);
     if ended.end != End::Code(0) {
         extracted.note = Some(complaint(&ended));
         // The page that it broke off at is there as a blank one.
@@ -79,8 +82,8 @@ fn through_pdf(work: &Work<'_>, bare: &Input) -> Extracted {
     extracted
 }
 
-/// The text as Ghostscript itself prints it, of PostScript or PDF.
-pub(super) fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
+/// The text as Ghostscript itself prints it, of PostScript or PDF. It does not say where pages end.
+fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
     let (written, _directory, ended) = match write(work, input, "txtwrite") {
         Ok(written) => written,
         Err(extracted) => return extracted,
@@ -92,18 +95,15 @@ pub(super) fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
             return dispatch::unreadable(&error);
         }
     }
-    let mut text = clean::text(&String::from_utf8_lossy(&bytes));
+    let mut text = clean::without_gaps(&clean::text(&String::from_utf8_lossy(&bytes)));
     let truncated = clean::cut(&mut text, work.options().text_bytes);
-    let pages = text.matches('\x0C').count();
-    let pages = u32::try_from(pages).unwrap_or(u32::MAX);
     let mut extracted = match cut_short(Engine::Ghostscript, &ended) {
         Some(extracted) => extracted,
-        None if substance::is_thin(&text, pages) => failed(&ended),
+        None if substance::is_thin(&text, 0) => failed(&ended),
         None => Extracted::without_text(Outcome::Text, first_line(&ended.complaints)),
     };
     extracted.text = text;
     extracted.truncated = truncated;
-    extracted.pages = Some(pages);
     extracted.engine = Some(work.version(Engine::Ghostscript));
     extracted
 }

@@ -14,7 +14,7 @@ use rustix::thread::{
 };
 
 use super::limits::{Limits, Orders};
-use super::{files, helper, network};
+use super::{calls, files, helper, network};
 use crate::text::reader;
 
 /// Limits this process as the arguments say and becomes the program that they name; returns only if it cannot, or if that
@@ -42,7 +42,7 @@ fn try_enter(arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, 
     let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
     if orders.limits.is_some() {
         // What is not to be had is told by `probe`, once, and not by every one of a million processes.
-        let _ = network::leave();
+        let _ = forbid_calls();
         give_up_powers()?;
     }
     die_with(orders.parent)?;
@@ -61,11 +61,25 @@ fn try_enter(arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, 
 
 /// Prints what the system does not allow, a line each.
 fn probe() -> ExitCode {
-    let network = network::leave().err();
+    let calls = forbid_calls();
     let _ = give_up_powers();
     let _ = set_no_new_privs(true);
     let files = files::restrict(&Orders::default()).err();
-    print(network.into_iter().chain(files))
+    print(calls.into_iter().chain(files))
+}
+
+/// Forbids what leads to the network and to other processes; tells what is not to be had of it.
+fn forbid_calls() -> Vec<String> {
+    let Err(error) = calls::forbid() else {
+        return Vec::new();
+    };
+    let processes = format!(
+        "they could leave other processes behind if they are root's: system calls cannot be forbidden ({error})"
+    );
+    [processes]
+        .into_iter()
+        .chain(network::leave().err())
+        .collect()
 }
 
 fn print(lines: impl IntoIterator<Item = String>) -> ExitCode {
@@ -112,7 +126,7 @@ fn limit(limits: &Limits) -> Result<(), Refusal> {
         (Resource::Fsize, limits.file_bytes, limits.file_bytes),
         (Resource::Nofile, limits.open_files, limits.open_files),
         (Resource::Core, 0, 0),
-        // None of the programs starts another one. The limit does not hold for root.
+        // None of the programs starts another one. The limit does not hold for root, for whom calls are forbidden.
         (Resource::Nproc, 0, 0),
     ] {
         // Nobody may have more than was given to us.

@@ -21,13 +21,14 @@ mod picture;
 mod plain;
 mod postscript;
 pub(crate) mod reader;
+mod scratch;
 mod slots;
 mod substance;
 mod work;
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
 
 pub use engine::Missing;
 pub use extracted::{Extracted, Limit, Outcome};
@@ -46,6 +47,8 @@ pub struct Extractor {
     /// Recognition takes a hundred times as long as anything else, so it has places of its own.
     ocr_slots: Slots,
     lacks: Mutex<Option<Vec<String>>>,
+    /// Whether it was cleaned up after those who were killed.
+    swept: Once,
 }
 
 impl Extractor {
@@ -56,6 +59,7 @@ impl Extractor {
             slots: Slots::new(options.parallel),
             ocr_slots: Slots::new(options.ocr.parallel),
             lacks: Mutex::new(None),
+            swept: Once::new(),
             options,
         }
     }

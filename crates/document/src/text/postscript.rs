@@ -8,9 +8,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use tempfile::TempDir;
-
 use super::engine::Engine;
+use super::scratch::Scratch;
 use super::work::{Call, Input, Work, arguments, cut_short, first_line, said};
 use super::{Extracted, Outcome, clean, dispatch, pdf, substance};
 use crate::confine::{End, Ended, Output};
@@ -42,7 +41,7 @@ pub(super) fn repaired(work: &Work<'_>, bare: &Input) -> Extracted {
 }
 
 /// The document as PDF, for those who look at its pages. The directory is where it lies.
-pub(super) fn to_pdf(work: &Work<'_>, input: &Input) -> Result<(Input, TempDir), Extracted> {
+pub(super) fn to_pdf(work: &Work<'_>, input: &Input) -> Result<(Input, Scratch), Extracted> {
     let bare = unwrapped(work, input).map_err(|error| dispatch::unreadable(&error))?;
     let bare =
         bare.ok_or_else(|| Extracted::without_text(Outcome::Damaged, "no PostScript is in it"))?;
@@ -51,7 +50,7 @@ pub(super) fn to_pdf(work: &Work<'_>, input: &Input) -> Result<(Input, TempDir),
 }
 
 /// What Ghostscript makes of the bare document, and how that ended.
-fn made_pdf(work: &Work<'_>, bare: &Input) -> Result<(Input, TempDir, Ended), Extracted> {
+fn made_pdf(work: &Work<'_>, bare: &Input) -> Result<(Input, Scratch, Ended), Extracted> {
     let (written, directory, ended) = write(work, bare, "pdfwrite")?;
     match written {
         // What was wrong may be at the end; the pages before it are there.
@@ -122,15 +121,12 @@ fn complaint(ended: &Ended) -> String {
     }
 }
 
-type Written = (Option<File>, TempDir, Ended);
+type Written = (Option<File>, Scratch, Ended);
 
 /// Lets Ghostscript write what a device of it makes of the document. In a file, for PostScript can print what it likes.
 fn write(work: &Work<'_>, input: &Input, device: &str) -> Result<Written, Extracted> {
     let unreadable = |error: io::Error| dispatch::unreadable(&error);
-    let directory = tempfile::Builder::new()
-        .prefix("garner-")
-        .tempdir_in(&work.options().temporary)
-        .map_err(unreadable)?;
+    let directory = work.scratch().map_err(unreadable)?;
     let device = format!("-sDEVICE={device}");
     let call = Call {
         arguments: arguments([

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use super::engine::{Engine, Found};
+use super::scratch::{self, Scratch};
 use super::{ExtractOptions, Extracted, Extractor, Limit, Outcome};
 use crate::confine::{End, Ended, Limits, Output, Task};
 
@@ -90,6 +91,13 @@ impl<'a> Work<'a> {
             )),
             _ => Ok(ended),
         }
+    }
+
+    /// A directory for a program to write in.
+    pub(super) fn scratch(&self) -> io::Result<Scratch> {
+        let place = &self.options().temporary;
+        self.extractor.swept.call_once(|| scratch::sweep(place));
+        Scratch::make(place)
     }
 
     /// A program's name and version.

@@ -264,6 +264,43 @@ fn corrections_are_printed_as_training_data() {
 }
 
 #[test]
+fn a_text_that_is_missing_is_read_when_the_collection_is_judged() {
+    let crawl = mixed();
+    crawl.import(0, &["crawl.warc.gz", "--content-filter", "on"]);
+    // The manual was rejected and not kept; now it is, without its text.
+    crawl.import(0, &["crawl.warc.gz"]);
+    for (name, id) in crawl.documents().iter().map(|d| (&d["url"], &d["id"])) {
+        let name = name.as_str().unwrap();
+        if name.contains("manual") || name.contains("encrypted") {
+            let number = id.to_string();
+            let corrected = crawl.garner(&["documents", "correct", &number, "--accept"]);
+            assert!(corrected.output().status.success());
+        }
+    }
+    let corrections = || crawl.garner(&["classifier", "corrections"]).output();
+    let said = stderr(&corrections());
+    assert!(
+        said.contains("has no stored text; garner classify --collection reads it"),
+        "{said}"
+    );
+    assert!(said.contains("for it has no text: encrypted"), "{said}");
+
+    let output = crawl
+        .garner(&["classify", "--collection", "--json"])
+        .output();
+
+    let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(counted["read"], 2, "the manual and the form");
+    let after = corrections();
+    assert!(
+        !stderr(&after).contains("no stored text"),
+        "{}",
+        stderr(&after)
+    );
+    assert_eq!(stdout(&after).lines().count(), 1);
+}
+
+#[test]
 fn texts_are_stored_without_the_filter_if_asked_for() {
     let crawl = mixed();
 

@@ -79,6 +79,41 @@ fn a_file_that_cannot_be_read_does_not_keep_others_from_being_judged() {
 }
 
 #[test]
+fn a_file_that_cannot_be_judged_has_a_line_of_json_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let empty = directory.path().join("empty.txt");
+    fs::write(&empty, "").unwrap();
+    let none = directory.path().join("none.txt");
+
+    let output = garner()
+        .args(["classify", "--json"])
+        .args([&empty, &text("paper.txt"), &none])
+        .output();
+
+    assert_eq!(output.status.code(), Some(1));
+    let lines: Vec<Value> = stdout(&output)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [empty_one, paper, missing] = lines.as_slice() else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(paper["decision"], "accept");
+    assert_eq!(paper["error"], Value::Null);
+    for (line, path, error) in [
+        (empty_one, &empty, "has no text: empty"),
+        (missing, &none, "No such file"),
+    ] {
+        assert_eq!(line["path"], json!(path.to_str()));
+        for unknown in ["probability", "decision", "kind"] {
+            assert!(line.as_object().unwrap().contains_key(unknown));
+            assert_eq!(line[unknown], Value::Null);
+        }
+        assert!(line["error"].as_str().unwrap().contains(error), "{line}");
+    }
+}
+
+#[test]
 fn thresholds_and_kinds_can_be_chosen_and_nonsense_is_refused() {
     let slides = |options: &[&str]| {
         prints(

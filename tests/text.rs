@@ -64,6 +64,20 @@ fn json_has_the_outcome_the_engine_the_pages_and_the_words() {
 }
 
 #[test]
+fn a_text_with_control_characters_is_read_without_them() {
+    let output = text(
+        b"An abstract with a \x01 control character and NUL \0.",
+        &[],
+    );
+
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(
+        stdout(&output),
+        "An abstract with a  control character and NUL ."
+    );
+}
+
+#[test]
 fn what_has_no_text_says_why() {
     let damaged = text(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\n", &["--json"]);
     let said: Value = serde_json::from_str(&stdout(&damaged)).unwrap();
@@ -86,12 +100,23 @@ fn what_has_no_text_says_why() {
 fn a_missing_program_is_named_with_its_package() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("document");
-    fs::write(&file, PDF).unwrap();
-    let output = garner().arg("text").arg(file).env("PATH", "").output();
-    let told = stderr(&output);
+    let told = |content: &str| {
+        fs::write(&file, content).unwrap();
+        let output = garner().arg("text").arg(&file).env("PATH", "").output();
+        stderr(&output)
+    };
+
+    let postscript = told("%!PS-Adobe-3.0\n72 700 moveto (text) show showpage\n");
     assert!(
-        told.contains("engine-missing") && told.contains("package poppler-utils"),
-        "{told}"
+        postscript.contains("engine-missing") && postscript.contains("package ghostscript"),
+        "{postscript}"
+    );
+
+    // PDF is read without any.
+    let pdf = told(PDF);
+    assert!(
+        pdf.contains("application/pdf: text, 1 pages, 15 words, by garner-pdf "),
+        "{pdf}"
     );
 }
 

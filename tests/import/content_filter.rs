@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::crawl::{Crawl, Warc, date};
-use super::papers::{blank, encrypted, printed, sample, scanned};
+use super::papers::{blank, encrypted, printed, printed_as_postscript, sample, scanned};
 use crate::command_line::{fails, stderr, stdout};
 
 const ON: [&str; 2] = ["--content-filter", "on"];
@@ -264,6 +264,43 @@ fn corrections_are_printed_as_training_data() {
 }
 
 #[test]
+fn a_text_that_is_missing_is_read_when_the_collection_is_judged() {
+    let crawl = mixed();
+    crawl.import(0, &["crawl.warc.gz", "--content-filter", "on"]);
+    // The manual was rejected and not kept; now it is, without its text.
+    crawl.import(0, &["crawl.warc.gz"]);
+    for (name, id) in crawl.documents().iter().map(|d| (&d["url"], &d["id"])) {
+        let name = name.as_str().unwrap();
+        if name.contains("manual") || name.contains("encrypted") {
+            let number = id.to_string();
+            let corrected = crawl.garner(&["documents", "correct", &number, "--accept"]);
+            assert!(corrected.output().status.success());
+        }
+    }
+    let corrections = || crawl.garner(&["classifier", "corrections"]).output();
+    let said = stderr(&corrections());
+    assert!(
+        said.contains("has no stored text; garner classify --collection reads it"),
+        "{said}"
+    );
+    assert!(said.contains("for it has no text: encrypted"), "{said}");
+
+    let output = crawl
+        .garner(&["classify", "--collection", "--json"])
+        .output();
+
+    let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(counted["read"], 2, "the manual and the form");
+    let after = corrections();
+    assert!(
+        !stderr(&after).contains("no stored text"),
+        "{}",
+        stderr(&after)
+    );
+    assert_eq!(stdout(&after).lines().count(), 1);
+}
+
+#[test]
 fn texts_are_stored_without_the_filter_if_asked_for() {
     let crawl = mixed();
 
@@ -293,30 +330,37 @@ fn texts_are_stored_without_the_filter_if_asked_for() {
 
 #[test]
 fn a_missing_program_is_named_once_and_the_import_goes_on() {
-    let crawl = mixed();
+    let paper = || printed_as_postscript(&sample("paper.txt"));
+    let manual = printed_as_postscript(&sample("manual.txt"));
+    let crawl = crawl_of(&[
+        ("paper", printed(&sample("paper.txt"), 1)),
+        ("paper-in-postscript", paper()),
+        ("manual-in-postscript", manual),
+    ]);
 
     let output = crawl
-        .garner(&[
-            "import",
-            "--json",
-            "crawl.warc.gz",
-            "--content-filter",
-            "on",
-        ])
+        .garner(&["import", "--json", "crawl.warc.gz"])
+        .args(ON)
         .env("PATH", "")
         .output();
 
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert_eq!(said.matches("package poppler-utils").count(), 1, "{said}");
+    assert_eq!(said.matches("package ghostscript").count(), 1, "{said}");
     let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
     assert_eq!(
         (
             &counted["text_EngineMissing"],
             &counted["failed_TextExtract"]
         ),
-        (&json!(7), &json!(7))
+        (&json!(2), &json!(2))
     );
+    let [read] = &crawl.documents()[..] else {
+        panic!("PDF is read without any program");
+    };
+    let engine = read["judgement"]["engine"].as_str().unwrap();
+    assert!(engine.starts_with("garner-pdf "), "{engine}");
 
     // It is tried again when it can be.
     let again = crawl.import(0, &["crawl.warc.gz", "--content-filter", "on"]);
@@ -362,6 +406,51 @@ fn scans_are_recognised_when_all_else_is_done() {
         .filter(|(path, _)| path.ends_with(b".txt"))
         .collect();
     assert_eq!(texts.len(), 3);
+}
+
+#[test]
+fn scans_that_cannot_be_recognised_are_counted_and_tried_again() {
+    let crawl = crawl_of(&[
+        ("scan", scanned(&printed(&sample("paper.txt"), 1))),
+        ("scanned-form", scanned(&printed(&sample("form.txt"), 2))),
+    ]);
+    let import = |options: &[&str], path: &str| {
+        crawl
+            .garner(&["import", "--json", "crawl.warc.gz", "--ocr"])
+            .args(ON)
+            .args(options)
+            .env("PATH", path)
+            .output()
+    };
+    let programs = std::env::var("PATH").unwrap();
+
+    let output = import(&["--language", "zzz"], &programs);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("2 scans could not be recognised"), "{said}");
+    assert_eq!(said.matches("tesseract-ocr-zzz").count(), 1, "{said}");
+    let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(
+        (&counted["text_EngineMissing"], &counted["saved_SetAside"]),
+        (&json!(2), &json!(2))
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    for program in ["pdftotext", "pdfimages", "pdftoppm", "gs"] {
+        let place = std::path::Path::new("/usr/bin").join(program);
+        std::os::unix::fs::symlink(place, folder.path().join(program)).unwrap();
+    }
+    let output = import(&[], folder.path().to_str().unwrap());
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(said.matches("package tesseract-ocr;").count(), 1, "{said}");
+    let counted: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(counted["text_EngineMissing"], 2);
+
+    let output = import(&[], &programs);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let decided = |document: &Value| !document["judgement"]["decision"].is_null();
+    assert!(crawl.documents().iter().all(decided));
 }
 
 #[test]

@@ -34,6 +34,19 @@ pub(crate) fn printed(text: &str, number: usize) -> Vec<u8> {
     assembled(&objects, "")
 }
 
+/// A PostScript document of a text.
+pub(crate) fn printed_as_postscript(text: &str) -> Vec<u8> {
+    let mut document = "%!PS-Adobe-3.0\n/Helvetica findfont 10 scalefont setfont\n".to_owned();
+    for page in text.lines().collect::<Vec<_>>().chunks(LINES) {
+        for (number, line) in page.iter().enumerate() {
+            let line = line.replace('\\', "").replace(['(', ')'], "");
+            document += &format!("50 {} moveto ({line}) show\n", 790 - 12 * number);
+        }
+        document += "showpage\n";
+    }
+    document.into_bytes()
+}
+
 /// A PDF that consists of a picture of the first page of another.
 pub(crate) fn scanned(pdf: &[u8]) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();

@@ -229,6 +229,38 @@ fn there_is_no_network() {
 }
 
 #[test]
+fn no_other_process_can_be_started_even_by_root() {
+    if !can("processes") {
+        return;
+    }
+    let forks = run(task(
+        "/bin/sh",
+        &["-c", "(echo forked) & wait; echo went on"],
+    ));
+    let said = String::from_utf8_lossy(&forks.printed);
+    assert!(!said.contains("forked"), "{said}");
+
+    // By the numbers of the calls, as what a document smuggles in would do it. Threads are allowed.
+    let python = Path::new("/usr/bin/python3");
+    let is_root = Path::new("/proc/self").metadata().unwrap().uid() == 0;
+    if !cfg!(target_arch = "x86_64") || !python.exists() || !is_root {
+        return;
+    }
+    let script = "import ctypes, threading\n\
+         libc = ctypes.CDLL(None, use_errno=True)\n\
+         for call in [435, 56, 57, 58]:\n    \
+             print(call, libc.syscall(call, 0, 0, 0, 0, 0), ctypes.get_errno())\n\
+         thread = threading.Thread(target=lambda: print('a thread'))\n\
+         thread.start()\n\
+         thread.join()\n";
+    let printed = printed("/usr/bin/python3", &["-c", script]);
+    assert_eq!(
+        printed,
+        "435 -1 38\n56 -1 13\n57 -1 13\n58 -1 13\na thread\n"
+    );
+}
+
+#[test]
 fn root_has_no_powers() {
     let directory = tempfile::tempdir().unwrap();
     let own = directory.path().join("own");

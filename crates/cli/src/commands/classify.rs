@@ -28,7 +28,8 @@ use crate::text::plain;
 /// their stored texts. What is not wanted any more is set aside, nothing is removed, and corrections stay. It can be
 /// stopped at any time; the same command goes on.
 ///
-/// Exits with 0 if all files were judged, and with 1 if some could not be read or have no text.
+/// Exits with 0 if all files were judged, and with 1 if some could not be read or have no text. With --json these have a
+/// line too, in which probability, decision and kind are null and error says why.
 #[derive(Debug, Args)]
 pub(crate) struct Classify {
     /// The documents
@@ -71,8 +72,12 @@ impl Classify {
                     )?,
                     Err(error) => {
                         // One file that cannot be read keeps nobody from knowing about the others.
+                        let message = jobs::message(&error);
+                        if self.json {
+                            write_json(out, &unjudged(path, &message, classifier.version()))?;
+                        }
                         out.flush()?;
-                        eprintln!("garner: {}", plain(&jobs::message(&error)));
+                        eprintln!("garner: {}", plain(&message));
                         code = ExitCode::FAILURE;
                     }
                 }
@@ -137,6 +142,18 @@ impl Judged {
     }
 }
 
+/// The line of a file that could not be judged.
+fn unjudged(path: &Path, error: &str, model: &str) -> Value {
+    json!({
+        "path": path.to_string_lossy(),
+        "probability": null,
+        "decision": null,
+        "kind": null,
+        "model": model,
+        "error": error,
+    })
+}
+
 fn explain(out: &mut Out, reasons: &[Reason]) -> std::io::Result<()> {
     let (spoke_for, against) = sides(reasons);
     for (name, reasons) in [("for", spoke_for), ("against", against)] {
@@ -199,10 +216,13 @@ impl Reader {
         let file = File::open(path).with_context(unreadable)?;
         let read = file.take(media_type::HEAD as u64).read_to_end(&mut head);
         read.with_context(unreadable)?;
-        let media_type = media_type::decide(None, &head).decided;
+        let media_type = media_type::decide_named(&head);
         // Texts are taken as they are, for their form feeds and for whoever has made them with care.
-        if media_type == "text/plain" || head.is_empty() {
+        if media_type == "text/plain" {
             let text = text_of(path)?;
+            if text.trim().is_empty() {
+                bail!("{name} has no text: empty");
+            }
             return Ok(Text { text, pages: None });
         }
         let mut extracted = self.extractor.extract(path, &media_type);

@@ -18,8 +18,8 @@ use crate::text::plain;
 /// Print the text of a document: PDF, PostScript, HTML, plain text, Office
 ///
 /// What it is, is decided by its bytes, never by its name. The text goes to stdout, with form feeds between pages; what is
-/// known about it goes to stderr. PDF is read by pdftotext, PostScript by Ghostscript, scans by tesseract, each within
-/// limits and without a network.
+/// known about it goes to stderr. PDF is read by pdftotext or else by garner itself, PostScript by Ghostscript, scans by
+/// tesseract, each within limits and without a network.
 ///
 /// Exits with 0 if there is text and with 1 if there is none; the outcome says why.
 #[derive(Debug, Args)]
@@ -90,7 +90,7 @@ impl Text {
         file.take(media_type::HEAD as u64)
             .read_to_end(&mut head)
             .with_context(unreadable)?;
-        Ok(media_type::decide(None, &head).decided)
+        Ok(media_type::decide_named(&head))
     }
 
     fn options(&self) -> ExtractOptions {

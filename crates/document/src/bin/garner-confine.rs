@@ -1,4 +1,5 @@
-//! Becomes another program within limits, and does nothing else: what `garner confine` does, started in half the time.
+//! Becomes another program within limits, or reads PDF within them, and does nothing else: what `garner confine` does,
+//! started in half the time.
 
 use std::process::ExitCode;
 

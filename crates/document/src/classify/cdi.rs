@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::model::logistic;
-use super::{Answer, Kind};
+use super::{Answer, Kind, Reason};
 
 const INTERCEPT: f64 = 0.91;
 
@@ -22,6 +22,36 @@ pub(super) fn answer(text: &str) -> Answer {
 }
 
 fn sum(text: &str) -> f64 {
+    let weighed = terms(text).into_iter();
+    INTERCEPT + weighed.map(|term| term.weight * term.value).sum::<f64>()
+}
+
+/// What the rule looks at, and how it weighed, the weightiest first.
+pub(super) fn reasons(text: &str) -> Vec<Reason> {
+    let reasons = terms(text).into_iter().map(|term| Reason {
+        weight: term.weight * term.value,
+        feature: Some(term.name.to_owned()),
+        said: term.said.to_owned(),
+        value: match term.value {
+            -1.0 => "none".to_owned(),
+            value => format!("{value:.3}"),
+        },
+    });
+    let mut reasons: Vec<Reason> = reasons.collect();
+    reasons.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+    reasons
+}
+
+/// Something that the rule looks at.
+struct Term {
+    weight: f64,
+    /// -1 for many of those that are not there.
+    value: f64,
+    name: &'static str,
+    said: &'static str,
+}
+
+fn terms(text: &str) -> [Term; 13] {
     let text = bounded(text);
     let length = text.len().max(1) as f64;
     let words: Vec<&str> = text
@@ -53,18 +83,92 @@ fn sum(text: &str) -> f64 {
         found if found > 0.0 => found / count,
         none => none,
     };
-    INTERCEPT + 0.79 * abstract_place + 0.06 * pieces(&FIGURE)
-        - 1.64 * newsletter
-        - 0.08 * outline
-        - 0.52 * first_page_capitals(first_page)
-        + 0.52 * f64::from(u8::from(PROCEEDINGS.is_match(first_page)))
-        + 0.49 * place(&RELATED_WORK)
-        - 0.08 * pieces(&SLIDES)
-        - 0.79 * f64::from(u8::from(THIS_GUIDE.is_match(text)))
-        + 0.06 * pieces(&THIS_PAPER)
-        + 0.62 * place(&THIS_PAPER)
-        - 8.15 * capitals.count() as f64 / count
-        - 25.03 * YOU.find_iter(text).count() as f64 / count
+    let term = |weight, value, name, said| Term {
+        weight,
+        value,
+        name,
+        said,
+    };
+    [
+        term(
+            0.79,
+            abstract_place,
+            "abstract_place",
+            "where the abstract or the introduction begins, from 0 to 1",
+        ),
+        term(
+            0.06,
+            pieces(&FIGURE),
+            "figures",
+            "pieces that mentions of figures cut the text into",
+        ),
+        term(
+            -1.64,
+            newsletter,
+            "newsletter",
+            "mentions of a newsletter, against the words",
+        ),
+        term(
+            -0.08,
+            outline,
+            "outline",
+            "pieces that mentions of an outline cut the text into",
+        ),
+        term(
+            -0.52,
+            first_page_capitals(first_page),
+            "first_page_capitals",
+            "lines of the first page that end with a capitalised word",
+        ),
+        term(
+            0.52,
+            f64::from(u8::from(PROCEEDINGS.is_match(first_page))),
+            "proceedings",
+            "a line of the first page begins with Proceedings",
+        ),
+        term(
+            0.49,
+            place(&RELATED_WORK),
+            "related_work_place",
+            "where related or future work is spoken of, from 0 to 1",
+        ),
+        term(
+            -0.08,
+            pieces(&SLIDES),
+            "slides",
+            "pieces that mentions of slides cut the text into",
+        ),
+        term(
+            -0.79,
+            f64::from(u8::from(THIS_GUIDE.is_match(text))),
+            "this_guide",
+            "speaks of itself as this guide",
+        ),
+        term(
+            0.06,
+            pieces(&THIS_PAPER),
+            "this_paper",
+            "pieces that mentions of this paper cut the text into",
+        ),
+        term(
+            0.62,
+            place(&THIS_PAPER),
+            "this_paper_place",
+            "where this paper is first spoken of, from 0 to 1",
+        ),
+        term(
+            -8.15,
+            capitals.count() as f64 / count,
+            "capitals",
+            "words with a capital, against all words",
+        ),
+        term(
+            -25.03,
+            YOU.find_iter(text).count() as f64 / count,
+            "you",
+            "speaks to the reader as you, against all words",
+        ),
+    ]
 }
 
 /// Lines of the first page that end with a word in title case, against its lines.

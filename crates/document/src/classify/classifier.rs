@@ -83,11 +83,11 @@ impl Classifier {
         }
     }
 
-    /// What speaks for and against, the weightiest first; nothing from the rule of the original importer.
+    /// What speaks for and against, the weightiest first.
     pub fn explain(&self, text: &str, pages: Option<usize>) -> Vec<Reason> {
         match &self.0 {
             Inner::Model(model) => explain::reasons(model, &Reading::new(text, pages)),
-            Inner::Cdi2012 => Vec::new(),
+            Inner::Cdi2012 => cdi::reasons(text),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Labelled documents: training data, evaluation data, and corrections made by librarians. All are lines of JSON.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Kind;
 
@@ -11,31 +11,39 @@ use super::Kind;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     /// Its name among others.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     pub id: String,
     /// Whether it is academic.
     pub label: Label,
     /// What it is, more finely than a kind.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "null_is_none"
+    )]
     pub subtype: String,
     /// Its kind, where the subtype does not tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
     /// Whether reasonable people would differ about the label. The question "academic or not" is not learnt from
     /// these, the kind is.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     pub borderline: bool,
     /// The usual cue is missing or misleads.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     pub hard: bool,
     /// A group of fields of research.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     pub bucket: String,
     /// A field of research, or `general`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "null_is_none"
+    )]
     pub field: String,
     /// Where it comes from: documents of one source never stand on both sides of a cross-validation.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     pub source: String,
     /// How many pages it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,10 +59,10 @@ pub struct Example {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Corrected {
     /// The version of the model.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     pub model: String,
     /// The probability that it gave.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_is_none")]
     pub probability: f64,
     /// The kind that it gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,4 +95,13 @@ impl Example {
     pub(crate) fn is_academic(&self) -> bool {
         self.label == Label::Academic
     }
+}
+
+/// Reads a value that others write as `null` where there is none.
+fn null_is_none<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }

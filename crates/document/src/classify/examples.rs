@@ -49,10 +49,12 @@ pub fn read_examples(
                 "the file unpacks to more than {MOST_PACKED} times its size, as no text does"
             )));
         }
+        // Quirk: editors and spreadsheets on Windows put a byte order mark in front of UTF-8.
+        let line = line.strip_prefix(MARK).unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
         }
-        call(serde_json::from_slice(&line).map_err(|error| wrong(error.to_string()))?)?;
+        call(serde_json::from_slice(line).map_err(|error| wrong(error.to_string()))?)?;
     }
     Ok(())
 }
@@ -71,6 +73,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+const MARK: &[u8] = "\u{FEFF}".as_bytes();
 /// A line may hold a whole book, escaped.
 const LONGEST: u64 = 256 * 1024 * 1024;
 /// What unpacks to less can be read, whatever it is.

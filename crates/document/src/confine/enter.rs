@@ -14,9 +14,11 @@ use rustix::thread::{
 };
 
 use super::limits::{Limits, Orders};
-use super::{files, helper, network};
+use super::{calls, files, helper, network};
+use crate::text::reader;
 
-/// Limits this process as the arguments say and becomes the program that they name; returns only if it cannot.
+/// Limits this process as the arguments say and becomes the program that they name; returns only if it cannot, or if that
+/// is the reader of PDF, which is a part of this one.
 ///
 /// This is what stands behind the hidden subcommand that [`Confiner`](super::Confiner) is told of.
 #[must_use]
@@ -28,7 +30,7 @@ pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         _ => {}
     }
     match try_enter(arguments) {
-        Ok(never) => match never {},
+        Ok(code) => code,
         Err(Refusal { code, why }) => {
             eprintln!("{COMPLAINT}{why}");
             ExitCode::from(code)
@@ -36,13 +38,11 @@ pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn try_enter(
-    arguments: impl IntoIterator<Item = OsString>,
-) -> Result<std::convert::Infallible, Refusal> {
+fn try_enter(arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, Refusal> {
     let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
     if orders.limits.is_some() {
         // What is not to be had is told by `probe`, once, and not by every one of a million processes.
-        let _ = network::leave();
+        let _ = forbid_calls();
         give_up_powers()?;
     }
     die_with(orders.parent)?;
@@ -51,16 +51,35 @@ fn try_enter(
         set_no_new_privs(true).map_err(|error| Refusal::of("new privileges", error))?;
         let _ = files::restrict(&orders);
     }
-    become_program(&orders.command)
+    if let Some((name, arguments)) = orders.command.split_first()
+        && name == PDF_READER
+    {
+        return Ok(reader::main(arguments));
+    }
+    match become_program(&orders.command)? {}
 }
 
 /// Prints what the system does not allow, a line each.
 fn probe() -> ExitCode {
-    let network = network::leave().err();
+    let calls = forbid_calls();
     let _ = give_up_powers();
     let _ = set_no_new_privs(true);
     let files = files::restrict(&Orders::default()).err();
-    print(network.into_iter().chain(files))
+    print(calls.into_iter().chain(files))
+}
+
+/// Forbids what leads to the network and to other processes; tells what is not to be had of it.
+fn forbid_calls() -> Vec<String> {
+    let Err(error) = calls::forbid() else {
+        return Vec::new();
+    };
+    let processes = format!(
+        "they could leave other processes behind if they are root's: system calls cannot be forbidden ({error})"
+    );
+    [processes]
+        .into_iter()
+        .chain(network::leave().err())
+        .collect()
 }
 
 fn print(lines: impl IntoIterator<Item = String>) -> ExitCode {
@@ -107,7 +126,7 @@ fn limit(limits: &Limits) -> Result<(), Refusal> {
         (Resource::Fsize, limits.file_bytes, limits.file_bytes),
         (Resource::Nofile, limits.open_files, limits.open_files),
         (Resource::Core, 0, 0),
-        // None of the programs starts another one. The limit does not hold for root.
+        // None of the programs starts another one. The limit does not hold for root, for whom calls are forbidden.
         (Resource::Nproc, 0, 0),
     ] {
         // Nobody may have more than was given to us.
@@ -150,6 +169,8 @@ impl Refusal {
     }
 }
 
+/// The program that needs no file: the reader of PDF that this process has in itself.
+pub(crate) const PDF_READER: &str = "garner-pdf";
 /// Asks what is not to be had.
 pub(super) const PROBE: &str = "--probe";
 /// Begins what this side says, for the program's own exit codes may be the same.

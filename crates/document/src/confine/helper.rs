@@ -57,5 +57,5 @@ pub(super) fn own_make() -> String {
 /// Asks a helper for its make.
 pub(super) const MAKE: &str = "--make";
 const NAME: &str = "garner-confine";
-/// Changes with what stands on the command line.
-const ORDERS: &str = "orders 1";
+/// Changes with what stands on the command line, and with the programs that it has in itself.
+const ORDERS: &str = "orders 2";

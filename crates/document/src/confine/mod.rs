@@ -7,10 +7,11 @@
 //! `garner-confine` lies beside it, that is started instead: it does the same and is there sooner.
 //!
 //! Limits on memory, processor time, file sizes, open files and processes, no new privileges and the death with the parent
-//! are always there. No sockets (seccomp), and a file system in which it may read what programs need and write in its own
+//! are always there. No sockets and no other processes, also for root (seccomp), and a file system in which it may read what programs need and write in its own
 //! directory alone (Landlock), are there where the system allows them; [`Confiner::lacks`] says where not.
 
 mod attend;
+mod calls;
 mod enter;
 mod files;
 mod helper;
@@ -20,6 +21,7 @@ mod pipe;
 mod printed;
 mod run;
 
+pub(crate) use enter::PDF_READER;
 pub use enter::enter;
 pub use limits::Limits;
 pub use run::{Confiner, End, Ended, Output, Task};

@@ -47,13 +47,22 @@ pub const UNKNOWN: &str = "application/octet-stream";
 /// ```
 pub fn decide(declared: Option<&str>, head: &[u8]) -> MediaType {
     let declared = declared.and_then(names::clean);
-    let sniffed = sniff::sniff(&head[..head.len().min(HEAD)]);
+    let sniffed = sniff::sniff(&head[..head.len().min(HEAD)], text::is_binary);
     let decided = choose(declared.as_deref(), sniffed);
     MediaType {
         decided: decided.to_owned(),
         sniffed: sniffed.map(|sniffed| sniffed.media_type.to_owned()),
         declared,
     }
+}
+
+/// Decides on the media type of a file that somebody names and wants to have read, by its first [`HEAD`] bytes.
+///
+/// Nobody declared anything, so a text with a few control characters, such as programs print for the fonts of formulas, is
+/// a text here. Among all that a crawl brings it could as well be something else, and [`decide`] leaves it unknown.
+pub fn decide_named(head: &[u8]) -> String {
+    let sniffed = sniff::sniff(&head[..head.len().min(HEAD)], text::is_hardly_text);
+    choose(None, sniffed).to_owned()
 }
 
 fn choose(declared: Option<&str>, sniffed: Option<Sniffed>) -> &str {

@@ -75,8 +75,8 @@ impl Sniffed {
     }
 }
 
-/// What the bytes are; `None` if they are binary and of no known kind, or if there are none.
-pub(super) fn sniff(head: &[u8]) -> Option<Sniffed> {
+/// What the bytes are; `None` if they are binary and of no known kind, or if there are none. Who asks says what is binary.
+pub(super) fn sniff(head: &[u8], is_binary: fn(&[u8]) -> bool) -> Option<Sniffed> {
     if let Some(found) = magic::sniff(head) {
         return Some(found);
     }
@@ -95,11 +95,10 @@ pub(super) fn sniff(head: &[u8]) -> Option<Sniffed> {
     if let Some(found) = postscript::sniff(head, page.is_some()) {
         return Some(found);
     }
-    if page.is_some() && !text::is_binary(&readable) {
-        return page;
+    if head.is_empty() || is_binary(&readable) {
+        return None;
     }
-    let is_text = !head.is_empty() && !text::is_binary(&readable);
-    is_text.then_some(Sniffed::of("text/plain", Family::Text))
+    Some(page.unwrap_or(Sniffed::of("text/plain", Family::Text)))
 }
 
 fn is_script(declared: &str) -> bool {

@@ -395,3 +395,39 @@ fn noise_does_no_harm() {
         decide(None, &noise);
     }
 }
+
+#[test]
+fn a_named_file_with_a_few_control_characters_is_text() {
+    let abstracts: [&[u8]; 3] = [
+        b"An abstract about sums \x01 and integrals \x12\x0E over measures.",
+        b"A text with NUL \0 in its middle.",
+        "Über Maße \u{1}\u{2}\u{3}: f\u{14}(x)".as_bytes(),
+    ];
+    for text in abstracts {
+        assert_eq!(decide_named(text), "text/plain");
+        assert_eq!(
+            decide(None, text).decided,
+            UNKNOWN,
+            "a crawl is not trusted"
+        );
+    }
+    assert_eq!(
+        decide_named(b"<!DOCTYPE html><title>A page</title>\0 with NUL"),
+        "text/html"
+    );
+}
+
+#[test]
+fn a_named_file_of_bytes_is_no_text() {
+    // Every byte as often as any other, as in what is compressed or encrypted.
+    let compressed: Vec<u8> = (0..4096_u32).map(|at| (at * 167 % 256) as u8).collect();
+    for binary in [
+        &compressed[..],
+        b"\x01\x02\x03\x04",
+        b"\0\0\0\x20four\0\0\0\0",
+        b"",
+    ] {
+        assert_eq!(decide_named(binary), UNKNOWN);
+    }
+    assert_eq!(decide_named(&pdf()), "application/pdf");
+}

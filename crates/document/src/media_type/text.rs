@@ -20,18 +20,37 @@ pub(super) fn ascii(head: &[u8]) -> Cow<'_, [u8]> {
 /// Whether there are bytes that no text has: the "binary data bytes" of the WHATWG's MIME Sniffing Standard.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     // Every capture comes through here, so blocks are looked at without a branch for each byte.
-    let binary = |found: bool, byte: &u8| {
-        let is_control = *byte < 0x20;
-        let is_of_text =
-            (*byte == 0x1B) | (*byte == 0x09) | (*byte == 0x0A) | (*byte == 0x0C) | (*byte == 0x0D);
-        found | (is_control & !is_of_text)
-    };
-    bytes
-        .chunks(BLOCK)
-        .any(|block| block.iter().fold(false, binary))
+    bytes.chunks(BLOCK).any(|block| {
+        block
+            .iter()
+            .fold(false, |found, byte| found | is_of_no_text(*byte))
+    })
 }
 
 const BLOCK: usize = 256;
+
+/// Whether there are so many bytes that no text has that it can hardly be one.
+///
+/// In what is compressed every tenth byte is one of those, in programs and images more. UTF-8 does not come about by
+/// chance, so there it may be more: in texts of formulas it is up to a fifth.
+pub(super) fn is_hardly_text(bytes: &[u8]) -> bool {
+    let odd = bytes.iter().filter(|byte| is_of_no_text(**byte)).count();
+    let is_utf8 = match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        // The last character may be cut off.
+        Err(error) => error.error_len().is_none(),
+    };
+    let most = if is_utf8 { 30 } else { 2 };
+    odd * 100 > bytes.len() * most
+}
+
+/// A control character other than those by which text is laid out.
+fn is_of_no_text(byte: u8) -> bool {
+    let is_control = byte < 0x20;
+    let is_of_text =
+        (byte == 0x1B) | (byte == 0x09) | (byte == 0x0A) | (byte == 0x0C) | (byte == 0x0D);
+    is_control & !is_of_text
+}
 
 /// The lines of bytes, whatever ends them.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

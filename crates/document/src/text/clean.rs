@@ -21,6 +21,19 @@ pub(super) fn text(text: &str) -> String {
     clean
 }
 
+/// The text with two spaces at most between its words, where a program has drawn pages with spaces.
+pub(super) fn without_gaps(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut spaces = 0;
+    for character in text.chars() {
+        spaces = if character == ' ' { spaces + 1 } else { 0 };
+        if spaces <= 2 {
+            clean.push(character);
+        }
+    }
+    clean
+}
+
 /// Cuts a text off at so many bytes, or a little before; tells whether there was more.
 pub(super) fn cut(text: &mut String, most: usize) -> bool {
     if text.len() <= most {
@@ -47,6 +60,11 @@ mod tests {
             "a\nb\ncd[2J\te\x0Cé\u{A0}f\u{FB01}"
         );
         assert_eq!(text("plain\n"), "plain\n");
+    }
+
+    #[test]
+    fn gaps_between_words_are_closed() {
+        assert_eq!(without_gaps("a     b  c\n   d"), "a  b  c\n  d");
     }
 
     #[test]

@@ -36,6 +36,10 @@ fn by_type(work: &Work<'_>, input: &Input, media_type: &str, may_unpack: bool) -
         "application/gzip" if may_unpack => match unpack(work, input) {
             Ok(unpacked) => {
                 let mut extracted = by_type(work, &unpacked.input, &unpacked.media_type, false);
+                // What would have had pages may have broken off before the first of them.
+                if unpacked.damage.is_some() && extracted.outcome == Outcome::Empty {
+                    extracted.outcome = Outcome::Damaged;
+                }
                 extracted.note = unpacked.damage.or(extracted.note);
                 extracted
             }

@@ -5,10 +5,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use crate::confine::PDF_READER;
+
 /// A program that reads documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Engine {
     Pdftotext,
+    /// Our own, which is always there.
+    Reader,
     Pdfimages,
     Pdftoppm,
     Ghostscript,
@@ -50,8 +54,9 @@ struct Known {
 }
 
 impl Engine {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Pdftotext,
+        Self::Reader,
         Self::Pdfimages,
         Self::Pdftoppm,
         Self::Ghostscript,
@@ -66,7 +71,7 @@ impl Engine {
     pub(super) fn version_option(self) -> &'static str {
         match self {
             Self::Pdftotext | Self::Pdfimages | Self::Pdftoppm => "-v",
-            Self::Ghostscript | Self::Tesseract => "--version",
+            Self::Reader | Self::Ghostscript | Self::Tesseract => "--version",
         }
     }
 
@@ -75,8 +80,9 @@ impl Engine {
             Self::Pdftotext => (
                 "pdftotext",
                 "poppler-utils",
-                "PDF is read by Ghostscript, if that is there",
+                "PDF is read by garner itself, which knows less of columns and tables",
             ),
+            Self::Reader => (PDF_READER, "garner", ""),
             Self::Pdfimages => (
                 "pdfimages",
                 "poppler-utils",
@@ -124,6 +130,10 @@ impl Engines {
 
     /// Where a program is. One that is missing is looked for again each time, for somebody may install it.
     pub(super) fn find(&self, engine: Engine) -> Result<Found, Missing> {
+        if engine == Engine::Reader {
+            let path = PDF_READER.into();
+            return Ok(Found { engine, path });
+        }
         let mut known = self.known(engine);
         if let Some(path) = &known.path {
             return Ok(Found {
@@ -151,6 +161,9 @@ impl Engines {
 
     /// The name and the version of a program, which `ask` finds out the first time.
     pub(super) fn version(&self, engine: Engine, ask: impl FnOnce() -> Option<String>) -> String {
+        if engine == Engine::Reader {
+            return format!("{PDF_READER} {}", env!("CARGO_PKG_VERSION"));
+        }
         let asked = self.known(engine).version.clone();
         let version = asked.unwrap_or_else(|| {
             // One that does not tell is not asked again.

@@ -1,7 +1,7 @@
 //! The text of one document, whatever it is made of and whatever it tries.
 //!
 //! PDF and PostScript are read by other people's programs, each in a [confined](crate::confine) process of its own that
-//! lives for one document; HTML, plain text and Office documents are read here, by code that goes through them once. An
+//! lives for one document, and where they fail PDF by a reader of garner's own in such a process; HTML, plain text and Office documents are read here, by code that goes through them once. An
 //! [`Extractor`] is asked from many threads; it lets so many work side by side as it was told, it never panics, and it
 //! answers within its limits, with text or with the reason why there is none.
 //!
@@ -20,13 +20,15 @@ mod pdf;
 mod picture;
 mod plain;
 mod postscript;
+pub(crate) mod reader;
+mod scratch;
 mod slots;
 mod substance;
 mod work;
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
 
 pub use engine::Missing;
 pub use extracted::{Extracted, Limit, Outcome};
@@ -45,6 +47,8 @@ pub struct Extractor {
     /// Recognition takes a hundred times as long as anything else, so it has places of its own.
     ocr_slots: Slots,
     lacks: Mutex<Option<Vec<String>>>,
+    /// Whether it was cleaned up after those who were killed.
+    swept: Once,
 }
 
 impl Extractor {
@@ -55,6 +59,7 @@ impl Extractor {
             slots: Slots::new(options.parallel),
             ocr_slots: Slots::new(options.ocr.parallel),
             lacks: Mutex::new(None),
+            swept: Once::new(),
             options,
         }
     }

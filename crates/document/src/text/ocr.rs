@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 
 use super::engine::Engine;
-use super::work::{Call, Input, Work, arguments, cut_short, first_line};
+use super::work::{Call, Input, Work, arguments, cut_short, said};
 use super::{Extracted, Outcome, clean, dispatch, postscript, substance};
 use crate::confine::{End, Output};
 
@@ -136,19 +136,31 @@ fn read(work: &Work<'_>, image: &Input) -> Result<String, Extracted> {
     if let Some(extracted) = cut_short(Engine::Tesseract, &ended) {
         return Err(extracted);
     }
+    // Where it has one of several languages it goes on without the others, which is not what was asked for.
+    if let Some(language) = lacking(&ended.complaints) {
+        let package = language.to_ascii_lowercase().replace('_', "-");
+        let note = format!(
+            "tesseract has no language `{language}`; if there is such a one, it is in Debian's package \
+             tesseract-ocr-{package}"
+        );
+        return Err(Extracted::without_text(Outcome::EngineMissing, note));
+    }
     if ended.end != End::Code(0) {
-        let note = match ended.complaints.contains("traineddata") {
-            true => {
-                "a language is not installed; Debian has them in packages such as tesseract-ocr-deu"
-                    .to_owned()
-            }
-            false => first_line(&ended.complaints),
-        };
-        return Err(Extracted::without_text(Outcome::Failed, note));
+        return Err(Extracted::without_text(
+            Outcome::Failed,
+            said(Engine::Tesseract, &ended),
+        ));
     }
     let text = clean::text(&String::from_utf8_lossy(&ended.printed));
     // It ends each page with a form feed of its own.
     Ok(text.replace('\x0C', ""))
+}
+
+/// The first language that tesseract complains it does not have.
+fn lacking(complaints: &str) -> Option<&str> {
+    let (_, rest) = complaints.split_once("Failed loading language '")?;
+    let (language, _) = rest.split_once('\'')?;
+    Some(language)
 }
 
 fn languages(languages: &[String]) -> Result<String, Extracted> {
@@ -166,5 +178,18 @@ fn languages(languages: &[String]) -> Result<String, Extracted> {
         }
         None if languages.is_empty() => Ok("eng".to_owned()),
         None => Ok(languages.join("+")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_language_that_is_not_installed_is_named() {
+        let complaints = "Error opening data file /usr/share/tesseract-ocr/5/tessdata/zzz.traineddata\n\
+                          Failed loading language 'zzz'\nTesseract couldn't load any languages!\n";
+        assert_eq!(lacking(complaints), Some("zzz"));
+        assert_eq!(lacking("Estimating resolution as 300\n"), None);
     }
 }

@@ -1,39 +1,62 @@
-//! PDF: pdftotext reads it; where that finds it damaged or crashes, Ghostscript, which repairs more, has a try.
+//! PDF: pdftotext reads it. Where that is missing, finds it damaged or crashes, the reader of garner's own has a try, and
+//! then Ghostscript, which repairs more.
 
 use std::ffi::OsString;
 
 use super::engine::Engine;
 use super::work::{Call, Input, Work, arguments, cut_short, first_line};
-use super::{Extracted, Outcome, clean, dispatch, picture, substance};
+use super::{Extracted, Outcome, clean, dispatch, picture, postscript, substance};
 use crate::confine::{End, Ended, Output};
 
 /// Takes the text out of a PDF document.
 pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
-    let extracted = pdftotext(work, input);
-    let is_last_word = !matches!(
-        extracted.outcome,
-        Outcome::Damaged | Outcome::Failed | Outcome::EngineMissing
-    );
-    if is_last_word || !work.has(Engine::Ghostscript) {
+    let extracted = unrepaired(work, input);
+    if is_last_word(&extracted) || !work.has(Engine::Ghostscript) {
         return extracted;
     }
-    let second = ghostscript(work, input);
-    match second.outcome {
-        Outcome::Text | Outcome::Limit(_) if !second.text.is_empty() => second,
-        _ => extracted,
+    let repaired = postscript::repaired(work, input);
+    match has_text(&repaired) {
+        true => repaired,
+        false => extracted,
     }
 }
 
-/// What pdftotext makes of it.
-pub(super) fn pdftotext(work: &Work<'_>, input: &Input) -> Extracted {
-    let ended = match run(work, input) {
+/// What pdftotext makes of it, or else the reader of our own.
+pub(super) fn unrepaired(work: &Work<'_>, input: &Input) -> Extracted {
+    let first = read(work, input, Engine::Pdftotext);
+    if is_last_word(&first) {
+        return first;
+    }
+    let second = read(work, input, Engine::Reader);
+    // Without the one, the other's word counts whatever it is.
+    let is_alone = first.outcome == Outcome::EngineMissing;
+    match is_alone || has_text(&second) {
+        true => second,
+        false => first,
+    }
+}
+
+fn is_last_word(extracted: &Extracted) -> bool {
+    !matches!(
+        extracted.outcome,
+        Outcome::Damaged | Outcome::Failed | Outcome::EngineMissing
+    )
+}
+
+fn has_text(extracted: &Extracted) -> bool {
+    let is_text = matches!(extracted.outcome, Outcome::Text | Outcome::Limit(_));
+    is_text && !extracted.text.trim().is_empty()
+}
+
+/// What one of them makes of it.
+fn read(work: &Work<'_>, input: &Input, engine: Engine) -> Extracted {
+    let ended = match run(work, input, engine) {
         Ok(ended) => ended,
         Err(extracted) => return extracted,
     };
-    let engine = Some(work.version(Engine::Pdftotext));
     let (text, pages) = text_of(&ended.printed);
-    let mut extracted = judge(&ended, text, pages);
-    extracted.engine = engine;
+    let mut extracted = judge(engine, &ended, text, pages);
+    extracted.engine = Some(work.version(engine));
     let is_all = extracted.outcome == Outcome::Text && !extracted.truncated;
     if is_all && substance::is_thin(&extracted.text, pages) {
         extracted.outcome = match picture::shows_something(work, input) {
@@ -45,18 +68,25 @@ pub(super) fn pdftotext(work: &Work<'_>, input: &Input) -> Extracted {
     extracted
 }
 
-fn run(work: &Work<'_>, input: &Input) -> Result<Ended, Extracted> {
-    let mut arguments = arguments(["-enc", "UTF-8"]);
-    if let Some(pages) = work.options().pages {
-        arguments.extend([OsString::from("-l"), pages.to_string().into()]);
-    }
-    // The document is its standard input: it needs no name for it, and no right to open it.
-    arguments.extend(["-".into(), "-".into()]);
+fn run(work: &Work<'_>, input: &Input, engine: Engine) -> Result<Ended, Extracted> {
+    let pages = work.options().pages.map(|pages| pages.to_string());
+    let arguments = match engine {
+        Engine::Reader => pages.into_iter().map(OsString::from).collect(),
+        _ => {
+            let mut arguments = arguments(["-enc", "UTF-8"]);
+            if let Some(pages) = pages {
+                arguments.extend([OsString::from("-l"), pages.into()]);
+            }
+            // The document is its standard input: it needs no name for it, and no right to open it.
+            arguments.extend(["-".into(), "-".into()]);
+            arguments
+        }
+    };
     let input = input
         .bytes()
         .map_err(|error| dispatch::unreadable(&error))?;
     work.run(
-        Engine::Pdftotext,
+        engine,
         Call {
             arguments,
             input: Some(input),
@@ -66,7 +96,7 @@ fn run(work: &Work<'_>, input: &Input) -> Result<Ended, Extracted> {
     )
 }
 
-fn judge(ended: &Ended, text: String, pages: u32) -> Extracted {
+fn judge(engine: Engine, ended: &Ended, text: String, pages: u32) -> Extracted {
     let note = first_line(&ended.complaints);
     let mut extracted = match ended.end {
         End::Code(0) if pages > 0 => Extracted::without_text(Outcome::Text, note),
@@ -79,7 +109,11 @@ fn judge(ended: &Ended, text: String, pages: u32) -> Extracted {
             extracted.truncated = true;
             extracted
         }
-        _ => cut_short(Engine::Pdftotext, ended)
+        // A bug of ours, and not of the document.
+        End::Code(PANIC) if engine == Engine::Reader => {
+            Extracted::without_text(Outcome::Failed, note)
+        }
+        _ => cut_short(engine, ended)
             .unwrap_or_else(|| Extracted::without_text(Outcome::Damaged, note)),
     };
     extracted.pages = Some(pages);
@@ -108,7 +142,5 @@ fn text_of(printed: &[u8]) -> (String, u32) {
     (text, u32::try_from(ended + begun).unwrap_or(u32::MAX))
 }
 
-/// What Ghostscript makes of it.
-fn ghostscript(work: &Work<'_>, input: &Input) -> Extracted {
-    super::postscript::txtwrite(work, input)
-}
+/// The code with which a process ends that panicked.
+const PANIC: i32 = 101;

@@ -1,4 +1,5 @@
-//! PostScript: Ghostscript makes a PDF document of it, and pdftotext reads that.
+//! PostScript: Ghostscript makes a PDF document of it, which is read as others are. It does the same for PDF that nobody
+//! else can read.
 //!
 //! Ghostscript can print the text by itself (its device `txtwrite`). That takes longer, joins words, mixes columns and
 //! scrambles pages that are set sideways, so it is the way out where the other finds nothing.
@@ -7,12 +8,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use tempfile::TempDir;
-
 use super::engine::Engine;
-use super::work::{Call, Input, Work, arguments, cut_short, first_line};
+use super::scratch::Scratch;
+use super::work::{Call, Input, Work, arguments, cut_short, first_line, said};
 use super::{Extracted, Outcome, clean, dispatch, pdf, substance};
-use crate::confine::{Ended, Output};
+use crate::confine::{End, Ended, Output};
 
 /// Takes the text out of a PostScript document.
 pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
@@ -21,14 +21,19 @@ pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
         Ok(None) => return Extracted::without_text(Outcome::Damaged, "no PostScript is in it"),
         Err(error) => return dispatch::unreadable(&error),
     };
-    let first = through_pdf(work, &bare);
+    repaired(work, &bare)
+}
+
+/// The text of what Ghostscript makes of a document, PostScript or PDF.
+pub(super) fn repaired(work: &Work<'_>, bare: &Input) -> Extracted {
+    let first = through_pdf(work, bare);
     if !matches!(
         first.outcome,
         Outcome::ImageOnly | Outcome::Empty | Outcome::Damaged
     ) {
         return first;
     }
-    let second = txtwrite(work, &bare);
+    let second = txtwrite(work, bare);
     match second.outcome {
         Outcome::Text => second,
         _ => first,
@@ -36,38 +41,48 @@ pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
 }
 
 /// The document as PDF, for those who look at its pages. The directory is where it lies.
-pub(super) fn to_pdf(work: &Work<'_>, input: &Input) -> Result<(Input, TempDir), Extracted> {
+pub(super) fn to_pdf(work: &Work<'_>, input: &Input) -> Result<(Input, Scratch), Extracted> {
     let bare = unwrapped(work, input).map_err(|error| dispatch::unreadable(&error))?;
     let bare =
         bare.ok_or_else(|| Extracted::without_text(Outcome::Damaged, "no PostScript is in it"))?;
-    let (written, directory, ended) = write(work, &bare, "pdfwrite")?;
+    let (input, directory, _) = made_pdf(work, &bare)?;
+    Ok((input, directory))
+}
+
+/// What Ghostscript makes of the bare document, and how that ended.
+fn made_pdf(work: &Work<'_>, bare: &Input) -> Result<(Input, Scratch, Ended), Extracted> {
+    let (written, directory, ended) = write(work, bare, "pdfwrite")?;
     match written {
         // What was wrong may be at the end; the pages before it are there.
         Some(file) if cut_short(Engine::Ghostscript, &ended).is_none() => {
             let input = Input::of(file).map_err(|error| dispatch::unreadable(&error))?;
-            Ok((input, directory))
+            Ok((input, directory, ended))
         }
         _ => Err(failed(&ended)),
     }
 }
 
 fn through_pdf(work: &Work<'_>, bare: &Input) -> Extracted {
-    if !work.has(Engine::Pdftotext) {
-        return txtwrite(work, bare);
-    }
-    let (made, _directory) = match to_pdf(work, bare) {
+    let (made, _directory, ended) = match made_pdf(work, bare) {
         Ok(made) => made,
         Err(extracted) => return extracted,
     };
-    let mut extracted = pdf::pdftotext(work, &made);
+    let mut extracted = pdf::unrepaired(work, &made);
+    if ended.end != End::Code(0) {
+        extracted.note = Some(complaint(&ended));
+        // The page that it broke off at is there as a blank one.
+        if extracted.outcome == Outcome::Empty {
+            extracted.outcome = Outcome::Damaged;
+        }
+    }
     extracted.engine = extracted
         .engine
         .map(|engine| format!("{} + {engine}", work.version(Engine::Ghostscript)));
     extracted
 }
 
-/// The text as Ghostscript itself prints it, of PostScript or PDF.
-pub(super) fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
+/// The text as Ghostscript itself prints it, of PostScript or PDF. It does not say where pages end.
+fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
     let (written, _directory, ended) = match write(work, input, "txtwrite") {
         Ok(written) => written,
         Err(extracted) => return extracted,
@@ -79,18 +94,15 @@ pub(super) fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
             return dispatch::unreadable(&error);
         }
     }
-    let mut text = clean::text(&String::from_utf8_lossy(&bytes));
+    let mut text = clean::without_gaps(&clean::text(&String::from_utf8_lossy(&bytes)));
     let truncated = clean::cut(&mut text, work.options().text_bytes);
-    let pages = text.matches('\x0C').count();
-    let pages = u32::try_from(pages).unwrap_or(u32::MAX);
     let mut extracted = match cut_short(Engine::Ghostscript, &ended) {
         Some(extracted) => extracted,
-        None if substance::is_thin(&text, pages) => failed(&ended),
+        None if substance::is_thin(&text, 0) => failed(&ended),
         None => Extracted::without_text(Outcome::Text, first_line(&ended.complaints)),
     };
     extracted.text = text;
     extracted.truncated = truncated;
-    extracted.pages = Some(pages);
     extracted.engine = Some(work.version(Engine::Ghostscript));
     extracted
 }
@@ -98,18 +110,23 @@ pub(super) fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
 /// Why nothing was written.
 fn failed(ended: &Ended) -> Extracted {
     cut_short(Engine::Ghostscript, ended)
-        .unwrap_or_else(|| Extracted::without_text(Outcome::Damaged, first_line(&ended.complaints)))
+        .unwrap_or_else(|| Extracted::without_text(Outcome::Damaged, complaint(ended)))
 }
 
-type Written = (Option<File>, TempDir, Ended);
+/// What Ghostscript says was wrong. What the document printed may stand before it.
+fn complaint(ended: &Ended) -> String {
+    match ended.complaints.find("Error: /") {
+        Some(start) => first_line(&ended.complaints[start..]),
+        None => said(Engine::Ghostscript, ended),
+    }
+}
+
+type Written = (Option<File>, Scratch, Ended);
 
 /// Lets Ghostscript write what a device of it makes of the document. In a file, for PostScript can print what it likes.
 fn write(work: &Work<'_>, input: &Input, device: &str) -> Result<Written, Extracted> {
     let unreadable = |error: io::Error| dispatch::unreadable(&error);
-    let directory = tempfile::Builder::new()
-        .prefix("garner-")
-        .tempdir_in(&work.options().temporary)
-        .map_err(unreadable)?;
+    let directory = work.scratch().map_err(unreadable)?;
     let device = format!("-sDEVICE={device}");
     let call = Call {
         arguments: arguments([

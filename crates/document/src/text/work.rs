@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::OFlags;
 
 use super::engine::{Engine, Found};
+use super::scratch::{self, Scratch};
 use super::{ExtractOptions, Extracted, Extractor, Limit, Outcome};
 use crate::confine::{End, Ended, Limits, Output, Task};
 
@@ -90,6 +91,13 @@ impl<'a> Work<'a> {
             )),
             _ => Ok(ended),
         }
+    }
+
+    /// A directory for a program to write in.
+    pub(super) fn scratch(&self) -> io::Result<Scratch> {
+        let place = &self.options().temporary;
+        self.extractor.swept.call_once(|| scratch::sweep(place));
+        Scratch::make(place)
     }
 
     /// A program's name and version.
@@ -219,6 +227,19 @@ pub(super) fn first_line(complaints: &str) -> String {
         .find(|line| !line.is_empty());
     let printable = line.unwrap_or_default().chars().filter(|c| !c.is_control());
     printable.take(LINE_CHARS).collect()
+}
+
+/// Why a program ended without what it was to do: its first complaint, or else its code.
+pub(super) fn said(engine: Engine, ended: &Ended) -> String {
+    match (first_line(&ended.complaints), ended.end) {
+        (line, End::Code(code)) if line.is_empty() => {
+            format!(
+                "`{}` ended with code {code} and said nothing",
+                engine.program()
+            )
+        }
+        (line, _) => line,
+    }
 }
 
 /// Arguments in the form that programs are given them.

@@ -41,6 +41,28 @@ fn corrections_are_training_data_too() {
 }
 
 #[test]
+fn null_is_as_good_as_nothing_and_a_byte_order_mark_is_skipped() {
+    let data = "\u{FEFF}{\"id\": null, \"label\": \"academic\", \"subtype\": null, \"kind\": null, \"borderline\": null, \
+                \"hard\": null, \"bucket\": null, \"field\": null, \"source\": null, \"pages\": null, \"text\": \"a\", \
+                \"corrects\": {\"model\": null, \"probability\": null}}\n";
+
+    let mut read = Vec::new();
+    read_examples(data.as_bytes(), |example| {
+        read.push(example);
+        Ok(())
+    })
+    .unwrap();
+
+    let expected = Example {
+        label: Label::Academic,
+        text: "a".to_owned(),
+        corrects: Some(Corrected::default()),
+        ..Example::default()
+    };
+    assert_eq!(read, [expected]);
+}
+
+#[test]
 fn a_wrong_line_of_training_data_is_named() {
     let data =
         b"{\"label\": \"academic\", \"text\": \"a\"}\n{\"label\": \"nice\", \"text\": \"\"}\n";

@@ -2,16 +2,25 @@
 
 use std::time::{Duration, Instant};
 
-use document::text::{Extracted, Extractor, Limit, Outcome};
+use document::text::{ExtractOptions, Extracted, Extractor, Limit, Outcome};
 
 use super::{extract, extract_with, made, options};
 
 const PDF: &str = "application/pdf";
 const POSTSCRIPT: &str = "application/postscript";
 
-/// Extracts within narrow limits, and sees to it that they hold.
+/// Extracts within narrow limits, and sees to it that they hold: for pdftotext, and for the reader of our own.
 fn extract_narrowly(bytes: &[u8], media_type: &str) -> Extracted {
-    let mut options = options();
+    if media_type == PDF {
+        let nothing = tempfile::tempdir().unwrap();
+        let mut alone = options();
+        alone.path = nothing.path().into();
+        limited(alone, bytes, media_type);
+    }
+    limited(options(), bytes, media_type)
+}
+
+fn limited(mut options: ExtractOptions, bytes: &[u8], media_type: &str) -> Extracted {
     options.limits.cpu_seconds = 3;
     options.limits.memory_bytes = 700 * 1024 * 1024;
     options.limits.file_bytes = 8 * 1024 * 1024;
@@ -53,6 +62,27 @@ fn a_thousand_million_pages_are_a_claim() {
 }
 
 #[test]
+fn our_own_reader_believes_no_claims() {
+    let nothing = tempfile::tempdir().unwrap();
+    let alone = |objects: &[String]| {
+        let mut options = options();
+        options.path = nothing.path().into();
+        limited(options, &made::assembled(objects, ""), PDF)
+    };
+    let catalog = "<< /Type /Catalog /Pages 2 0 R >>".to_owned();
+
+    let loops = "<< /Type /Pages /Count 1000000000 /Kids [2 0 R 3 0 R 2 0 R] >>".to_owned();
+    let itself = "<< /Type /Pages /Parent 3 0 R /Count 1000000 /Kids [2 0 R 3 0 R] >>".to_owned();
+    let extracted = alone(&[catalog.clone(), loops, itself]);
+    assert_ne!(extracted.outcome, Outcome::Text, "{extracted:?}");
+
+    let claims = "<< /Type /Pages /Count 1000000000 /Kids [3 0 R] >>".to_owned();
+    let page = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] >>".to_owned();
+    let extracted = alone(&[catalog, claims, page]);
+    assert!(extracted.pages.unwrap_or_default() < 10, "{extracted:?}");
+}
+
+#[test]
 fn a_form_that_draws_itself_comes_to_an_end() {
     let form = "/F Do /F Do BT /F1 12 Tf 50 700 Td (again) Tj ET";
     let objects = [
@@ -86,6 +116,27 @@ fn half_a_document_is_damaged_or_gives_its_half() {
         extract(b"PK\x03\x04 a zip file", PDF).outcome,
         Outcome::Damaged
     );
+}
+
+#[test]
+fn damaged_postscript_is_told_from_blank_pages() {
+    let misspelt = b"%!PS-Adobe-3.0\n(Hello) print\n72 700 moveto (hello) shw\nshowpage\n";
+    let extracted = extract(misspelt, POSTSCRIPT);
+    assert_eq!(extracted.outcome, Outcome::Damaged, "{extracted:?}");
+    let note = extracted.note.unwrap();
+    assert_eq!(note, "Error: /undefined in shw");
+
+    let blank = extract(b"%!PS-Adobe-3.0\nshowpage\n", POSTSCRIPT);
+    assert_eq!(blank.outcome, Outcome::Empty, "{blank:?}");
+
+    // Noise, which does not pack well, so that the text is behind the break.
+    let noise = (0..5000_u32).map(|at| format!("%{}\n", at.wrapping_mul(2_654_435_761)));
+    let mut long = format!("%!PS-Adobe-3.0\n{}", noise.collect::<String>()).into_bytes();
+    long.extend(made::postscript(made::LINE));
+    let packed = made::gzip(&long);
+    let broken = extract(&packed[..packed.len() / 2], "application/gzip");
+    assert_eq!(broken.outcome, Outcome::Damaged, "{broken:?}");
+    assert!(broken.note.is_some());
 }
 
 #[test]

@@ -65,6 +65,37 @@ fn documents_of_all_kinds_have_the_text_that_others_found() {
 }
 
 #[test]
+fn our_own_reader_finds_the_same_pages_and_words() {
+    let Some(folder) = folder_of_samples() else {
+        return;
+    };
+    let known = texts(&folder);
+    let nothing = tempfile::tempdir().unwrap();
+    let mut options = options();
+    options.path = nothing.path().into();
+    let extractor = Extractor::new(options);
+    for entry in manifest(&folder) {
+        let Some(text) = entry["id"].as_str().and_then(|id| known.get(id)) else {
+            continue;
+        };
+        let file = folder.join("pdf").join(entry["file"].as_str().unwrap());
+        if type_of(&file) != "application/pdf" {
+            continue;
+        }
+        let extracted = extractor.extract(&file, "application/pdf");
+        let name = file.display();
+        assert_eq!(extracted.outcome, Outcome::Text, "{name}: {extracted:?}");
+        assert_eq!(
+            extracted.pages.map(u64::from),
+            entry["pages"].as_u64(),
+            "{name}"
+        );
+        let found = share(text, &extracted.text);
+        assert!(found > 0.85, "{name}: {found}");
+    }
+}
+
+#[test]
 fn postscript_has_about_as_many_words_as_others_found() {
     let Some(folder) = folder_of_samples() else {
         return;

@@ -134,9 +134,16 @@ fn outcome(
         return (ImportState::Failed, Some(reason));
     }
     let mut reasons = Vec::new();
-    let left_out = left_out(counters);
+    let scans = &read.recognition.unread;
+    let left_out = left_out(counters, scans);
     if left_out > 0 {
         reasons.push(format!("{left_out} records or documents could not be had"));
+    }
+    let unread = scans.text_limit + scans.text_engine_missing + scans.text_failed;
+    if unread > 0 {
+        let why = read.recognition.why.iter().map(|why| format!(": {why}"));
+        let why: String = why.collect();
+        reasons.push(format!("{unread} scans could not be recognised{why}"));
     }
     if let Some(verification) = verification.filter(|found| !found.is_well()) {
         reasons.push(verification.said());
@@ -156,21 +163,23 @@ fn outcome(
     )
 }
 
-/// What should have been had and was not. What is filtered is not missed.
-fn left_out(counters: &ImportCounters) -> u64 {
+/// What should have been had and was not, beside scans, which are kept. What is filtered is not missed.
+fn left_out(counters: &ImportCounters, scans: &ImportCounters) -> u64 {
     counters.skipped_records
         + counters.failed_read
         + counters.failed_save
         + counters.failed_file_not_found
-        + without_text(counters)
+        + without_text(counters, scans)
 }
 
 /// Documents that a program was missing for, crashed on or took too long with. Those that are encrypted, damaged, empty or
 /// scanned are what they are.
-fn without_text(counters: &ImportCounters) -> u64 {
-    let ours = counters.text_limit + counters.text_engine_missing + counters.text_failed;
+fn without_text(counters: &ImportCounters, scans: &ImportCounters) -> u64 {
+    let missing = counters.text_engine_missing - scans.text_engine_missing;
+    let limit = counters.text_limit - scans.text_limit;
+    let ours = limit + missing + counters.text_failed - scans.text_failed;
     let failed = counters.failed_text_extract.min(ours);
-    failed.max(counters.text_engine_missing)
+    failed.max(missing)
 }
 
 fn is_lost(error: &anyhow::Error) -> bool {

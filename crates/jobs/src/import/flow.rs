@@ -14,7 +14,7 @@ use harvester::Stop;
 use super::examine::{Examiner, Finding};
 use super::gather::Gatherer;
 use super::group::Group;
-use super::judging::Judging;
+use super::judging::{Judging, Recognition};
 use super::news::{Fate, ImportNews, ImportProgress};
 use super::order::ImportCrawl;
 use super::sources::Sources;
@@ -42,6 +42,8 @@ pub(super) struct Read {
     pub(super) stopped: bool,
     /// Sources that a crawler still writes.
     pub(super) still_written: Vec<String>,
+    /// What came of the scans.
+    pub(super) recognition: Recognition,
 }
 
 /// What became of a group, and what is counted with it.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use catalog::{
-    CaptureOutcome, CaptureRow, ContentRow, GroupCommit, Import, Placement, SourcePosition,
+    CaptureOutcome, CaptureRow, ContentRow, GroupCommit, Import, ImportCounters, Placement,
+    SourcePosition,
 };
 use harvester::Stop;
 use store::Collection;
@@ -116,6 +117,27 @@ impl<'a> Keeping<'a> {
             unsaved.count(&mut group.counters, before)?;
             unsaved.leave_out(&mut group.rows, &mut group.contents, &mut group.told);
         }
+    }
+
+    /// Counts what has to do with no source.
+    pub(super) fn count(&self, counters: ImportCounters) -> anyhow::Result<()> {
+        let mut import = self.lock();
+        let first = import.positions().first();
+        let (position, source_done) = first.map_or((0, true), |at| (at.position, at.done));
+        let commit = GroupCommit {
+            rows: &[],
+            placements: &[],
+            source: 0,
+            position,
+            source_done,
+            counters,
+            warnings: &[],
+            judgements: &[],
+        };
+        let catalog = self.holdings.catalog();
+        self.holdings
+            .wait(catalog.commit_group(&mut import, commit))?;
+        Ok(())
     }
 
     /// Waits until it is sure that files may be written.

@@ -153,7 +153,8 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
     let mut keep = |group| keeping.keep(group);
     let mut read = flow.run(&starts, &mut keep, &|| keeping.beat(flow.stop))?;
     if let Some(judging) = flow.judging.filter(|_| !read.stopped) {
-        read.stopped = !judging::recognise(keeping, judging, flow.stop)?;
+        read.recognition = judging::recognise(keeping, judging, flow.stop)?;
+        read.stopped = read.recognition.stopped;
     }
     let verification = match read.stopped {
         true => None,

@@ -175,7 +175,10 @@ impl Again<'_> {
         counted.documents += 1;
         let known = content.judgement.as_ref();
         let mut new = match known.and_then(|known| answered(&self.classifier, known)) {
-            Some(answer) => self.decided(content, &answer),
+            Some(answer) => {
+                self.complete(content, counted)?;
+                self.decided(content, &answer)
+            }
             None => match self.judged(content, counted)? {
                 Some(row) => row,
                 None => {
@@ -271,10 +274,40 @@ impl Again<'_> {
         {
             return Ok(None);
         }
+        self.read(content, counted)
+    }
+
+    /// Stores the text of a content that was judged when it was not kept, and is kept now.
+    fn complete(&self, content: &JudgedContent, counted: &mut Classified) -> anyhow::Result<()> {
+        let path = Collection::text_path(content.number);
+        if content.extension != TEXT && self.collection.size(&path)?.is_none() {
+            self.read(content, counted)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the text out of the document and stores it; `None` if it has none.
+    fn read(
+        &self,
+        content: &JudgedContent,
+        counted: &mut Classified,
+    ) -> anyhow::Result<Option<Extracted>> {
         counted.read += 1;
         let path = Collection::relative_path(content.number, &content.extension);
-        let path = self.collection.absolute(&path);
-        let extracted = self.extractor.extract(&path, &content.media_type);
+        let local = self.collection.absolute(&path);
+        let extracted = match local.exists() {
+            true => self.extractor.extract(&local, &content.media_type),
+            // It lies in a store.
+            false => {
+                let mut file = tempfile::tempfile()?;
+                match self.collection.read(&path) {
+                    Ok(mut bytes) => std::io::copy(&mut bytes, &mut file)?,
+                    Err(error) if error.is_missing() => return Ok(None),
+                    Err(error) => return Err(error.into()),
+                };
+                self.extractor.extract_from(file, &content.media_type)
+            }
+        };
         if !has_text(&extracted) {
             return Ok(None);
         }

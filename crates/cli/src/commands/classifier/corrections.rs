@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use catalog::{JudgedContent, JudgementQuery, Probability};
 use clap::Args;
 use document::classify::{Corrected, Example, Kind, Label};
+use document::text::Outcome;
 use jobs::DocumentFiles;
 
 use crate::commands::holdings_options::HoldingsOptions;
@@ -50,7 +51,18 @@ fn write(files: &DocumentFiles, content: &JudgedContent, out: &mut Out) -> anyho
     };
     let Some(text) = files.text(content.number)? else {
         let number = content.number;
-        eprintln!("document {number} has no stored text; garner classify --collection reads it");
+        match Outcome::parse(&judgement.outcome) {
+            // What it is by itself does not change.
+            Some(
+                outcome @ (Outcome::Encrypted
+                | Outcome::Damaged
+                | Outcome::Empty
+                | Outcome::ImageOnly),
+            ) => eprintln!("document {number} is left out, for it has no text: {outcome}"),
+            _ => eprintln!(
+                "document {number} has no stored text; garner classify --collection reads it"
+            ),
+        }
         return Ok(());
     };
     let parse = |kind: Option<&String>| kind.and_then(|kind| kind.parse::<Kind>().ok());

@@ -19,7 +19,7 @@ use catalog::JudgementRow;
 pub(super) use self::judge::{Judge, answered, has_text};
 pub use self::order::{TextOrder, Unsure};
 use self::queue::Queue;
-pub(super) use self::recognition::recognise;
+pub(super) use self::recognition::{Recognition, recognise};
 pub(super) use self::row::{Found, row};
 use super::spool::Held;
 use crate::harvest::said;

@@ -3,12 +3,11 @@
 //! Recognition takes a hundred times as long as anything else, so nothing of the crawl waits for it. Until then such
 //! documents are set aside; those that turn out to be none that are wanted stay so.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use catalog::{JudgedContent, JudgementQuery};
+use catalog::{ImportCounters, JudgedContent, JudgementQuery};
 use document::classify::Decision;
-use document::text::Outcome;
+use document::text::{Extracted, Outcome};
 use harvester::Stop;
 use store::Collection;
 
@@ -16,51 +15,90 @@ use super::{Found, Judging, Unsure, judge, row};
 use crate::import::keeping::Keeping;
 use crate::import::met;
 
-/// Recognises the first pages of all that wait for it. Whether it came to its end: somebody may want it to stop.
+/// What came of it.
+#[derive(Debug, Default)]
+pub(in crate::import) struct Recognition {
+    /// Whether it was stopped before its end.
+    pub(in crate::import) stopped: bool,
+    /// Documents that could not be read, by what kept them from it. They wait for the next import.
+    pub(in crate::import) unread: ImportCounters,
+    /// What was wrong with the first of them, if that was not told before.
+    pub(in crate::import) why: Option<String>,
+    /// Whether no other can be read either, for what reads them is not installed.
+    useless: bool,
+}
+
+/// Recognises the first pages of all that wait for it. What could not be is counted with the import.
 pub(in crate::import) fn recognise(
     keeping: &Keeping<'_>,
     judging: &Judging<'_>,
     stop: &Stop,
-) -> anyhow::Result<bool> {
-    if !judging.judge().order.ocr || !judging.judge().order.content_filter {
-        return Ok(true);
+) -> anyhow::Result<Recognition> {
+    let recognition = Mutex::new(Recognition::default());
+    if judging.judge().order.ocr && judging.judge().order.content_filter {
+        all(keeping, judging, stop, &recognition)?;
     }
+    let mut recognition = recognition
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
+    recognition.stopped = stop.is_set();
+    // Which programs are missing was told at the beginning.
+    let missing = judging.judge().extractor.missing();
+    if missing.iter().any(|missing| missing.is_for_images) {
+        recognition.why = None;
+    }
+    if !recognition.stopped && recognition.unread != ImportCounters::default() {
+        keeping.count(recognition.unread)?;
+    }
+    Ok(recognition)
+}
+
+fn all(
+    keeping: &Keeping<'_>,
+    judging: &Judging<'_>,
+    stop: &Stop,
+    recognition: &Mutex<Recognition>,
+) -> anyhow::Result<()> {
     let mut query = JudgementQuery {
         only_unrecognised: true,
         limit: PAGE,
         ..JudgementQuery::default()
     };
-    loop {
+    while !stop.is_set() {
         let catalog = keeping.holdings.catalog();
         let contents = keeping.holdings.wait(catalog.judged_contents(&query))?;
         let Some(last) = contents.last() else {
-            return Ok(true);
+            break;
         };
         query.after = last.number;
-        if !some(keeping, judging, contents, stop)? {
-            return Ok(!stop.is_set());
-        }
+        some(keeping, judging, contents, stop, recognition)?;
     }
+    Ok(())
 }
 
-/// Recognises some, on all threads; whether there is any use in going on.
+/// Recognises some, on all threads.
 fn some(
     keeping: &Keeping<'_>,
     judging: &Judging<'_>,
     contents: Vec<JudgedContent>,
     stop: &Stop,
-) -> anyhow::Result<bool> {
+    recognition: &Mutex<Recognition>,
+) -> anyhow::Result<()> {
     let waiting = Mutex::new(contents.into_iter());
-    let useless = AtomicBool::new(false);
     let next = || {
         let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_over = stop.is_set() || useless.load(Ordering::Relaxed);
-        waiting.next().filter(|_| !is_over)
+        waiting.next().filter(|_| !stop.is_set())
     };
     let work = || -> anyhow::Result<()> {
         while let Some(content) = next() {
-            if !one(keeping, judging, &content, stop)? {
-                useless.store(true, Ordering::Relaxed);
+            let mut seen = lock(recognition);
+            if seen.useless {
+                seen.unread.text_engine_missing += 1;
+                continue;
+            }
+            drop(seen);
+            if let Some(unread) = one(keeping, judging, &content, stop)? {
+                lock(recognition).count(&unread);
             }
         }
         Ok(())
@@ -80,17 +118,17 @@ fn some(
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        Ok(!stop.is_set() && !useless.load(Ordering::Relaxed))
+        Ok(())
     })
 }
 
-/// Recognises one; `false` if no other can be, for the programs are not there.
+/// Recognises one; what came of it, if that is no text for a reason that is not the document's.
 fn one(
     keeping: &Keeping<'_>,
     judging: &Judging<'_>,
     content: &JudgedContent,
     stop: &Stop,
-) -> anyhow::Result<bool> {
+) -> anyhow::Result<Option<Extracted>> {
     let judge = judging.judge();
     let (number, extension) = (content.number, &content.extension);
     let path = Collection::relative_path(number, extension);
@@ -98,11 +136,12 @@ fn one(
     let extracted = judge
         .extractor
         .recognise(&path, &content.media_type, Some(PAGES));
-    if extracted.outcome == Outcome::EngineMissing {
-        return Ok(false);
-    }
     if stop.is_set() || judge.is_stopped() {
-        return Ok(true);
+        return Ok(None);
+    }
+    // Nothing is found out about it, so it goes on waiting.
+    if matches!(extracted.outcome, Outcome::EngineMissing | Outcome::Failed) {
+        return Ok(Some(extracted));
     }
     let classifier = judge.classifier.as_ref();
     let found = classifier.filter(|_| judge::has_text(&extracted));
@@ -126,9 +165,29 @@ fn one(
     }
     met::write_judgement(keeping.collection, number, extension, &row)?;
     keeping.collection.sync()?;
+    let is_cut_short = found.is_none() && matches!(extracted.outcome, Outcome::Limit(_));
     let catalog = keeping.holdings.catalog();
     keeping.holdings.wait(catalog.judge(&[row]))?;
-    Ok(true)
+    Ok(is_cut_short.then_some(extracted))
+}
+
+impl Recognition {
+    fn count(&mut self, unread: &Extracted) {
+        let counter = match unread.outcome {
+            Outcome::EngineMissing => &mut self.unread.text_engine_missing,
+            Outcome::Limit(_) => &mut self.unread.text_limit,
+            _ => &mut self.unread.text_failed,
+        };
+        *counter += 1;
+        self.useless |= unread.outcome == Outcome::EngineMissing;
+        let said = || unread.outcome.name().to_owned();
+        let why = || unread.note.clone().unwrap_or_else(said);
+        self.why.get_or_insert_with(why);
+    }
+}
+
+fn lock(recognition: &Mutex<Recognition>) -> MutexGuard<'_, Recognition> {
+    recognition.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The first pages tell what a document is.

@@ -75,6 +75,21 @@ fn a_file_gives_way_to_a_directory_and_comes_back() {
 }
 
 #[test]
+fn names_as_long_as_can_be_are_written_replaced_and_removed() {
+    let (directory, mirror) = mirror();
+    for length in [252, 253, 255, 4000] {
+        let url = format!("/{}", "y".repeat(length));
+        write(&mirror, &url);
+        write(&mirror, &url);
+        write(&mirror, &format!("{url}/below"));
+        write(&mirror, &url);
+        assert!(remove(&mirror, &format!("{url}/below")));
+        assert!(remove(&mirror, &url));
+        assert_eq!(directory.path().read_dir().unwrap().count(), 1, "{length}");
+    }
+}
+
+#[test]
 fn a_directory_that_became_a_file_is_right_in_either_order() {
     let (directory, mirror) = mirror();
     write(&mirror, "/a/b");

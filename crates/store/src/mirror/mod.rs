@@ -2,7 +2,9 @@
 
 mod path;
 
+use std::ffi::OsStr;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -155,9 +157,15 @@ impl Mirror {
 
 /// Where a file is kept whose name a directory has. Servers refuse an encoded slash, so no URL leads there.
 fn aside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default();
-    path.with_file_name(with_suffix(name, "%2F"))
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    // A name that is nearly as long as can be has no room for more.
+    let name = &name[..name.len().min(LONGEST_NAME - ASIDE.len())];
+    path.with_file_name(with_suffix(OsStr::from_bytes(name), ASIDE))
 }
+
+const ASIDE: &str = "%2F";
+/// File systems take names of so many bytes.
+const LONGEST_NAME: usize = 255;
 
 fn not_a_url(url: &str) -> Error {
     Error::NotAUrl {

@@ -51,6 +51,10 @@ quirks! {
     EntityReplaced => "Entities that XML does not know were replaced.",
     /// A well-known prefix without a declaration; declared.
     NamespaceDeclared => "Well-known namespace prefixes that are not declared were declared.",
+    /// Tags, attributes or comments that do not fit; mended.
+    MarkupMended => "Markup that is not well-formed was mended.",
+    /// A document type before the answer.
+    DocumentType => "Answers have a document type; none of its entities is followed.",
     /// The OAI-PMH namespace is missing or misspelled.
     WrongNamespace => "Answers are not in the namespace of OAI-PMH 2.0.",
     /// A record that is not well-formed in itself.
@@ -85,6 +89,8 @@ quirks! {
     OtherGranularity => "Datestamps are not of the granularity that Identify tells.",
     /// A request at the granularity told was refused.
     GranularityRefused => "Dates of the granularity that Identify tells are refused.",
+    /// A `from` before the earliestDatestamp was refused.
+    FromRefused => "A date before the earliestDatestamp is refused; all records were asked for.",
     /// A datestamp of a form that the protocol does not have.
     DatestampForm => "Datestamps are not of the forms of the protocol.",
     /// No datestamp, or none that can be understood.

@@ -164,12 +164,15 @@ impl Harvest {
             return Ok(());
         };
         window.given += on_page;
-        let given = window.given;
-        let whole = window.restarts == 0;
+        // The last page often says nothing; what the ones before it said still counts.
+        window.announced = token.complete_list_size.or(window.announced);
+        let announced = window.announced;
         if token.value.is_empty() {
-            let announced = token.complete_list_size;
-            if whole && announced.is_some_and(|size| size != given) {
-                self.page.quirks.add(Quirk::WrongCompleteListSize);
+            let is_shorter = self.check_size();
+            if is_shorter && self.begin_behind_what_came() {
+                let reason = "the list ended before it was complete".to_owned();
+                self.push_page(report.bytes, announced, Some(reason));
+                return Ok(());
             }
             self.state.windows.pop();
             self.forget_list();
@@ -181,6 +184,38 @@ impl Harvest {
         self.check_loop(&token.value, sent.as_deref(), on_page)?;
         self.push_page(report.bytes, token.complete_list_size, None);
         Ok(())
+    }
+
+    /// Compares a list that has ended with its completeListSize; whether fewer records came.
+    fn check_size(&mut self) -> bool {
+        let Some(window) = self.state.windows.last() else {
+            return false;
+        };
+        // What came before a restart is not counted.
+        let announced = window.announced.filter(|_| window.restarts == 0);
+        let Some(announced) = announced.filter(|size| *size != window.given) else {
+            return false;
+        };
+        let is_shorter = window.given < announced;
+        self.page.quirks.add(Quirk::WrongCompleteListSize);
+        is_shorter
+    }
+
+    /// Goes on by date with a list that may have ended early. Where lists are not in the order of dates that would be all
+    /// of it again, with the same end.
+    fn begin_behind_what_came(&mut self) -> bool {
+        let (ordered, granularity) = (self.state.ordered(), self.state.granularity());
+        let Some(window) = self.state.windows.last_mut() else {
+            return false;
+        };
+        let mut rest = window.clone();
+        if !rest.restart(ordered, granularity) {
+            return false;
+        }
+        rest.restarts += 1;
+        *window = rest;
+        self.forget_list();
+        true
     }
 
     pub(super) fn push_page(

@@ -31,6 +31,18 @@ impl Harvest {
             Some(ErrorCode::NoRecordsMatch) => self.no_records_match(report, resumed),
             Some(ErrorCode::CannotDisseminateFormat) => self.no_format(report, error),
             Some(_) if resumed => self.expired(report),
+            // Quirk: repositories whose earliestDatestamp is that of today, and that refuse what is before it. Nothing is
+            // older by their own word, so all of it is asked for.
+            Some(ErrorCode::BadArgument)
+                if window.from.is_some() && window.from < self.state.earliest =>
+            {
+                self.page.quirks.merge(report.quirks);
+                self.page.quirks.add(Quirk::FromRefused);
+                if let Some(window) = self.state.windows.last_mut() {
+                    window.from = None;
+                }
+                Ok(())
+            }
             // Quirk: repositories that tell seconds and refuse them.
             Some(ErrorCode::BadArgument)
                 if !self.state.days && (window.from.is_some() || window.until.is_some()) =>

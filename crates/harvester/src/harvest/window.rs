@@ -19,6 +19,9 @@ pub(super) struct Window {
     pub(super) done_on_page: usize,
     /// How many records came in this list so far.
     pub(super) given: u64,
+    /// How many it has, by what its pages said last.
+    #[serde(default)]
+    pub(super) announced: Option<u64>,
     pub(super) newest: Option<i64>,
     /// Whether all datestamps so far came in order, so that nothing older is to be expected.
     pub(super) in_order: bool,
@@ -45,6 +48,7 @@ impl Window {
             token: None,
             done_on_page: 0,
             given: 0,
+            announced: None,
             newest: None,
             in_order: true,
             restarts: 0,
@@ -74,6 +78,7 @@ impl Window {
         self.token = None;
         self.done_on_page = 0;
         self.given = 0;
+        self.announced = None;
         self.newest = None;
         self.in_order = true;
         progress

@@ -189,7 +189,13 @@ impl PageReader {
             Event::Text(text) if self.open.is_empty() && !text.trim().is_empty() => {
                 Err(Misbehaviour::NotXml(beginning(&text)).into())
             }
-            Event::DocType(text) => Err(doctype(&text)),
+            Event::DocType(text) => match doctype(&text) {
+                Misbehaviour::DocumentType => {
+                    self.report.quirks.add(Quirk::DocumentType);
+                    Ok(Step::On)
+                }
+                page => Err(page.into()),
+            },
             Event::Eof => Err(self.truncated()),
             _ => Ok(Step::On),
         }
@@ -343,7 +349,7 @@ impl PageReader {
                 Some(c) => text.push(c),
                 None => text.push_str(&unescape(&mended(&name))),
             },
-            Event::DocType(part) => return Err(doctype(&part)),
+            Event::DocType(part) => return Err(doctype(&part).into()),
             Event::Eof => return Err(self.truncated()),
             _ => {}
         }
@@ -515,11 +521,12 @@ pub(super) fn mismatch(name: &str) -> String {
     format!("the end tag `{}` does not fit", beginning(name))
 }
 
-pub(super) fn doctype(text: &str) -> Error {
+/// What a document type makes of an answer.
+pub(super) fn doctype(text: &str) -> Misbehaviour {
     let name = text.trim_start();
     match name.get(..4) {
-        Some(name) if name.eq_ignore_ascii_case("html") => Misbehaviour::WebPage.into(),
-        _ => Misbehaviour::DocumentType.into(),
+        Some(name) if name.eq_ignore_ascii_case("html") => Misbehaviour::WebPage,
+        _ => Misbehaviour::DocumentType,
     }
 }
 

@@ -7,15 +7,17 @@
 use memchr::memmem;
 use quick_xml::events::{BytesStart, Event};
 
-use super::Leniency;
 use super::attributes::is_name;
 use super::namespaces::{OAI, WELL_KNOWN, declared_prefix, local, prefix};
 use super::page::{Found, PageReader, doctype, mismatch};
 use super::references::{mend_value, mended, resolve};
 use super::text::FaultKind;
+use super::{Leniency, ReadRules};
 use crate::Quirk;
 use crate::error::Error;
 use crate::record::{LeftOut, Record};
+use crate::validation::repair;
+use crate::xml::Limits;
 
 impl PageReader {
     /// Reads the record, or bare header, whose start tag was just entered.
@@ -50,11 +52,53 @@ impl PageReader {
             self.pass_on(next, bare);
             return Ok(found);
         }
+        let raw = match plain || bare || empty {
+            true => None,
+            false => self.raw_body(),
+        };
         let mut in_header = bare.then_some(depth);
         while self.open.len() >= depth {
             self.record_event(depth, &mut in_header, buffer)?;
         }
-        Ok(self.finish(start, bare))
+        let found = self.finish(start, bare);
+        let repaired = match (&found, raw) {
+            (Found::LeftOut(_), Some(raw)) => self.repaired(&raw),
+            _ => None,
+        };
+        Ok(repaired.unwrap_or(found))
+    }
+
+    /// The bytes up to the end tag of a record that may be mended as a whole, if they lie in memory.
+    fn raw_body(&self) -> Option<Vec<u8>> {
+        let block = self.xml.get_ref().buffered();
+        let tag = format!("</{}>", self.draft.name);
+        let may_be = self.rules.leniency == Leniency::Repair && self.draft.fault.is_none();
+        let end = may_be
+            .then(|| memmem::find(block, tag.as_bytes()))
+            .flatten();
+        end.map(|end| block[..end].to_vec())
+    }
+
+    /// A record that could not be mended piece by piece, mended as a whole.
+    fn repaired(&mut self, raw: &[u8]) -> Option<Found> {
+        let repaired = repair(&self.assemble(raw), &Limits::default()).ok()?;
+        let page = format!(
+            "<OAI-PMH xmlns=\"{OAI}\"><ListRecords>{}</ListRecords></OAI-PMH>",
+            repaired.xml
+        );
+        let rules = ReadRules {
+            leniency: Leniency::Strict,
+            ..self.rules
+        };
+        let page = Box::new(std::io::Cursor::new(page.into_bytes()));
+        let mut reader = PageReader::open(page, false, None, rules).ok()?;
+        let Ok(Some(Found::Record(mut record))) = reader.next() else {
+            return None;
+        };
+        self.report.quirks.add(Quirk::MarkupMended);
+        record.repairs.push(Quirk::MarkupMended);
+        self.last = Some(record.header.identifier.clone());
+        Some(Found::Record(record))
     }
 
     fn record_event(
@@ -119,7 +163,7 @@ impl PageReader {
             },
             Event::PI(text) => self.draft.write(&["<?", &text, "?>"], limit),
             Event::Decl(_) => self.draft.fail("it holds an XML declaration"),
-            Event::DocType(text) => return Err(doctype(&text)),
+            Event::DocType(text) => return Err(doctype(&text).into()),
             Event::Eof => return Err(self.truncated()),
         }
         Ok(())

@@ -30,7 +30,8 @@ impl Default for ReadRules {
             leniency: Leniency::Strict,
             record_limit: 64 << 20,
             page_limit: 4 << 30,
-            depth_limit: 200,
+            // A record of its own may nest 256 deep.
+            depth_limit: 260,
         }
     }
 }

@@ -81,6 +81,10 @@ pub enum Fault {
     RestartingList,
     /// The last page has a token, which leads to noRecordsMatch.
     TokenOnLastPage,
+    /// This page is the last of its list, although there is more.
+    EndsEarly(usize),
+    /// An older version of a record stands at the end of lists once more.
+    OlderVersion(usize),
     /// completeListSize is anything.
     WrongCompleteListSize,
     /// The last two records of a page stand on the next as well.
@@ -99,6 +103,8 @@ pub enum Fault {
     DaysInsteadOfSeconds,
     /// Dates with seconds are refused, although told.
     SecondsRefused,
+    /// A `from` before the earliestDatestamp is refused.
+    EarlierRefused,
     /// earliestDatestamp is later than most records.
     EarliestTooLate,
     /// The clock of the server is years ahead.

@@ -141,8 +141,14 @@ impl Play {
                 if seconds && (script.days || script.has(&Fault::SecondsRefused)) {
                     return self.error(script, "badArgument", "days only");
                 }
+                let from = arguments.get("from").map(|from| seconds_of(from, false));
+                if script.has(&Fault::EarlierRefused)
+                    && from.is_some_and(|from| from < earliest(script))
+                {
+                    return self.error(script, "badArgument", "before the earliestDatestamp");
+                }
                 Selection {
-                    from: arguments.get("from").map(|from| seconds_of(from, false)),
+                    from,
                     until: arguments.get("until").map(|until| seconds_of(until, true)),
                     set: arguments.get("set").cloned(),
                     ..Selection::default()
@@ -179,7 +185,19 @@ impl Play {
             }
         }
         let more = end < all.len() || script.has(&Fault::TokenOnLastPage);
-        if more {
+        for fault in &script.faults {
+            if let Fault::OlderVersion(number) = fault
+                && !more
+            {
+                let now = written(script.moment(*number), script.days);
+                let before = written(BEGINNING, script.days);
+                let record = record(script, *number).replace(&now, &before);
+                body.push_str(&record.replace("caf\u{e9}", "old"));
+            }
+        }
+        if script.has(&Fault::EndsEarly(selection.page)) {
+            body.push_str("<resumptionToken/>");
+        } else if more {
             body.push_str(&self.token(script, selection, end));
         } else if script.has(&Fault::RestartingList) {
             body.push_str(&self.token(script, selection, 0));
@@ -510,16 +528,19 @@ fn record(script: &Script, number: usize) -> String {
     )
 }
 
+fn earliest(script: &Script) -> i64 {
+    match script.has(&Fault::EarliestTooLate) {
+        true => script.moment(script.records),
+        false => BEGINNING,
+    }
+}
+
 fn identify(script: &Script, base_url: &str) -> String {
     let granularity = match script.days {
         true => "YYYY-MM-DD",
         false => "YYYY-MM-DDThh:mm:ssZ",
     };
-    let earliest = match script.has(&Fault::EarliestTooLate) {
-        true => script.moment(script.records),
-        false => BEGINNING,
-    };
-    let earliest = written(earliest, script.days);
+    let earliest = written(earliest(script), script.days);
     let deleted = match script.has(&Fault::NoDeletions) {
         true => "no",
         false => "persistent",

@@ -52,6 +52,17 @@ impl Storing<'_> {
         Ok(row)
     }
 
+    /// Whether this harvest has had a newer version of a record already: lists that change while they are read, or are in
+    /// no order, may give an older one after it.
+    pub(super) fn is_outdated(&self, header: &Header, before: Option<&Known>) -> bool {
+        let before = before.filter(|before| before.run == self.run);
+        let newest = before.and_then(|before| before.datestamp);
+        let datestamp = header.moment().map(|moment| moment.seconds());
+        newest
+            .zip(datestamp)
+            .is_some_and(|(newest, this)| this < newest)
+    }
+
     /// The digest of a record if all that belongs to it is there, unless it has changed.
     pub(super) fn held<'k>(&self, header: &Header, before: Option<&'k Known>) -> Option<&'k str> {
         let datestamp = header.moment().map(|moment| moment.seconds());

@@ -365,6 +365,9 @@ impl<'a> Storing<'a> {
             None => known.cloned(),
         };
         let before = before.as_ref();
+        if self.is_outdated(header, before) {
+            return Ok(());
+        }
         self.may_write()?;
         match treated {
             Treated::Kept { .. } if header.deleted => {

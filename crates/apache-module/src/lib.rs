@@ -8,6 +8,7 @@ mod directories;
 mod handler;
 mod hooks;
 mod httpd;
+mod keys;
 mod log;
 mod mark;
 mod origin;

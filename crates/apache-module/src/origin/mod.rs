@@ -53,6 +53,7 @@ impl<'r> ApacheOrigin<'r> {
     fn connection(&self, requester: &Requester) -> &Connection<'r> {
         let same = requester.authorization == self.requester.authorization
             && requester.cookie == self.requester.cookie
+            && requester.keys == self.requester.keys
             && requester.address == self.requester.address;
         // SAFETY: `new` was promised that the original outlives this.
         let connect = |asking| unsafe { Connection::new(self.original, asking) };

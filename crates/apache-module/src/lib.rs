@@ -14,6 +14,7 @@ mod mark;
 mod origin;
 mod output;
 mod passwords;
+mod patterns;
 mod repository;
 mod request;
 mod servers;

@@ -220,6 +220,25 @@ impl VirtualRequest<'_> {
         unsafe { Mark::of(self.r).and_then(|mark| mark.directory.as_ref()) }
     }
 
+    /// The settings that hold for it as far as it got.
+    pub(crate) fn settings(&self) -> &DirectoryConfig {
+        // SAFETY: the request lives, and its settings with it.
+        unsafe { DirectoryConfig::of(self.r) }
+    }
+
+    /// Whether its URL was mapped to a directory, or to where it would be. What follows the part that is there is as far
+    /// as httpd gets where there is only the way to an alias.
+    pub(crate) fn leads_to_directory(&self, place: &[u8]) -> bool {
+        // SAFETY: the request lives.
+        let (mapped, rest) = unsafe {
+            let r = &*self.r;
+            (bytes(r.filename), bytes(r.path_info))
+        };
+        let (mapped, rest) = (mapped.unwrap_or_default(), rest.unwrap_or_default());
+        let mapped = [mapped, rest].concat();
+        without_slash(&mapped) == without_slash(place)
+    }
+
     /// Whether it has read `.htaccess` files that were not known before, or found that there are none.
     pub(crate) fn has_read_overrides(&self, known: Overrides) -> bool {
         // SAFETY: the request lives.
@@ -258,6 +277,10 @@ impl Drop for VirtualRequest<'_> {
         // SAFETY: httpd made the pool for this request, and what was read of it is copied by now.
         unsafe { sys::apr_pool_destroy((*self.r).pool) }
     }
+}
+
+fn without_slash(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").unwrap_or(path)
 }
 
 /// What tells by which name the site was reached, also through a proxy.

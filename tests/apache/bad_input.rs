@@ -160,6 +160,55 @@ fn a_state_directory_that_is_missing_is_made_for_the_workers() {
 }
 
 #[test]
+fn a_state_directory_in_what_is_served_is_refused() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.fixture.write("notes.txt", "notes");
+        site.fixture.write_beside("pictures/a.txt", "a");
+        site.fixture.write_beside("extra/deep/a.txt", "a");
+        let link = site.fixture.beside("link");
+        std::os::unix::fs::symlink(site.fixture.site(), link).unwrap();
+        site.conf("Alias /pictures ${ROOT}/pictures");
+        site.oai("OaiRoot /extra ${ROOT}/extra");
+        for (state, place) in [
+            ("site", "site"),
+            ("site/state", "site"),
+            ("site/not/yet", "site"),
+            ("link/state", "site"),
+            ("pictures/state", "pictures"),
+            ("extra/deep", "extra"),
+        ] {
+            let directive = format!("OaiStateDir ${{ROOT}}/{state}");
+            let httpd = site.httpd().conf(&directive).start();
+            let client = Client::anonymous(&httpd);
+
+            let warning = format!("{}` lies in", site.fixture.beside(state).display());
+            assert!(httpd.error_log().contains(&warning), "{state}");
+            let answer = client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc");
+            assert_eq!(answer.status, 503, "{state}");
+
+            let log = httpd.error_log();
+            let line = log.lines().rfind(|line| line.contains("not answered"));
+            let line = line.unwrap();
+            for word in [
+                site.fixture.beside(state).to_str().unwrap(),
+                site.fixture.beside(place).to_str().unwrap(),
+                "OaiStateDir",
+            ] {
+                assert!(line.contains(word), "{state}: {line}");
+            }
+            let made = fs::read_dir(site.fixture.beside(state));
+            let made = made.into_iter().flatten().flatten();
+            let made: Vec<_> = made.map(|entry| entry.path()).collect();
+            let indexes = made
+                .iter()
+                .filter(|path| path.join("index.sqlite").exists());
+            assert_eq!(indexes.count(), 0, "{state}: {made:?}");
+        }
+    }
+}
+
+#[test]
 fn a_state_directory_that_becomes_writable_is_used() {
     if !Httpd::drops_privileges() {
         eprintln!(

@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int};
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, lchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::border::{guarded, report_panics};
-use crate::config::ServerConfig;
+use crate::config::{ServerConfig, Space};
 use crate::handler;
 use crate::httpd::OK;
 use crate::{log, mark, passwords, repository, servers, sink, sys};
@@ -78,20 +78,12 @@ unsafe extern "C" fn after_config(
         repository::begin_generation();
         for server in servers::all() {
             // SAFETY: httpd has just handed over the list, each with its configuration.
-            let config = unsafe { ServerConfig::of(server) };
-            let directory = config.state_dir();
+            let (config, root) =
+                unsafe { (ServerConfig::of(server), servers::document_root(server)) };
             if config.offers
-                && let Err(error) = prepare(&directory)
+                && let Err(reason) = prepare_state(config, root)
             {
-                log::about_server(
-                    server,
-                    log::WARNING,
-                    &format!(
-                        "the state directory {} cannot be made: {error}; make one that the worker user can write, and \
-                         name it with OaiStateDir",
-                        directory.display()
-                    ),
-                );
+                log::about_server(server, log::WARNING, &reason);
             }
         }
         OK
@@ -105,6 +97,19 @@ unsafe extern "C" fn in_child(_: *mut sys::apr_pool_t, server: *mut sys::server_
         log::install();
         repository::forget_all();
     });
+}
+
+/// Makes the state directory of a server with a document root, unless it would be served.
+fn prepare_state(config: &ServerConfig, root: PathBuf) -> Result<(), String> {
+    let directory = config.state_dir();
+    Space::without_users(config, root).check_state_dir(&directory)?;
+    prepare(&directory).map_err(|error| {
+        format!(
+            "the state directory {} cannot be made: {error}; make one that the worker user can write, and name it with \
+             OaiStateDir",
+            directory.display()
+        )
+    })
 }
 
 /// Makes a state directory that is missing; one that is there is left as it is.

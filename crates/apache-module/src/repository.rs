@@ -74,6 +74,15 @@ impl Repository {
     fn open(request: Request<'_>) -> Result<Self, site::Error> {
         let config = request.server_config();
         let space = Space::of(config, request.document_root());
+        // Those of the other hosts too: in each are the names of files that are not for everybody.
+        for server in servers::all() {
+            // SAFETY: the server belongs to the present configuration.
+            let other = unsafe { ServerConfig::of(server) };
+            if other.offers {
+                let checked = space.check_state_dir(&other.state_dir());
+                checked.map_err(site::Error::Config)?;
+            }
+        }
         let host = Host::of(request.server());
         let site_config = site_config(config, &space, &host);
         let ground = Arc::new(site_config.ground()?);

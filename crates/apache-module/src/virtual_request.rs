@@ -197,6 +197,9 @@ impl<'r> Connection<'r> {
             let r = request.r;
             // From here on it is as if the client had asked, so what goes wrong belongs into the log.
             (*r).log = (*self.original).log;
+            for name in SLOWED_BY {
+                sys::apr_table_unset((*r).subprocess_env, name.as_ptr());
+            }
             let status = sys::ap_invoke_handler(r);
             if status == OK {
                 sys::ap_finalize_request_protocol(r);
@@ -282,6 +285,9 @@ impl Drop for VirtualRequest<'_> {
 fn without_slash(path: &[u8]) -> &[u8] {
     path.strip_suffix(b"/").unwrap_or(path)
 }
+
+/// How mod_ratelimit is told to send slowly. Nothing is sent, so nothing needs to be slow.
+const SLOWED_BY: [&std::ffi::CStr; 2] = [c"rate-limit", c"rate-initial-burst"];
 
 /// What tells by which name the site was reached, also through a proxy.
 const WHERE: [&std::ffi::CStr; 4] = [

@@ -81,6 +81,27 @@ fn a_file_that_is_sent_slowly_is_described_at_once() {
 }
 
 #[test]
+fn a_file_that_is_too_large_for_digests_is_described_at_once() {
+    for mpm in Mpm::ALL {
+        let site = Site::empty(mpm);
+        let path = site.fixture.write("huge.bin", "");
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_len(2 << 30).unwrap();
+        site.fixture.write("small.bin", "small");
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        let began = Instant::now();
+        let answer = client.ask("verb=ListRecords&metadataPrefix=oai_didl");
+
+        assert!(began.elapsed() < Duration::from_secs(5), "{mpm:?}");
+        assert_eq!(answer.error(), None);
+        assert_eq!(records(&answer).len(), 2);
+        assert_eq!(answer.xml.matches("<digest ").count(), 1);
+    }
+}
+
+#[test]
 fn a_file_that_the_server_keeps_open_is_given_whole_each_time() {
     for mpm in Mpm::ALL {
         let mut site = Site::empty(mpm);

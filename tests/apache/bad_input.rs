@@ -364,8 +364,16 @@ fn wrong_requests_get_a_correct_answer() {
     let form = ("Content-Type", "application/x-www-form-urlencoded");
     let posted = fetch("POST", &base_url, &[form], b"verb=Identify");
     assert_eq!(Answer::of(posted).error(), None);
-    assert_eq!(fetch("PUT", &base_url, &[], b"x").status, 405);
-    assert_eq!(fetch("DELETE", &base_url, &[], b"").status, 405);
+    for method in ["PUT", "DELETE", "OPTIONS"] {
+        let refused = fetch(method, &base_url, &[], b"");
+        assert_eq!(refused.status, 405, "{method}");
+        let allowed = refused.header("allow").unwrap();
+        // Whether there is TRACE is for the server to say.
+        let allowed = allowed.split(',').filter(|name| *name != "TRACE");
+        let mut allowed: Vec<_> = allowed.collect();
+        allowed.sort_unstable();
+        assert_eq!(allowed, ["GET", "HEAD", "POST"], "{method}");
+    }
     assert_eq!(get(&format!("{base_url}/nothing")).status, 404);
     assert_eq!(fetch("HEAD", &base_url, &[], b"").status, 200);
 }

@@ -223,6 +223,28 @@ fn a_state_directory_in_what_is_served_is_refused() {
 }
 
 #[test]
+fn a_state_directory_in_what_another_host_serves_is_refused() {
+    let mut site = Site::empty(Mpm::Event);
+    site.beside("one/a.txt");
+    site.beside("two/b.txt");
+    let one = "DocumentRoot ${ROOT}/one\n";
+    let two = "DocumentRoot ${ROOT}/two\nOaiStateDir ${ROOT}/one/state\n";
+    let httpd = site.httpd().vhost("one.test", one);
+    let httpd = httpd.vhost("two.test", two).start();
+    let client = Client::anonymous(&httpd);
+    let (one, two) = (
+        client.clone().of_host("one.test"),
+        client.of_host("two.test"),
+    );
+
+    let list = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
+    assert_eq!(two.get(list).status, 503);
+    assert_eq!(one.identifiers(), [one.url("/a.txt")]);
+    assert!(!site.fixture.beside("one/state").exists());
+    assert!(httpd.error_log().contains("OaiStateDir"));
+}
+
+#[test]
 fn a_state_directory_that_becomes_writable_is_used() {
     if !Httpd::drops_privileges() {
         eprintln!(

@@ -19,6 +19,7 @@ mod repository;
 mod request;
 mod servers;
 mod sink;
+mod state_dirs;
 mod sys;
 mod virtual_request;
 

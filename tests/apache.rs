@@ -24,6 +24,8 @@ mod apache {
     mod hosts;
     /// The index: shared by all workers, it survives restarts and kills, and it keeps what is gone.
     mod index;
+    /// Names that are left out, wherever it is said.
+    mod left_out;
     /// Many requests while the server restarts again and again.
     mod load;
     /// Passwords that are slow to check.

@@ -20,7 +20,7 @@ fn main() {
         .rust_edition(bindgen::RustEdition::Edition2024)
         .allowlist_function("ap_.*|apr_.*")
         .allowlist_type(
-            "module|command_rec|request_rec|conn_rec|server_rec|authn_provider|authn_status|ap_.*|apr_.*",
+            "module|command_rec|request_rec|conn_rec|server_rec|authn_provider|authn_status|core_server_config|ap_.*|apr_.*",
         )
         .allowlist_var("ap_.*|AP_.*|apr_.*|APR_.*|MODULE_.*|OK|DECLINED|HTTP_.*|M_.*")
         .allowlist_var("OR_.*|RSRC_CONF|ACCESS_CONF|APLOG_.*|REQUEST_.*")

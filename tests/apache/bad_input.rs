@@ -26,7 +26,19 @@ fn wrong_values_stop_the_start_with_line_and_reason() {
         ("OaiBaseURL nowhere", "nowhere"),
         ("OaiBaseURL ftp://example.org/", "ftp://example.org/"),
         ("OaiAdminEmail nobody", "nobody"),
+        ("OaiAdminEmail \"a b@c\"", "a b@c"),
+        ("OaiAdminEmail ann@example.org @example.org", "@example.org"),
+        ("OaiAdminEmail ann@", "ann@"),
+        (
+            "OaiBaseURL http://user:pw@x/modoai",
+            "holds a user or a password",
+        ),
         ("OaiFixity crc32", "crc32"),
+        ("OaiFixity none md5", "stands alone"),
+        ("OaiFixity sha256 None", "stands alone"),
+        ("OaiUserList ../../etc", "../../etc"),
+        ("OaiUserList ann bob/x", "bob/x"),
+        ("OaiUserList ..", "is not the name of a user"),
         ("OaiRoot relative ${ROOT}", "relative"),
         ("OaiRoot /only-one", "OaiRoot"),
         ("OaiStateDir", "OaiStateDir"),
@@ -85,6 +97,8 @@ fn right_values_are_accepted() {
         "OaiAdminEmail a@example.org b@example.org",
         "OaiFixity md5 sha1 sha256",
         "OaiFixity none",
+        "OaiBaseURL https://www.example.org:8443/a@b/",
+        "OaiUserList ann bob.b www-data",
         "OaiRepositoryName \"A name with blanks\"",
         "<Directory ${SITE}>\nOaiDynamic off\nOaiSkip *.tmp\n</Directory>",
     ] {
@@ -157,6 +171,77 @@ fn a_state_directory_that_is_missing_is_made_for_the_workers() {
 
     let client = Client::anonymous(&httpd);
     assert_eq!(client.identifiers(), [client.url("/notes.txt")]);
+}
+
+#[test]
+fn a_state_directory_in_what_is_served_is_refused() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.fixture.write("notes.txt", "notes");
+        site.fixture.write_beside("pictures/a.txt", "a");
+        site.fixture.write_beside("extra/deep/a.txt", "a");
+        let link = site.fixture.beside("link");
+        std::os::unix::fs::symlink(site.fixture.site(), link).unwrap();
+        site.conf("Alias /pictures ${ROOT}/pictures");
+        site.oai("OaiRoot /extra ${ROOT}/extra");
+        for (state, place) in [
+            ("site", "site"),
+            ("site/state", "site"),
+            ("site/not/yet", "site"),
+            ("link/state", "site"),
+            ("pictures/state", "pictures"),
+            ("extra/deep", "extra"),
+        ] {
+            let directive = format!("OaiStateDir ${{ROOT}}/{state}");
+            let httpd = site.httpd().conf(&directive).start();
+            let client = Client::anonymous(&httpd);
+
+            let warning = format!("{}` lies in", site.fixture.beside(state).display());
+            assert!(httpd.error_log().contains(&warning), "{state}");
+            let answer = client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc");
+            assert_eq!(answer.status, 503, "{state}");
+
+            let log = httpd.error_log();
+            let line = log.lines().rfind(|line| line.contains("not answered"));
+            let line = line.unwrap();
+            for word in [
+                site.fixture.beside(state).to_str().unwrap(),
+                site.fixture.beside(place).to_str().unwrap(),
+                "OaiStateDir",
+            ] {
+                assert!(line.contains(word), "{state}: {line}");
+            }
+            let made = fs::read_dir(site.fixture.beside(state));
+            let made = made.into_iter().flatten().flatten();
+            let made: Vec<_> = made.map(|entry| entry.path()).collect();
+            let indexes = made
+                .iter()
+                .filter(|path| path.join("index.sqlite").exists());
+            assert_eq!(indexes.count(), 0, "{state}: {made:?}");
+        }
+    }
+}
+
+#[test]
+fn a_state_directory_in_what_another_host_serves_is_refused() {
+    let mut site = Site::empty(Mpm::Event);
+    site.beside("one/a.txt");
+    site.beside("two/b.txt");
+    let one = "DocumentRoot ${ROOT}/one\n";
+    let two = "DocumentRoot ${ROOT}/two\nOaiStateDir ${ROOT}/one/state\n";
+    let httpd = site.httpd().vhost("one.test", one);
+    let httpd = httpd.vhost("two.test", two).start();
+    let client = Client::anonymous(&httpd);
+    let (one, two) = (
+        client.clone().of_host("one.test"),
+        client.of_host("two.test"),
+    );
+
+    let list = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
+    assert_eq!(two.get(list).status, 503);
+    assert_eq!(one.identifiers(), [one.url("/a.txt")]);
+    assert!(!site.fixture.beside("one/state").exists());
+    assert!(httpd.error_log().contains("OaiStateDir"));
 }
 
 #[test]
@@ -315,8 +400,16 @@ fn wrong_requests_get_a_correct_answer() {
     let form = ("Content-Type", "application/x-www-form-urlencoded");
     let posted = fetch("POST", &base_url, &[form], b"verb=Identify");
     assert_eq!(Answer::of(posted).error(), None);
-    assert_eq!(fetch("PUT", &base_url, &[], b"x").status, 405);
-    assert_eq!(fetch("DELETE", &base_url, &[], b"").status, 405);
+    for method in ["PUT", "DELETE", "OPTIONS"] {
+        let refused = fetch(method, &base_url, &[], b"");
+        assert_eq!(refused.status, 405, "{method}");
+        let allowed = refused.header("allow").unwrap();
+        // Whether there is TRACE is for the server to say.
+        let allowed = allowed.split(',').filter(|name| *name != "TRACE");
+        let mut allowed: Vec<_> = allowed.collect();
+        allowed.sort_unstable();
+        assert_eq!(allowed, ["GET", "HEAD", "POST"], "{method}");
+    }
     assert_eq!(get(&format!("{base_url}/nothing")).status, 404);
     assert_eq!(fetch("HEAD", &base_url, &[], b"").status, 200);
 }

@@ -154,6 +154,74 @@ fn what_is_for_one_address_only_is_not_public() {
 }
 
 #[test]
+fn what_a_key_in_a_header_opened_is_told_to_nobody_without_the_key() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.oai("OaiFreshness 0");
+        let rule = "Require expr \"%{HTTP:X-Api-Key} == 's3cret'\"";
+        site.htaccess("keyed", rule);
+        let secret = site.file("keyed/merger.txt", 403);
+        let httpd = site.httpd().start();
+        let plain = Client::anonymous(&httpd);
+        let keyed = plain.clone().with_header("X-Api-Key", "s3cret");
+        let marked = plain.clone().with_header("Cookie", "lang=en");
+        let keyed_and_marked = keyed.clone().with_header("Cookie", "lang=en");
+        let told = |client: &Client| {
+            let answer = client.ask("verb=ListIdentifiers&metadataPrefix=oai_dc");
+            let headers = answer.headers().into_iter();
+            let told = headers.map(|header| (header.identifier, header.deleted));
+            told.collect::<Vec<_>>()
+        };
+        let url = plain.url("/keyed/merger.txt");
+
+        for _ in 0..2 {
+            for (client, without) in [(&keyed, &plain), (&keyed_and_marked, &marked)] {
+                assert_eq!(told(without), []);
+                assert_eq!(told(client), [(url.clone(), false)]);
+                assert_eq!(told(without), []);
+                assert!(without.record(&url, "oai_dc").error().is_some());
+            }
+        }
+
+        fs::remove_file(secret).unwrap();
+
+        for (client, without) in [(&keyed, &plain), (&keyed_and_marked, &marked)] {
+            assert_eq!(told(without), []);
+            assert_eq!(told(client), [(url.clone(), true)]);
+        }
+    }
+}
+
+#[test]
+fn what_a_certificate_opened_is_told_to_nobody_without_it() {
+    let mut site = Site::empty(Mpm::Event);
+    let certificate = certificate(&site);
+    site.oai("OaiFreshness 0");
+    site.conf(&format!(
+        "SSLVerifyClient optional\nSSLCACertificateFile {}",
+        certificate.display()
+    ));
+    site.htaccess("d", "Require expr \"%{SSL_CLIENT_S_DN_CN} == 'alice'\"");
+    let secret = site.file("d/a.txt", 403);
+    let httpd = site.httpd().tls().start();
+    let anonymous = Client::anonymous(&httpd).over(Protocol::Tls);
+    let alice = anonymous.clone().with_certificate(&certificate);
+    let told = |client: &Client| {
+        let answer = client.ask("verb=ListIdentifiers&metadataPrefix=oai_dc");
+        let headers = answer.headers().into_iter();
+        headers.map(|header| header.deleted).collect::<Vec<_>>()
+    };
+
+    assert_eq!(told(&alice), [false]);
+    assert!(told(&anonymous).is_empty());
+
+    fs::remove_file(secret).unwrap();
+
+    assert_eq!(told(&alice), [true]);
+    assert!(told(&anonymous).is_empty());
+}
+
+#[test]
 fn headers_that_the_server_adds_for_the_repository_open_nothing_else() {
     let mut site = Site::empty(Mpm::Prefork);
     site.module("headers");

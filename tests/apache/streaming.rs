@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use test_support::{Mpm, percent_encoded};
 
@@ -41,6 +42,62 @@ fn three_hundred_megabytes_by_value_take_little_memory() {
 
         let grown = httpd.peak_memory() - before;
         assert!(grown < 32_000_000, "{mpm:?}: {grown} bytes more");
+    }
+}
+
+#[test]
+fn a_file_that_is_sent_slowly_is_described_at_once() {
+    if !Path::new("/usr/lib/apache2/modules/mod_ratelimit.so").exists() {
+        eprintln!("SKIPPED: mod_ratelimit is not installed");
+        return;
+    }
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        site.module("ratelimit");
+        // 4 KiB a second.
+        site.conf(
+            "<Location \"/slow\">\nSetOutputFilter RATE_LIMIT\nSetEnv rate-limit 4\n\
+             SetEnv rate-initial-burst 8\n</Location>",
+        );
+        let content = vec![b'x'; 2_000_000];
+        site.fixture.write("slow/large.txt", &content);
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+        let url = client.url("/slow/large.txt");
+
+        let began = Instant::now();
+        for prefix in ["http_header", "oai_didl"] {
+            let record = records(&client.record(&url, prefix)).remove(&url).unwrap();
+            let length = record
+                .fields
+                .iter()
+                .find(|(name, _)| name == "Content-Length");
+            assert_eq!(length.unwrap().1, "2000000");
+            assert!(prefix == "http_header" || record.by_value.unwrap() == content);
+        }
+
+        assert!(began.elapsed() < Duration::from_secs(10), "{mpm:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_too_large_for_digests_is_described_at_once() {
+    for mpm in Mpm::ALL {
+        let site = Site::empty(mpm);
+        let path = site.fixture.write("huge.bin", "");
+        let file = fs::File::options().write(true).open(path).unwrap();
+        file.set_len(2 << 30).unwrap();
+        site.fixture.write("small.bin", "small");
+        let httpd = site.httpd().start();
+        let client = Client::anonymous(&httpd);
+
+        let began = Instant::now();
+        let answer = client.ask("verb=ListRecords&metadataPrefix=oai_didl");
+
+        assert!(began.elapsed() < Duration::from_secs(5), "{mpm:?}");
+        assert_eq!(answer.error(), None);
+        assert_eq!(records(&answer).len(), 2);
+        assert_eq!(answer.xml.matches("<digest ").count(), 1);
     }
 }
 

@@ -1,18 +1,17 @@
-//! Which names are left out of the offer: by `IndexIgnore`, as a directory listing leaves them out, and by `OaiSkip`.
+//! Which directories are left out of the offer, with all that is in them, and what the others leave out.
 //!
 //! Each component of a path is judged by the settings of the directory it is in: `.git/config` is hidden because
 //! `.git` is. The settings are asked of httpd once a directory and answer.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use site::{Ground, SitePath};
 
 use crate::config::DirectoryConfig;
-use crate::httpd::{bytes, c_string};
-use crate::sys;
+use crate::patterns::{Patterns, leaves_out};
 use crate::virtual_request::{Connection, Overrides};
 
 /// The directories that were looked at for one answer.
@@ -30,11 +29,11 @@ pub(crate) struct Directory {
     /// What the `.htaccess` files on the way say.
     pub(crate) overrides: Overrides,
     /// Where it is.
-    place: Vec<u8>,
-    /// Patterns of `IndexIgnore`: for the whole path, and for the name.
-    ignored: Vec<(CString, CString)>,
-    /// Patterns of `OaiSkip`.
-    skipped: Vec<CString>,
+    place: PathBuf,
+    /// What it leaves out; none if its own URL leads elsewhere, so that nobody knows its settings but its files.
+    patterns: Option<Patterns>,
+    /// Directories on the way, perhaps this one too, whose names could not be judged by the settings of where they are.
+    unjudged: Vec<SitePath>,
 }
 
 impl Directories {
@@ -54,7 +53,7 @@ impl Directories {
         };
         let mut directory = Directory::below(parent.as_deref(), ground, path);
         if !directory.hidden {
-            directory.ask(connection, path, &mut self.keeping);
+            directory.ask(connection, ground, path, &mut self.keeping);
         }
         let directory = Rc::new(directory);
         self.known.insert(path.clone(), Rc::clone(&directory));
@@ -65,86 +64,70 @@ impl Directories {
 impl Directory {
     /// A directory as far as its parent tells.
     fn below(parent: Option<&Self>, ground: &Ground, path: &SitePath) -> Self {
-        let place = ground.file_path(path).unwrap_or_default();
+        let mut unjudged = Vec::new();
+        if let Some(parent) = parent {
+            unjudged.clone_from(&parent.unjudged);
+            unjudged.extend(parent.patterns.is_none().then(|| path.clone()));
+        }
         Self {
             hidden: parent.is_some_and(|parent| parent.hides(path)),
             overrides: parent.map_or(Overrides::UNKNOWN, |parent| parent.overrides),
-            place: place.as_os_str().as_bytes().to_vec(),
-            ignored: Vec::new(),
-            skipped: Vec::new(),
+            place: ground.file_path(path).unwrap_or_default(),
+            patterns: None,
+            unjudged,
         }
     }
 
-    /// Whether a file in it is left out by its name or by that of a directory on the way to it.
+    /// Whether a file in it is left out by its name or by that of a directory on the way to it, as far as is known
+    /// before the file is looked up.
     pub(crate) fn hides(&self, file: &SitePath) -> bool {
-        self.hidden || self.leaves_out(file)
+        let patterns = self.patterns.as_ref();
+        self.hidden || patterns.is_some_and(|patterns| patterns.leave_out(&self.place, file))
+    }
+
+    /// Whether a file in it is left out by the settings of its own request, to which `<Files>` and `.htaccess` have
+    /// added whatever they say of it.
+    pub(crate) fn hides_by(
+        &self,
+        settings: &DirectoryConfig,
+        ground: &Ground,
+        file: &SitePath,
+    ) -> bool {
+        let hidden = |path: &SitePath| leaves_out(settings, &place_around(ground, path), path);
+        leaves_out(settings, &self.place, file) || self.unjudged.iter().any(hidden)
     }
 
     /// Asks httpd for the settings of the directory. They are known before anybody is refused.
-    fn ask(&mut self, connection: &Connection<'_>, path: &SitePath, keeping: &mut usize) {
+    fn ask(
+        &mut self,
+        connection: &Connection<'_>,
+        ground: &Ground,
+        path: &SitePath,
+        keeping: &mut usize,
+    ) {
         let url_path = match path.as_bytes().is_empty() {
             true => "/".to_owned(),
             false => format!("/{}/", path.to_url_path()),
         };
         let request = connection.look_up_directory(&url_path, self.overrides);
-        let settings = request.directory().unwrap_or_else(|| {
-            // It got nowhere, so what holds everywhere holds here. SAFETY: the request lives, and its server longer.
-            unsafe { DirectoryConfig::of_server((*request.r).server) }
-        });
-        self.take(settings);
+        let leads_here = request.leads_to_directory(self.place.as_os_str().as_bytes());
+        if let Some(settings) = request.directory().filter(|_| leads_here) {
+            let patterns = Patterns::of(settings);
+            let hidden = |path: &SitePath| patterns.leave_out(&place_around(ground, path), path);
+            self.hidden = std::mem::take(&mut self.unjudged).iter().any(hidden);
+            self.patterns = Some(patterns);
+        }
         if *keeping < MOST_KEEPING && request.has_read_overrides(self.overrides) {
             *keeping += 1;
             self.overrides = request.keep_overrides();
         }
     }
-
-    fn take(&mut self, settings: &DirectoryConfig) {
-        // SAFETY: patterns are C strings, as long as the settings live.
-        let copy = |text| unsafe { c_string(bytes(text).unwrap_or_default()) };
-        self.ignored = settings
-            .ignored()
-            .map(|pattern| (copy(pattern.place), copy(pattern.name)))
-            .collect();
-        self.skipped = settings
-            .skipped()
-            .map(|pattern| copy(pattern.name))
-            .collect();
-        if settings.skips_by_default() {
-            self.skipped.push(SKIPPED_BY_DEFAULT.to_owned());
-        }
-    }
-
-    /// Whether a name in this directory is left out.
-    fn leaves_out(&self, path: &SitePath) -> bool {
-        if self.ignored.is_empty() && self.skipped.is_empty() {
-            return false;
-        }
-        let name = c_string(path.name());
-        let place = c_string([&self.place, b"/".as_slice(), path.name()].concat());
-        let url_path = c_string([b"/".as_slice(), path.as_bytes()].concat());
-        let ignored = self
-            .ignored
-            .iter()
-            .any(|(whole, last)| matches(&place, whole) && matches(&name, last));
-        let skipped = |pattern: &CString| match pattern.as_bytes().first() {
-            Some(b'/') => matches(&url_path, pattern),
-            _ => path.name() != WELL_KNOWN && matches(&name, pattern),
-        };
-        ignored || self.skipped.iter().any(skipped)
-    }
 }
 
-/// Whether a name matches a pattern in httpd's own way.
-fn matches(name: &CStr, pattern: &CStr) -> bool {
-    // SAFETY: both are C strings.
-    unsafe { sys::ap_strcmp_match(name.as_ptr(), pattern.as_ptr()) == 0 }
+/// Where the directory is that a path is in.
+fn place_around(ground: &Ground, path: &SitePath) -> PathBuf {
+    ground.file_path(&path.parent()).unwrap_or_default()
 }
 
 /// Each that keeps what it has read takes about 16 KiB.
 const MOST_KEEPING: usize = 1024;
-
-/// What is skipped where `OaiSkip` says nothing: hidden files, as `IndexIgnore` is usually set for them.
-const SKIPPED_BY_DEFAULT: &CStr = c".?*";
-
-/// What is there to be found, whatever patterns say of hidden files (RFC 8615); `IndexIgnore` still counts.
-const WELL_KNOWN: &[u8] = b".well-known";

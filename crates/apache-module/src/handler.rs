@@ -45,8 +45,13 @@ fn answer_request(request: Request<'_>) -> c_int {
     #[cfg(debug_assertions)]
     assert!(request.header(c"X-Oai-Panic").is_none(), "as requested");
     if ![sys::M_GET, sys::M_POST].contains(&request.method()) {
-        // SAFETY: the request is being handled.
-        unsafe { (*request.raw()).allowed |= ALLOWED };
+        // SAFETY: the request is being handled, and httpd has made it with a list of methods. `Allow` is written from
+        // the list; modules that are older than it look at the number.
+        unsafe {
+            let r = request.raw();
+            (*r).allowed |= ALLOWED;
+            (*(*r).allowed_methods).method_mask |= ALLOWED;
+        }
         return METHOD_NOT_ALLOWED;
     }
     let (base_path, rest) = request.base_path();

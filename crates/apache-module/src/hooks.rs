@@ -1,16 +1,11 @@
 //! Where the module joins in.
 
 use std::ffi::{c_char, c_int};
-use std::fs::DirBuilder;
-use std::io;
-use std::os::unix::fs::{DirBuilderExt, lchown};
-use std::path::Path;
 
 use crate::border::{guarded, report_panics};
-use crate::config::ServerConfig;
 use crate::handler;
 use crate::httpd::OK;
-use crate::{log, mark, passwords, repository, servers, sink, sys};
+use crate::{log, mark, passwords, repository, servers, sink, state_dirs, sys};
 
 const FIRST: c_int = sys::APR_HOOK_REALLY_FIRST;
 /// As all of httpd's own: what is said of one request holds for those that come from it under the same settings.
@@ -76,24 +71,7 @@ unsafe extern "C" fn after_config(
         servers::set(first);
         servers::take_fingerprint();
         repository::begin_generation();
-        for server in servers::all() {
-            // SAFETY: httpd has just handed over the list, each with its configuration.
-            let config = unsafe { ServerConfig::of(server) };
-            let directory = config.state_dir();
-            if config.offers
-                && let Err(error) = prepare(&directory)
-            {
-                log::about_server(
-                    server,
-                    log::WARNING,
-                    &format!(
-                        "the state directory {} cannot be made: {error}; make one that the worker user can write, and \
-                         name it with OaiStateDir",
-                        directory.display()
-                    ),
-                );
-            }
-        }
+        state_dirs::prepare_all();
         OK
     })
 }
@@ -105,20 +83,4 @@ unsafe extern "C" fn in_child(_: *mut sys::apr_pool_t, server: *mut sys::server_
         log::install();
         repository::forget_all();
     });
-}
-
-/// Makes a state directory that is missing; one that is there is left as it is.
-fn prepare(directory: &Path) -> io::Result<()> {
-    if directory.is_dir() {
-        return Ok(());
-    }
-    DirBuilder::new().mode(0o700).create(directory)?;
-    if rustix::process::geteuid().is_root() {
-        // SAFETY: httpd has read `User` and `Group` and does not write them any more.
-        let (user, group) =
-            unsafe { (sys::ap_unixd_config.user_id, sys::ap_unixd_config.group_id) };
-        // Should somebody have put a link in its place, only the link is given away.
-        lchown(directory, Some(user), Some(group))?;
-    }
-    Ok(())
 }

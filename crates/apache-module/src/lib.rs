@@ -8,15 +8,18 @@ mod directories;
 mod handler;
 mod hooks;
 mod httpd;
+mod keys;
 mod log;
 mod mark;
 mod origin;
 mod output;
 mod passwords;
+mod patterns;
 mod repository;
 mod request;
 mod servers;
 mod sink;
+mod state_dirs;
 mod sys;
 mod virtual_request;
 

@@ -16,7 +16,7 @@ use crate::config::{ServerConfig, Space};
 use crate::httpd::text;
 use crate::origin::ApacheOrigin;
 use crate::request::Request;
-use crate::{servers, sys};
+use crate::{servers, state_dirs, sys};
 
 /// The repository of one virtual host.
 pub(crate) struct Repository {
@@ -74,6 +74,11 @@ impl Repository {
     fn open(request: Request<'_>) -> Result<Self, site::Error> {
         let config = request.server_config();
         let space = Space::of(config, request.document_root());
+        let state_dir = config.state_dir();
+        // The directories of users were not looked at in the parent.
+        let checked =
+            state_dirs::check(&state_dir).and_then(|()| space.check_state_dir(&state_dir));
+        checked.map_err(site::Error::Config)?;
         let host = Host::of(request.server());
         let site_config = site_config(config, &space, &host);
         let ground = Arc::new(site_config.ground()?);

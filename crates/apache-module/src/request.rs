@@ -11,7 +11,7 @@ use site::{Addresses, Requester};
 
 use crate::config::{DirectoryConfig, ServerConfig};
 use crate::httpd::{Pool, REQUEST_ENTITY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, bytes, c_string, text};
-use crate::{log, sys};
+use crate::{keys, log, sys};
 
 /// A request that httpd has given us to handle.
 #[derive(Clone, Copy)]
@@ -76,6 +76,8 @@ impl<'r> Request<'r> {
             address: address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
             authorization: self.header(c"Authorization"),
             cookie: self.header(c"Cookie"),
+            // SAFETY: see `server`.
+            keys: unsafe { keys::shown(self.r) },
         }
     }
 

@@ -1,6 +1,9 @@
 //! The servers and virtual hosts of the present configuration.
 
+use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::httpd::bytes;
@@ -52,6 +55,19 @@ unsafe fn hash_directives(mut directive: *const sys::ap_directive_t, hasher: &mu
 /// The main server, whose log takes what is about no request; null if none is known.
 pub(crate) fn main() -> *const sys::server_rec {
     FIRST.load(Ordering::Acquire)
+}
+
+/// The document root of a server, where no request says that it is another one.
+///
+/// # Safety
+/// `server` is one of the present configuration.
+pub(crate) unsafe fn document_root(server: *const sys::server_rec) -> PathBuf {
+    // SAFETY: the caller's promise; every server has settings of httpd's core. The text is copied.
+    let root = unsafe {
+        let core = sys::ap_get_core_module_config((*server).module_config);
+        bytes((*core.cast::<sys::core_server_config>()).ap_document_root)
+    };
+    PathBuf::from(OsStr::from_bytes(root.unwrap_or_default()))
 }
 
 /// All of them.

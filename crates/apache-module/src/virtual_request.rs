@@ -197,6 +197,9 @@ impl<'r> Connection<'r> {
             let r = request.r;
             // From here on it is as if the client had asked, so what goes wrong belongs into the log.
             (*r).log = (*self.original).log;
+            for name in SLOWED_BY {
+                sys::apr_table_unset((*r).subprocess_env, name.as_ptr());
+            }
             let status = sys::ap_invoke_handler(r);
             if status == OK {
                 sys::ap_finalize_request_protocol(r);
@@ -218,6 +221,25 @@ impl VirtualRequest<'_> {
     pub(crate) fn directory(&self) -> Option<&DirectoryConfig> {
         // SAFETY: the request lives, and its mark and its settings with it.
         unsafe { Mark::of(self.r).and_then(|mark| mark.directory.as_ref()) }
+    }
+
+    /// The settings that hold for it as far as it got.
+    pub(crate) fn settings(&self) -> &DirectoryConfig {
+        // SAFETY: the request lives, and its settings with it.
+        unsafe { DirectoryConfig::of(self.r) }
+    }
+
+    /// Whether its URL was mapped to a directory, or to where it would be. What follows the part that is there is as far
+    /// as httpd gets where there is only the way to an alias.
+    pub(crate) fn leads_to_directory(&self, place: &[u8]) -> bool {
+        // SAFETY: the request lives.
+        let (mapped, rest) = unsafe {
+            let r = &*self.r;
+            (bytes(r.filename), bytes(r.path_info))
+        };
+        let (mapped, rest) = (mapped.unwrap_or_default(), rest.unwrap_or_default());
+        let mapped = [mapped, rest].concat();
+        without_slash(&mapped) == without_slash(place)
     }
 
     /// Whether it has read `.htaccess` files that were not known before, or found that there are none.
@@ -259,6 +281,13 @@ impl Drop for VirtualRequest<'_> {
         unsafe { sys::apr_pool_destroy((*self.r).pool) }
     }
 }
+
+fn without_slash(path: &[u8]) -> &[u8] {
+    path.strip_suffix(b"/").unwrap_or(path)
+}
+
+/// How mod_ratelimit is told to send slowly. Nothing is sent, so nothing needs to be slow.
+const SLOWED_BY: [&std::ffi::CStr; 2] = [c"rate-limit", c"rate-initial-burst"];
 
 /// What tells by which name the site was reached, also through a proxy.
 const WHERE: [&std::ffi::CStr; 4] = [

@@ -22,6 +22,7 @@ pub(crate) fn requester(
         address: address(peer, headers, trusted_proxies),
         authorization: text(AUTHORIZATION),
         cookie: text(COOKIE),
+        keys: Vec::new(),
     }
 }
 

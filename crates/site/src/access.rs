@@ -57,6 +57,9 @@ pub struct Requester {
     pub authorization: Option<String>,
     /// The request's own `Cookie` header; only an origin makes use of it.
     pub cookie: Option<String>,
+    /// What else it showed that may open something: a certificate, headers that not everybody sends. Only an origin
+    /// makes use of it.
+    pub keys: Vec<String>,
 }
 
 /// What a GET would say.
@@ -102,6 +105,7 @@ impl Requester {
             address,
             authorization: None,
             cookie: None,
+            keys: Vec::new(),
         }
     }
 
@@ -313,6 +317,7 @@ mod tests {
             address: address.parse().unwrap(),
             authorization: encoded.map(|text| format!("Basic {text}")),
             cookie: None,
+            keys: Vec::new(),
         }
     }
 

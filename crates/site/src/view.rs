@@ -178,13 +178,17 @@ impl<'a> SiteView<'a> {
         }
     }
 
-    /// Who asks: by credentials, or by address where there are none.
+    /// Who asks: by credentials, or by address where there are none. A key that was shown is part of the name, so
+    /// that nobody without it is told what it opened; who has a password needs no other name.
     fn who(&self) -> i64 {
         let requester = &self.requester;
-        let name = match (&requester.authorization, &requester.cookie) {
+        let mut name = match (&requester.authorization, &requester.cookie) {
             (None, None) => requester.address.to_string(),
             (authorization, cookie) => format!("{authorization:?} {cookie:?}"),
         };
+        if requester.authorization.is_none() && !requester.keys.is_empty() {
+            name.push_str(&format!(" {:?}", requester.keys));
+        }
         let digest = Sha256::new()
             .chain_update(self.site.index.secret())
             .chain_update(name)

@@ -1,7 +1,7 @@
 //! What is configured per directory and location, `.htaccess` included. One is made for every `.htaccess` of every
 //! request, so it lives in the pool and needs no drop.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 use site::DynamicPolicy;
 
@@ -37,9 +37,19 @@ pub(crate) struct DirectoryConfig {
 pub(crate) struct Pattern {
     next: *const Pattern,
     /// What the whole path must match; null is everywhere.
-    pub(crate) place: *const c_char,
+    place: *const c_char,
     /// What the name must match.
-    pub(crate) name: *const c_char,
+    name: *const c_char,
+}
+
+impl Pattern {
+    pub(crate) fn place(&self) -> &CStr {
+        text_or(self.place, c"*")
+    }
+
+    pub(crate) fn name(&self) -> &CStr {
+        text_or(self.name, c"")
+    }
 }
 
 impl Default for DirectoryConfig {
@@ -192,6 +202,15 @@ impl DirectoryConfig {
     /// Whether `OaiSkip` was never given.
     pub(crate) fn skips_by_default(&self) -> bool {
         !self.skip_set
+    }
+}
+
+/// A text of a pattern.
+fn text_or(text: *const c_char, otherwise: &CStr) -> &CStr {
+    match text.is_null() {
+        true => otherwise,
+        // SAFETY: texts of patterns are C strings in the pool that the patterns are in.
+        false => unsafe { CStr::from_ptr(text) },
     }
 }
 

@@ -39,15 +39,6 @@ impl DirectoryConfig {
         // SAFETY: `create_directory` and `merge_directory` made it in the request's pool or a longer one.
         unsafe { &*module_of((*r).per_dir_config).cast() }
     }
-
-    /// The configuration that holds everywhere on a server.
-    ///
-    /// # Safety
-    /// `server` is a server of the present configuration.
-    pub(crate) unsafe fn of_server<'a>(server: *const sys::server_rec) -> &'a Self {
-        // SAFETY: `create_directory` made it, in the configuration's pool.
-        unsafe { &*module_of((*server).lookup_defaults).cast() }
-    }
 }
 
 pub(crate) unsafe extern "C" fn create_server(

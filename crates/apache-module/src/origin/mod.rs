@@ -53,6 +53,7 @@ impl<'r> ApacheOrigin<'r> {
     fn connection(&self, requester: &Requester) -> &Connection<'r> {
         let same = requester.authorization == self.requester.authorization
             && requester.cookie == self.requester.cookie
+            && requester.keys == self.requester.keys
             && requester.address == self.requester.address;
         // SAFETY: `new` was promised that the original outlives this.
         let connect = |asking| unsafe { Connection::new(self.original, asking) };
@@ -68,14 +69,20 @@ impl<'r> ApacheOrigin<'r> {
     fn look_at(&self, connection: &Connection<'_>, path: &SitePath) -> Look {
         let mut directories = self.directories.borrow_mut();
         let directory = directories.directory(connection, &self.ground, &path.parent());
+        let left_out = || Look::NotServed("it is left out by IndexIgnore or OaiSkip".to_owned());
         if directory.hides(path) {
-            return Look::NotServed("it is left out by IndexIgnore or OaiSkip".to_owned());
+            return left_out();
         }
         let Some(file) = self.ground.file_path(path) else {
             return Look::NotServed("no directory is configured for it".to_owned());
         };
         let request = connection.look_up(&url_path(path), directory.overrides);
-        judge(&request, &file, Filters::LookedAt)
+        match judge(&request, &file, Filters::LookedAt) {
+            Look::Served(_) if directory.hides_by(request.settings(), &self.ground, path) => {
+                left_out()
+            }
+            look => look,
+        }
     }
 }
 

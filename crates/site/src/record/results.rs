@@ -105,7 +105,8 @@ impl<'a> Record<'a> {
         digests
     }
 
-    /// A file that changed under the digest has none that is right.
+    /// A file that changed under the digest has none that is right. One that is referred to and very large is not read
+    /// for the sake of its digests.
     fn compute_digests(&self, content: &Content) -> Option<Vec<(Algorithm, String)>> {
         let algorithms = &self.view.site.config.fixity.algorithms;
         match content {
@@ -114,6 +115,10 @@ impl<'a> Record<'a> {
                 digester.update(bytes);
                 Some(digester.finish())
             }
+            Content::Reference {
+                file: Some((_, facts)),
+                ..
+            } if facts.size > LARGEST_DIGESTED => None,
             Content::File(file, facts)
             | Content::Reference {
                 file: Some((file, facts)),
@@ -178,3 +183,7 @@ fn digests_of_version(
     reader.rewind()?;
     Ok(is_unchanged(file, facts).then_some(digests))
 }
+
+/// The largest file that is read for its digests where its bytes are not given: it takes some seconds, in which a worker
+/// answers nobody else and the harvester waits.
+const LARGEST_DIGESTED: u64 = 1024 * 1024 * 1024;

@@ -46,7 +46,7 @@ impl Line<'_> {
             "OaiPageLimit" => page_limit(server, words)?,
             "OaiUserList" => {
                 let users = server.users.get_or_insert_default();
-                users.extend_from_slice(words);
+                users.extend(self::users(words)?);
             }
             "OaiRoot" => {
                 let directory = root(server, pool, words)?;
@@ -170,7 +170,8 @@ fn algorithms(words: &[String]) -> Result<Vec<Algorithm>, String> {
     let mut algorithms = Vec::new();
     for word in words {
         algorithms.push(match word.to_ascii_lowercase().as_str() {
-            "none" => continue,
+            "none" if words.len() == 1 => return Ok(algorithms),
+            "none" => return Err(format!("`{word}` stands alone: it means no digest at all")),
             "md5" => Algorithm::Md5,
             "sha1" => Algorithm::Sha1,
             "sha256" => Algorithm::Sha256,
@@ -181,9 +182,29 @@ fn algorithms(words: &[String]) -> Result<Vec<Algorithm>, String> {
 }
 
 fn emails(words: &[String]) -> Result<Vec<String>, String> {
-    let wrong = words.iter().find(|word| !word.contains('@'));
+    let wrong = words.iter().find(|word| !is_email(word));
     match wrong {
-        Some(word) => Err(format!("`{word}` is not an e-mail address")),
+        Some(word) => Err(format!(
+            "`{word}` is not an e-mail address like webmaster@example.org"
+        )),
+        None => Ok(words.to_vec()),
+    }
+}
+
+/// Whether a text can be an address: harvesters check it against the schema, which wants no blanks.
+fn is_email(text: &str) -> bool {
+    let legal = !text.contains(|c: char| c.is_whitespace() || c.is_control());
+    let parts = text.rsplit_once('@');
+    legal && parts.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
+}
+
+/// Names of users, which become parts of paths.
+fn users(words: &[String]) -> Result<Vec<String>, String> {
+    let wrong = words
+        .iter()
+        .find(|word| word.is_empty() || word.contains('/') || word.starts_with('.'));
+    match wrong {
+        Some(word) => Err(format!("`{word}` is not the name of a user")),
         None => Ok(words.to_vec()),
     }
 }
@@ -195,6 +216,11 @@ fn base_url(text: &str) -> Result<String, String> {
     let host = rest.and_then(|rest| rest.split('/').next());
     let legal = text.bytes().all(|byte| byte.is_ascii_graphic())
         && !text.contains(['?', '#', '"', '<', '>']);
+    if host.is_some_and(|host| host.contains('@')) {
+        return Err(format!(
+            "`{text}` holds a user or a password, and every record would tell it; leave it out"
+        ));
+    }
     match host.is_some_and(|host| !host.is_empty()) && legal {
         true => Ok(text.trim_end_matches('/').to_owned()),
         false => Err(format!(

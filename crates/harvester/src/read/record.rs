@@ -50,7 +50,7 @@ impl PageReader {
         if let Some(next) = plain.then(|| self.next_tag()).flatten() {
             let found = self.finish(start, bare);
             self.pass_on(next, bare);
-            return Ok(found);
+            return Ok(self.noted(found));
         }
         let raw = match plain || bare || empty {
             true => None,
@@ -65,7 +65,15 @@ impl PageReader {
             (Found::LeftOut(_), Some(raw)) => self.repaired(&raw),
             _ => None,
         };
-        Ok(repaired.unwrap_or(found))
+        Ok(self.noted(repaired.unwrap_or(found)))
+    }
+
+    /// What was found, which counts as an oddity if it is to be left out.
+    fn noted(&mut self, found: Found) -> Found {
+        if matches!(found, Found::LeftOut(_)) {
+            self.report.quirks.add(Quirk::RecordLeftOut);
+        }
+        found
     }
 
     /// The bytes up to the end tag of a record that may be mended as a whole, if they lie in memory.
@@ -351,7 +359,6 @@ impl PageReader {
         }
         let header = std::mem::take(&mut self.draft.header);
         if let Some(reason) = self.draft.fault.take() {
-            self.report.quirks.add(Quirk::RecordLeftOut);
             let known = !header.identifier.is_empty();
             return Found::LeftOut(LeftOut {
                 identifier: known.then_some(header.identifier),

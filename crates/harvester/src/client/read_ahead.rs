@@ -20,7 +20,7 @@ pub(crate) struct ReadAhead {
 enum Source {
     /// A short body is read where it is used.
     Here {
-        body: Body,
+        body: Box<Body>,
         bytes: usize,
     },
     Ahead(Ahead),
@@ -37,7 +37,10 @@ struct Ahead {
 impl ReadAhead {
     pub(crate) fn new(body: Body) -> Self {
         Self {
-            source: Source::Here { body, bytes: 0 },
+            source: Source::Here {
+                body: Box::new(body),
+                bytes: 0,
+            },
             rest: Bytes::new(),
         }
     }
@@ -64,7 +67,7 @@ impl ReadAhead {
 }
 
 impl Ahead {
-    fn begin(mut body: Body) -> io::Result<Self> {
+    fn begin(mut body: Box<Body>) -> io::Result<Self> {
         let unwanted = body.unwanted();
         let (give, blocks) = mpsc::sync_channel(BLOCKS);
         let thread = Builder::new()

@@ -1,8 +1,8 @@
 //! The text of one document, whatever it is made of and whatever it tries.
 //!
 //! PDF and PostScript are read by other people's programs, each in a [confined](crate::confine) process of its own that
-//! lives for one document, and where they fail PDF by a reader of garner's own in such a process; HTML, plain text and Office documents are read here, by code that goes through them once. An
-//! [`Extractor`] is asked from many threads; it lets so many work side by side as it was told, it never panics, and it
+//! lives for one document, and where they fail PDF by a reader of garner's own in such a process; HTML, plain text and Office
+//! documents are read here, by code that goes through them once. An [`Extractor`] is asked from many threads; it lets so many work side by side as it was told, it never panics, and it
 //! answers within its limits, with text or with the reason why there is none.
 //!
 //! Which programs are there is seen when one is needed. A missing one is told once, with the package that has it.

@@ -1,7 +1,7 @@
 //! Moves connections along on the very thread that waits for them, until it is asked to stop.
 //!
-//! Between two waits nothing moves. So a server is read from no faster than its answer is used, and no thread has to
-//! hand bytes to another.
+//! Between two waits nothing moves. So a server is read from no faster than its answer is used, but for the few blocks that
+//! `ReadAhead` takes in advance.
 
 use std::io;
 use std::pin::pin;

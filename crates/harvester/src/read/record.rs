@@ -2,7 +2,7 @@
 //!
 //! A fault that leaves the structure whole (a wrong character, an unknown entity, an attribute twice)
 //! costs this record only. Tags that do not fit end the page, unless records may be mended: then the
-//! record is given up and reading goes on behind it.
+//! record is mended as a whole or given up, and reading goes on behind it.
 
 use memchr::memmem;
 use quick_xml::events::{BytesStart, Event};

@@ -7,7 +7,8 @@ pub enum Leniency {
     #[default]
     Strict,
     /// What can be mended is mended: bytes of another encoding, characters that XML forbids, bare
-    /// ampersands, entities of HTML. The rest is left out and named.
+    /// ampersands, entities of HTML, and in records that lie whole in memory tags, attributes and comments that do not
+    /// fit. The rest is left out and named.
     Repair,
 }
 

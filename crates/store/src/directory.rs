@@ -11,11 +11,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::Error;
-use crate::new_file::{NewFile, rename_new};
+use crate::new_file::{Leftover, NewFile, rename_new};
 use crate::temporary::{self, DIRECTORY, Temporary};
 
 /// When what was written must have reached the disk.
@@ -33,6 +33,8 @@ pub enum Durability {
 pub(crate) struct Directory {
     path: PathBuf,
     base: OwnedFd,
+    /// Files that were replaced since the last `sync`. They go before the directory they lie in.
+    replaced: Mutex<Vec<Leftover>>,
     temporary: OnceLock<Temporary>,
     durability: Durability,
     /// The directories used last, the latest first: most records of a page lie in one.
@@ -67,6 +69,7 @@ impl Directory {
         Ok(Self {
             path: path.to_owned(),
             base,
+            replaced: Mutex::default(),
             temporary: OnceLock::new(),
             durability,
             recent: Mutex::default(),
@@ -87,13 +90,12 @@ impl Directory {
     /// Puts a file at a path, in the place of the file that is there.
     pub(crate) fn place(&self, mut file: NewFile, path: &Path) -> Result<(), Error> {
         self.begin_sync(&file);
-        self.with_parent(path, true, |parent, name| {
-            file.rename(parent, name).map_err(|error| {
-                let code = error.raw_os_error().map(Errno::from_raw_os_error);
-                code.unwrap_or(Errno::IO)
-            })
-        })?
-        .map_err(|errno| self.error("written", path, errno))?;
+        let replaced = self
+            .with_parent(path, true, |parent, name| file.rename(parent, name))?
+            .map_err(|errno| self.error("written", path, errno))?;
+        if let Some(replaced) = replaced {
+            self.leave(replaced);
+        }
         self.touch(path, true);
         Ok(())
     }
@@ -113,6 +115,25 @@ impl Directory {
             }
             Err(Errno::EXIST) => Ok(Some(file)),
             Err(errno) => Err(self.error("written", path, errno)),
+        }
+    }
+
+    /// Puts a file at a path where nothing is, in a directory that is there. Else the file is given back.
+    pub(crate) fn place_beside(
+        &self,
+        mut file: NewFile,
+        path: &Path,
+    ) -> Result<Option<NewFile>, Error> {
+        self.begin_sync(&file);
+        let place = |parent: &OwnedFd, name: &OsStr| file.rename_new(parent, name);
+        match self.with_parent(path, false, place) {
+            Ok(Ok(())) => {
+                self.touch(path, true);
+                Ok(None)
+            }
+            Ok(Err(Errno::EXIST | Errno::NOENT)) | Err(Error::InTheWay { .. }) => Ok(Some(file)),
+            Ok(Err(errno)) => Err(self.error("written", path, errno)),
+            Err(error) => Err(error),
         }
     }
 
@@ -246,6 +267,8 @@ impl Directory {
     pub(crate) fn sync(&self) -> Result<(), Error> {
         // Who finds nothing to do must not be faster than the one who does it.
         let _turn = lock(&self.syncing);
+        let replaced = std::mem::take(&mut *lock(&self.replaced));
+        drop(replaced);
         let unsynced = std::mem::take(&mut *lock(&self.unsynced));
         if self.durability == Durability::None || unsynced.directories.is_empty() {
             return Ok(());
@@ -278,6 +301,16 @@ impl Directory {
         if self.durability == Durability::Page {
             file.begin_sync();
         }
+    }
+
+    /// Leaves a file that was replaced to whoever syncs, unless there are too many.
+    fn leave(&self, file: Leftover) {
+        let mut replaced = lock(&self.replaced);
+        replaced.push(file);
+        let too_many = replaced.len() >= MOST_REPLACED;
+        let removed = too_many.then(|| std::mem::take(&mut *replaced));
+        drop(replaced);
+        drop(removed);
     }
 
     fn touch(&self, path: &Path, written: bool) {
@@ -333,7 +366,9 @@ impl Directory {
             return Err(not_below());
         }
         for last in [false, true] {
-            let directory = match self.open_directory(parent, make) {
+            // One that is gone is noticed by what is done with it.
+            let remembered = self.remembered(parent).map(Ok);
+            let directory = match remembered.unwrap_or_else(|| self.walk_to(parent, make)) {
                 Ok(directory) => directory,
                 Err(Errno::NOENT) if !make => return Ok(Err(Errno::NOENT)),
                 // Between two steps of the walk another thread removed a directory that was empty.
@@ -354,23 +389,48 @@ impl Directory {
         if !is_below(path) {
             return Err(Errno::INVAL);
         }
-        if let Some(directory) = self.remembered(path) {
-            return Ok(directory);
+        match self.remembered(path).filter(|known| !is_gone(known)) {
+            Some(directory) => Ok(directory),
+            None => self.walk_to(path, make),
         }
-        let mut directory = rustix::fs::openat(&self.base, ".", DIRECTORY, Mode::empty())?;
-        for component in path.components() {
-            directory = step(&directory, component.as_os_str(), make)?;
-        }
+    }
+
+    fn walk_to(&self, path: &Path, make: bool) -> Result<Arc<OwnedFd>, Errno> {
+        let directory = match self.at_once(path) {
+            Err(Errno::NOENT) if !make => return Err(Errno::NOENT),
+            // It has to be made, or the kernel does not know how: then it is walked to, step by step.
+            Err(_) => self.walk(path, make)?,
+            Ok(directory) => directory,
+        };
         let directory = Arc::new(directory);
         self.remember(path, &directory);
         Ok(directory)
     }
 
+    /// Opens a directory that is there, and has the kernel see to it that no link is on the way.
+    fn at_once(&self, path: &Path) -> Result<OwnedFd, Errno> {
+        let path = match path.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => path,
+        };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        rustix::fs::openat2(&self.base, path, DIRECTORY, Mode::empty(), resolve)
+    }
+
+    fn walk(&self, path: &Path, make: bool) -> Result<OwnedFd, Errno> {
+        let mut directory = rustix::fs::openat(&self.base, ".", DIRECTORY, Mode::empty())?;
+        for component in path.components() {
+            directory = step(&directory, component.as_os_str(), make)?;
+        }
+        Ok(directory)
+    }
+
     fn remembered(&self, path: &Path) -> Option<Arc<OwnedFd>> {
         let mut recent = lock(&self.recent);
-        let at = recent.iter().position(|(known, _)| known == path)?;
+        let same = |(known, _): &(PathBuf, _)| known.as_os_str() == path.as_os_str();
+        let at = recent.iter().position(same)?;
         recent[..=at].rotate_right(1);
-        Some(Arc::clone(&recent[0].1)).filter(|directory| !is_gone(directory))
+        Some(Arc::clone(&recent[0].1))
     }
 
     fn remember(&self, path: &Path, directory: &Arc<OwnedFd>) {
@@ -434,7 +494,10 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// How many directories are held open.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = 32;
+
+/// So many files wait to be removed.
+const MOST_REPLACED: usize = 2000;
 
 /// Up to so many files are synced one by one; for more, one call for the file system is faster.
 const FEW: usize = 4;

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Advice, AtFlags, CWD, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
+use rustix::fs::{Advice, AtFlags, CWD, FileType, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 
 /// A file to be filled and then placed, whole or not at all.
@@ -58,8 +58,12 @@ impl NewFile {
         Ok(rustix::fs::futimens(&self.file, &times)?)
     }
 
-    /// Gives the file its name in another directory, in the place of what has that name.
-    pub(crate) fn rename(&mut self, directory: &OwnedFd, name: &std::ffi::OsStr) -> io::Result<()> {
+    /// Gives the file its name in another directory, in the place of what has that name, which is left over.
+    pub(crate) fn rename(
+        &mut self,
+        directory: &OwnedFd,
+        name: &std::ffi::OsStr,
+    ) -> Result<Option<Leftover>, Errno> {
         if !self.has_name {
             match self.link(directory, name) {
                 // What has that name is replaced at once, and only names can be.
@@ -67,12 +71,15 @@ impl NewFile {
                     self.link(&self.directory, self.name.as_ref())?;
                     self.has_name = true;
                 }
-                linked => return Ok(linked?),
+                linked => return linked.map(|()| None),
             }
         }
-        replace(&self.directory, &self.name, directory, name)?;
+        let is_left = replace(&self.directory, &self.name, directory, name)?;
         self.has_name = false;
-        Ok(())
+        Ok(is_left.then(|| Leftover {
+            directory: Arc::clone(&self.directory),
+            name: std::mem::take(&mut self.name),
+        }))
     }
 
     /// Gives the file its name in another directory, unless something has that name.
@@ -94,28 +101,42 @@ impl NewFile {
     }
 }
 
-/// Gives a file the name of another, which is removed.
+/// A file that was replaced. It is removed when this is dropped, which takes longer than to replace it.
+#[derive(Debug)]
+pub(crate) struct Leftover {
+    directory: Arc<OwnedFd>,
+    name: String,
+}
+
+impl Drop for Leftover {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed when the directory is opened the next time.
+        let _ = rustix::fs::unlinkat(&self.directory, &*self.name, AtFlags::empty());
+    }
+}
+
+/// Gives a file the name of another, which gets its own; whether there was another.
 ///
-/// Both change places, and then the old one goes. To rename one over the other has the same result, but ext4 has its bytes
-/// written to the disk at that moment, file by file, where those of a whole page can be synced at once.
-fn replace(from: &OwnedFd, old: &str, to: &OwnedFd, new: &std::ffi::OsStr) -> Result<(), Errno> {
+/// Both change places. To rename one over the other would do the same, but ext4 has its bytes written to the disk at that
+/// moment, file by file, where those of a whole page can be synced at once.
+fn replace(from: &OwnedFd, old: &str, to: &OwnedFd, new: &std::ffi::OsStr) -> Result<bool, Errno> {
     let exchange = || rustix::fs::renameat_with(from, old, to, new, RenameFlags::EXCHANGE);
     match exchange() {
         Ok(()) => {}
         // Nothing has that name any more, or not every file system knows how.
         Err(Errno::NOENT | Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-            return rustix::fs::renameat(from, old, to, new);
+            rustix::fs::renameat(from, old, to, new)?;
+            return Ok(false);
         }
         Err(errno) => return Err(errno),
     }
-    match rustix::fs::unlinkat(from, old, AtFlags::empty()) {
+    let replaced = rustix::fs::statat(from, old, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(replaced.st_mode).is_dir() {
         // A directory is never replaced, and gets its place back.
-        Err(Errno::ISDIR | Errno::PERM) => {
-            exchange()?;
-            Err(Errno::ISDIR)
-        }
-        removed => removed,
+        exchange()?;
+        return Err(Errno::ISDIR);
     }
+    Ok(true)
 }
 
 /// Gives a nameless file a name, unless something has that name.

@@ -85,6 +85,8 @@ fn a_known_record_stays_where_it_is() {
 
     assert_eq!(again, first);
     assert_eq!(fs::read(files.absolute(&again)).unwrap(), b"<new/>");
+    // What was replaced is gone when that is synced.
+    files.sync().unwrap();
     assert_eq!(files_below(base.path()).len(), 2);
 }
 

@@ -89,6 +89,14 @@ impl Mirror {
             file.set_modified(modified)
                 .map_err(|error| Error::io("dated", Path::new(url), error))?;
         }
+        // The usual case of a file that is new, in one step.
+        let file = match self.directory.place_beside(file, &path)? {
+            Some(file) => file,
+            None => {
+                self.directory.remove(&aside(&path))?;
+                return Ok(path);
+            }
+        };
         self.clear_way(&path)?;
         let aside = aside(&path);
         if self.is_kind(&path, FileType::is_dir)? {

@@ -23,11 +23,7 @@ impl Plain<'_> {
 
     fn harmless(&self) -> Cow<'_, str> {
         // Nearly all texts are.
-        if !self
-            .0
-            .bytes()
-            .fold(false, |found, byte| found | is_suspicious(byte))
-        {
+        if is_printable_ascii(self.0) || !self.0.bytes().any(is_suspicious) {
             return Cow::Borrowed(self.0);
         }
         let harmless = self
@@ -58,6 +54,26 @@ pub(crate) fn plain_lines(text: &str) -> String {
 pub(crate) fn is_suspicious(byte: u8) -> bool {
     // Without a branch, so that the compiler can use vectors.
     (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2)
+}
+
+/// Whether all characters are of ASCII and none is a control character; found out for eight at a time.
+fn is_printable_ascii(text: &str) -> bool {
+    const HIGHEST_BITS: u64 = 0x8080_8080_8080_8080;
+    const LOWEST_BITS: u64 = 0x0101_0101_0101_0101;
+    let bytes = text.as_bytes();
+    let Some(last) = bytes.last_chunk() else {
+        return bytes.iter().all(|byte| (0x20..0x7f).contains(byte));
+    };
+    // The last ones are looked at twice, so that none is left over.
+    let eights = bytes.as_chunks().0.iter().chain([last]);
+    let odd = eights.fold(0, |odd, eight| {
+        let eight = u64::from_ne_bytes(*eight);
+        // The highest bit of a byte gets set, if it was not, below 0x20 by the first, at 0x7f by the second.
+        let below = eight.wrapping_sub(0x20 * LOWEST_BITS);
+        let above = eight.wrapping_add(LOWEST_BITS);
+        odd | below | above | eight
+    });
+    odd & HIGHEST_BITS == 0
 }
 
 /// Seconds since 1970 as a date.
@@ -114,6 +130,20 @@ mod tests {
             "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}\u{fffd}e\u{fffd} é\u{a0}"
         );
         assert_eq!(plain_lines("a\n\tb\x1b\r"), "a\n\tb\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn printable_texts_are_told_from_others_wherever_the_difference_is() {
+        for code in 0..=0xff_u8 {
+            let c = char::from(code);
+            for place in 0..17 {
+                let mut text = " ~0aZ-/.".repeat(3);
+                text.replace_range(place..=place, c.encode_utf8(&mut [0; 4]));
+                let printable = (' '..='~').contains(&c);
+                assert_eq!(is_printable_ascii(&text), printable, "{text:?}");
+                assert_eq!(plain(&text).to_string() != text, c.is_control(), "{text:?}");
+            }
+        }
     }
 
     #[test]

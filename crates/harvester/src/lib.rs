@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod buffers;
 mod client;
 mod error;
 pub mod filter;

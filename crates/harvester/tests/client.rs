@@ -58,6 +58,28 @@ fn lists_can_be_gone_through_while_records_are_asked_for() {
     }
 }
 
+#[test]
+fn headers_that_are_lent_are_those_that_are_given() {
+    let script = Script::new(35, 10).with(Fault::Truncated { page: 2, times: 1 });
+    let given = Setup::new(script.clone());
+    let given = given
+        .repository()
+        .list_identifiers("oai_dc", None, None, None);
+    let given: Vec<_> = given.map(Result::unwrap).collect();
+
+    let setup = Setup::new(script);
+    let mut headers = setup
+        .repository()
+        .list_identifiers("oai_dc", None, None, None);
+    let mut lent = Vec::new();
+    while let Some(header) = headers.lend() {
+        lent.push(header.unwrap().clone());
+    }
+
+    assert_eq!(lent.len(), 35);
+    assert_eq!(lent, given);
+}
+
 /// How often requests were made by a method.
 fn asked_by(method: &str, heads: &[String]) -> usize {
     let heads = heads.iter();

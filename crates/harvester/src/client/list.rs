@@ -27,6 +27,8 @@ pub struct List<T> {
     empty_pages: u32,
     found_on_page: bool,
     take: fn(Found) -> Option<T>,
+    /// What was lent.
+    lent: Option<T>,
 }
 
 impl<T> List<T> {
@@ -49,6 +51,7 @@ impl<T> List<T> {
             empty_pages: 0,
             found_on_page: false,
             take,
+            lent: None,
         }
     }
 
@@ -118,6 +121,21 @@ impl<T> List<T> {
         self.arguments = vec![("verb", self.verb.to_owned()), ("resumptionToken", token)];
         self.page = Some(self.repository.page(&borrowed(&self.arguments)));
         Ok(())
+    }
+}
+
+impl List<Header> {
+    /// The next header, as `next` gives it, but only lent: its memory serves the one after it. Of millions of headers that
+    /// saves a good part of the time.
+    pub fn lend(&mut self) -> Option<Result<&Header, Error>> {
+        if let (Some(header), Some(page)) = (self.lent.take(), &mut self.page) {
+            page.reuse(header);
+        }
+        match self.advance() {
+            Ok(Some(header)) => Some(Ok(self.lent.insert(header))),
+            Ok(None) => None,
+            Err(error) => Some(Err(error)),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod download;
 mod driver;
 mod fence;
 mod gate;
+mod given;
 mod guard;
 mod http;
 mod list;
@@ -37,6 +38,7 @@ use self::guard::{Guard, NotPublic, is_this_machine};
 use self::http::Http;
 use self::query::{Request, Sending};
 use self::retry::Retry;
+use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::{Quirk, Quirks};
 
@@ -66,6 +68,7 @@ struct Shared {
     options: ClientOptions,
     gates: Gates,
     guard: Guard,
+    buffers: Buffers,
     reached: AtomicBool,
     requests: AtomicU64,
     bytes: Arc<AtomicU64>,
@@ -127,6 +130,7 @@ impl Client {
                 options,
                 gates: Gates::default(),
                 guard,
+                buffers: Buffers::default(),
                 reached: AtomicBool::new(false),
                 requests: AtomicU64::new(0),
                 bytes: Arc::default(),
@@ -150,6 +154,11 @@ impl Client {
             requests: self.shared.requests.load(Ordering::Relaxed),
             bytes: self.shared.bytes.load(Ordering::Relaxed),
         }
+    }
+
+    /// The memory that pages are read with.
+    fn buffers(&self) -> &Buffers {
+        &self.shared.buffers
     }
 
     fn trust(&self, url: &Url) {

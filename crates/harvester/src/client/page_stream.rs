@@ -1,13 +1,10 @@
 //! One page, asked for again where it breaks off: what was given already is not given twice.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
-
 use super::Repository;
+use super::given::Given;
 use super::query::Request;
 use super::read_ahead::ReadAhead;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
-use crate::keys::Keys;
 use crate::read::{Found, PageReader, Report};
 use crate::record::Header;
 use crate::{Quirk, Quirks};
@@ -18,9 +15,7 @@ pub(crate) struct PageStream {
     request: Request,
     reading: Option<Box<Reading>>,
     attempts: u32,
-    given: Keys,
-    keys: RandomState,
-    key: u64,
+    given: Given,
     quirks: Quirks,
     bytes: u64,
     /// Whether XML that breaks is given a second chance.
@@ -35,14 +30,13 @@ struct Reading {
 
 impl PageStream {
     pub(super) fn new(repository: Repository, request: Request) -> Self {
+        let given = Given::new(repository.client().buffers().take());
         Self {
             repository,
             request,
             reading: None,
             attempts: 0,
-            given: Keys::default(),
-            keys: RandomState::new(),
-            key: 0,
+            given,
             quirks: Quirks::default(),
             bytes: 0,
             patient: true,
@@ -55,17 +49,6 @@ impl PageStream {
         self
     }
 
-    /// Makes keys as somebody else does, who can use them then.
-    pub(crate) fn with_keys(mut self, keys: RandomState) -> Self {
-        self.keys = keys;
-        self
-    }
-
-    /// The key of the last record or header that was given: of its identifier and datestamp.
-    pub(crate) fn key(&self) -> u64 {
-        self.key
-    }
-
     /// The next thing on the page.
     pub(crate) fn next(&mut self) -> Result<Option<Found>, Error> {
         loop {
@@ -73,25 +56,34 @@ impl PageStream {
                 Some(reading) => reading,
                 None => self.ask()?,
             };
-            let again = self.attempts > 1;
             let found = reading.reader.next();
             self.reading = Some(reading);
-            match found {
-                Ok(Some(found)) => {
+            match &found {
+                Ok(Some(thing)) => {
                     // Repeated records matter only if the page is read once more.
-                    let key = key(&self.keys, &found);
-                    let known = key.is_some_and(|key| !self.given.insert(key));
-                    if !(again && known) {
-                        self.key = key.unwrap_or_default();
-                        return Ok(Some(found));
+                    if self.attempts == 1 {
+                        self.given.note(thing);
+                    } else if !self.given.insert(thing) {
+                        continue;
                     }
+                    return found;
                 }
                 Ok(None) => {
                     self.check_status()?;
                     return Ok(None);
                 }
-                Err(error) => self.retry(error)?,
+                Err(_) => {}
             }
+            if let Err(error) = found {
+                self.retry(error)?;
+            }
+        }
+    }
+
+    /// Takes a header back that was given: its memory serves the next one.
+    pub(super) fn reuse(&mut self, header: Header) {
+        if let Some(reading) = &mut self.reading {
+            reading.reader.reuse(header);
         }
     }
 
@@ -119,6 +111,7 @@ impl PageStream {
             answer.compressed,
             answer.charset.as_deref(),
             client.options().read,
+            client.buffers().take(),
         );
         // Where it was asked to stop, that is why it broke off.
         let reader = reader.or_else(|error| client.check_stop().and(Err(error)))?;
@@ -180,16 +173,5 @@ impl PageStream {
         }
         self.quirks.add(Quirk::PageRepeated);
         client.wait(options.first_wait * self.attempts)
-    }
-}
-
-fn key(keys: &RandomState, found: &Found) -> Option<u64> {
-    let of = |header: &Header| keys.hash_one((&header.identifier, &header.datestamp));
-    match found {
-        Found::Record(record) => Some(of(&record.header)),
-        Found::Header(header) => Some(of(header)),
-        Found::Set(set) => Some(keys.hash_one(&set.set_spec)),
-        Found::LeftOut(left_out) => left_out.identifier.as_ref().map(|id| keys.hash_one(id)),
-        Found::MetadataFormat(_) => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Reads a long body on a thread of its own, some blocks ahead of who uses it: neither has the server to wait until they
 //! are used, nor they for the server.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::{Builder, JoinHandle};
 
@@ -100,12 +100,22 @@ fn read(body: &mut Body, give: &SyncSender<io::Result<Bytes>>) {
 
 impl Read for ReadAhead {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.read(out)?;
+        self.consume(length);
+        Ok(length)
+    }
+}
+
+impl BufRead for ReadAhead {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.rest.is_empty() {
             self.fill()?;
         }
-        let length = self.rest.len().min(out.len());
-        self.rest.copy_to_slice(&mut out[..length]);
-        Ok(length)
+        Ok(&self.rest)
+    }
+
+    fn consume(&mut self, length: usize) {
+        self.rest.advance(length);
     }
 }
 

@@ -25,14 +25,16 @@ pub(super) struct Progress {
 }
 
 impl Harvest {
-    /// Takes what is on a page. The key is that of a record or header.
-    pub(super) fn take(&mut self, found: Found, key: u64) {
+    /// Takes what is on a page.
+    pub(super) fn take(&mut self, found: Found) {
         match found {
             Found::Record(record) => {
+                let key = self.recent.key(&record.header);
                 self.meet(&record.header, key);
                 self.give(record, key);
             }
             Found::Header(header) => {
+                let key = self.recent.key(&header);
                 self.meet(&header, key);
                 self.page.headers.push_back(header);
             }

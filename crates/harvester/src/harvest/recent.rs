@@ -20,11 +20,6 @@ impl Recent {
         self.keys.hash_one((&header.identifier, &header.datestamp))
     }
 
-    /// How keys are made.
-    pub(super) fn keys(&self) -> RandomState {
-        self.keys.clone()
-    }
-
     pub(super) fn contains(&self, key: u64) -> bool {
         self.young.contains(&key) || self.old.contains(&key)
     }

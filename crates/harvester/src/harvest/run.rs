@@ -115,9 +115,8 @@ impl Harvest {
                 Reading::Nothing => self.ask(),
                 Reading::Page(mut page) => match page.next() {
                     Ok(Some(found)) => {
-                        let key = page.key();
                         self.reading = Reading::Page(page);
-                        self.take(found, key);
+                        self.take(found);
                     }
                     Ok(None) => {
                         let (report, date) = page.finish();
@@ -170,7 +169,6 @@ impl Harvest {
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
         let page = self.repository.page(&arguments);
-        let page = page.with_keys(self.recent.keys());
         // A page that is known to be broken is not read twice at every cut.
         let page = if window.part { page.impatient() } else { page };
         self.reading = Reading::Page(Box::new(page));

@@ -9,18 +9,18 @@ use crate::Quirk;
 
 /// The bytes as they were before compression, and what was odd about it.
 pub(super) fn decompress(
-    mut body: Box<dyn Read + Send>,
+    mut body: Box<dyn BufRead + Send>,
     announced: bool,
-) -> io::Result<(Box<dyn Read + Send>, Option<Quirk>)> {
+) -> io::Result<(Box<dyn BufRead + Send>, Option<Quirk>)> {
     let mut beginning = [0; 4];
     let length = fill(&mut body, &mut beginning)?;
     let beginning = Cursor::new(beginning).take(length as u64);
     let kind = Compression::of(&beginning.get_ref().get_ref()[..length]);
-    let whole = BufReader::with_capacity(BLOCK, beginning.chain(body));
-    let (plain, compressed): (Box<dyn Read + Send>, bool) = match kind {
+    let whole = beginning.chain(body);
+    let (plain, compressed): (Box<dyn BufRead + Send>, bool) = match kind {
         Compression::None => (Box::new(whole), false),
-        Compression::Gzip => (Box::new(MultiGzDecoder::new(whole)), true),
-        Compression::Zstd => (Box::new(Zstd::new(whole)), true),
+        Compression::Gzip => (Box::new(buffered(MultiGzDecoder::new(whole))), true),
+        Compression::Zstd => (Box::new(buffered(Zstd::new(whole))), true),
     };
     let quirk = match (announced, compressed) {
         (false, true) => Some(Quirk::UnannouncedCompression),
@@ -28,6 +28,10 @@ pub(super) fn decompress(
         _ => None,
     };
     Ok((plain, quirk))
+}
+
+fn buffered<R: Read>(plain: R) -> BufReader<R> {
+    BufReader::with_capacity(BLOCK, plain)
 }
 
 enum Compression {
@@ -108,4 +112,4 @@ fn fill(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
     Ok(filled)
 }
 
-const BLOCK: usize = 32 * 1024;
+const BLOCK: usize = 64 * 1024;

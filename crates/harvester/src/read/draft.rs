@@ -5,9 +5,9 @@ use std::ops::Range;
 use crate::Quirk;
 use crate::record::Header;
 
-use super::attributes::Attributes;
-use super::namespaces::Namespaces;
-use super::plain::Usual;
+use super::attributes::{Attributes, is_name};
+use super::namespaces::{Namespaces, prefix};
+use super::plain::{Seam, Usual};
 
 /// What is known of the record that is being read. It is used again for the next one.
 #[derive(Default)]
@@ -15,17 +15,23 @@ pub(super) struct Draft {
     pub(super) name: String,
     /// The attributes of the record element as written.
     pub(super) attributes: String,
+    /// Whether nothing in the tag of the record element has to be looked at: it is a name without a prefix.
+    pub(super) is_plain: bool,
     /// What is between the tags of the record element.
     pub(super) body: Vec<u8>,
     /// The record with its tags, if it was read at one go.
     pub(super) whole: Option<Vec<u8>>,
     pub(super) header: Header,
+    /// Strings of headers that were given back, for setSpecs.
+    spare: Vec<String>,
     pub(super) field: Option<Field>,
     pub(super) field_text: String,
     pub(super) namespaces: Namespaces,
     pub(super) tag: Attributes,
-    /// For records that are read at one go: the last tag, and the names of open elements.
+    /// For records that are read at one go: the last tag, what stood behind the last record, and the names of open
+    /// elements.
     pub(super) usual: Usual,
+    pub(super) seam: Seam,
     pub(super) open: Vec<Range<usize>>,
     /// Why the record cannot be used.
     pub(super) fault: Option<String>,
@@ -48,6 +54,8 @@ impl Draft {
         self.name.push_str(name);
         self.attributes.clear();
         self.attributes.push_str(attributes);
+        self.is_plain = attributes.is_empty() && prefix(name).is_none() && is_name(name.as_bytes());
+        self.seam.clear();
         self.begin_again();
     }
 
@@ -55,7 +63,7 @@ impl Draft {
     pub(super) fn begin_again(&mut self) {
         self.body.clear();
         self.whole = None;
-        self.header = Header::default();
+        self.clear_header();
         self.field = None;
         self.namespaces.clear();
         self.fault = None;
@@ -65,9 +73,28 @@ impl Draft {
 
     /// Forgets all but the start tag, at this depth, of a record in which nothing is wrong so far.
     pub(super) fn forget(&mut self, depth: usize) {
-        self.header = Header::default();
+        self.clear_header();
         self.field = None;
         self.namespaces.leave(depth);
+    }
+
+    /// Takes a header back that was given, for the memory it has.
+    pub(super) fn reuse(&mut self, header: Header) {
+        self.header = header;
+        self.clear_header();
+    }
+
+    fn clear_header(&mut self) {
+        let Header {
+            identifier,
+            datestamp,
+            set_specs,
+            deleted,
+        } = &mut self.header;
+        identifier.clear();
+        datestamp.clear();
+        self.spare.append(set_specs);
+        *deleted = false;
     }
 
     /// Notes what is wrong; the first reason counts. The bytes are of no use any longer.
@@ -98,6 +125,9 @@ impl Draft {
 
     /// Reads the attributes of the header.
     pub(super) fn status(&mut self, raw: &str) {
+        if raw.is_empty() {
+            return;
+        }
         if self.tag.parse(raw).is_err() {
             return;
         }
@@ -135,7 +165,9 @@ impl Draft {
             Field::Identifier if header.identifier.is_empty() => header.identifier.push_str(text),
             Field::Datestamp if header.datestamp.is_empty() => header.datestamp.push_str(text),
             Field::SetSpec if !text.is_empty() && header.set_specs.len() < MOST_SETS => {
-                header.set_specs.push(text.to_owned());
+                let mut set_spec = self.spare.pop().unwrap_or_default();
+                text.clone_into(&mut set_spec);
+                header.set_specs.push(set_spec);
             }
             _ => {}
         }

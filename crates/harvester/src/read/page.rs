@@ -1,7 +1,7 @@
 //! One answer, read from its beginning to its end: records come out as they are met, what is said
 //! around them is in the report afterwards.
 
-use std::io::Read;
+use std::io::BufRead;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -12,6 +12,7 @@ use super::namespaces::{OAI, declared_prefix, local};
 use super::references::{mended, resolve, unescape};
 use super::text::{Limit, Text};
 use super::{Leniency, ReadRules};
+use crate::buffers::Buffer;
 use crate::error::{Error, Misbehaviour};
 use crate::record::{Header, LeftOut, MetadataFormat, Record, Set, Token};
 use crate::{Quirk, Quirks};
@@ -90,14 +91,16 @@ enum Step {
 impl PageReader {
     /// Begins to read a body.
     pub(crate) fn open(
-        body: Box<dyn Read + Send>,
+        body: Box<dyn BufRead + Send>,
         compressed: bool,
         charset: Option<&str>,
         rules: ReadRules,
+        buffer: Buffer,
     ) -> Result<Self, Error> {
         let (plain, quirk) = super::decompress::decompress(body, compressed)
             .map_err(|error| Error::transport(format!("the answer broke off: {error}")))?;
-        let text = Text::new(plain, charset, rules.page_limit, rules.record_limit as u64);
+        let limits = (rules.page_limit, rules.record_limit as u64);
+        let text = Text::new(plain, charset, limits, buffer);
         let mut xml = Reader::from_reader(text);
         let config = xml.config_mut();
         config.check_end_names = false;
@@ -156,6 +159,11 @@ impl PageReader {
             self.report.quirks.add(quirk);
         }
         &mut self.report
+    }
+
+    /// Takes a header back that was given: its memory serves the next one.
+    pub(crate) fn reuse(&mut self, header: Header) {
+        self.draft.reuse(header);
     }
 
     fn end(&mut self) {

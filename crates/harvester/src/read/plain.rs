@@ -23,47 +23,54 @@ impl PageReader {
             return Ok(false);
         }
         let depth = self.open.len();
+        self.draft.open.clear();
+        let mut place = Place {
+            at: 0,
+            fields: bare.then_some(0),
+        };
         let end = loop {
-            match self.scan(bare, depth) {
-                Some(end) => break end,
-                None if self.gather()? => {}
-                None => return Ok(false),
+            match self.scan(&mut place, depth) {
+                Ok(end) if end <= self.rules.record_limit => break end,
+                Err(Obstacle::NotThere) if self.gather(place.at)? => {}
+                _ => {
+                    self.draft.forget(depth);
+                    return Ok(false);
+                }
             }
         };
-        let block = self.xml.get_ref().buffered();
         if !bare {
-            self.draft.whole = Some(self.assemble(&block[..end]));
+            let body = &self.xml.get_ref().buffered()[..end];
+            self.draft.whole = Some(self.assemble(body.as_bytes()));
         }
         self.skipped += end as u64;
         self.xml.get_mut().skip(end);
         Ok(true)
     }
 
-    /// Where the end tag begins of the record that was just entered.
-    fn scan(&mut self, bare: bool, depth: usize) -> Option<usize> {
-        self.draft.open.clear();
-        let end = Scan {
-            block: self.xml.get_ref().buffered(),
-            at: 0,
+    /// Where the end tag begins of the record that was just entered. Goes on from a place, and notes there how far it came.
+    fn scan(&mut self, place: &mut Place, depth: usize) -> Result<usize, Obstacle> {
+        let text = self.xml.get_ref().buffered();
+        let mut scan = Scan {
+            text,
+            block: text.as_bytes(),
             depth,
             room: self.rules.depth_limit.saturating_sub(depth),
-            fields: bare.then_some(0),
+            place: *place,
             draft: &mut self.draft,
             outer: &self.outer,
-        }
-        .run(self.open.top().as_bytes());
-        let end = end.filter(|end| *end <= self.rules.record_limit);
-        if end.is_none() {
-            self.draft.forget(depth);
-        }
+        };
+        let end = scan.run(self.open.top().as_bytes());
+        *place = scan.place;
         end
     }
 
-    /// Gets more of a record into memory whose end is not there yet; whether there is more now.
-    fn gather(&mut self) -> Result<bool, Error> {
-        let block = self.xml.get_ref().buffered();
+    /// Gets more of a record into memory whose end is not there yet; whether there is more now. Up to the offset its end tag
+    /// was not met.
+    fn gather(&mut self, looked_at: usize) -> Result<bool, Error> {
+        let block = self.xml.get_ref().buffered().as_bytes();
         let tag = format!("</{}>", self.open.top());
-        if block.len() >= MOST_GATHERED || memmem::find(block, tag.as_bytes()).is_some() {
+        let is_there = memmem::find(&block[looked_at..], tag.as_bytes()).is_some();
+        if is_there || block.len() >= MOST_GATHERED {
             return Ok(false);
         }
         let extended = self.xml.get_mut().extend();
@@ -72,18 +79,28 @@ impl PageReader {
 
     /// Where the start tag of the next record lies in memory, if it is the same as that of the record whose end tag comes
     /// next, and nothing but blank space is between them.
-    pub(super) fn next_tag(&self) -> Option<Range<usize>> {
+    pub(super) fn next_tag(&mut self) -> Option<Range<usize>> {
         let Draft {
-            name, attributes, ..
-        } = &self.draft;
+            name,
+            attributes,
+            seam,
+            ..
+        } = &mut self.draft;
         let block = self.xml.get_ref().buffered();
-        let ended = block.strip_prefix(b"</")?.strip_prefix(name.as_bytes())?;
-        let tag = ended.strip_prefix(b">")?.trim_ascii_start();
-        let rest = tag.strip_prefix(b"<")?.strip_prefix(name.as_bytes())?;
-        let rest = rest
-            .strip_prefix(attributes.as_bytes())?
-            .strip_prefix(b">")?;
-        Some(block.len() - tag.len()..block.len() - rest.len())
+        // From one record to the next it is nearly always the same.
+        if !seam.text.is_empty() && block.starts_with(&seam.text) {
+            return Some(seam.tag..seam.text.len());
+        }
+        let ended = block.strip_prefix("</")?.strip_prefix(name.as_str())?;
+        let tag = ended.strip_prefix('>')?.trim_ascii_start();
+        let rest = tag.strip_prefix('<')?.strip_prefix(name.as_str())?;
+        let rest = rest.strip_prefix(attributes.as_str())?.strip_prefix('>')?;
+        let (start, end) = (block.len() - tag.len(), block.len() - rest.len());
+        if end <= LONGEST_SEAM {
+            seam.tag = start;
+            block[..end].clone_into(&mut seam.text);
+        }
+        Some(start..end)
     }
 
     /// Goes on behind the start tag of the next record. For the parser it is still the same element.
@@ -99,44 +116,76 @@ impl PageReader {
     }
 }
 
-/// A look at what lies in memory behind the start tag of a record. All of it is UTF-8.
+/// What stands between two records: the end tag of one and the start tag of the other.
+#[derive(Debug, Default)]
+pub(super) struct Seam {
+    text: String,
+    /// Where the start tag begins.
+    tag: usize,
+}
+
+impl Seam {
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+    }
+}
+
+/// A look at what lies in memory behind the start tag of a record.
 struct Scan<'a> {
+    text: &'a str,
+    /// The bytes of the text.
     block: &'a [u8],
-    at: usize,
+    place: Place,
     /// How many elements are open, with the record itself.
     depth: usize,
     /// How many more may be.
     room: usize,
-    /// How many elements are open within the record where the fields of its header stand.
-    fields: Option<usize>,
     draft: &'a mut Draft,
     outer: &'a [Declaration],
 }
 
+/// How far a record was looked at.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// All before this was taken.
+    at: usize,
+    /// How many elements are open within the record where the fields of its header stand.
+    fields: Option<usize>,
+}
+
+/// Why the end of a record is not found.
+enum Obstacle {
+    /// The rest of it may not be in memory yet.
+    NotThere,
+    /// It is not to be read at one go.
+    Oddity,
+}
+
 impl Scan<'_> {
-    /// Where the end tag of the record begins; `None` if it is not to be read at one go.
-    fn run(mut self, record: &[u8]) -> Option<usize> {
+    /// Where the end tag of the record begins.
+    fn run(&mut self, record: &[u8]) -> Result<usize, Obstacle> {
         loop {
             self.text()?;
             if self.usual_field() {
                 continue;
             }
-            let tag = self.at;
-            match self.block.get(tag + 1)? {
+            let tag = self.place.at;
+            match self.block.get(tag + 1).ok_or(Obstacle::NotThere)? {
                 b'/' => {
-                    let open = self.draft.open.pop();
-                    let name = open.clone().map_or(record, |name| &self.block[name]);
-                    let rest = self.block[tag + 2..].strip_prefix(name)?;
-                    if rest.first() != Some(&b'>') {
-                        return None;
+                    let open = self.draft.open.last();
+                    let name = open.map_or(record, |name| &self.block[name.clone()]);
+                    let end = tag + 2 + name.len();
+                    let close = *self.block.get(end).ok_or(Obstacle::NotThere)?;
+                    if close != b'>' || &self.block[tag + 2..end] != name {
+                        return Err(Obstacle::Oddity);
                     }
-                    self.at = tag + name.len() + 3;
-                    if open.is_none() {
-                        return Some(tag);
+                    if self.draft.open.pop().is_none() {
+                        return Ok(tag);
                     }
+                    self.place.at = end + 1;
                     self.leave();
                 }
-                b'!' | b'?' => return None,
+                b'!' | b'?' => return Err(Obstacle::Oddity),
                 _ => self.start_tag()?,
             }
         }
@@ -146,77 +195,99 @@ impl Scan<'_> {
     /// if it is not so, or none.
     fn usual_field(&mut self) -> bool {
         let level = self.draft.open.len();
-        if self.fields != Some(level) || level >= self.room {
+        if self.place.fields != Some(level) || level >= self.room {
             return false;
         }
-        let rest = &self.block[self.at..];
-        let found = FIELDS.iter().find_map(|(start, end, field)| {
-            let text = rest.strip_prefix(*start)?;
-            let length = memchr::memchr3(b'<', b'&', b']', text)?;
-            let whole = start.len() + length + end.len();
-            text[length..]
-                .starts_with(end)
-                .then_some((&text[..length], *field, whole))
-        });
-        let Some((text, field, length)) = found else {
+        let rest = &self.text[self.place.at..];
+        let (text, end, field) = if let Some(text) = rest.strip_prefix("<identifier>") {
+            (text, "</identifier>", Field::Identifier)
+        } else if let Some(text) = rest.strip_prefix("<datestamp>") {
+            (text, "</datestamp>", Field::Datestamp)
+        } else if let Some(text) = rest.strip_prefix("<setSpec>") {
+            (text, "</setSpec>", Field::SetSpec)
+        } else {
             return false;
         };
-        let Ok(text) = str::from_utf8(text) else {
+        let Some(length) = memchr::memchr3(b'<', b'&', b']', text.as_bytes()) else {
+            return false;
+        };
+        let (text, behind) = text.split_at(length);
+        let Some(behind) = behind.strip_prefix(end) else {
             return false;
         };
         self.draft.set_field(field, text);
-        self.at += length;
+        self.place.at = self.text.len() - behind.len();
         true
     }
 
     /// Goes over text, up to the next `<`.
-    fn text(&mut self) -> Option<()> {
-        let mut start = self.at;
-        if self.block.get(start) == Some(&b'<') {
-            return Some(());
+    fn text(&mut self) -> Result<(), Obstacle> {
+        if self.block.get(self.place.at) == Some(&b'<') {
+            return Ok(());
         }
+        let mut from = self.place.at;
         loop {
-            let found = self.at + memchr::memchr3(b'<', b'&', b']', &self.block[self.at..])?;
-            self.at = found;
+            let Some(found) = memchr::memchr3(b'<', b'&', b']', &self.block[from..]) else {
+                return self.text_breaks_off(self.block.len());
+            };
+            let found = from + found;
             match self.block[found] {
-                b'<' => return self.field_text(start..found),
-                b'&' => {
-                    let rest = &self.block[found + 1..];
-                    let length = rest.iter().take(LONGEST).position(|byte| *byte == b';')?;
-                    let character = resolve(str::from_utf8(&rest[..length]).ok()?)?;
-                    self.field_text(start..found)?;
-                    self.draft.field_text(character.encode_utf8(&mut [0; 4]));
-                    self.at = found + length + 2;
-                    start = self.at;
+                b'<' => {
+                    self.take_text(found);
+                    return Ok(());
                 }
-                _ if self.block[found..].starts_with(b"]]>") => return None,
-                _ => self.at += 1,
+                b'&' => {
+                    let rest = &self.text[found + 1..];
+                    let end = rest.bytes().take(LONGEST).position(|byte| byte == b';');
+                    let Some(length) = end else {
+                        return self.text_breaks_off(found);
+                    };
+                    let character = resolve(&rest[..length]).ok_or(Obstacle::Oddity)?;
+                    self.take_text(found);
+                    self.draft.field_text(character.encode_utf8(&mut [0; 4]));
+                    from = found + length + 2;
+                    self.place.at = from;
+                }
+                _ if self.block[found..].starts_with(b"]]>") => return Err(Obstacle::Oddity),
+                _ => from = found + 1,
             }
         }
     }
 
-    fn field_text(&mut self, range: Range<usize>) -> Option<()> {
+    /// Takes the text of a field, up to an offset.
+    fn take_text(&mut self, end: usize) {
         if self.draft.field.is_some() {
-            let text = str::from_utf8(&self.block[range]).ok()?;
-            self.draft.field_text(text);
+            self.draft.field_text(&self.text[self.place.at..end]);
         }
-        Some(())
+        self.place.at = end;
+    }
+
+    /// Ends at text that has no end in memory. What is not the text of a field need not be looked at again, but for the
+    /// beginning of a `]]>`.
+    fn text_breaks_off(&mut self, end: usize) -> Result<(), Obstacle> {
+        if self.draft.field.is_none() {
+            self.place.at = self.place.at.max(end.saturating_sub(2));
+        }
+        match self.block.len() - end <= LONGEST {
+            true => Err(Obstacle::NotThere),
+            false => Err(Obstacle::Oddity),
+        }
     }
 
     /// Notes that an element within the record has ended.
     fn leave(&mut self) {
         let level = self.draft.open.len();
         self.draft.namespaces.leave(self.depth + level);
-        match self.fields {
+        match self.place.fields {
             Some(fields) if fields == level => self.draft.end_field(),
             // A second header would be of another record.
-            Some(1) if level == 0 => self.fields = Some(usize::MAX),
+            Some(1) if level == 0 => self.place.fields = Some(usize::MAX),
             _ => {}
         }
     }
 
-    fn start_tag(&mut self) -> Option<()> {
-        let (name, colon) = self.name(self.at + 1)?;
+    fn start_tag(&mut self) -> Result<(), Obstacle> {
+        let (name, colon) = self.name(self.place.at + 1)?;
         let level = self.draft.open.len();
         let (end, empty) = match self.block[name.end] {
             b'>' => (name.end, false),
@@ -229,65 +300,76 @@ impl Scan<'_> {
             }
             None => &self.block[name.clone()],
         };
-        self.at = end + if empty { 2 } else { 1 };
-        let is_header = level == 0 && self.fields.is_none() && local == b"header";
+        self.place.at = end + if empty { 2 } else { 1 };
+        let is_header = level == 0 && self.place.fields.is_none() && local == b"header";
         if empty {
             self.draft.namespaces.leave(self.depth + level);
-            return (!is_header).then_some(());
+            return match is_header {
+                true => Err(Obstacle::Oddity),
+                false => Ok(()),
+            };
         }
-        if self.fields == Some(level) {
+        if self.place.fields == Some(level) {
             self.draft.begin_field(local);
         } else if is_header {
-            self.fields = Some(1);
-            let attributes = str::from_utf8(&self.block[name.end..end]).ok()?;
-            self.draft.status(attributes);
+            self.place.fields = Some(1);
+            self.draft.status(&self.text[name.end..end]);
         }
         self.draft.open.push(name);
-        (level < self.room).then_some(())
+        match level < self.room {
+            true => Ok(()),
+            false => Err(Obstacle::Oddity),
+        }
     }
 
     /// The name that begins at an offset, and where its colon is.
-    fn name(&self, start: usize) -> Option<(Range<usize>, Option<usize>)> {
-        let bytes = self.block.get(start..)?;
+    fn name(&self, start: usize) -> Result<(Range<usize>, Option<usize>), Obstacle> {
+        let bytes = &self.block[start..];
         let mut colon = None;
         let mut length = 0;
         for byte in bytes {
             match KINDS[usize::from(*byte)] {
                 OTHER => break,
-                COLON if colon.is_some() => return None,
+                COLON if colon.is_some() => return Err(Obstacle::Oddity),
                 COLON => colon = Some(start + length),
                 _ => {}
             }
             length += 1;
         }
+        if length == bytes.len() {
+            return Err(Obstacle::NotThere);
+        }
         let end = start + length;
-        let legal = KINDS[usize::from(*bytes.first()?)] == START
-            && colon != Some(end - 1)
-            && length < bytes.len();
-        legal.then_some((start..end, colon))
+        match KINDS[usize::from(bytes[0])] == START && colon != Some(end - 1) {
+            true => Ok((start..end, colon)),
+            false => Err(Obstacle::Oddity),
+        }
     }
 
     /// Checks what stands in a tag behind its name. Gives where that ends, and whether the element is
     /// an empty one.
-    fn attributes(&mut self, start: usize, level: usize) -> Option<(usize, bool)> {
-        let close = self.close_of_tag(start)?;
+    fn attributes(&mut self, start: usize, level: usize) -> Result<(usize, bool), Obstacle> {
+        let close = match self.draft.usual.close_behind(&self.block[start..]) {
+            Some(length) => start + length,
+            None => self.close_of_tag(start).ok_or(Obstacle::NotThere)?,
+        };
         let empty = self.block[close - 1] == b'/';
         let end = if empty { close - 1 } else { close };
-        let raw = &self.block[start..end];
+        let raw = &self.text[start..end];
         if raw.is_empty() {
-            return Some((end, empty));
+            return Ok((end, empty));
         }
         let Draft {
             usual, namespaces, ..
         } = &mut *self.draft;
-        usual.check(raw)?;
+        usual.check(raw).ok_or(Obstacle::Oddity)?;
         for prefix in usual.declared() {
             namespaces.declare(self.depth + level + 1, prefix);
         }
         for prefix in self.draft.usual.used() {
             self.check_prefix(prefix.as_bytes())?;
         }
-        Some((end, empty))
+        Ok((end, empty))
     }
 
     /// Where the `>` of a tag is.
@@ -303,11 +385,14 @@ impl Scan<'_> {
         }
     }
 
-    fn check_prefix(&self, prefix: &[u8]) -> Option<()> {
+    fn check_prefix(&self, prefix: &[u8]) -> Result<(), Obstacle> {
         let declared = self.draft.namespaces.contains(prefix)
             || self.outer.iter().any(|o| o.prefix.as_bytes() == prefix)
             || prefix == b"xml";
-        declared.then_some(())
+        match declared {
+            true => Ok(()),
+            false => Err(Obstacle::Oddity),
+        }
     }
 }
 
@@ -321,12 +406,11 @@ pub(super) struct Usual {
 impl Usual {
     /// Finds the attributes; `None` if something has to be mended. What was found the last time is
     /// found again without a look.
-    fn check(&mut self, raw: &[u8]) -> Option<()> {
-        if self.raw.as_bytes() == raw {
+    fn check(&mut self, raw: &str) -> Option<()> {
+        if self.raw == raw {
             return Some(());
         }
         self.raw.clear();
-        let raw = str::from_utf8(raw).ok()?;
         self.attributes.parse(raw).ok()?;
         for (_, value) in self.attributes.iter(raw) {
             if memchr::memchr2(b'&', b'<', value.as_bytes()).is_some()
@@ -337,6 +421,16 @@ impl Usual {
         }
         self.raw.push_str(raw);
         Some(())
+    }
+
+    /// Where the `>` is of a tag that goes on with the attributes of the last time.
+    fn close_behind(&self, rest: &[u8]) -> Option<usize> {
+        let length = self.raw.len();
+        match rest.strip_prefix(self.raw.as_bytes())? {
+            [b'>', ..] if length > 0 => Some(length),
+            [b'/', b'>', ..] if length > 0 => Some(length + 1),
+            _ => None,
+        }
     }
 
     /// The prefixes that the tag declares.
@@ -353,13 +447,6 @@ impl Usual {
             .filter_map(|(name, _)| prefix(name))
     }
 }
-
-/// The fields of a header: start tag, end tag, which.
-const FIELDS: [(&[u8], &[u8], Field); 3] = [
-    (b"<identifier>", b"</identifier>", Field::Identifier),
-    (b"<datestamp>", b"</datestamp>", Field::Datestamp),
-    (b"<setSpec>", b"</setSpec>", Field::SetSpec),
-];
 
 /// What a byte can be in a name.
 const KINDS: [u8; 256] = {
@@ -383,26 +470,22 @@ const OTHER: u8 = 3;
 
 /// No reference that XML knows is longer.
 const LONGEST: usize = 16;
+/// More than this between two records is not remembered.
+const LONGEST_SEAM: usize = 256;
 /// A record that is longer is read piece by piece.
 const MOST_GATHERED: usize = 4 << 20;
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader, Cursor};
+
     use super::super::{PageReader, ReadRules};
+    use crate::buffers::Buffer;
     use crate::read::Found;
 
-    /// Gives a few bytes at a time, so that no record lies whole in memory at first.
-    struct Drip(std::io::Cursor<Vec<u8>>);
-
-    impl std::io::Read for Drip {
-        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-            let length = out.len().min(7);
-            self.0.read(&mut out[..length])
-        }
-    }
-
-    fn read(body: Box<dyn std::io::Read + Send>, piece_by_piece: bool) -> String {
-        let mut reader = PageReader::open(body, false, None, ReadRules::default()).unwrap();
+    fn read(body: Box<dyn BufRead + Send>, piece_by_piece: bool) -> String {
+        let mut reader =
+            PageReader::open(body, false, None, ReadRules::default(), Buffer::default()).unwrap();
         reader.piece_by_piece = piece_by_piece;
         let mut seen = String::new();
         loop {
@@ -472,8 +555,9 @@ mod tests {
                      <ListRecords>{record}\n{record}{record}<record>{HEADER}</record>{record}\
                      <resumptionToken>t</resumptionToken></ListRecords></OAI-PMH>"
                 );
-                let whole = std::io::Cursor::new(page.into_bytes());
-                let drip = || Box::new(Drip(whole.clone()));
+                let whole = Cursor::new(page.into_bytes());
+                // A few bytes at a time, so that no record lies whole in memory at first.
+                let drip = || Box::new(BufReader::with_capacity(7, whole.clone()));
                 let pieces = read(drip(), true);
                 assert_eq!(read(Box::new(whole.clone()), false), pieces, "{record}");
                 assert_eq!(read(drip(), false), pieces, "{record}");

@@ -14,6 +14,7 @@ use super::references::{mend_value, mended, resolve};
 use super::text::FaultKind;
 use super::{Leniency, ReadRules};
 use crate::Quirk;
+use crate::buffers::Buffer;
 use crate::error::Error;
 use crate::record::{LeftOut, Record};
 use crate::validation::repair;
@@ -30,11 +31,9 @@ impl PageReader {
     ) -> Result<Found, Error> {
         drop(self.xml.get_mut().faults_before(start));
         let depth = self.open.len();
-        let attributes = std::mem::take(&mut self.draft.attributes);
-        let name = std::mem::take(&mut self.draft.name);
-        let mended = self.check_tag(&name, &attributes, depth);
-        self.draft.attributes = mended.unwrap_or(attributes);
-        self.draft.name = name;
+        if !self.draft.is_plain {
+            self.check_own_tag(depth);
+        }
         let plain = match empty {
             true => {
                 self.open.pop();
@@ -68,6 +67,15 @@ impl PageReader {
         Ok(self.noted(repaired.unwrap_or(found)))
     }
 
+    /// Checks the tag of the record itself.
+    fn check_own_tag(&mut self, depth: usize) {
+        let attributes = std::mem::take(&mut self.draft.attributes);
+        let name = std::mem::take(&mut self.draft.name);
+        let mended = self.check_tag(&name, &attributes, depth);
+        self.draft.attributes = mended.unwrap_or(attributes);
+        self.draft.name = name;
+    }
+
     /// What was found, which counts as an oddity if it is to be left out.
     fn noted(&mut self, found: Found) -> Found {
         if matches!(found, Found::LeftOut(_)) {
@@ -78,7 +86,7 @@ impl PageReader {
 
     /// The bytes up to the end tag of a record that may be mended as a whole, if they lie in memory.
     fn raw_body(&self) -> Option<Vec<u8>> {
-        let block = self.xml.get_ref().buffered();
+        let block = self.xml.get_ref().buffered().as_bytes();
         let tag = format!("</{}>", self.draft.name);
         let may_be = self.rules.leniency == Leniency::Repair && self.draft.fault.is_none();
         let end = may_be
@@ -99,7 +107,7 @@ impl PageReader {
             ..self.rules
         };
         let page = Box::new(std::io::Cursor::new(page.into_bytes()));
-        let mut reader = PageReader::open(page, false, None, rules).ok()?;
+        let mut reader = PageReader::open(page, false, None, rules, Buffer::default()).ok()?;
         let Ok(Some(Found::Record(mut record))) = reader.next() else {
             return None;
         };
@@ -437,6 +445,7 @@ impl PageReader {
 #[cfg(test)]
 mod tests {
     use super::super::{Leniency, PageReader, ReadRules};
+    use crate::buffers::Buffer;
     use crate::read::Found;
 
     #[test]
@@ -449,7 +458,7 @@ mod tests {
             ..ReadRules::default()
         };
         let body = Box::new(page.as_bytes());
-        let mut reader = PageReader::open(body, false, None, rules).unwrap();
+        let mut reader = PageReader::open(body, false, None, rules, Buffer::default()).unwrap();
 
         let Some(Found::Record(record)) = reader.next().unwrap() else {
             panic!("there is a record");

@@ -9,21 +9,22 @@ use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE, WIN
 use memchr::memmem;
 
 use crate::Quirk;
+use crate::buffers::Buffer;
 
 /// Gives the text to the XML parser, block by block.
 pub(super) struct Text {
-    source: Box<dyn Read + Send>,
-    /// `None`: UTF-8, which is checked and not copied.
+    source: Box<dyn BufRead + Send>,
+    /// `None`: UTF-8, which is checked and taken as it is.
     decoder: Option<Decoder>,
     started: bool,
     ended: bool,
     charset: Option<String>,
+    /// What was read and cannot be taken yet: the beginning, until its encoding is known, or a part of a character.
     raw: Vec<u8>,
-    raw_length: usize,
-    out: Vec<u8>,
-    out_start: usize,
-    out_end: usize,
-    /// Decoded bytes before `out[0]`.
+    text: Buffer,
+    /// How much of the text was read.
+    read: usize,
+    /// Decoded bytes before the text.
     base: u64,
     faults: Vec<Fault>,
     quirks: Vec<Quirk>,
@@ -53,22 +54,22 @@ pub(super) struct Limit(pub(super) u64);
 
 impl Text {
     pub(super) fn new(
-        source: Box<dyn Read + Send>,
+        source: Box<dyn BufRead + Send>,
         charset: Option<&str>,
-        page_limit: u64,
-        event_limit: u64,
+        (page_limit, event_limit): (u64, u64),
+        mut text: Buffer,
     ) -> Self {
+        // A block, and before it the part that was there of a record.
+        text.reserve(2 * BLOCK);
         Self {
             source,
             decoder: None,
             started: false,
             ended: false,
             charset: charset.map(str::to_owned),
-            raw: vec![0; BLOCK],
-            raw_length: 0,
-            out: vec![0; BLOCK],
-            out_start: 0,
-            out_end: 0,
+            raw: Vec::new(),
+            text,
+            read: 0,
             base: 0,
             faults: Vec::new(),
             quirks: Vec::new(),
@@ -83,9 +84,9 @@ impl Text {
         self.event_length = 0;
     }
 
-    /// What is in memory and was not read yet: UTF-8, and never a part of a character.
-    pub(super) fn buffered(&self) -> &[u8] {
-        &self.out[self.out_start..self.out_end]
+    /// What is in memory and was not read yet. The parser stops at characters of ASCII alone.
+    pub(super) fn buffered(&self) -> &str {
+        &self.text[self.read..]
     }
 
     /// Passes over bytes that are in memory.
@@ -99,26 +100,14 @@ impl Text {
         if self.decoder.is_some() || self.base > self.page_limit {
             return Ok(false);
         }
-        self.out.copy_within(self.out_start..self.out_end, 0);
-        self.base += self.out_start as u64;
-        self.out_end -= self.out_start;
-        self.out_start = 0;
-        let before = self.out_end;
-        while self.out_end <= before + before / 4 && !self.ended {
-            self.read_block()?;
-            let Some(sound) = self.sound() else {
+        self.forget();
+        let before = self.text.len();
+        while self.text.len() <= before + before / 4 && !self.ended {
+            if !self.take_sound()? {
                 break;
-            };
-            let end = self.out_end + sound;
-            if self.out.len() < end {
-                self.out.resize(end.next_power_of_two(), 0);
             }
-            self.out[self.out_end..end].copy_from_slice(&self.raw[..sound]);
-            self.raw.copy_within(sound..self.raw_length, 0);
-            self.raw_length -= sound;
-            self.out_end = end;
         }
-        Ok(self.out_end > before)
+        Ok(self.text.len() > before)
     }
 
     /// Takes the faults before an offset.
@@ -161,80 +150,71 @@ impl Text {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        self.base += self.out_end as u64;
-        self.out_start = 0;
-        self.out_end = 0;
+        self.forget();
         if self.base > self.page_limit {
             return Err(io::Error::other(Limit(self.page_limit)));
         }
-        while self.out_end == 0 && (!self.ended || self.raw_length > 0) {
-            self.read_block()?;
-            if !self.started {
-                self.start()?;
+        if !self.started {
+            self.start()?;
+            self.take_raw();
+        }
+        while self.text.is_empty() && (!self.ended || !self.raw.is_empty()) {
+            if self.take_sound()? {
+                continue;
             }
-            match self.decoder {
-                None => self.take_utf8(),
-                Some(_) => self.take_decoded(),
+            if self.raw.is_empty() {
+                self.read_block()?;
             }
+            self.take_raw();
         }
         Ok(())
     }
 
+    /// Forgets what was read.
+    fn forget(&mut self) {
+        self.text.drain(..self.read);
+        self.base += self.read as u64;
+        self.read = 0;
+    }
+
+    /// Reads a block behind what cannot be taken yet.
     fn read_block(&mut self) -> io::Result<()> {
-        // What was read and not taken comes first.
-        if self.raw_length == self.raw.len() {
-            return Ok(());
-        }
-        loop {
-            match self.source.read(&mut self.raw[self.raw_length..]) {
-                Ok(0) => {
-                    self.ended = true;
-                    return Ok(());
-                }
-                Ok(length) => {
-                    self.raw_length += length;
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
+        let block = block(&mut self.source)?;
+        self.ended = block.is_empty();
+        self.raw.extend_from_slice(block);
+        let length = block.len();
+        self.source.consume(length);
+        Ok(())
     }
 
     /// Finds the encoding and where the document begins.
     fn start(&mut self) -> io::Result<()> {
         // The declaration must be seen whole, and a server may send byte by byte.
-        while self.raw_length < DECLARATION && !self.ended {
-            if memchr::memchr(b'>', &self.raw[..self.raw_length]).is_some() {
+        while self.raw.len() < DECLARATION && !self.ended {
+            if memchr::memchr(b'>', &self.raw).is_some() {
                 break;
             }
             self.read_block()?;
         }
         self.started = true;
-        let head = &self.raw[..self.raw_length];
-        let (encoding, skipped) = match Encoding::for_bom(head) {
+        let (encoding, skipped) = match Encoding::for_bom(&self.raw) {
             Some((encoding, length)) => (encoding, length),
-            None => match head {
+            None => match self.raw[..] {
                 [b'<', 0, ..] => (UTF_16LE, 0),
                 [0, b'<', ..] => (UTF_16BE, 0),
                 _ => (self.declared(), 0),
             },
         };
-        self.raw.copy_within(skipped..self.raw_length, 0);
-        self.raw_length -= skipped;
+        self.raw.drain(..skipped);
         if encoding != UTF_8 {
             self.quirks.push(Quirk::OtherEncoding);
             self.decoder = Some(encoding.new_decoder_without_bom_handling());
             return Ok(());
         }
-        let blank = self.raw[..self.raw_length]
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
+        let blank = self.raw.len() - self.raw.trim_ascii_start().len();
         if blank > 0 {
             self.quirks.push(Quirk::LeadingWhitespace);
-            self.raw.copy_within(blank..self.raw_length, 0);
-            self.raw_length -= blank;
+            self.raw.drain(..blank);
         }
         Ok(())
     }
@@ -244,7 +224,7 @@ impl Text {
     /// RFC 7303 has the Content-Type first. Quirk: servers that send UTF-8 under a default charset of
     /// ISO-8859-1 are many, and the declaration is written by the repository itself.
     fn declared(&mut self) -> &'static Encoding {
-        let head = &self.raw[..self.raw_length.min(DECLARATION)];
+        let head = &self.raw[..self.raw.len().min(DECLARATION)];
         let label = declared_encoding(head).or_else(|| self.charset.clone());
         let Some(label) = label else {
             return UTF_8;
@@ -260,41 +240,51 @@ impl Text {
         }
     }
 
-    /// How much of what was read is UTF-8 and allowed in XML, up to a character of which only a part is there. `None` if
-    /// something has to be mended.
-    fn sound(&self) -> Option<usize> {
-        let block = &self.raw[..self.raw_length];
-        let valid = match std::str::from_utf8(block) {
-            Ok(_) => block.len(),
-            Err(error) if error.error_len().is_some() || self.ended => return None,
-            Err(error) => error.valid_up_to(),
+    /// Takes a block, up to a character of which only a part is there. `false` if it has to be decoded or something in it
+    /// has to be mended; then nothing is taken.
+    fn take_sound(&mut self) -> io::Result<bool> {
+        if self.decoder.is_some() {
+            return Ok(false);
+        }
+        if !self.raw.is_empty() {
+            self.read_block()?;
+            let sound = sound(&self.raw).filter(|_| !self.ended);
+            let length = sound.map(|sound| {
+                self.text.push_str(sound);
+                sound.len()
+            });
+            self.raw.drain(..length.unwrap_or(0));
+            return Ok(length.is_some());
+        }
+        let block = block(&mut self.source)?;
+        self.ended = block.is_empty();
+        let Some(sound) = sound(block) else {
+            return Ok(false);
         };
-        first_illegal(&block[..valid]).is_none().then_some(valid)
+        self.text.push_str(sound);
+        self.raw.extend_from_slice(&block[sound.len()..]);
+        let length = block.len();
+        self.source.consume(length);
+        Ok(true)
     }
 
-    fn take_utf8(&mut self) {
-        let Some(valid) = self.sound() else {
-            return self.mend_utf8();
-        };
-        std::mem::swap(&mut self.raw, &mut self.out);
-        let rest = self.raw_length - valid;
-        if self.raw.len() < BLOCK {
-            self.raw.resize(BLOCK, 0);
+    /// Takes what was read, whatever it is.
+    fn take_raw(&mut self) {
+        match self.decoder {
+            None => self.mend_utf8(),
+            Some(_) => self.take_decoded(),
         }
-        self.raw[..rest].copy_from_slice(&self.out[valid..self.raw_length]);
-        self.raw_length = rest;
-        self.out_end = valid;
     }
 
     fn mend_utf8(&mut self) {
-        let mut mended = Vec::with_capacity(self.raw_length + 64);
+        let mut mended = String::with_capacity(self.raw.len() + 64);
         let mut at = 0;
-        while at < self.raw_length {
-            let block = &self.raw[at..self.raw_length];
-            let (valid, bad) = match std::str::from_utf8(block) {
-                Ok(_) => (block.len(), 0),
+        while at < self.raw.len() {
+            let block = &self.raw[at..];
+            let (valid, bad) = match str::from_utf8(block) {
+                Ok(text) => (text, 0),
                 Err(error) => (
-                    error.valid_up_to(),
+                    str::from_utf8(&block[..error.valid_up_to()]).unwrap_or_default(),
                     match error.error_len() {
                         Some(length) => length,
                         None if self.ended => block.len() - error.valid_up_to(),
@@ -302,60 +292,47 @@ impl Text {
                     },
                 ),
             };
-            append_legal(&mut mended, &block[..valid], self.base, &mut self.faults);
-            if bad > 0 {
+            append_legal(&mut mended, valid, self.base, &mut self.faults);
+            let bad = &block[valid.len()..valid.len() + bad];
+            if !bad.is_empty() {
                 self.faults.push(Fault {
                     offset: self.base + mended.len() as u64,
                     kind: FaultKind::InvalidBytes,
                 });
-                let (text, _) =
-                    WINDOWS_1252.decode_without_bom_handling(&block[valid..valid + bad]);
+                let (text, _) = WINDOWS_1252.decode_without_bom_handling(bad);
                 // Windows-1252 has control characters of its own in five places.
-                let text: String = text.chars().map(legal_or_replacement).collect();
-                mended.extend_from_slice(text.as_bytes());
+                mended.extend(text.chars().map(legal_or_replacement));
             }
-            at += valid + bad;
-            if bad == 0 {
+            at += valid.len() + bad.len();
+            if bad.is_empty() {
                 break;
             }
         }
-        self.raw.copy_within(at..self.raw_length, 0);
-        self.raw_length -= at;
-        self.out_end = mended.len();
-        self.out = mended;
+        self.raw.drain(..at);
+        self.text.push_str(&mended);
     }
 
     fn take_decoded(&mut self) {
         let Some(decoder) = &mut self.decoder else {
             return;
         };
-        let block = &self.raw[..self.raw_length];
         let room = decoder
-            .max_utf8_buffer_length(block.len())
+            .max_utf8_buffer_length(self.raw.len())
             .unwrap_or(BLOCK * 4);
-        let mut decoded = vec![0; room];
-        let (result, read, written, replaced) =
-            decoder.decode_to_utf8(block, &mut decoded, self.ended);
+        let mut decoded = String::with_capacity(room);
+        let (result, read, replaced) =
+            decoder.decode_to_string(&self.raw, &mut decoded, self.ended);
         debug_assert!(matches!(result, CoderResult::InputEmpty));
-        self.raw.copy_within(read..self.raw_length, 0);
-        self.raw_length -= read;
-        let mut mended = Vec::with_capacity(written);
+        self.raw.drain(..read);
         if replaced {
             // Where in the block is not told; its first replacement character is near enough.
-            let offset = memmem::find(&decoded[..written], REPLACEMENT).unwrap_or(0);
+            let offset = decoded.find(char::REPLACEMENT_CHARACTER).unwrap_or(0);
             self.faults.push(Fault {
                 offset: self.base + offset as u64,
                 kind: FaultKind::InvalidBytes,
             });
         }
-        append_legal(
-            &mut mended,
-            &decoded[..written],
-            self.base,
-            &mut self.faults,
-        );
-        self.out_end = mended.len();
-        self.out = mended;
+        append_legal(&mut self.text, &decoded, self.base, &mut self.faults);
     }
 }
 
@@ -371,43 +348,73 @@ impl Read for Text {
 
 impl BufRead for Text {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.out_start == self.out_end {
+        if self.read == self.text.len() {
             if self.event_length > self.event_limit || self.faults.len() > MOST_FAULTS {
                 return Err(io::Error::other(Limit(self.event_limit)));
             }
             self.fill()?;
         }
-        Ok(&self.out[self.out_start..self.out_end])
+        Ok(&self.text.as_bytes()[self.read..])
     }
 
     fn consume(&mut self, length: usize) {
-        self.out_start += length;
+        self.read += length;
         self.event_length += length as u64;
     }
 }
 
+/// What a source has, up to some length and a whole character; empty at its end.
+fn block(source: &mut dyn BufRead) -> io::Result<&[u8]> {
+    while let Err(error) = source.fill_buf() {
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    let whole = source.fill_buf()?;
+    if whole.len() <= BLOCK {
+        return Ok(whole);
+    }
+    let mut ends = (BLOCK - 3..=BLOCK).rev();
+    let end = ends.find(|end| whole[*end] & 0xc0 != 0x80);
+    Ok(&whole[..end.unwrap_or(BLOCK)])
+}
+
+/// The beginning of a block that is UTF-8 and allowed in XML, up to a character of which only a part is there. `None` if
+/// something has to be mended.
+fn sound(block: &[u8]) -> Option<&str> {
+    let text = match str::from_utf8(block) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_some() => return None,
+        Err(error) => str::from_utf8(&block[..error.valid_up_to()]).ok()?,
+    };
+    first_illegal(text).is_none().then_some(text)
+}
+
 /// Copies text, with a replacement for each character that XML forbids.
-fn append_legal(out: &mut Vec<u8>, text: &[u8], base: u64, faults: &mut Vec<Fault>) {
+fn append_legal(out: &mut String, text: &str, base: u64, faults: &mut Vec<Fault>) {
     let mut rest = text;
     while let Some((at, length)) = first_illegal(rest) {
-        out.extend_from_slice(&rest[..at]);
+        out.push_str(&rest[..at]);
         faults.push(Fault {
             offset: base + out.len() as u64,
             kind: FaultKind::IllegalCharacter,
         });
-        out.extend_from_slice(REPLACEMENT);
+        out.push(char::REPLACEMENT_CHARACTER);
         rest = &rest[at + length..];
     }
-    out.extend_from_slice(rest);
+    out.push_str(rest);
 }
 
-/// The first character that XML 1.0 forbids, and its length. The text is valid UTF-8.
-fn first_illegal(text: &[u8]) -> Option<(usize, usize)> {
+/// The first character that XML 1.0 forbids, and its length.
+fn first_illegal(text: &str) -> Option<(usize, usize)> {
+    let text = text.as_bytes();
     let control = first_control(text);
-    let before = control.unwrap_or(text.len());
-    // U+FFFE and U+FFFF; surrogates are not valid UTF-8 anyway.
-    let noncharacter = memmem::find_iter(&text[..before], b"\xef\xbf")
-        .find(|at| text.get(at + 2).is_some_and(|byte| *byte >= 0xbe));
+    let before = &text[..control.unwrap_or(text.len())];
+    // U+FFFE and U+FFFF; surrogates are not valid UTF-8 anyway. Most texts hold nothing that begins like them.
+    let noncharacter = memchr::memchr(0xef, before).and_then(|first| {
+        let mut found = memmem::find_iter(&before[first..], b"\xef\xbf").map(|at| first + at);
+        found.find(|at| before.get(at + 2).is_some_and(|byte| *byte >= 0xbe))
+    });
     match (noncharacter, control) {
         (Some(at), _) => Some((at, 3)),
         (None, Some(at)) => Some((at, 1)),
@@ -417,13 +424,13 @@ fn first_illegal(text: &[u8]) -> Option<(usize, usize)> {
 
 fn first_control(text: &[u8]) -> Option<usize> {
     let mut start = 0;
-    // Whole pieces without a branch per byte, so that the compiler can use vectors.
+    // Whole pieces without a branch per byte, so that the compiler can use vectors; and most pieces hold no control
+    // characters but line feeds.
     for piece in text.chunks(256) {
-        let found = piece
-            .iter()
-            .fold(false, |found, byte| found | is_control(*byte));
-        if found {
-            let at = piece.iter().position(|byte| is_control(*byte))?;
+        let suspicious = piece.iter().fold(false, |found, byte| {
+            found | ((*byte < 0x20) & (*byte != b'\n'))
+        });
+        if suspicious && let Some(at) = piece.iter().position(|byte| is_control(*byte)) {
             return Some(start + at);
         }
         start += piece.len();
@@ -457,7 +464,6 @@ fn declared_encoding(head: &[u8]) -> Option<String> {
     String::from_utf8(rest[..end].to_vec()).ok()
 }
 
-const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 const BLOCK: usize = 64 * 1024;
 /// A declaration must end within as many bytes.
 const DECLARATION: usize = 1024;
@@ -467,23 +473,23 @@ const MOST_FAULTS: usize = 100_000;
 
 #[cfg(test)]
 mod tests {
+    use std::io::BufReader;
+
     use super::*;
 
+    /// Gives one byte at a time, so that every character is split.
     fn read(bytes: &'static [u8]) -> (String, Vec<Fault>) {
-        let mut text = Text::new(Box::new(Drip(bytes)), None, u64::MAX, u64::MAX);
+        let drip = BufReader::with_capacity(1, bytes);
+        let mut text = Text::new(
+            Box::new(drip),
+            None,
+            (u64::MAX, u64::MAX),
+            Buffer::default(),
+        );
         let mut out = String::new();
         text.read_to_string(&mut out).unwrap();
         let faults = text.faults_before(u64::MAX);
         (out, faults)
-    }
-
-    /// Gives one byte at a time, so that every character is split.
-    struct Drip(&'static [u8]);
-
-    impl Read for Drip {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            self.0.read(&mut out[..1])
-        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use harvester::{
 use oai::Granularity;
 use serde::Serialize;
 
-use super::{Date, Records, Verb, status};
+use super::{Date, Records, Verb};
 use crate::commands::LEFT_OUT;
 use crate::output::{Out, to_stdout, write_json};
 use crate::text::plain;
@@ -81,9 +81,9 @@ impl Stream<'_> {
         let mut headers =
             repository.list_identifiers(self.prefix(), set, from.as_deref(), until.as_deref());
         while self.left > 0 {
-            match headers.next() {
+            match headers.lend() {
                 None => break,
-                Some(Ok(header)) => self.header(&header)?,
+                Some(Ok(header)) => self.header(header)?,
                 Some(Err(error)) => match one_header(&error) {
                     Some(reason) => self.complain(reason),
                     None => return Err(error.into()),
@@ -164,9 +164,10 @@ impl Stream<'_> {
             return write_json(self.out, &header);
         }
         plain(&header.datestamp).write_to(self.out)?;
-        for part in ["\t", status(header.deleted), "\t"] {
-            self.out.write_all(part.as_bytes())?;
-        }
+        self.out.write_all(match header.deleted {
+            true => b"\tdeleted\t",
+            false => b"\tlive\t",
+        })?;
         plain(&header.identifier).write_to(self.out)?;
         self.out.write_all(b"\n")
     }

@@ -5,9 +5,10 @@ use oai::{Datestamp, Granularity};
 use serde::{Deserialize, Serialize};
 
 use crate::Quirk;
+use crate::unpack::SpooledValue;
 
 /// A record as it was sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Record {
     /// What the record's header says.
     pub header: Header,
@@ -16,6 +17,9 @@ pub struct Record {
     pub xml: Vec<u8>,
     /// What had to be mended to make it well-formed; only where that is allowed.
     pub repairs: Vec<Quirk>,
+    /// Long values that were taken out of it, with marks in their places; only where that was asked for
+    /// ([`crate::Repository::spooling`]).
+    pub values: Vec<SpooledValue>,
 }
 
 /// The header of a record, with its texts as they were sent.

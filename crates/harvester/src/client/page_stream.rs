@@ -114,7 +114,8 @@ impl PageStream {
             client.buffers().take(),
         );
         // Where it was asked to stop, that is why it broke off.
-        let reader = reader.or_else(|error| client.check_stop().and(Err(error)))?;
+        let mut reader = reader.or_else(|error| client.check_stop().and(Err(error)))?;
+        reader.spool_values(self.repository.spool());
         Ok(Box::new(Reading {
             reader,
             status: answer.status,

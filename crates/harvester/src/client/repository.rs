@@ -1,5 +1,7 @@
 //! The six verbs of one repository.
 
+use std::sync::Arc;
+
 use oai::{ErrorCode, Granularity};
 use reqwest::Url;
 
@@ -9,6 +11,7 @@ use super::{Arguments, Client, Credentials, Headers, PageStream, Records, same_h
 use crate::error::{Error, Incompatibility, Misbehaviour};
 use crate::read::{Found, Report};
 use crate::record::{Identity, MetadataFormat, Record, Set, moment};
+use crate::unpack::Spool;
 
 /// A repository that can be asked.
 ///
@@ -28,6 +31,7 @@ pub struct Repository {
     client: Client,
     base: Url,
     credentials: Option<Credentials>,
+    spool: Option<Arc<dyn Spool>>,
 }
 
 impl Repository {
@@ -47,12 +51,27 @@ impl Repository {
             client,
             base,
             credentials,
+            spool: None,
         })
+    }
+
+    /// The same repository, whose records are given without the base64 of large files: it is decoded and written while it is
+    /// read, and found again by [`crate::unpack::SpooledValue::is_of`].
+    pub fn spooling(&self, spool: Arc<dyn Spool>) -> Self {
+        Self {
+            spool: Some(spool),
+            ..self.clone()
+        }
     }
 
     /// Where the repository is, without credentials.
     pub fn base_url(&self) -> String {
         shown(&self.base)
+    }
+
+    /// Where long values go, if they are to be taken out of records.
+    pub(super) fn spool(&self) -> Option<Arc<dyn Spool>> {
+        self.spool.clone()
     }
 
     /// The client that asks.

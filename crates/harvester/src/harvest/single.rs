@@ -106,6 +106,7 @@ fn tombstone(header: Header) -> Record {
         header,
         xml,
         repairs: Vec::new(),
+        values: Vec::new(),
     }
 }
 

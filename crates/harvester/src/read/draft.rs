@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::Quirk;
 use crate::record::Header;
+use crate::unpack::SpooledValue;
 
 use super::attributes::{Attributes, is_name};
 use super::namespaces::{Namespaces, prefix};
@@ -19,6 +20,8 @@ pub(super) struct Draft {
     pub(super) is_plain: bool,
     /// What is between the tags of the record element.
     pub(super) body: Vec<u8>,
+    /// Long values that were taken out of it.
+    pub(super) values: Vec<SpooledValue>,
     /// The record with its tags, if it was read at one go.
     pub(super) whole: Option<Vec<u8>>,
     pub(super) header: Header,
@@ -63,6 +66,7 @@ impl Draft {
     pub(super) fn begin_again(&mut self) {
         self.body.clear();
         self.whole = None;
+        self.values.clear();
         self.clear_header();
         self.field = None;
         self.namespaces.clear();

@@ -11,6 +11,7 @@ mod record;
 mod references;
 mod rules;
 mod text;
+mod values;
 
 pub(crate) use page::{Found, PageReader, Report};
 pub use rules::{Leniency, ReadRules};

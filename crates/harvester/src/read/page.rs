@@ -2,6 +2,7 @@
 //! around them is in the report afterwards.
 
 use std::io::BufRead;
+use std::sync::Arc;
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
@@ -15,6 +16,7 @@ use super::{Leniency, ReadRules};
 use crate::buffers::Buffer;
 use crate::error::{Error, Misbehaviour};
 use crate::record::{Header, LeftOut, MetadataFormat, Record, Set, Token};
+use crate::unpack::Spool;
 use crate::{Quirk, Quirks};
 
 /// Reads one answer.
@@ -34,6 +36,8 @@ pub(crate) struct PageReader {
     pub(super) begun: Option<Begun>,
     ended: bool,
     pub(super) last: Option<String>,
+    /// Where long values go, if they are to be taken out of records.
+    pub(super) spool: Option<Arc<dyn Spool>>,
     /// Whether no record is read at one go; only tests want that.
     pub(super) piece_by_piece: bool,
 }
@@ -123,6 +127,7 @@ impl PageReader {
             begun: None,
             ended: false,
             last: None,
+            spool: None,
             piece_by_piece: false,
         })
     }

@@ -31,12 +31,19 @@ impl PageReader {
         let end = loop {
             match self.scan(&mut place, depth) {
                 Ok(end) if end <= self.rules.record_limit => break end,
-                Err(Obstacle::NotThere) if self.gather(place.at)? => {}
-                _ => {
-                    self.draft.forget(depth);
-                    return Ok(false);
+                Err(Obstacle::NotThere) => {
+                    if let Some(mark) = self.take_value_out()? {
+                        place.at = mark;
+                        continue;
+                    }
+                    if self.gather(place.at)? {
+                        continue;
+                    }
                 }
+                _ => {}
             }
+            self.draft.forget(depth);
+            return Ok(false);
         };
         if !bare {
             let body = &self.xml.get_ref().buffered()[..end];
@@ -351,7 +358,7 @@ impl Scan<'_> {
     fn attributes(&mut self, start: usize, level: usize) -> Result<(usize, bool), Obstacle> {
         let close = match self.draft.usual.close_behind(&self.block[start..]) {
             Some(length) => start + length,
-            None => self.close_of_tag(start).ok_or(Obstacle::NotThere)?,
+            None => close_of_tag(self.block, start).ok_or(Obstacle::NotThere)?,
         };
         let empty = self.block[close - 1] == b'/';
         let end = if empty { close - 1 } else { close };
@@ -372,19 +379,6 @@ impl Scan<'_> {
         Ok((end, empty))
     }
 
-    /// Where the `>` of a tag is.
-    fn close_of_tag(&self, start: usize) -> Option<usize> {
-        let mut at = start;
-        loop {
-            let found = at + memchr::memchr3(b'>', b'"', b'\'', &self.block[at..])?;
-            let mark = self.block[found];
-            if mark == b'>' {
-                return Some(found);
-            }
-            at = found + 2 + memchr::memchr(mark, &self.block[found + 1..])?;
-        }
-    }
-
     fn check_prefix(&self, prefix: &[u8]) -> Result<(), Obstacle> {
         let declared = self.draft.namespaces.contains(prefix)
             || self.outer.iter().any(|o| o.prefix.as_bytes() == prefix)
@@ -393,6 +387,19 @@ impl Scan<'_> {
             true => Ok(()),
             false => Err(Obstacle::Oddity),
         }
+    }
+}
+
+/// Where the `>` of a tag is.
+pub(super) fn close_of_tag(block: &[u8], start: usize) -> Option<usize> {
+    let mut at = start;
+    loop {
+        let found = at + memchr::memchr3(b'>', b'"', b'\'', &block[at..])?;
+        let mark = block[found];
+        if mark == b'>' {
+            return Some(found);
+        }
+        at = found + 2 + memchr::memchr(mark, &block[found + 1..])?;
     }
 }
 

@@ -113,6 +113,7 @@ impl PageReader {
         };
         self.report.quirks.add(Quirk::MarkupMended);
         record.repairs.push(Quirk::MarkupMended);
+        record.values = std::mem::take(&mut self.draft.values);
         self.last = Some(record.header.identifier.clone());
         Some(Found::Record(record))
     }
@@ -391,6 +392,7 @@ impl PageReader {
                 None => self.assemble(&self.draft.body),
             },
             repairs: self.draft.repairs.clone(),
+            values: std::mem::take(&mut self.draft.values),
         })
     }
 

@@ -110,6 +110,30 @@ impl Text {
         Ok(self.text.len() > before)
     }
 
+    /// Takes out what is in memory from an offset on and what follows it, up to the next `<`, piece by piece; returns how
+    /// many bytes that were. It ends early at what has to be mended, and at the end of the page.
+    pub(super) fn take_out(&mut self, start: usize, mut take: impl FnMut(&str)) -> io::Result<u64> {
+        self.forget();
+        let before = self.base;
+        loop {
+            let end = memchr::memchr(b'<', &self.text.as_bytes()[start..]);
+            let length = end.unwrap_or(self.text.len() - start);
+            take(&self.text[start..start + length]);
+            self.text.drain(start..start + length);
+            self.base += length as u64;
+            let is_over = self.ended || self.base > self.page_limit;
+            if end.is_some() || is_over || !self.take_sound()? {
+                return Ok(self.base - before);
+            }
+        }
+    }
+
+    /// Puts a word in at an offset of what is in memory, in the place of what was taken out there.
+    pub(super) fn put_in(&mut self, start: usize, word: &str) {
+        self.text.insert_str(self.read + start, word);
+        self.base -= word.len() as u64;
+    }
+
     /// Takes the faults before an offset.
     pub(super) fn faults_before(&mut self, offset: u64) -> Vec<Fault> {
         if self.faults.is_empty() {

@@ -25,6 +25,7 @@ mod digest;
 mod error;
 mod read;
 mod resource;
+mod spool;
 mod value;
 mod without_values;
 
@@ -32,5 +33,7 @@ pub use self::digest::{Algorithm, Checked, Digest};
 pub use self::error::Error;
 pub use self::read::resources;
 pub use self::resource::{HttpHeader, Resource};
+pub(crate) use self::spool::Spooling;
+pub use self::spool::{Spool, Spooled, SpooledValue};
 pub use self::value::Value;
 pub use self::without_values::without_values;

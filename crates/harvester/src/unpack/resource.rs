@@ -77,6 +77,19 @@ impl Resource<'_> {
         checked.finish().map(Some)
     }
 
+    /// The same without the bytes, if there were any.
+    pub fn without_value(self) -> Resource<'static> {
+        Resource {
+            url: self.url,
+            media_type: self.media_type,
+            http: self.http,
+            modified: self.modified,
+            digests: self.digests,
+            value: None,
+            reference: self.reference,
+        }
+    }
+
     /// An output that checks what is written to it against the recorded digests, for bytes got by reference.
     pub fn checked<W: Write>(&self, out: W) -> Checked<W> {
         Checked::new(out, &self.url, &self.digests)

@@ -27,6 +27,14 @@ pub(super) enum Text<'a> {
 }
 
 impl Value<'_> {
+    /// Whether it is a mark, and nothing else.
+    pub(super) fn is_mark(&self, mark: &str) -> bool {
+        match &self.text {
+            Text::Base64(pieces) => matches!(pieces.as_slice(), [piece] if *piece == mark),
+            Text::Plain(_) => false,
+        }
+    }
+
     /// A reader of the decoded bytes.
     pub(super) fn reader(&self, url: &str) -> Result<Box<dyn Read + '_>, Error> {
         let mut reader: Box<dyn Read + '_> = match &self.text {

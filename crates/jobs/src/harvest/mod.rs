@@ -1,5 +1,6 @@
 //! The flow of a harvest: read, validate, filter, normalise, store, catalogue.
 
+mod ahead;
 mod checkpoint;
 pub(crate) mod digest;
 mod job;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 /// A queue of things with their sizes.
 pub(super) struct Queue<T> {
+    room: usize,
     state: Mutex<State<T>>,
     changed: Condvar,
 }
@@ -30,8 +31,10 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    pub(super) fn new(writers: usize) -> Self {
+    /// A queue in which things of this size may wait, or one that is larger.
+    pub(super) fn new(writers: usize, room: usize) -> Self {
         Self {
+            room,
             state: Mutex::new(State {
                 waiting: VecDeque::new(),
                 size: 0,
@@ -45,7 +48,7 @@ impl<T> Queue<T> {
     /// Puts a thing in, when there is room. Whether it was still wanted.
     pub(super) fn push(&self, thing: T, size: usize) -> bool {
         let full = |state: &mut State<T>| {
-            let room = state.size + size <= MOST_WAITING && state.waiting.len() < MOST_THINGS;
+            let room = state.size + size <= self.room && state.waiting.len() < MOST_THINGS;
             !state.closed && !room && !state.waiting.is_empty()
         };
         let waited = self.changed.wait_while(self.lock(), full);
@@ -111,16 +114,17 @@ impl<F: Fn()> Drop for OnDrop<F> {
     }
 }
 
-const MOST_WAITING: usize = 4 << 20;
 const MOST_THINGS: usize = 2000;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ROOM: usize = 4 << 20;
+
     #[test]
     fn things_come_out_in_order_until_all_writers_have_left() {
-        let queue = Queue::new(1);
+        let queue = Queue::new(1, ROOM);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let _leaving = queue.leaving();
@@ -139,14 +143,14 @@ mod tests {
 
     #[test]
     fn a_thing_that_is_larger_than_the_queue_passes_alone() {
-        let queue = Queue::new(1);
-        assert!(queue.push("large", MOST_WAITING * 2));
+        let queue = Queue::new(1, ROOM);
+        assert!(queue.push("large", ROOM * 2));
         assert_eq!(queue.pop(None), Next::Thing("large"));
     }
 
     #[test]
     fn who_waits_for_a_while_is_told_that_nothing_came() {
-        let queue = Queue::<()>::new(1);
+        let queue = Queue::<()>::new(1, ROOM);
         assert_eq!(queue.pop(Some(Instant::now())), Next::NotYet);
         drop(queue.leaving());
         assert_eq!(queue.pop(Some(Instant::now())), Next::End);
@@ -154,9 +158,9 @@ mod tests {
 
     #[test]
     fn writers_that_wait_are_released_when_nothing_is_wanted_any_more() {
-        let queue = Queue::new(1);
+        let queue = Queue::new(1, ROOM);
         std::thread::scope(|scope| {
-            let writer = scope.spawn(|| while queue.push((), MOST_WAITING) {});
+            let writer = scope.spawn(|| while queue.push((), ROOM) {});
             std::thread::sleep(Duration::from_millis(20));
             drop(queue.closing());
             writer.join().unwrap();

@@ -4,10 +4,11 @@ use harvester::{Harvest, LeftOut, PageEnd, Plan, Record, Repository, ResumeState
 
 use super::checkpoint::Stand;
 use super::queue::Queue;
+use super::storing::OPEN_FILE;
 
-/// What comes out of a slice.
-pub(super) enum News {
-    Record(Record),
+/// What comes out of a slice: records as they came, or as they were prepared.
+pub(super) enum News<R> {
+    Record(R),
     LeftOut(LeftOut),
     /// The end of a page, and where the next harvest should begin.
     Page(Box<PageEnd>, Option<String>),
@@ -18,7 +19,7 @@ pub(super) enum News {
 /// News of one slice, as many as fit together well.
 pub(super) struct Bundle {
     pub(super) slice: usize,
-    pub(super) news: Vec<News>,
+    pub(super) news: Vec<News<Record>>,
 }
 
 /// Reads a slice and puts what it gives into the queue.
@@ -51,7 +52,7 @@ pub(super) fn read(
     while let Some(step) = harvest.next() {
         let wanted = match step {
             Ok(Step::Record(record)) => {
-                let size = record.xml.len();
+                let size = record.xml.len() + record.values.len() * OPEN_FILE;
                 out.put(News::Record(record), size)
             }
             Ok(Step::LeftOut(left_out)) => out.put(News::LeftOut(left_out), 0),
@@ -71,13 +72,13 @@ pub(super) fn read(
 /// Bundles news: a thread that is woken for every record does little else.
 struct Out<'a> {
     slice: usize,
-    news: Vec<News>,
+    news: Vec<News<Record>>,
     size: usize,
     queue: &'a Queue<Bundle>,
 }
 
 impl Out<'_> {
-    fn put(&mut self, news: News, size: usize) -> bool {
+    fn put(&mut self, news: News<Record>, size: usize) -> bool {
         self.news.push(news);
         self.size += size;
         self.size < BUNDLE || self.send()

@@ -1,5 +1,6 @@
 //! The resources that records speak of: real files, in a mirror of their site or in WARC files.
 
+use std::any::Any;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::time::SystemTime;
 
 use crawl::warc::{Capture, Position, Settings, Writer};
 use harvester::Repository;
-use harvester::unpack::{self, Resource};
+use harvester::unpack::{self, Resource, Spool, Spooled, SpooledValue};
 use store::{Mirror, NewFile};
 
 use super::{HarvestRepository, digest};
@@ -240,11 +241,7 @@ impl Bodies {
     pub(super) fn of_value(&self, resource: &Resource<'_>) -> Option<Result<NewBody, Missing>> {
         resource.value.as_ref()?;
         Some(self.empty().and_then(|mut body| {
-            let copied = resource.copy_to(&mut body, self.limit);
-            copied.map_err(|error| match error {
-                unpack::Error::Output { .. } => Missing::Fatal(error.into()),
-                error => Missing::Lost(error.to_string()),
-            })?;
+            resource.copy_to(&mut body, self.limit)?;
             Ok(body)
         }))
     }
@@ -256,6 +253,29 @@ impl Bodies {
                 Err(error) => Err(Missing::Fatal(error.into())),
             },
             None => Ok(NewBody::Spooled(tempfile::SpooledTempFile::new(SPOOLED))),
+        }
+    }
+}
+
+impl Spool for Bodies {
+    fn create(&self) -> io::Result<Box<dyn Spooled>> {
+        match self.empty() {
+            Ok(body) => Ok(Box::new(body)),
+            Err(Missing::Lost(reason)) => Err(io::Error::other(reason)),
+            Err(Missing::Fatal(error)) => Err(io::Error::other(error)),
+        }
+    }
+
+    fn limit(&self) -> u64 {
+        self.limit
+    }
+}
+
+impl From<unpack::Error> for Missing {
+    fn from(error: unpack::Error) -> Self {
+        match error {
+            unpack::Error::Output { .. } => Self::Fatal(error.into()),
+            error => Self::Lost(error.to_string()),
         }
     }
 }
@@ -282,6 +302,24 @@ pub(super) enum NewBody {
     Mirrored(NewFile),
     Spooled(tempfile::SpooledTempFile),
 }
+
+impl NewBody {
+    /// The bytes of a value that were written while its record was read, found to be right.
+    pub(super) fn of_spooled(
+        value: SpooledValue,
+        resource: &Resource<'_>,
+    ) -> Result<Self, Missing> {
+        let bytes: Box<dyn Any> = value.into_bytes(resource)?;
+        match bytes.downcast() {
+            Ok(body) => Ok(*body),
+            Err(_) => Err(Missing::Lost(
+                "its bytes are not where they belong".to_owned(),
+            )),
+        }
+    }
+}
+
+impl Spooled for NewBody {}
 
 /// Why a download did not come to its end.
 enum Broken {

@@ -20,15 +20,17 @@ pub(super) struct Treatment {
 }
 
 /// What came of a record.
-pub(super) enum Treated {
+pub(super) enum Treated<T> {
     /// It is to be kept, as it is now.
     Kept {
-        xml: Vec<u8>,
+        content: T,
         /// What was mended.
         repairs: Vec<String>,
         /// What could not be checked.
         unchecked: Vec<String>,
     },
+    /// It is a tombstone.
+    Deleted,
     /// The filters leave it out.
     Filtered,
     /// It may not be kept.
@@ -59,7 +61,7 @@ impl Treatment {
     }
 
     /// Validates, filters and normalises a record.
-    pub(super) fn apply(&self, record: Record) -> Treated {
+    pub(super) fn apply(&self, record: Record) -> Treated<Vec<u8>> {
         let repairs = record.repairs.iter().map(ToString::to_string).collect();
         let mut unchecked = Vec::new();
         if let Some(validator) = &self.validator {
@@ -86,9 +88,30 @@ impl Treatment {
             }
         }
         Treated::Kept {
-            xml,
+            content: xml,
             repairs,
             unchecked,
+        }
+    }
+}
+
+impl<T> Treated<T> {
+    /// The same with something made of the content.
+    pub(super) fn map<U>(self, make: impl FnOnce(T) -> U) -> Treated<U> {
+        match self {
+            Self::Kept {
+                content,
+                repairs,
+                unchecked,
+            } => Treated::Kept {
+                content: make(content),
+                repairs,
+                unchecked,
+            },
+            Self::Deleted => Treated::Deleted,
+            Self::Filtered => Treated::Filtered,
+            Self::Invalid(reason) => Treated::Invalid(reason),
+            Self::Gone => Treated::Gone,
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The work of a harvest: what is read, in which order, and who stores it.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use catalog::Repository;
 use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirks, ResumeState};
 
+use super::ahead::{self, Helping};
 use super::checkpoint::{Checkpoint, Slice, Stand};
 use super::lease::Lease;
 use super::queue::{Next, Queue};
-use super::reading::{self, Bundle, News};
+use super::reading::{self, News};
 use super::resources::Resources;
 use super::start::Start;
 use super::storing::Storing;
@@ -57,14 +58,18 @@ impl Work<'_> {
         };
         let committed = checkpoint.position();
         let resources = Resources::open(self.order, self.remote, committed.as_ref())?;
+        let remote = match &resources {
+            Some(resources) => &self.remote.spooling(Arc::new(resources.bodies())),
+            None => self.remote,
+        };
         std::thread::scope(|scope| {
             let mut storing = Storing::new(self, scope, resources, checkpoint, quirks)?;
             if let Some(lost) = lost {
                 storing.begin()?;
-                self.ask_for(&lost, &mut storing)?;
+                self.ask_for(remote, &lost, &mut storing)?;
             }
-            let next_from = self.read(&mut storing)?;
-            self.ask_for_unseen(&mut storing)?;
+            let next_from = self.read(remote, &mut storing)?;
+            self.ask_for_unseen(remote, &mut storing)?;
             storing.finish()?;
             Ok(next_from)
         })
@@ -72,7 +77,11 @@ impl Work<'_> {
 
     /// After a harvest of everything, asks for each record that was not listed: it may be gone, and not every
     /// repository tells of deletions by itself. A list alone is no proof, because lists can be cut short.
-    fn ask_for_unseen(&self, storing: &mut Storing) -> anyhow::Result<()> {
+    fn ask_for_unseen(
+        &self,
+        remote: &harvester::Repository,
+        storing: &mut Storing,
+    ) -> anyhow::Result<()> {
         let order = self.order;
         let everything = order.full && order.set.is_none() && order.until.is_none();
         let tells = self.repository.identity.deleted_record.as_deref() == Some("persistent");
@@ -81,7 +90,7 @@ impl Work<'_> {
         }
         let mut after = 0;
         while let Some((identifiers, last)) = storing.unseen(after)? {
-            self.ask_for(&identifiers, storing)?;
+            self.ask_for(remote, &identifiers, storing)?;
             after = last;
         }
         Ok(())
@@ -103,19 +112,24 @@ impl Work<'_> {
     }
 
     /// Asks for records one by one. What cannot be had is left out, and what the repository does not know is gone.
-    fn ask_for(&self, identifiers: &[String], storing: &mut Storing) -> anyhow::Result<()> {
+    fn ask_for(
+        &self,
+        remote: &harvester::Repository,
+        identifiers: &[String],
+        storing: &mut Storing,
+    ) -> anyhow::Result<()> {
         for identifier in identifiers {
             let prefix = &self.order.metadata_prefix;
-            let error = match self.remote.get_record(identifier, prefix) {
+            let error = match remote.get_record(identifier, prefix) {
                 Ok(record) => {
-                    storing.take(FIRST, record)?;
+                    storing.take_unprepared(FIRST, record)?;
                     continue;
                 }
                 Err(error) => error,
             };
             match error.kind() {
                 ErrorKind::RepositoryIncompatible(Incompatibility::Identifier(_)) => {
-                    storing.gone(FIRST, identifier);
+                    storing.gone(FIRST, identifier)?;
                 }
                 ErrorKind::Stopped | ErrorKind::Busy(_) => return Err(error.into()),
                 ErrorKind::Transport(_) if self.remote.identify().is_err() => {
@@ -137,21 +151,36 @@ impl Work<'_> {
         }
     }
 
-    /// Reads all slices, each on a thread of its own, and stores what comes.
-    fn read(&self, storing: &mut Storing) -> anyhow::Result<Option<String>> {
+    /// Reads all slices, each on a thread of its own, prepares what comes on another, and stores it.
+    fn read(
+        &self,
+        remote: &harvester::Repository,
+        storing: &mut Storing,
+    ) -> anyhow::Result<Option<String>> {
         let slices = storing.checkpoint.slices.clone();
-        let (queue, remote) = (Queue::new(slices.len()), self.remote);
+        let (bundles, ready) = (
+            Queue::new(slices.len(), UNPREPARED),
+            Queue::new(1, PREPARED),
+        );
+        let preparer = storing.preparer();
         let failure = std::thread::scope(|scope| {
-            let _closing = queue.closing();
+            let (bundles, ready) = (&bundles, &ready);
+            let _closing = ready.closing();
             for (index, slice) in slices.iter().enumerate() {
                 let plan = self.plan_of(slice);
-                let queue = &queue;
                 scope.spawn(move || {
-                    let _leaving = queue.leaving();
-                    reading::read(remote, plan, &slice.stand, index, queue);
+                    let _leaving = bundles.leaving();
+                    reading::read(remote, plan, &slice.stand, index, bundles);
                 });
             }
-            take_all(&queue, storing)
+            let preparing = scope.spawn(move || {
+                let (_closing, _leaving) = (bundles.closing(), ready.leaving());
+                ahead::prepare_all(bundles, &preparer, ready)
+            });
+            let failure = take_all(ready, storing)?;
+            let prepared = preparing.join();
+            prepared.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            anyhow::Ok(failure)
         })?;
         match failure {
             Some(error) => Err(error.into()),
@@ -175,26 +204,24 @@ impl Work<'_> {
 
 /// Stores what comes until nothing more does. Returns the first failure of a slice; the others go on to their ends.
 fn take_all(
-    queue: &Queue<Bundle>,
+    ready: &Queue<Helping>,
     storing: &mut Storing,
 ) -> anyhow::Result<Option<harvester::Error>> {
     let mut failure = None;
     loop {
-        let bundle = match queue.pop(storing.deadline()) {
-            Next::Thing(bundle) => bundle,
+        let helping = match ready.pop(storing.deadline()) {
+            Next::Thing(helping) => helping,
             Next::NotYet => {
                 storing.rest()?;
                 continue;
             }
             Next::End => break,
         };
-        for news in bundle.news {
+        for (slice, news) in helping {
             match news {
-                News::Record(record) => storing.take(bundle.slice, record)?,
-                News::LeftOut(left_out) => storing.leave_out(bundle.slice, left_out),
-                News::Page(page, next_from) => {
-                    storing.end_page(bundle.slice, *page, next_from)?;
-                }
+                News::Record(record) => storing.take(slice, record)?,
+                News::LeftOut(left_out) => storing.leave_out(slice, left_out),
+                News::Page(page, next_from) => storing.end_page(slice, *page, next_from)?,
                 News::Failed(error) => drop(failure.get_or_insert(error)),
             }
         }
@@ -203,6 +230,10 @@ fn take_all(
     Ok(failure)
 }
 
+/// As much may wait to be prepared, in bytes.
+const UNPREPARED: usize = 4 << 20;
+/// As much may wait to be stored, in bytes and what open files count for.
+const PREPARED: usize = 4 << 20;
 const A_DAY: i64 = 86_400;
 /// The slice that is always there.
 const FIRST: usize = 0;

@@ -1,6 +1,7 @@
 //! Commits what is stored, on a thread of its own: while the disk takes one batch, the files of the next are written.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::Scope;
 
@@ -28,6 +29,8 @@ pub(super) struct Ledger<'a> {
     pub(super) lease: &'a Lease,
     pub(super) files: Arc<RecordFiles>,
     pub(super) mirror: Option<Arc<Mirror>>,
+    /// How many batches were committed.
+    pub(super) committed: Arc<AtomicU64>,
 }
 
 /// Commits one batch after the other. At most one is on its way.
@@ -92,6 +95,7 @@ impl Ledger<'_> {
         let committed = self.holdings.catalog().commit_page(&mut run, page);
         let committed = self.holdings.wait(committed);
         committed.context("a page cannot be committed")?;
+        self.committed.fetch_add(1, Ordering::Release);
         Ok(run.counts())
     }
 }

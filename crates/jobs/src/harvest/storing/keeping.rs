@@ -21,7 +21,7 @@ impl Storing<'_> {
         validation: Validation,
     ) -> anyhow::Result<RecordRow> {
         let mut row = row(header, validation);
-        let is_unchanged = self.held(header, before) == Some(&*prepared.digest);
+        let is_unchanged = self.preparer.held(header, before) == Some(&*prepared.digest);
         row.sha256 = Some(prepared.digest);
         let mut complete = true;
         if let Some(error) = prepared.damage {
@@ -61,15 +61,6 @@ impl Storing<'_> {
         newest
             .zip(datestamp)
             .is_some_and(|(newest, this)| this < newest)
-    }
-
-    /// The digest of a record if all that belongs to it is there, unless it has changed.
-    pub(super) fn held<'k>(&self, header: &Header, before: Option<&'k Known>) -> Option<&'k str> {
-        let datestamp = header.moment().map(|moment| moment.seconds());
-        let before = before.filter(|before| !before.deleted && before.datestamp == datestamp)?;
-        // What this harvest has written already is there, also where everything is written anew.
-        let is_there = !self.checkpoint.anew || before.run == self.run;
-        before.sha256.as_deref().filter(|_| is_there)
     }
 
     /// The file of a record, which is written unless it is there already. A harvest that makes everything anew looks into

@@ -5,22 +5,24 @@ mod keeping;
 mod page;
 mod preparing;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use catalog::{Counts, Known, RecordQuery, RecordRow, Validation, Warning};
-use harvester::{Header, LeftOut, PageEnd, Quirks, Record, Traffic};
+use harvester::{LeftOut, PageEnd, Quirks, Record, Traffic};
 use store::RecordFiles;
 
 use self::committing::{Batch, Committer, Ledger};
 use self::keeping::{knowledge, skipped};
 use self::page::Page;
-use self::preparing::{Ahead, Content, Prepared};
+use self::preparing::{Content, Prepared};
+pub(super) use self::preparing::{OPEN_FILE, Preparer, Ready};
 use super::Progress;
 use super::checkpoint::{Checkpoint, Stand};
 use super::resources::Resources;
@@ -38,16 +40,17 @@ pub(super) struct Storing<'a> {
     pub(super) checkpoint: Checkpoint,
     quirks: Quirks,
     traffic: Traffic,
-    /// What has come and is not stored yet.
-    waiting: Vec<Waiting>,
-    waiting_bytes: usize,
+    preparer: Arc<Preparer<'a>>,
     /// What has been stored and is not committed yet.
     rows: Vec<RecordRow>,
     dropped: Vec<String>,
     /// What will be known of these records then; nothing of those that are dropped.
-    pending: HashMap<String, Option<Known>>,
-    /// The same of the batch that is being committed.
-    committing: HashMap<String, Option<Known>>,
+    pending: Uncommitted,
+    /// The same of batches that were handed over, with their numbers. They go when no record is to come that was looked up
+    /// before they were committed.
+    recent: VecDeque<(u64, Uncommitted)>,
+    /// How many batches were handed over.
+    batches: u64,
     committer: Committer,
     /// What was counted up to the last commit that is known to have succeeded.
     counts: Counts,
@@ -64,12 +67,8 @@ pub(super) struct Storing<'a> {
     said: HashSet<String>,
 }
 
-/// A record that is to be stored.
-struct Waiting {
-    slice: usize,
-    header: Header,
-    treated: Treated,
-}
+/// What will be known of records when they are committed.
+type Uncommitted = HashMap<String, Option<Known>>;
 
 impl<'a> Storing<'a> {
     pub(super) fn new<'scope>(
@@ -89,15 +88,28 @@ impl<'a> Storing<'a> {
         let files = RecordFiles::open(&directory, order.layout, order.durability)?;
         let files = Arc::new(files);
         let lock = lock(&directory, work.job.is_some())?;
+        let committed = Arc::<AtomicU64>::default();
         let ledger = Ledger {
             holdings: work.holdings,
             lease: work.lease,
             files: Arc::clone(&files),
             mirror: resources.as_ref().and_then(Resources::mirror),
+            committed: Arc::clone(&committed),
         };
         let (run, counts) = {
             let run = work.lease.lock();
             (run.id(), run.counts())
+        };
+        let preparer = Preparer {
+            holdings: work.holdings,
+            treatment: work.treatment,
+            repository: work.repository.id,
+            metadata_prefix: &order.metadata_prefix,
+            run,
+            anew: checkpoint.anew,
+            files: Arc::clone(&files),
+            bodies: resources.as_ref().map(Resources::bodies),
+            committed,
         };
         let pages = checkpoint.slices.iter().map(|_| Page::default()).collect();
         Ok(Self {
@@ -111,12 +123,12 @@ impl<'a> Storing<'a> {
             checkpoint,
             quirks,
             traffic: work.client.traffic(),
-            waiting: Vec::new(),
-            waiting_bytes: 0,
+            preparer: Arc::new(preparer),
             rows: Vec::new(),
             dropped: Vec::new(),
             pending: HashMap::new(),
-            committing: HashMap::new(),
+            recent: VecDeque::new(),
+            batches: 0,
             pages,
             complete: Page::default(),
             deadline: None,
@@ -126,28 +138,29 @@ impl<'a> Storing<'a> {
         })
     }
 
-    /// Takes a record of a slice.
-    pub(super) fn take(&mut self, slice: usize, record: Record) -> anyhow::Result<()> {
-        let header = record.header.clone();
-        // A deleted record has nothing to be looked at, and filtering it would lose the deletion.
-        let treated = match header.deleted {
-            true => Treated::Kept {
-                xml: Vec::new(),
-                repairs: Vec::new(),
-                unchecked: Vec::new(),
-            },
-            false => self.work.treatment.apply(record),
-        };
+    /// For whoever prepares records ahead of their turn.
+    pub(super) fn preparer(&self) -> Arc<Preparer<'a>> {
+        Arc::clone(&self.preparer)
+    }
+
+    /// Takes a record of a slice that nobody has prepared.
+    pub(super) fn take_unprepared(&mut self, slice: usize, record: Record) -> anyhow::Result<()> {
+        let knowledge = self.preparer.look_up(&[&record.header.identifier])?;
+        let ready = self.preparer.prepare(record, &knowledge);
+        self.take(slice, ready)
+    }
+
+    /// Takes a record of a slice, whose turn it is. Files and resources are written before anything is committed that speaks
+    /// of them.
+    pub(super) fn take(&mut self, slice: usize, ready: Ready) -> anyhow::Result<()> {
         let page = &mut self.pages[slice];
-        match &treated {
+        let identifier = &ready.header.identifier;
+        match &ready.treated {
             Treated::Kept {
-                xml,
-                repairs,
-                unchecked,
+                repairs, unchecked, ..
             } => {
-                self.waiting_bytes += xml.len();
                 for reason in repairs {
-                    page.warn(Some(&header.identifier), reason.clone());
+                    page.warn(Some(identifier), reason.clone());
                 }
                 for reason in unchecked {
                     if self.said.insert(reason.clone()) {
@@ -156,17 +169,10 @@ impl<'a> Storing<'a> {
                 }
             }
             Treated::Filtered => page.counts.filtered += 1,
-            Treated::Invalid(reason) => page.warn(Some(&header.identifier), reason.clone()),
-            Treated::Gone => {}
+            Treated::Invalid(reason) => page.warn(Some(identifier), reason.clone()),
+            Treated::Deleted | Treated::Gone => {}
         }
-        self.waiting.push(Waiting {
-            slice,
-            header,
-            treated,
-        });
-        if self.waiting.len() >= MOST_WAITING || self.waiting_bytes >= MOST_BYTES {
-            self.store()?;
-        }
+        self.store(slice, ready)?;
         if self.rows.len() >= MOST_ROWS {
             // The page is not complete, so it would be read again; its rows would be found to be there.
             self.commit()?;
@@ -175,16 +181,9 @@ impl<'a> Storing<'a> {
     }
 
     /// Notes that the repository does not have a record any more.
-    pub(super) fn gone(&mut self, slice: usize, identifier: &str) {
-        self.waiting.push(Waiting {
-            slice,
-            header: Header {
-                identifier: identifier.to_owned(),
-                deleted: true,
-                ..Header::default()
-            },
-            treated: Treated::Gone,
-        });
+    pub(super) fn gone(&mut self, slice: usize, identifier: &str) -> anyhow::Result<()> {
+        let ready = self.preparer.prepare_gone(identifier)?;
+        self.store(slice, ready)
     }
 
     /// Begins a harvest whose WARC files are all its own: what it leaves if it is killed before the first page would be
@@ -212,7 +211,6 @@ impl<'a> Storing<'a> {
 
     /// Commits what came so far for a slice, although its list has not moved on.
     pub(super) fn end_part(&mut self, slice: usize) -> anyhow::Result<()> {
-        self.store()?;
         self.complete.add(std::mem::take(&mut self.pages[slice]));
         self.commit()?;
         self.settle()
@@ -226,7 +224,6 @@ impl<'a> Storing<'a> {
         page: PageEnd,
         next_from: Option<String>,
     ) -> anyhow::Result<()> {
-        self.store()?;
         self.quirks.merge(page.quirks);
         let stand = &mut self.checkpoint.slices[slice];
         stand.next_from = next_from;
@@ -288,107 +285,55 @@ impl<'a> Storing<'a> {
         }
     }
 
-    /// Stores what waits. Files and resources are written before anything is committed that speaks of them.
-    fn store(&mut self) -> anyhow::Result<()> {
-        let waiting = std::mem::take(&mut self.waiting);
-        self.waiting_bytes = 0;
-        if waiting.is_empty() {
-            return Ok(());
-        }
-        let identifiers: Vec<_> = waiting
-            .iter()
-            .map(|waiting| &*waiting.header.identifier)
-            .collect();
-        let catalog = self.work.holdings.catalog();
-        let (id, prefix) = (self.work.repository.id, &self.work.order.metadata_prefix);
-        let known = self
-            .work
-            .holdings
-            .wait(catalog.known(id, prefix, &identifiers))?;
-        let contents: Vec<_> = waiting
-            .iter()
-            .map(|waiting| self.content(waiting, &known))
-            .collect();
-        let files = Arc::clone(&self.files);
-        let bodies = self.resources.as_ref().map(Resources::bodies);
-        std::thread::scope(|scope| {
-            let some = contents.iter().flatten().copied().collect();
-            let mut ahead = Ahead::begin(scope, some, files, bodies)?;
-            for (waiting, content) in waiting.iter().zip(&contents) {
-                let prepared = content.map(|_| ahead.next()).transpose()?;
-                self.store_one(waiting, known.get(&waiting.header.identifier), prepared)?;
-            }
-            Ok(())
-        })
-    }
-
-    /// The content of a record that is to be kept and can be prepared before it is its turn.
-    fn content<'w>(
-        &self,
-        waiting: &'w Waiting,
-        known: &'w HashMap<String, Known>,
-    ) -> Option<Content<'w>> {
-        let Waiting {
-            header, treated, ..
-        } = waiting;
-        let Treated::Kept { xml, .. } = treated else {
-            return None;
-        };
-        let identifier = &header.identifier;
-        let is_uncommitted =
-            self.pending.contains_key(identifier) || self.committing.contains_key(identifier);
-        let content = Content {
-            identifier,
-            xml,
-            held: self.held(header, known.get(identifier)),
-        };
-        (!is_uncommitted && !header.deleted).then_some(content)
-    }
-
-    /// Stores one record, which may have been prepared already.
-    fn store_one(
-        &mut self,
-        waiting: &Waiting,
-        known: Option<&Known>,
-        prepared: Option<Prepared<'_>>,
-    ) -> anyhow::Result<()> {
-        let Waiting {
-            slice,
+    fn store(&mut self, slice: usize, ready: Ready) -> anyhow::Result<()> {
+        let Ready {
             header,
             treated,
-        } = waiting;
-        let identifier = &header.identifier;
-        let uncommitted = self.pending.get(identifier);
-        let uncommitted = uncommitted.or_else(|| self.committing.get(identifier));
-        let before = match uncommitted {
+            known,
+            committed,
+        } = ready;
+        while (self.recent.front()).is_some_and(|(number, _)| *number <= committed) {
+            self.recent.pop_front();
+        }
+        let before = match self.uncommitted(&header.identifier) {
             Some(uncommitted) => uncommitted.clone(),
-            None => known.cloned(),
+            None => known,
         };
         let before = before.as_ref();
-        if self.is_outdated(header, before) {
+        if self.is_outdated(&header, before) {
             return Ok(());
         }
         self.may_write()?;
         match treated {
-            Treated::Kept { .. } if header.deleted => {
-                let row = self.delete(header, before)?;
-                self.put(row);
-            }
-            Treated::Kept { xml, repairs, .. } => {
+            Treated::Kept {
+                content, repairs, ..
+            } => {
                 let validation = match repairs.is_empty() {
                     true => Validation::Ok,
                     false => Validation::Repaired,
                 };
-                let prepared =
-                    prepared.unwrap_or_else(|| Prepared::of(xml, self.resources.is_some()));
-                let row = self.keep(*slice, header, before, prepared, validation)?;
+                let unpack = self.resources.is_some();
+                let row = match content {
+                    Content::Prepared(prepared) => {
+                        self.keep(slice, &header, before, *prepared, validation)
+                    }
+                    Content::Whole(xml, values) => {
+                        let mut prepared = Prepared::of(&xml, &values, unpack);
+                        prepared.attach(values);
+                        self.keep(slice, &header, before, prepared, validation)
+                    }
+                };
+                self.put(row?);
+            }
+            Treated::Deleted => {
+                let row = self.delete(&header, before)?;
                 self.put(row);
             }
-            Treated::Invalid(_) => self.put(skipped(header, before)),
-            Treated::Filtered => self.drop_record(header, before)?,
+            Treated::Invalid(_) => self.put(skipped(&header, before)),
+            Treated::Filtered => self.drop_record(&header, before)?,
             Treated::Gone => {
                 if let Some(before) = before.filter(|before| !before.deleted) {
-                    let row = self.delete(header, Some(before))?;
+                    let row = self.delete(&header, Some(before))?;
                     self.put(RecordRow {
                         datestamp: before.datestamp,
                         ..row
@@ -397,6 +342,13 @@ impl<'a> Storing<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What is stored of a record that may not be committed yet.
+    fn uncommitted(&self, identifier: &str) -> Option<&Option<Known>> {
+        let recent = self.recent.iter().rev().map(|(_, uncommitted)| uncommitted);
+        let mut newest_first = std::iter::once(&self.pending).chain(recent);
+        newest_first.find_map(|uncommitted| uncommitted.get(identifier))
     }
 
     /// Makes sure that the files are still this process's to write.
@@ -451,7 +403,9 @@ impl<'a> Storing<'a> {
             quirks: serde_json::to_string(&self.quirks)?,
         };
         self.committer.hand_over(batch)?;
-        self.committing = std::mem::take(&mut self.pending);
+        self.batches += 1;
+        let pending = std::mem::take(&mut self.pending);
+        self.recent.push_back((self.batches, pending));
         self.deadline = None;
         // Who is killed loses a third of what it did at most, so that it gets on even if it is killed again and again.
         self.next_commit = Instant::now() + LONGEST_WAIT.min(self.began.elapsed() / 2);
@@ -462,7 +416,6 @@ impl<'a> Storing<'a> {
     fn settle(&mut self) -> anyhow::Result<()> {
         let counted = self.committer.wait()?;
         self.counts = counted.unwrap_or(self.counts);
-        self.committing.clear();
         Ok(())
     }
 }
@@ -492,9 +445,6 @@ fn lock(directory: &Path, for_job: bool) -> anyhow::Result<Option<File>> {
     }
 }
 
-/// As many records are looked up in the catalog at once.
-const MOST_WAITING: usize = 500;
-const MOST_BYTES: usize = 4 << 20;
 /// As many are committed at once, if a page is longer.
 const MOST_ROWS: usize = 5000;
 /// So long a process that lost its job may take to notice.

@@ -1,25 +1,53 @@
-//! Prepares records to be stored, ahead of their turn and on a thread of their own: all that can be written of those that are
-//! new or have changed is written, and only gets its name when it is their turn.
+//! Prepares records to be stored, ahead of their turn: they are validated, filtered and normalised, the catalog is asked
+//! what it knows of them, and all that can be written of those that are new or have changed is written. It only gets its
+//! name when it is their turn.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
-use std::thread::{Builder, Scope};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use anyhow::Context;
-use harvester::unpack::{self, Resource};
+use catalog::Known;
+use harvester::unpack::{self, Resource, SpooledValue};
+use harvester::{Header, Record};
 use store::{NewFile, RecordFiles};
 
+use crate::Holdings;
 use crate::harvest::digest;
 use crate::harvest::resources::{Bodies, Missing, NewBody, is_url};
+use crate::harvest::treatment::{Treated, Treatment};
 
-/// A record as it came.
-#[derive(Clone, Copy)]
-pub(super) struct Content<'r> {
-    pub(super) identifier: &'r str,
-    pub(super) xml: &'r [u8],
-    /// The digest of it that everything is there of, if there is one.
-    pub(super) held: Option<&'r str>,
+/// Who prepares records.
+pub(in crate::harvest) struct Preparer<'a> {
+    pub(super) holdings: &'a Holdings,
+    pub(super) treatment: &'a Treatment,
+    pub(super) repository: i64,
+    pub(super) metadata_prefix: &'a str,
+    pub(super) run: i64,
+    /// Whether everything is written anew.
+    pub(super) anew: bool,
+    pub(super) files: Arc<RecordFiles>,
+    /// There if records are to be unpacked.
+    pub(super) bodies: Option<Bodies>,
+    /// How many batches were committed so far.
+    pub(super) committed: Arc<AtomicU64>,
+}
+
+/// A record whose turn may come.
+pub(in crate::harvest) struct Ready {
+    pub(super) header: Header,
+    pub(super) treated: Treated<Content>,
+    /// What the catalog knew of it when so many batches were committed.
+    pub(super) known: Option<Known>,
+    pub(super) committed: u64,
+}
+
+/// What is to be kept of a record.
+pub(in crate::harvest) enum Content {
+    /// All that can be written of it is written, or need not be.
+    Prepared(Box<Prepared<'static>>),
+    /// Nothing is written, because that may not be needed, or would be too much at once.
+    Whole(Vec<u8>, Vec<SpooledValue>),
 }
 
 /// A record as it is stored.
@@ -35,9 +63,126 @@ pub(super) struct Prepared<'r> {
     pub(super) file: Option<Result<NewFile, store::Error>>,
 }
 
+/// What the catalog knew of some records at one moment.
+pub(in crate::harvest) struct Knowledge {
+    known: HashMap<String, Known>,
+    committed: u64,
+}
+
+impl Preparer<'_> {
+    /// Asks the catalog for records.
+    pub(in crate::harvest) fn look_up(&self, identifiers: &[&str]) -> anyhow::Result<Knowledge> {
+        // Before the look: what is committed meanwhile may be in it or not.
+        let committed = self.committed.load(Ordering::Acquire);
+        let known = match identifiers.is_empty() {
+            true => HashMap::new(),
+            false => {
+                let catalog = self.holdings.catalog();
+                let known = catalog.known(self.repository, self.metadata_prefix, identifiers);
+                self.holdings.wait(known)?
+            }
+        };
+        Ok(Knowledge { known, committed })
+    }
+
+    /// Prepares a record as it came.
+    pub(in crate::harvest) fn prepare(&self, mut record: Record, knowledge: &Knowledge) -> Ready {
+        let header = record.header.clone();
+        let values = std::mem::take(&mut record.values);
+        // A deleted record has nothing to be looked at, and filtering it would lose the deletion.
+        let treated = match header.deleted {
+            true => Treated::Deleted,
+            false => self.treatment.apply(record),
+        };
+        let known = knowledge.known.get(&header.identifier).cloned();
+        let treated = treated.map(|xml| self.content(&header, xml, values, known.as_ref()));
+        Ready {
+            header,
+            treated,
+            known,
+            committed: knowledge.committed,
+        }
+    }
+
+    /// Prepares the end of a record that the repository does not have any more.
+    pub(super) fn prepare_gone(&self, identifier: &str) -> anyhow::Result<Ready> {
+        let knowledge = self.look_up(&[identifier])?;
+        Ok(Ready {
+            header: Header {
+                identifier: identifier.to_owned(),
+                deleted: true,
+                ..Header::default()
+            },
+            treated: Treated::Gone,
+            known: knowledge.known.get(identifier).cloned(),
+            committed: knowledge.committed,
+        })
+    }
+
+    /// The digest of a record if all that belongs to it is there, unless it has changed.
+    pub(super) fn held<'k>(&self, header: &Header, before: Option<&'k Known>) -> Option<&'k str> {
+        let datestamp = header.moment().map(|moment| moment.seconds());
+        let before = before.filter(|before| !before.deleted && before.datestamp == datestamp)?;
+        // What this harvest has written already is there, also where everything is written anew.
+        let is_there = !self.anew || before.run == self.run;
+        before.sha256.as_deref().filter(|_| is_there)
+    }
+
+    fn content(
+        &self,
+        header: &Header,
+        xml: Vec<u8>,
+        values: Vec<SpooledValue>,
+        known: Option<&Known>,
+    ) -> Content {
+        let mut prepared = Prepared::of(&xml, &values, self.bodies.is_some());
+        if self.held(header, known) != Some(&*prepared.digest) {
+            prepared.write(
+                &header.identifier,
+                &values,
+                &self.files,
+                self.bodies.as_ref(),
+            );
+        }
+        let is_uncut = matches!(prepared.xml, Cow::Borrowed(_));
+        match prepared.detached(values) {
+            Ok(mut prepared) => {
+                if is_uncut {
+                    prepared.xml = Cow::Owned(xml);
+                }
+                Content::Prepared(Box::new(prepared))
+            }
+            Err(values) => Content::Whole(xml, values),
+        }
+    }
+}
+
+impl Ready {
+    /// How much of what there is little of it takes: memory, and open files.
+    pub(in crate::harvest) fn weight(&self) -> usize {
+        match &self.treated {
+            Treated::Kept { content, .. } => content.weight(),
+            _ => 0,
+        }
+    }
+}
+
+impl Content {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Whole(xml, values) => xml.len() + values.len() * OPEN_FILE,
+            Self::Prepared(prepared) => {
+                let bodies = prepared.resources.iter().filter(|(_, body)| body.is_some());
+                let open = usize::from(prepared.file.is_some()) + bodies.count();
+                prepared.xml.len() + open * OPEN_FILE
+            }
+        }
+    }
+}
+
 impl<'r> Prepared<'r> {
-    /// Nothing is written yet.
-    pub(super) fn of(xml: &'r [u8], unpack: bool) -> Self {
+    /// Nothing is written yet, but for the values that were spooled.
+    pub(super) fn of(xml: &'r [u8], values: &[SpooledValue], unpack: bool) -> Self {
         let found = match unpack {
             true => unpack::resources(xml),
             false => Ok(Vec::new()),
@@ -46,103 +191,108 @@ impl<'r> Prepared<'r> {
             Ok(found) => (found, None),
             Err(error) => (Vec::new(), Some(error)),
         };
-        // The bytes are in the mirror or in the WARC file; here they would only be there twice. Where the record tells
-        // no digests of them, only they themselves tell whether they are the same.
-        let told = |resource: &Resource| resource.value.is_none() || !resource.digests.is_empty();
-        let whole = (!found.iter().all(told)).then(|| digest::of_record(xml));
-        let xml = unpack::without_values(xml, &found);
+        let mut cut = unpack::without_values(xml, &found);
+        for value in values {
+            value.unmark(cut.to_mut());
+        }
         Self {
-            digest: whole.unwrap_or_else(|| digest::of_record(&xml)),
+            digest: digest_of(xml, &cut, &found, values),
             resources: found.into_iter().map(|resource| (resource, None)).collect(),
             damage,
-            xml,
+            xml: cut,
             file: None,
         }
     }
 
-    /// Writes its file, and the bytes that it has of some others; returns how many files are open now.
-    fn write(&mut self, identifier: &str, files: &RecordFiles, bodies: Option<&Bodies>) -> usize {
-        self.file = Some(files.fill(identifier, &self.xml));
-        let mut open = 1;
-        // In memory they would be too much at once.
-        let bodies = bodies.filter(|bodies| bodies.are_files());
-        if let Some(bodies) = bodies {
-            let placeable = |(resource, _): &&mut (Resource<'_>, _)| is_url(&resource.url);
-            for (resource, body) in self.resources.iter_mut().filter(placeable).take(GROUP) {
-                *body = bodies.of_value(resource);
-                open += 1;
+    /// Takes the values that were spooled, each for its resource.
+    pub(super) fn attach(&mut self, values: Vec<SpooledValue>) {
+        for value in values {
+            let mut resources = self.resources.iter_mut();
+            if let Some((resource, body)) = resources.find(|(resource, _)| value.is_of(resource)) {
+                *body = Some(NewBody::of_spooled(value, resource));
             }
         }
-        open
     }
-}
 
-/// Records in their order.
-pub(super) struct Ahead<'r> {
-    groups: Receiver<Vec<Prepared<'r>>>,
-    group: std::vec::IntoIter<Prepared<'r>>,
-}
-
-impl<'r> Ahead<'r> {
-    /// Begins with records; `bodies` are there if they are to be unpacked.
-    pub(super) fn begin<'scope, 'env>(
-        scope: &'scope Scope<'scope, 'env>,
-        records: Vec<Content<'r>>,
-        files: Arc<RecordFiles>,
-        bodies: Option<Bodies>,
-    ) -> anyhow::Result<Self>
-    where
-        'r: 'scope,
-    {
-        let (give, groups) = mpsc::sync_channel(AHEAD);
-        if !records.is_empty() {
-            let prepare = move || {
-                let (mut group, mut open, mut bytes) = (Vec::new(), 0, 0);
-                for record in records {
-                    let mut prepared = Prepared::of(record.xml, bodies.is_some());
-                    if record.held != Some(&*prepared.digest) {
-                        open += prepared.write(record.identifier, &files, bodies.as_ref());
-                    }
-                    bytes += record.xml.len();
-                    group.push(prepared);
-                    if open < GROUP && bytes < GROUP_BYTES {
-                        continue;
-                    }
-                    (open, bytes) = (0, 0);
-                    // Whoever has stopped taking them has a reason of its own.
-                    if give.send(std::mem::take(&mut group)).is_err() {
-                        return;
-                    }
-                }
-                let _ = give.send(group);
-            };
-            Builder::new()
-                .spawn_scoped(scope, prepare)
-                .context("no thread can be had that prepares records")?;
+    /// Writes its file, and the bytes that it has of some others, unless these are many: each is an open file.
+    fn write(
+        &mut self,
+        identifier: &str,
+        values: &[SpooledValue],
+        files: &RecordFiles,
+        bodies: Option<&Bodies>,
+    ) {
+        self.file = Some(files.fill(identifier, &self.xml));
+        // In memory they would be too much at once.
+        let bodies = bodies.filter(|bodies| bodies.are_files());
+        let Some(bodies) = bodies.filter(|_| self.resources.len() <= MOST_FILES) else {
+            return;
+        };
+        for (resource, body) in &mut self.resources {
+            if is_url(&resource.url) && !is_spooled(resource, values) {
+                *body = bodies.of_value(resource);
+            }
         }
-        Ok(Self {
-            groups,
-            group: Vec::new().into_iter(),
+    }
+
+    /// The same without the record it was made of, and without its XML where nothing was cut out of that. The values are
+    /// given back if the record holds bytes that are not written yet.
+    fn detached(
+        mut self,
+        values: Vec<SpooledValue>,
+    ) -> Result<Prepared<'static>, Vec<SpooledValue>> {
+        let unwritten = |(resource, body): &(Resource<'_>, Option<_>)| {
+            resource.value.is_some() && body.is_none() && !is_spooled(resource, &values)
+        };
+        if self.resources.iter().any(unwritten) {
+            return Err(values);
+        }
+        self.attach(values);
+        let detached = |(resource, body): (Resource<'_>, _)| (resource.without_value(), body);
+        Ok(Prepared {
+            resources: self.resources.into_iter().map(detached).collect(),
+            damage: self.damage,
+            xml: match self.xml {
+                Cow::Borrowed(_) => Cow::default(),
+                Cow::Owned(xml) => Cow::Owned(xml),
+            },
+            digest: self.digest,
+            file: self.file,
         })
     }
-
-    /// The next record.
-    pub(super) fn next(&mut self) -> anyhow::Result<Prepared<'r>> {
-        if self.group.as_slice().is_empty() {
-            let group = self.groups.recv();
-            self.group = group
-                .context("nobody prepares records any more")?
-                .into_iter();
-        }
-        self.group.next().context("a record is missing")
-    }
 }
 
-/// So many files, or twice as many, are handed over at once: each time somebody has to be woken.
-const GROUP: usize = 16;
-const GROUP_BYTES: usize = 256 << 10;
-/// So many groups wait, with their files open.
-const AHEAD: usize = 2;
+/// The digest by which a record is known again. The bytes of its files are no part of it where the record tells digests of
+/// them; where it tells none, only they themselves tell whether they are the same.
+fn digest_of(
+    xml: &[u8],
+    cut: &[u8],
+    resources: &[Resource<'_>],
+    values: &[SpooledValue],
+) -> String {
+    let told = |resource: &Resource| resource.value.is_none() || !resource.digests.is_empty();
+    if resources.iter().all(told) {
+        return digest::of_record(cut);
+    }
+    if values.is_empty() {
+        return digest::of_record(xml);
+    }
+    let mut unmarked = xml.to_vec();
+    for value in values {
+        value.unmark(&mut unmarked);
+        unmarked.extend_from_slice(value.sha256().as_bytes());
+    }
+    digest::of_record(&unmarked)
+}
+
+fn is_spooled(resource: &Resource<'_>, values: &[SpooledValue]) -> bool {
+    values.iter().any(|value| value.is_of(resource))
+}
+
+/// A record that brings more files has them written when it is its turn.
+const MOST_FILES: usize = 16;
+/// What an open file weighs, in bytes of memory.
+pub(in crate::harvest) const OPEN_FILE: usize = 64 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -151,34 +301,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_of_many_files_does_not_open_them_all_at_once() {
+    fn a_record_of_many_files_does_not_open_them_before_its_turn() {
         let component = |number: usize| {
             format!(
                 "<Component><Resource encoding=\"base64\">aGVsbG8=</Resource>\
                  <Resource ref=\"http://a.example/{number}\"/></Component>"
             )
         };
-        let components: String = (0..1000).map(component).collect();
-        let xml = format!(
-            "<record><DIDL xmlns=\"urn:mpeg:mpeg21:2002:02-DIDL-NS\"><Item>{components}</Item></DIDL></record>"
-        );
+        let record = |files| {
+            let components: String = (0..files).map(component).collect();
+            format!(
+                "<record><DIDL xmlns=\"urn:mpeg:mpeg21:2002:02-DIDL-NS\"><Item>{components}</Item></DIDL></record>"
+            )
+        };
         let folder = tempfile::tempdir().unwrap();
         let place = |name| folder.path().join(name);
         let (layout, durability) = (Layout::default(), Durability::None);
         let files = RecordFiles::open(&place("records"), layout, durability).unwrap();
-        let mirror = Mirror::open(&place("mirror"), None, durability).unwrap();
-        let open = |mirror| {
-            let bodies = Bodies::new(mirror, 1000);
-            let mut prepared = Prepared::of(xml.as_bytes(), true);
-            let open = prepared.write("oai:a:1", &files, Some(&bodies));
-            let bodies = prepared.resources.iter();
-            assert_eq!(bodies.filter(|(_, body)| body.is_some()).count(), open - 1);
-            assert_eq!(prepared.resources.len(), 1000);
-            open
+        let mirror = Arc::new(Mirror::open(&place("mirror"), None, durability).unwrap());
+        let is_detached = |count, mirror: Option<&Arc<Mirror>>| {
+            let bodies = Bodies::new(mirror.cloned(), 1000);
+            let xml = record(count);
+            let mut prepared = Prepared::of(xml.as_bytes(), &[], true);
+            assert_eq!(prepared.resources.len(), count);
+            prepared.write("oai:a:1", &[], &files, Some(&bodies));
+            prepared.detached(Vec::new()).is_ok()
         };
 
-        assert_eq!(open(Some(Arc::new(mirror))), 1 + GROUP);
+        assert!(is_detached(MOST_FILES, Some(&mirror)));
+        assert!(!is_detached(MOST_FILES + 1, Some(&mirror)));
         // Without a mirror they would lie in memory.
-        assert_eq!(open(None), 1);
+        assert!(!is_detached(1, None));
     }
 }

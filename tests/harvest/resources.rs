@@ -58,6 +58,13 @@ pub(super) fn captured(directory: &Path) -> Vec<String> {
     urls
 }
 
+/// Runs a program and prints the most memory that it had, in kB.
+const PEAK_MEMORY: &str = "\
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(code)";
+
 fn site() -> Fixture {
     let fixture = Fixture::small();
     fixture.write("a b/ü%.txt", "odd");
@@ -94,6 +101,37 @@ fn a_mirror_is_the_site_and_stays_so() {
             && fs::read(mirror.join("notes.txt")).unwrap() == b"changed"
     });
     expect_same(&fixture.site(), &mirror);
+}
+
+#[test]
+fn a_file_that_is_longer_than_a_record_may_be_comes_by_value_in_little_memory() {
+    let fixture = Fixture::small();
+    let bytes: Vec<u8> = (0..70_000_000_u32).map(|n| (n % 251) as u8).collect();
+    fixture.write("video.bin", &bytes);
+    fixture.write("picture.bin", &bytes[..1_000_000]);
+    let server = garner().serve(&fixture, "[by_value]\nlimit = \"1G\"\n");
+    let harvester = Harvester::new();
+    let arguments = ["--prefix", "oai_didl", "--unpack", "mirror"];
+
+    let harvest = harvester.command(&server.url("modoai"), &arguments);
+    let measured = Command::new("python3")
+        .args(["-c", PEAK_MEMORY])
+        .arg(harvest.get_program())
+        .args(harvest.get_args())
+        .current_dir(harvester.path(""))
+        .output()
+        .unwrap();
+
+    let told = String::from_utf8_lossy(&measured.stderr);
+    assert!(measured.status.success(), "{told}");
+    let peak: u64 = told.lines().last().unwrap().parse().unwrap();
+    assert!(peak < 60_000, "{peak} kB");
+    expect_same(&fixture.site(), &harvester.path("mirror"));
+    harvester.harvest(
+        &server.url("modoai"),
+        &["--prefix", "oai_didl", "--warc", "warc"],
+    );
+    assert_eq!(captured(&harvester.path("warc")).len(), 8);
 }
 
 #[test]

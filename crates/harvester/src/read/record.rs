@@ -49,7 +49,8 @@ impl PageReader {
         if let Some(next) = plain.then(|| self.next_tag()).flatten() {
             let found = self.finish(start, bare);
             self.pass_on(next, bare);
-            return Ok(self.noted(found));
+            self.note(&found);
+            return Ok(found);
         }
         let raw = match plain || bare || empty {
             true => None,
@@ -64,7 +65,9 @@ impl PageReader {
             (Found::LeftOut(_), Some(raw)) => self.repaired(&raw),
             _ => None,
         };
-        Ok(self.noted(repaired.unwrap_or(found)))
+        let found = repaired.unwrap_or(found);
+        self.note(&found);
+        Ok(found)
     }
 
     /// Checks the tag of the record itself.
@@ -76,12 +79,11 @@ impl PageReader {
         self.draft.name = name;
     }
 
-    /// What was found, which counts as an oddity if it is to be left out.
-    fn noted(&mut self, found: Found) -> Found {
+    /// Counts a record that has to be left out as an oddity.
+    fn note(&mut self, found: &Found) {
         if matches!(found, Found::LeftOut(_)) {
             self.report.quirks.add(Quirk::RecordLeftOut);
         }
-        found
     }
 
     /// The bytes up to the end tag of a record that may be mended as a whole, if they lie in memory.

@@ -37,6 +37,7 @@ use self::gate::{Gates, Line, Permit};
 use self::guard::{Guard, NotPublic, is_this_machine};
 use self::http::Http;
 use self::query::{Request, Sending};
+use self::read_ahead::Readers;
 use self::retry::Retry;
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, Misbehaviour};
@@ -69,6 +70,7 @@ struct Shared {
     gates: Gates,
     guard: Guard,
     buffers: Buffers,
+    readers: Readers,
     reached: AtomicBool,
     requests: AtomicU64,
     bytes: Arc<AtomicU64>,
@@ -131,6 +133,7 @@ impl Client {
                 gates: Gates::default(),
                 guard,
                 buffers: Buffers::default(),
+                readers: Readers::default(),
                 reached: AtomicBool::new(false),
                 requests: AtomicU64::new(0),
                 bytes: Arc::default(),
@@ -159,6 +162,11 @@ impl Client {
     /// The memory that pages are read with.
     fn buffers(&self) -> &Buffers {
         &self.shared.buffers
+    }
+
+    /// The threads that read pages ahead.
+    fn readers(&self) -> &Readers {
+        &self.shared.readers
     }
 
     fn trust(&self, url: &Url) {

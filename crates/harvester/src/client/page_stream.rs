@@ -107,7 +107,7 @@ impl PageStream {
             &mut self.quirks,
         )?;
         let reader = PageReader::open(
-            Box::new(ReadAhead::new(answer.body)),
+            Box::new(ReadAhead::new(answer.body, client.readers().clone())),
             answer.compressed,
             answer.charset.as_deref(),
             client.options().read,

@@ -1,18 +1,33 @@
 //! Reads a long body on a thread of its own, some blocks ahead of who uses it: neither has the server to wait until they
-//! are used, nor they for the server.
+//! are used, nor they for the server. The thread of one page serves for the next.
 
 use std::io::{self, BufRead, Read};
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread::{Builder, JoinHandle};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 
 use bytes::{Buf, Bytes};
 
 use super::Stop;
 use super::body::Body;
 
+/// Threads that read bodies, and end when nobody has this any more. Clones share those that are idle.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Readers {
+    idle: Arc<Mutex<Vec<Sender<Task>>>>,
+}
+
+/// A body to be read. What is dropped last tells that the request is over.
+struct Task {
+    body: Box<Body>,
+    give: SyncSender<io::Result<Bytes>>,
+    _over: Sender<()>,
+}
+
 /// A body of which a part is there before it is asked for.
 pub(crate) struct ReadAhead {
     source: Source,
+    readers: Readers,
     /// What came and was not asked for yet.
     rest: Bytes,
 }
@@ -27,16 +42,65 @@ enum Source {
     Ended,
 }
 
-/// The thread that reads a body.
+/// A body that a thread reads.
 struct Ahead {
     blocks: Option<Receiver<io::Result<Bytes>>>,
     unwanted: Stop,
-    thread: Option<JoinHandle<()>>,
+    over: Receiver<()>,
+    thread: Sender<Task>,
+    readers: Readers,
+}
+
+impl Readers {
+    /// Has a body read.
+    fn read(&self, body: Box<Body>) -> io::Result<Ahead> {
+        let unwanted = body.unwanted();
+        let (give, blocks) = mpsc::sync_channel(BLOCKS);
+        let (_over, over) = mpsc::channel();
+        let idle = self.lock().pop();
+        let mut thread = idle.map_or_else(begin, Ok)?;
+        if let Err(unsent) = thread.send(Task { body, give, _over }) {
+            // One that panicked is gone.
+            thread = begin()?;
+            let _ = thread.send(unsent.0);
+        }
+        Ok(Ahead {
+            blocks: Some(blocks),
+            unwanted,
+            over,
+            thread,
+            readers: self.clone(),
+        })
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Sender<Task>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Begins a thread that does one task after the other.
+fn begin() -> io::Result<Sender<Task>> {
+    let (thread, tasks) = mpsc::channel();
+    let work = move || tasks.into_iter().for_each(read);
+    Builder::new().name("read ahead".to_owned()).spawn(work)?;
+    Ok(thread)
+}
+
+/// Reads to the end, or until nobody wants any more.
+fn read(mut task: Task) {
+    loop {
+        let block = task.body.block();
+        let goes_on = block.as_ref().is_ok_and(|block| !block.is_empty());
+        if task.give.send(block).is_err() || !goes_on {
+            return;
+        }
+    }
 }
 
 impl ReadAhead {
-    pub(crate) fn new(body: Body) -> Self {
+    pub(crate) fn new(body: Body, readers: Readers) -> Self {
         Self {
+            readers,
             source: Source::Here {
                 body: Box::new(body),
                 bytes: 0,
@@ -58,7 +122,9 @@ impl ReadAhead {
         };
         self.source = match std::mem::replace(&mut self.source, Source::Ended) {
             _ if block.is_empty() => Source::Ended,
-            Source::Here { body, bytes } if bytes >= SHORT => Source::Ahead(Ahead::begin(body)?),
+            Source::Here { body, bytes } if bytes >= SHORT => {
+                Source::Ahead(self.readers.read(body)?)
+            }
             source => source,
         };
         self.rest = block;
@@ -67,34 +133,10 @@ impl ReadAhead {
 }
 
 impl Ahead {
-    fn begin(mut body: Box<Body>) -> io::Result<Self> {
-        let unwanted = body.unwanted();
-        let (give, blocks) = mpsc::sync_channel(BLOCKS);
-        let thread = Builder::new()
-            .name("read ahead".to_owned())
-            .spawn(move || read(&mut body, &give))?;
-        Ok(Self {
-            blocks: Some(blocks),
-            unwanted,
-            thread: Some(thread),
-        })
-    }
-
     /// The next block; an empty one at the end.
     fn block(&mut self) -> io::Result<Bytes> {
         let block = self.blocks.as_ref().and_then(|blocks| blocks.recv().ok());
         block.unwrap_or_else(|| Err(io::Error::other("nobody reads the answer any more")))
-    }
-}
-
-/// Reads to the end, or until nobody wants any more.
-fn read(body: &mut Body, give: &SyncSender<io::Result<Bytes>>) {
-    loop {
-        let block = body.block();
-        let goes_on = block.as_ref().is_ok_and(|block| !block.is_empty());
-        if give.send(block).is_err() || !goes_on {
-            return;
-        }
     }
 }
 
@@ -124,9 +166,9 @@ impl Drop for Ahead {
     fn drop(&mut self) {
         self.unwanted.set();
         drop(self.blocks.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        // An error tells that the other end is gone, which is what is waited for.
+        let _ = self.over.recv();
+        self.readers.lock().push(self.thread.clone());
     }
 }
 

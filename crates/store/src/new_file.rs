@@ -17,6 +17,8 @@ pub struct NewFile {
     /// The name that it has there until it is placed, or could have.
     name: String,
     has_name: bool,
+    /// Whether the name that it was to get was found to be taken.
+    is_taken: bool,
     /// How many bytes were written.
     written: u64,
 }
@@ -29,6 +31,7 @@ impl NewFile {
             directory,
             name,
             has_name,
+            is_taken: false,
             written: 0,
         }
     }
@@ -64,15 +67,16 @@ impl NewFile {
         directory: &OwnedFd,
         name: &std::ffi::OsStr,
     ) -> Result<Option<Leftover>, Errno> {
-        if !self.has_name {
+        if !self.has_name && !self.is_taken {
             match self.link(directory, name) {
-                // What has that name is replaced at once, and only names can be.
-                Err(Errno::EXIST) => {
-                    self.link(&self.directory, self.name.as_ref())?;
-                    self.has_name = true;
-                }
+                Err(Errno::EXIST) => {}
                 linked => return linked.map(|()| None),
             }
+        }
+        if !self.has_name {
+            // What has that name is replaced at once, and only names can be.
+            link(&self.file, &self.directory, self.name.as_ref())?;
+            self.has_name = true;
         }
         let is_left = replace(&self.directory, &self.name, directory, name)?;
         self.has_name = false;
@@ -96,8 +100,10 @@ impl NewFile {
         Ok(())
     }
 
-    fn link(&self, directory: &OwnedFd, name: &std::ffi::OsStr) -> Result<(), Errno> {
-        link(&self.file, directory, name)
+    fn link(&mut self, directory: &OwnedFd, name: &std::ffi::OsStr) -> Result<(), Errno> {
+        let linked = link(&self.file, directory, name);
+        self.is_taken = linked == Err(Errno::EXIST);
+        linked
     }
 }
 

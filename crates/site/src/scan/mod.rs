@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use self::known::Known;
+use self::known::{Known, Suspect};
 use crate::index::{Applied, Index, Loader, Observation, Seen};
 use crate::public::{self, PublicView};
 use crate::root::Sighting;
@@ -173,7 +173,7 @@ impl<'a> Scan<'a> {
                         .types_by_name
                         .then(|| ground.media_types.of(path.name()));
                     if !known.matches(&path, &facts, media_type, dynamic)? {
-                        suspects.push(path);
+                        suspects.push(Suspect::Met(path));
                     }
                 }
             }
@@ -192,10 +192,18 @@ impl<'a> Scan<'a> {
 
     /// Looks at one path as it is now, unless the scan is stopped.
     pub(crate) fn look(&mut self, path: &SitePath) -> Result<(), Error> {
+        self.look_by(path, Ground::look)
+    }
+
+    fn look_by(
+        &mut self,
+        path: &SitePath,
+        look: fn(&Ground, &SitePath) -> Sighting,
+    ) -> Result<(), Error> {
         if self.stop.is_set() {
             return Ok(());
         }
-        let sighting = self.ground.look(path);
+        let sighting = look(self.ground, path);
         if let Sighting::File { facts, dynamic } = &sighting
             && facts.is_young()
         {
@@ -248,8 +256,11 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn look_at(&mut self, suspects: &mut Vec<SitePath>) -> Result<(), Error> {
-        suspects.drain(..).try_for_each(|path| self.look(&path))
+    fn look_at(&mut self, suspects: &mut Vec<Suspect>) -> Result<(), Error> {
+        suspects.drain(..).try_for_each(|suspect| match suspect {
+            Suspect::Met(path) => self.look_by(&path, Ground::look_again),
+            Suspect::Missed(path) => self.look(&path),
+        })
     }
 
     /// A file that changed a moment ago is looked at again when it rests, or from time to time if it never

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use oai::{Arguments, Datestamp, TokenKey};
-use provider::{PageLimits, Provider, Range, View};
+use provider::{PageLimits, Portion, Provider, Range, View};
 use site::config::ByteSize;
 use site::fixity::Algorithm;
 use site::{
@@ -395,12 +395,12 @@ fn a_slow_origin_ends_a_helping_early() {
         until: quick.response_date(),
     };
 
-    let whole = quick.list(&all, None, 512).unwrap();
+    let whole = quick.list(&all, None, headers(512)).unwrap();
     drop(quick);
     assert_eq!(origin.looked.take(), [32, 32, 32, 4]);
     origin.delay = Duration::from_millis(1100);
     let slow = site.view_through(requester(), &origin, addresses());
-    let part = slow.unwrap().list(&all, None, 512).unwrap();
+    let part = slow.unwrap().list(&all, None, headers(512)).unwrap();
 
     assert_eq!((whole.items.len(), whole.lookups), (100, 100));
     assert!(whole.exhausted);
@@ -456,4 +456,13 @@ fn plugin() -> site::plugin::PluginRule {
     let json = r#"{"name":"test","command":["echo","title=found by a program"],"output":"key-value",
                    "map":{"title":"dc:title"}}"#;
     serde_json::from_str(json).unwrap()
+}
+
+/// So many headers.
+fn headers(at_most: usize) -> Portion<'static> {
+    Portion {
+        at_most,
+        metadata_prefix: None,
+        bytes: u64::MAX,
+    }
 }

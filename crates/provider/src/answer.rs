@@ -252,6 +252,10 @@ impl<V: View> Answer<'_, V> {
                 next = Some(item);
                 break;
             }
+            if list_verb == ListVerb::ListRecords {
+                let coming = items.helping.as_slice();
+                self.view.prepare(&item, coming, prefix, page.bytes_left);
+            }
             self.write_entry(&mut response, &item, list_verb, prefix)?;
             last = Some(item.position());
             next = items.next(&page)?;

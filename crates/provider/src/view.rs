@@ -94,6 +94,12 @@ pub trait View {
     /// About how many bytes [`View::write_metadata`] will write.
     fn metadata_size(&self, item: &Self::Item, metadata_prefix: &str) -> u64;
 
+    /// Is told, before an item is written, which items come next if so many bytes are left for them: a view that takes
+    /// long over a record may begin with some of them while this one is being sent.
+    fn prepare(&self, item: &Self::Item, coming: &[Self::Item], metadata_prefix: &str, bytes: u64) {
+        let _ = (item, coming, metadata_prefix, bytes);
+    }
+
     /// Writes the metadata of an item that is not deleted, in one of the formats.
     fn write_metadata<W: Write>(
         &self,

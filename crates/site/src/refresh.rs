@@ -9,10 +9,11 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::helpers::Assistance;
 use crate::round::RESTAMP_DYNAMIC;
 use crate::scan::Scan;
 use crate::stop::Stop;
@@ -84,7 +85,8 @@ impl Site {
     fn scan_and_sweep(&self, origin: &dyn Origin) -> Result<(), Error> {
         self.ground.renew()?;
         let mut scan = Scan::new(&self.ground, &self.index, None, Stop::default()).leaving_types();
-        scan.run(&SitePath::root(), &|_| {})?;
+        let assistance = Assistance::new(&self.helpers);
+        scan.run_with(Arc::clone(&self.ground), &assistance)?;
         for _ in 0..PATIENCE {
             if scan.young.is_empty() {
                 break;

@@ -10,9 +10,10 @@ use provider::{Helping, Listed, Portion, Range, View, assets};
 use sha2::{Digest, Sha256};
 
 use crate::findings::Findings;
+use crate::helpers::Assistance;
 use crate::index::{Reader, Row, State, Visibility};
 use crate::notes::Notes;
-use crate::record::Record;
+use crate::record::{Prepared, Record};
 use crate::sweep::Comparison;
 use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester, Served, Site};
 
@@ -26,6 +27,8 @@ pub struct SiteView<'a> {
     pub(crate) addresses: Addresses,
     pub(crate) reader: Reader<'a>,
     pub(crate) findings: Findings,
+    pub(crate) assistance: Assistance<'a>,
+    pub(crate) prepared: Prepared,
     visibility: Visibility,
     response_date: Datestamp,
 }
@@ -71,6 +74,8 @@ impl<'a> SiteView<'a> {
             response_date,
             reader: site.index.reader()?,
             findings: Findings::default(),
+            assistance: Assistance::new(&site.helpers),
+            prepared: Prepared::default(),
             site,
             requester,
             origin,
@@ -391,6 +396,12 @@ impl View for SiteView<'_> {
 
     fn metadata_size(&self, item: &SiteItem, metadata_prefix: &str) -> u64 {
         Record::new(self, item).size(metadata_prefix)
+    }
+
+    fn prepare(&self, item: &SiteItem, coming: &[SiteItem], metadata_prefix: &str, bytes: u64) {
+        if metadata_prefix == didl::PREFIX && !coming.is_empty() {
+            self.prepared.begin(self, item, coming, bytes);
+        }
     }
 
     fn write_metadata<W: Write>(

@@ -83,7 +83,7 @@ impl Root {
         if matches!(decision, Decision::LeftOut(_)) {
             return None;
         }
-        let stat = rustix::fs::stat(&self.below(self.path(), path)).ok()?;
+        let stat = rustix::fs::stat(self.below(self.path(), path)).ok()?;
         let is_plain = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
             && stat.st_mode & Mode::ROTH.bits() != 0;
         is_plain.then(|| Sighting::File {

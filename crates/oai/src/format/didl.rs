@@ -133,11 +133,11 @@ impl<'a, W: Write> Didl<'a, W> {
     }
 }
 
-/// How much is read and encoded at once, so that it stays in the processor's cache. A multiple of three, so that only the
-/// last piece is padded.
-const PIECE: usize = 96 * 1024;
+/// How much is read and encoded at once. A multiple of three, so that only the last piece is padded.
+const PIECE: usize = 48 * 1024;
 
-/// How many pieces are written at once. With large blocks the receiver is woken less often.
+/// How many pieces are written at once. With large blocks the receiver is woken less often, but what is written should
+/// still be in the cache of the processor that encoded it.
 const PIECES: usize = 8;
 
 fn write_base64(out: &mut impl Write, mut bytes: impl Read, length: u64) -> io::Result<()> {

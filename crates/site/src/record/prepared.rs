@@ -46,30 +46,25 @@ impl Prepared {
             return;
         }
         let mut begun = self.begun.borrow_mut();
+        // Nobody took what turned out to be deleted.
+        while begun
+            .pop_front_if(|first| first.item != item.row.id)
+            .is_some()
+        {}
         // Several at once, so that the helper is seldom woken.
         if begun.len() > FEW {
             return;
         }
-        if begun.front().is_some_and(|first| first.item != item.row.id) {
-            begun.clear();
-        }
-        let is_first = begun.is_empty();
-        let size = |begun: &Begun| {
-            if begun.item == item.row.id {
-                0
-            } else {
-                begun.size
-            }
-        };
-        let mut room = bytes.saturating_sub(begun.iter().map(size).sum());
+        // The item itself has its place on the page.
+        let coming_size = begun.iter().skip(1).map(|begun| begun.size).sum();
+        let mut room = bytes.saturating_sub(coming_size);
         let mut held = begun.iter().map(|begun| begun.held).sum::<u64>();
         let items = std::iter::once(item).chain(coming);
         for (number, item) in items.enumerate().take(MOST).skip(begun.len()) {
             let record = Record::new(view, item);
-            let size = match is_first && number == 0 {
-                // It has its place on the page.
-                true => 0,
-                false => record.size(didl::PREFIX),
+            let size = match number {
+                0 => 0,
+                _ => record.size(didl::PREFIX),
             };
             held += item.row.size;
             if size > room || held > MOST_HELD {

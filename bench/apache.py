@@ -175,7 +175,7 @@ def _summarise(bench, mpm, found):
     cheaper(LIST_ALL, WGET_ALL)
     for this in (LIST_NEW, VALUE_NEW, VALUE_AGAIN):
         for that in (WGET_NEW, WGET_HEAD):
-            faster(this, that, None if this == VALUE_AGAIN else UPDATE_TARGET)
+            faster(this, that, UPDATE_TARGET if this == VALUE_NEW else None)
             cheaper(this, that)
     memory = found[LIST_ALL]
     bench.compare("apache", f"resident memory of a child after {LISTS_BEFORE_MEMORY} lists, and what of it is its own ({mpm})",

@@ -50,6 +50,8 @@ mod apache {
     mod site;
     /// Large files by value in little memory.
     mod streaming;
+    /// Threads of the module's own.
+    mod threads;
     /// The module under valgrind.
     mod valgrind;
 }

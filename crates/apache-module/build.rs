@@ -18,12 +18,12 @@ fn main() {
         .header("src/headers.h")
         .clang_args(flags)
         .rust_edition(bindgen::RustEdition::Edition2024)
-        .allowlist_function("ap_.*|apr_.*")
+        .allowlist_function("ap_.*|apr_.*|sigfillset|pthread_sigmask")
         .allowlist_type(
             "module|command_rec|request_rec|conn_rec|server_rec|authn_provider|authn_status|core_server_config|ap_.*|apr_.*",
         )
         .allowlist_var("ap_.*|AP_.*|apr_.*|APR_.*|MODULE_.*|OK|DECLINED|HTTP_.*|M_.*")
-        .allowlist_var("OR_.*|RSRC_CONF|ACCESS_CONF|APLOG_.*|REQUEST_.*")
+        .allowlist_var("OR_.*|RSRC_CONF|ACCESS_CONF|APLOG_.*|REQUEST_.*|SIG_SETMASK")
         .layout_tests(false)
         .derive_debug(false)
         .generate_comments(false)

@@ -87,7 +87,8 @@ fn write(
         .site
         .view_through(requester, &origin, addresses)?;
     let outcome = provider.answer(&view, arguments, &mut *output)?;
-    output.flush()?;
+    // Before the view is dropped, which keeps what was found out.
+    output.finish()?;
     Ok(outcome)
 }
 

@@ -21,3 +21,4 @@
 #include "apr_time.h"
 #include "apr_user.h"
 #include "apr_uri.h"
+#include <signal.h>

@@ -21,6 +21,7 @@ mod servers;
 mod sink;
 mod state_dirs;
 mod sys;
+mod threads;
 mod virtual_request;
 
 use std::ffi::{c_int, c_void};

@@ -32,6 +32,35 @@ impl<'r> Output<'r> {
         self.written == 0
     }
 
+    /// Hands over what is gathered, and that this is the end: the client need not wait for what is done afterwards.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        let buffer = std::mem::take(&mut self.buffer);
+        let r = self.request.raw();
+        // SAFETY: the request is being handled, and the buffer outlives the call; httpd makes a copy of what it does not
+        // send at once, and what an error leaves behind is taken away.
+        let status = unsafe {
+            let (pool, list) = ((*r).pool, (*(*r).connection).bucket_alloc);
+            let brigade = *self
+                .brigade
+                .get_or_insert_with(|| sys::apr_brigade_create(pool, list));
+            if !buffer.is_empty() {
+                let (start, length) = (buffer.as_ptr().cast(), buffer.len());
+                append(
+                    brigade,
+                    sys::apr_bucket_transient_create(start, length, list),
+                );
+            }
+            append(brigade, sys::apr_bucket_eos_create(list));
+            let status = sys::ap_pass_brigade((*r).output_filters, brigade);
+            sys::apr_brigade_cleanup(brigade.cast());
+            status
+        };
+        match status {
+            0 => self.sent(buffer.len() as u64),
+            _ => Err(gone()),
+        }
+    }
+
     /// Makes the answer visibly incomplete: the last chunk is never sent, and the connection is closed.
     pub(crate) fn break_off(self) {
         let r = self.request.raw();

@@ -16,7 +16,7 @@ use crate::config::{ServerConfig, Space};
 use crate::httpd::text;
 use crate::origin::ApacheOrigin;
 use crate::request::Request;
-use crate::{servers, state_dirs, sys};
+use crate::{servers, state_dirs, sys, threads};
 
 /// The repository of one virtual host.
 pub(crate) struct Repository {
@@ -222,6 +222,7 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
         by_value: config.by_value(),
         fixity: config.fixity(),
         plugins: config.plugins.clone(),
+        start_thread: threads::start,
         ..SiteConfig::new(&space.root, &data, &site_url, &base_url)
     }
 }

@@ -1,7 +1,8 @@
 //! The end of a virtual connection: takes the response that a client would get, and sends it nowhere.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_int};
 use std::fs::File;
+use std::os::fd::BorrowedFd;
 
 use crate::border::guarded;
 use crate::sys;
@@ -95,7 +96,7 @@ impl Sink {
             }
             None if start == 0 => {
                 // SAFETY: the bucket keeps the handle open.
-                let file = unsafe { open_anew(handle) };
+                let file = unsafe { duplicate(handle) };
                 self.file = file.map(|file| Taken {
                     handle,
                     file,
@@ -158,18 +159,21 @@ impl Sink {
     }
 }
 
-/// Opens a file that httpd has open once more: a copy of its descriptor would share the position, and mod_file_cache
-/// shares one among all threads.
+/// A descriptor of our own of a file that httpd has open. Both share the position in it, and mod_file_cache shares one
+/// among all threads, so it must be read without it.
 ///
 /// # Safety
 /// The handle is open.
-unsafe fn open_anew(handle: *mut sys::apr_file_t) -> Option<File> {
-    let mut fd = -1;
-    // SAFETY: the caller's promise.
-    let known = unsafe { sys::apr_os_file_get(&raw mut fd, handle) } == 0;
-    known
-        .then(|| File::open(format!("/proc/self/fd/{fd}")).ok())
-        .flatten()
+unsafe fn duplicate(handle: *mut sys::apr_file_t) -> Option<File> {
+    let mut descriptor: c_int = -1;
+    // SAFETY: the caller's promise; the descriptor is borrowed for one call.
+    let file = unsafe {
+        if sys::apr_os_file_get(&raw mut descriptor, handle) != 0 {
+            return None;
+        }
+        BorrowedFd::borrow_raw(descriptor).try_clone_to_owned()
+    };
+    file.ok().map(File::from)
 }
 
 /// The filter function of a virtual connection. Its context is a [`Sink`].

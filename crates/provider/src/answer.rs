@@ -9,7 +9,7 @@ use oai::{
 };
 
 use crate::limits::{Page, unlimited};
-use crate::view::{Listed, Range, View};
+use crate::view::{Listed, Portion, Range, View};
 use crate::{Error, PageLimits, assets};
 
 /// What the answers of one repository have in common.
@@ -223,22 +223,22 @@ impl<V: View> Answer<'_, V> {
             ListRequest::First(selection) => self.first_page(selection)?,
             ListRequest::Resumed(token) => self.resumed_page(&token, list_verb)?,
         };
-        let mut items = self.items(&start);
-        let mut next = items.next()?;
+        let mut items = self.items(&start, list_verb);
+        let mut page = Page::new(&self.provider.limits, entries, began);
+        let mut next = items.next(&page)?;
         if next.is_none() && start.position.is_some() {
             // All that was left has changed while the list was read. A page cannot be empty, so it goes
             // on with what changed: the harvester sees that a little early, and loses nothing. What is
             // behind its own `until` it did not ask for and may not expect.
             start.go_on_until(self.view.response_date());
             items.go_on_until(start.range.until);
-            next = items.next()?;
+            next = items.next(&page)?;
         }
         if next.is_none() {
             return Err(self.nothing(start)?);
         }
 
         let prefix = start.selection.metadata_prefix.as_str();
-        let mut page = Page::new(&self.provider.limits, entries, began);
         let mut response = self.begin(out, verb)?;
         let mut last = None;
         while let Some(item) = next.take() {
@@ -252,9 +252,13 @@ impl<V: View> Answer<'_, V> {
                 next = Some(item);
                 break;
             }
+            if list_verb == ListVerb::ListRecords {
+                let coming = items.helping.as_slice();
+                self.view.prepare(&item, coming, prefix, page.bytes_left);
+            }
             self.write_entry(&mut response, &item, list_verb, prefix)?;
             last = Some(item.position());
-            next = items.next()?;
+            next = items.next(&page)?;
         }
 
         let behind = last.filter(|_| next.is_some());
@@ -418,10 +422,14 @@ impl<V: View> Answer<'_, V> {
         Ok(response)
     }
 
-    fn items(&self, start: &Start) -> Items<'_, V> {
+    fn items(&self, start: &Start, list_verb: ListVerb) -> Items<'_, V> {
         Items {
             view: self.view,
             range: start.range.clone(),
+            metadata_prefix: match list_verb {
+                ListVerb::ListIdentifiers => None,
+                ListVerb::ListRecords => Some(start.selection.metadata_prefix.clone()),
+            },
             after: start.position,
             helping: Vec::new().into_iter(),
             helping_size: FIRST_HELPING,
@@ -460,6 +468,8 @@ impl Start {
 struct Items<'a, V: View> {
     view: &'a V,
     range: Range,
+    /// None if headers are all that is wanted.
+    metadata_prefix: Option<MetadataPrefix>,
     after: Option<Position>,
     helping: std::vec::IntoIter<V::Item>,
     helping_size: usize,
@@ -474,7 +484,8 @@ struct Items<'a, V: View> {
 }
 
 impl<V: View> Items<'_, V> {
-    fn next(&mut self) -> Result<Option<V::Item>, Error> {
+    /// The next item, looked for as one on this page.
+    fn next(&mut self, page: &Page) -> Result<Option<V::Item>, Error> {
         loop {
             if let Some(item) = self.helping.next() {
                 return Ok(Some(item));
@@ -482,14 +493,18 @@ impl<V: View> Items<'_, V> {
             if self.exhausted || self.range.from > self.range.until {
                 return Ok(None);
             }
-            self.fetch()?;
+            self.fetch(page)?;
         }
     }
 
-    fn fetch(&mut self) -> Result<(), Error> {
-        let size = self.next_size();
+    fn fetch(&mut self, page: &Page) -> Result<(), Error> {
+        let portion = Portion {
+            at_most: self.next_size(),
+            metadata_prefix: self.metadata_prefix.as_ref().map(MetadataPrefix::as_str),
+            bytes: page.bytes_left,
+        };
         self.asked_at = Instant::now();
-        let helping = self.view.list(&self.range, self.after, size)?;
+        let helping = self.view.list(&self.range, self.after, portion)?;
         self.helping_size = (self.helping_size * 2).min(LARGEST_HELPING);
         self.lookups_before = self.lookups;
         self.lookups += helping.lookups;
@@ -503,7 +518,7 @@ impl<V: View> Items<'_, V> {
     /// steps, for a page is never empty and must know whether the list goes on.
     fn next_size(&self) -> usize {
         match usize::try_from(self.most_lookups.saturating_sub(self.lookups)) {
-            Ok(0) => FIRST_HELPING,
+            Ok(0) => SMALL_STEP,
             Ok(left) => self.helping_size.min(left),
             Err(_) => self.helping_size,
         }
@@ -541,5 +556,6 @@ fn end<W: Write>(mut response: Response<W>, verb: Verb, records: u64) -> Result<
 }
 
 /// Items are fetched in helpings, small ones first, so that a page cut by bytes does not read far ahead.
-const FIRST_HELPING: usize = 8;
+const FIRST_HELPING: usize = 32;
+const SMALL_STEP: usize = 8;
 const LARGEST_HELPING: usize = 512;

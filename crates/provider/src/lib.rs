@@ -10,4 +10,4 @@ mod view;
 pub use answer::{Outcome, Provider, goes_on};
 pub use error::Error;
 pub use limits::PageLimits;
-pub use view::{Helping, Listed, Range, View};
+pub use view::{Helping, Listed, Portion, Range, View};

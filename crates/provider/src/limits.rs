@@ -34,7 +34,7 @@ impl Default for PageLimits {
 /// What a page holds so far.
 #[derive(Debug)]
 pub(crate) struct Page {
-    bytes_left: u64,
+    pub(crate) bytes_left: u64,
     entries_left: u64,
     began: Instant,
     time: Option<Duration>,

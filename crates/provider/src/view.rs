@@ -35,6 +35,17 @@ pub struct Range {
     pub until: Datestamp,
 }
 
+/// How much of a list is wanted at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Portion<'a> {
+    /// So many items at most.
+    pub at_most: usize,
+    /// The format in which their metadata will be written; none if headers are all that is wanted.
+    pub metadata_prefix: Option<&'a str>,
+    /// Items whose metadata fills so many bytes are enough.
+    pub bytes: u64,
+}
+
 /// Some items of a list, and how the list goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Helping<I> {
@@ -71,17 +82,23 @@ pub trait View {
     /// How many items are in a range, if that can be told exactly.
     fn count(&self, range: &Range) -> Result<Option<u64>, Error>;
 
-    /// At most `at_most` items of a range behind a position. Fewer, even none, do not mean that there are no
-    /// more: a view that must ask somebody else looks at no more than `at_most` and gives what may be seen.
+    /// Some items of a range behind a position. Fewer than may be, even none, do not mean that there are no more: a
+    /// view that must ask somebody else looks at no more than it was asked for and gives what may be seen.
     fn list(
         &self,
         range: &Range,
         after: Option<Position>,
-        at_most: usize,
+        portion: Portion<'_>,
     ) -> Result<Helping<Self::Item>, Error>;
 
     /// About how many bytes [`View::write_metadata`] will write.
     fn metadata_size(&self, item: &Self::Item, metadata_prefix: &str) -> u64;
+
+    /// Is told, before an item is written, which items come next if so many bytes are left for them: a view that takes
+    /// long over a record may begin with some of them while this one is being sent.
+    fn prepare(&self, item: &Self::Item, coming: &[Self::Item], metadata_prefix: &str, bytes: u64) {
+        let _ = (item, coming, metadata_prefix, bytes);
+    }
 
     /// Writes the metadata of an item that is not deleted, in one of the formats.
     fn write_metadata<W: Write>(

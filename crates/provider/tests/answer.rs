@@ -11,7 +11,7 @@ use std::time::Duration;
 use oai::format::MetadataFormat;
 use oai::xml::Writer;
 use oai::{Arguments, Datestamp, Position, RecordHeader, Set, SetSpec, TokenKey};
-use provider::{Error, Helping, Listed, PageLimits, Provider, Range, View};
+use provider::{Error, Helping, Listed, PageLimits, Portion, Provider, Range, View};
 
 #[derive(Clone)]
 struct Item {
@@ -135,8 +135,9 @@ impl View for Repository {
         &self,
         range: &Range,
         after: Option<Position>,
-        at_most: usize,
+        portion: Portion<'_>,
     ) -> Result<Helping<Item>, Error> {
+        let at_most = portion.at_most;
         let after = after.map(|position| (position.datestamp, position.id));
         let mut items = self.within(range);
         items.retain(|item| after.is_none_or(|after| order(item) > after));

@@ -36,6 +36,13 @@ impl Ground {
         }
     }
 
+    /// Looks once more at a file that a walk has just met.
+    pub(crate) fn look_again(&self, path: &SitePath) -> Sighting {
+        let mounted = self.mounts.now();
+        let seen = self.holding(&mounted, path).look_again(path, &self.rules);
+        seen.unwrap_or_else(|| self.look(path))
+    }
+
     /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
     pub fn open_file(&self, path: &SitePath) -> Result<Opened, OpenError> {
         let mounted = self.mounts.now();

@@ -81,7 +81,7 @@ pub struct Fetched {
 pub enum Body {
     /// What the server made.
     Bytes(Vec<u8>),
-    /// A file that the server sends as it is; opened for this response alone, for reading moves its position.
+    /// A file that the server sends as it is. Others may share its position, which is neither used nor moved.
     File(File),
 }
 

@@ -9,11 +9,11 @@ use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::index::{Row, State, Visibility};
+use crate::helpers::Assistance;
 use crate::round::RESTAMP_DYNAMIC;
 use crate::scan::Scan;
 use crate::stop::Stop;
@@ -85,7 +85,8 @@ impl Site {
     fn scan_and_sweep(&self, origin: &dyn Origin) -> Result<(), Error> {
         self.ground.renew()?;
         let mut scan = Scan::new(&self.ground, &self.index, None, Stop::default()).leaving_types();
-        scan.run(&SitePath::root(), &|_| {})?;
+        let assistance = Assistance::new(&self.helpers);
+        scan.run_with(Arc::clone(&self.ground), &assistance)?;
         for _ in 0..PATIENCE {
             if scan.young.is_empty() {
                 break;
@@ -115,7 +116,8 @@ impl Site {
                 .is_some_and(|fact| !fact.is_empty()),
         };
         for paths in changed.chunks(HELPING) {
-            comparison.compare(&self.live_rows(paths)?)?;
+            let rows = self.index.reader()?.live_rows_of(paths)?;
+            comparison.compare(&rows)?;
         }
         self.go_round(&comparison, !rules.is_empty())
     }
@@ -133,20 +135,6 @@ impl Site {
             self.index.set_fact(RESTAMP_DYNAMIC, "yes")?;
         }
         self.index.set_fact(SERVER_RULES, rules)
-    }
-
-    fn live_rows(&self, paths: &[SitePath]) -> Result<Vec<Row>, Error> {
-        let reader = self.index.reader()?;
-        let all = Visibility {
-            undecided: true,
-            ..Visibility::default()
-        };
-        let mut live = Vec::with_capacity(paths.len());
-        for path in paths {
-            let rows = reader.rows_of(&all, path)?;
-            live.extend(rows.into_iter().filter(|row| row.state == State::Live));
-        }
-        Ok(live)
     }
 
     /// When the last complete look at the files under this configuration began.

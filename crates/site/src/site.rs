@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::access::{Access, AreaConfig};
 use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use crate::ground::may_be_away;
+use crate::helpers::{self, Helpers, StartThread};
 use crate::index::{Index, OpenedIndex};
 use crate::indexer::{Following, Indexer};
 use crate::media_types::MediaTypes;
@@ -54,6 +55,8 @@ pub struct SiteConfig {
     pub sharing: Sharing,
     /// A text that changes with the configuration of the web server that the site is in.
     pub server_rules: String,
+    /// How threads are started that work beside those that answer.
+    pub start_thread: StartThread,
 }
 
 /// A web site whose files are items.
@@ -64,6 +67,7 @@ pub struct Site {
     pub(crate) index: Arc<Index>,
     pub(crate) access: Access,
     pub(crate) plugins: Vec<Plugin>,
+    pub(crate) helpers: Helpers,
     pub(crate) origin: Option<SharedOrigin>,
     /// Whether the last notes of an answer could not be written.
     pub(crate) notes_failing: AtomicBool,
@@ -103,6 +107,7 @@ impl SiteConfig {
             index: IndexConfig::default(),
             sharing: Sharing::Alone,
             server_rules: String::new(),
+            start_thread: helpers::start_thread,
         }
     }
 
@@ -220,6 +225,7 @@ impl Site {
             index: Arc::from(index),
             access,
             plugins,
+            helpers: Helpers::new(config.start_thread),
             origin,
             followed_scan: Mutex::default(),
             notes_failing: AtomicBool::new(false),

@@ -6,13 +6,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
-use provider::{Helping, Listed, Range, View, assets};
+use provider::{Helping, Listed, Portion, Range, View, assets};
 use sha2::{Digest, Sha256};
 
 use crate::findings::Findings;
+use crate::helpers::Assistance;
 use crate::index::{Reader, Row, State, Visibility};
 use crate::notes::Notes;
-use crate::record::Record;
+use crate::record::{Prepared, Record};
 use crate::sweep::Comparison;
 use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester, Served, Site};
 
@@ -26,6 +27,8 @@ pub struct SiteView<'a> {
     pub(crate) addresses: Addresses,
     pub(crate) reader: Reader<'a>,
     pub(crate) findings: Findings,
+    pub(crate) assistance: Assistance<'a>,
+    pub(crate) prepared: Prepared,
     visibility: Visibility,
     response_date: Datestamp,
 }
@@ -71,6 +74,8 @@ impl<'a> SiteView<'a> {
             response_date,
             reader: site.index.reader()?,
             findings: Findings::default(),
+            assistance: Assistance::new(&site.helpers),
+            prepared: Prepared::default(),
             site,
             requester,
             origin,
@@ -243,22 +248,49 @@ impl<'a> SiteView<'a> {
         Ok(holds)
     }
 
+    /// How many of the rows fill what is wanted, the one that goes beyond it included: it tells that the list goes on.
+    fn enough(&self, rows: &[Row], portion: Portion<'_>) -> usize {
+        let mut bytes = 0;
+        let beyond = rows.iter().position(|row| {
+            bytes += self.least_size(row, portion.metadata_prefix);
+            bytes > portion.bytes
+        });
+        beyond.map_or(rows.len(), |position| position + 1)
+    }
+
+    /// What a record takes at least if it is given as the index knows its file.
+    fn least_size(&self, row: &Row, metadata_prefix: Option<&str>) -> u64 {
+        if metadata_prefix != Some(didl::PREFIX) || row.state != State::Live || row.dynamic {
+            return 0;
+        }
+        let types = self.site.index.media_types();
+        let entry = types.get(row.media_type);
+        let limit = entry.map(|entry| self.site.config.by_value.limit_of(&entry.name));
+        match limit.is_some_and(|limit| row.size <= limit) {
+            true => didl::base64_length(row.size),
+            false => 0,
+        }
+    }
+
     /// Beside an origin as many rows are looked at as there may be items, part by part: a slow origin ends the
     /// helping early, so that it cannot keep a page waiting.
     fn list_rows(
         &self,
         range: &Range,
         after: Option<Position>,
-        at_most: usize,
+        portion: Portion<'_>,
     ) -> Result<Helping<SiteItem>, Error> {
         let began = Instant::now();
-        let rows = self.reader.list(&self.visibility, range, after, at_most)?;
+        let at_most = portion.at_most;
+        let mut rows = self.reader.list(&self.visibility, range, after, at_most)?;
+        let enough = self.enough(&rows, portion);
         let mut helping = Helping {
             items: Vec::new(),
             behind: None,
-            exhausted: rows.len() < at_most,
+            exhausted: rows.len() < at_most && enough == rows.len(),
             lookups: 0,
         };
+        rows.truncate(enough);
         let part_size = self.origin.map_or(at_most, |_| LOOKED_AT_ONCE);
         let mut notes = Notes::default();
         let mut rows = rows.into_iter();
@@ -357,13 +389,19 @@ impl View for SiteView<'_> {
         &self,
         range: &Range,
         after: Option<Position>,
-        at_most: usize,
+        portion: Portion<'_>,
     ) -> Result<Helping<SiteItem>, provider::Error> {
-        Ok(self.list_rows(range, after, at_most)?)
+        Ok(self.list_rows(range, after, portion)?)
     }
 
     fn metadata_size(&self, item: &SiteItem, metadata_prefix: &str) -> u64 {
         Record::new(self, item).size(metadata_prefix)
+    }
+
+    fn prepare(&self, item: &SiteItem, coming: &[SiteItem], metadata_prefix: &str, bytes: u64) {
+        if metadata_prefix == didl::PREFIX && !coming.is_empty() {
+            self.prepared.begin(self, item, coming, bytes);
+        }
     }
 
     fn write_metadata<W: Write>(

@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use oai::{Arguments, Datestamp, TokenKey};
-use provider::{PageLimits, Provider, Range, View};
+use provider::{PageLimits, Portion, Provider, Range, View};
 use site::config::ByteSize;
-use site::fixity::Algorithm;
+use site::fixity::{Algorithm, digests_of};
 use site::{
     Addresses, Body, Candidate, DynamicPolicy, Fetched, Look, NotFetched, Origin, Requester,
     Served, Site, SiteConfig, SitePath,
@@ -147,19 +147,22 @@ fn requester() -> Requester {
 
 fn ask(site: &Site, origin: &Inside, query: &str) -> String {
     let view = site.view_through(requester(), origin, addresses()).unwrap();
-    let provider = Provider {
+    let mut answer = Vec::new();
+    provider(site)
+        .answer(&view, &Arguments::parse(query), &mut answer)
+        .unwrap();
+    String::from_utf8(answer).unwrap()
+}
+
+fn provider(site: &Site) -> Provider {
+    Provider {
         base_url: addresses().base_url,
         repository_name: "inside".to_owned(),
         admin_emails: vec!["admin@example.org".to_owned()],
         compressions: Vec::new(),
         limits: PageLimits::default(),
         token_key: TokenKey::new(site.token_secret()),
-    };
-    let mut answer = Vec::new();
-    provider
-        .answer(&view, &Arguments::parse(query), &mut answer)
-        .unwrap();
-    String::from_utf8(answer).unwrap()
+    }
 }
 
 fn record(site: &Site, origin: &Inside, name: &str, prefix: &str) -> String {
@@ -395,17 +398,81 @@ fn a_slow_origin_ends_a_helping_early() {
         until: quick.response_date(),
     };
 
-    let whole = quick.list(&all, None, 512).unwrap();
+    let whole = quick.list(&all, None, headers(512)).unwrap();
     drop(quick);
     assert_eq!(origin.looked.take(), [32, 32, 32, 4]);
     origin.delay = Duration::from_millis(1100);
     let slow = site.view_through(requester(), &origin, addresses());
-    let part = slow.unwrap().list(&all, None, 512).unwrap();
+    let part = slow.unwrap().list(&all, None, headers(512)).unwrap();
 
     assert_eq!((whole.items.len(), whole.lookups), (100, 100));
     assert!(whole.exhausted);
     assert_eq!((part.items.len(), part.lookups), (32, 32));
     assert!(!part.exhausted && part.behind.is_some());
+}
+
+#[test]
+fn no_more_is_looked_at_than_fills_a_page() {
+    let fixture = hundred_files();
+    for number in 0..100 {
+        let path = fixture.path("site").join(format!("{number:03}.txt"));
+        fs::write(path, vec![b'x'; 3000]).unwrap();
+    }
+    let site = fixture.open();
+    let origin = Inside::default();
+    let view = site.view_through(requester(), &origin, addresses());
+    let view = view.unwrap();
+    let all = Range {
+        set: None,
+        from: Datestamp::MIN,
+        until: view.response_date(),
+    };
+
+    let by_value = Portion {
+        metadata_prefix: Some("oai_didl"),
+        bytes: 10_000,
+        ..headers(100)
+    };
+    let some = view.list(&all, None, by_value).unwrap();
+
+    // Two take 8,000 bytes in base64, and the third tells that the list goes on.
+    assert_eq!((some.items.len(), some.lookups), (3, 3));
+    assert!(!some.exhausted && some.behind.is_some());
+}
+
+#[test]
+fn records_come_in_order_with_their_own_bytes_whoever_reads_them() {
+    let sizes = [
+        3, 70_000, 0, 2_000_000, 5, 900_000, 1_048_577, 12, 300_000, 1,
+    ];
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    let fixture = Fixture::new(&[]);
+    let mut origin = Inside::default();
+    for (name, size) in names.into_iter().zip(sizes) {
+        let content = vec![name.as_bytes()[0]; size];
+        fs::write(fixture.path("site").join(name), content).unwrap();
+        origin = origin.respond(name, fixture.file(name));
+    }
+    let no_thread = SiteConfig {
+        start_thread: |_| Err(std::io::ErrorKind::WouldBlock.into()),
+        data: fixture.path("other-data"),
+        ..fixture.config()
+    };
+    for site in [fixture.open(), open(no_thread)] {
+        // The digests are made the first time, and known the second.
+        for _ in 0..2 {
+            let list = list_all(&site, &origin);
+            assert_eq!(list.len(), names.len());
+            for ((name, size), record) in names.into_iter().zip(sizes).zip(&list) {
+                let identifier = format!("<identifier>http://two.example.org/{name}</identifier>");
+                assert!(record.contains(&identifier), "{name}");
+                let content = vec![name.as_bytes()[0]; size];
+                assert_eq!(by_value(record), content, "{name}");
+                let digests = digests_of(&mut content.as_slice(), &[Algorithm::Sha256]);
+                assert!(record.contains(&digests.unwrap()[0].1), "{name}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -456,4 +523,38 @@ fn plugin() -> site::plugin::PluginRule {
     let json = r#"{"name":"test","command":["echo","title=found by a program"],"output":"key-value",
                    "map":{"title":"dc:title"}}"#;
     serde_json::from_str(json).unwrap()
+}
+
+/// All records by value, on one page.
+fn list_all(site: &Site, origin: &Inside) -> Vec<String> {
+    let view = site.view_through(requester(), origin, addresses()).unwrap();
+    let provider = Provider {
+        limits: PageLimits {
+            bytes: 0,
+            ..PageLimits::default()
+        },
+        ..provider(site)
+    };
+    let query = Arguments::parse("verb=ListRecords&metadataPrefix=oai_didl");
+    let mut answer = Vec::new();
+    provider.answer(&view, &query, &mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let records = answer.split("<record>").skip(1);
+    records.map(str::to_owned).collect()
+}
+
+/// The bytes of a record.
+fn by_value(record: &str) -> Vec<u8> {
+    let (_, rest) = record.split_once("encoding=\"base64\">").unwrap();
+    let (text, _) = rest.split_once('<').unwrap();
+    base64_simd::STANDARD.decode_to_vec(text).unwrap()
+}
+
+/// So many headers.
+fn headers(at_most: usize) -> Portion<'static> {
+    Portion {
+        at_most,
+        metadata_prefix: None,
+        bytes: u64::MAX,
+    }
 }

@@ -29,6 +29,11 @@ pub fn base64_length(length: u64) -> u64 {
     length.div_ceil(3) * 4
 }
 
+/// Appends the base64 of bytes; pieces of one resource have a multiple of three bytes each, but for the last.
+pub fn append_base64(bytes: &[u8], text: &mut Vec<u8>) {
+    base64_simd::STANDARD.encode_append(bytes, text);
+}
+
 /// Writes one DIDL document, part by part: the item's descriptors, then its component.
 #[derive(Debug)]
 pub struct Didl<'a, W> {
@@ -102,9 +107,18 @@ impl<'a, W: Write> Didl<'a, W> {
     ///
     /// A reader that ends early is an error: the answer is then incomplete and must not be finished.
     pub fn by_value(&mut self, media_type: &str, bytes: impl Read, length: u64) -> io::Result<()> {
+        self.by_encoded_value(media_type, |out| write_base64(out, bytes, length))
+    }
+
+    /// Writes the resource by value as text that is base64 already, whatever `write` writes.
+    pub fn by_encoded_value(
+        &mut self,
+        media_type: &str,
+        write: impl FnOnce(&mut W) -> io::Result<()>,
+    ) -> io::Result<()> {
         let attributes = [("mimeType", media_type), ("encoding", "base64")];
         self.xml.start("didl:Resource", &attributes)?;
-        write_base64(self.xml.get_mut(), bytes, length)?;
+        write(self.xml.get_mut())?;
         self.xml.end("didl:Resource")
     }
 
@@ -119,11 +133,11 @@ impl<'a, W: Write> Didl<'a, W> {
     }
 }
 
-/// How much is read and encoded at once, so that it stays in the processor's cache. A multiple of three, so that only the
-/// last piece is padded.
-const PIECE: usize = 96 * 1024;
+/// How much is read and encoded at once. A multiple of three, so that only the last piece is padded.
+const PIECE: usize = 48 * 1024;
 
-/// How many pieces are written at once. With large blocks the receiver is woken less often.
+/// How many pieces are written at once. With large blocks the receiver is woken less often, but what is written should
+/// still be in the cache of the processor that encoded it.
 const PIECES: usize = 8;
 
 fn write_base64(out: &mut impl Write, mut bytes: impl Read, length: u64) -> io::Result<()> {
@@ -135,7 +149,7 @@ fn write_base64(out: &mut impl Write, mut bytes: impl Read, length: u64) -> io::
     while left > 0 {
         let size = usize::try_from(left).map_or(PIECE, |left| left.min(PIECE));
         bytes.read_exact(&mut piece[..size])?;
-        base64_simd::STANDARD.encode_append(&piece[..size], &mut encoded);
+        append_base64(&piece[..size], &mut encoded);
         left -= size as u64;
         if encoded.len() == most || left == 0 {
             out.write_all(&encoded)?;

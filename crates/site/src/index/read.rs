@@ -159,6 +159,25 @@ impl Reader<'_> {
         self.rows(&sql, params![path.as_bytes()])
     }
 
+    /// The live rows of paths, all as they are at one moment.
+    pub(crate) fn live_rows_of(&self, paths: &[SitePath]) -> Result<Vec<Row>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM item i WHERE i.path = ?1 AND i.state = 0");
+        let rows = self.query(|connection| {
+            // Each by itself would take and give back the lock of the database.
+            let transaction = connection.unchecked_transaction()?;
+            let mut statement = transaction.prepare_cached(&sql)?;
+            let mut rows = Vec::with_capacity(paths.len());
+            for path in paths {
+                for row in statement.query_map(params![path.as_bytes()], Row::read)? {
+                    rows.push(row?);
+                }
+            }
+            Ok(rows)
+        })?;
+        self.know_types(rows.iter().map(|row| row.media_type))?;
+        Ok(rows)
+    }
+
     /// The media types of which something live is visible.
     pub(crate) fn held_types(&self, visibility: &Visibility) -> Result<Vec<i64>, Error> {
         let sql = match visibility.areas.is_empty() {

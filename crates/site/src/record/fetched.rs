@@ -1,6 +1,6 @@
 //! The resource as an origin gives it: what the server makes of a file, or the file that it sends.
 
-use std::io::{self, Seek};
+use std::io;
 
 use super::Record;
 use super::resource::{Content, Resource, Wanted, file_resource};
@@ -24,7 +24,9 @@ impl Record<'_> {
             return resource;
         }
         let limit = match wanted {
-            Wanted::Bytes => LARGEST_PROCESSED.min(self.by_value_limit(&resource.media_type)),
+            Wanted::Bytes | Wanted::BytesSoon => {
+                LARGEST_PROCESSED.min(self.by_value_limit(&resource.media_type))
+            }
             // The bytes are not given, so it does not matter how many there are.
             _ => LARGEST_PROCESSED,
         };
@@ -50,8 +52,7 @@ impl Record<'_> {
     fn resource_of(&self, fetched: Fetched, wanted: Wanted) -> io::Result<Resource> {
         let media_type = content_type(&fetched.headers).unwrap_or_else(|| self.media_type());
         let bytes = match fetched.body {
-            Body::File(mut file) => {
-                file.rewind()?;
+            Body::File(file) => {
                 let facts = Facts::of_file(&file)?;
                 self.note_version(&facts);
                 let (content, facts) = self.content(file, facts, &media_type, wanted);

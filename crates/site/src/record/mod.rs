@@ -2,8 +2,11 @@
 
 mod dcmi_type;
 mod fetched;
+mod prepared;
+mod reading;
 mod resource;
 mod results;
+mod streaming;
 
 use std::io::{self, Write};
 
@@ -13,6 +16,7 @@ use oai::xml::Writer;
 use provider::assets;
 
 use self::dcmi_type::dcmi_type;
+pub(crate) use self::prepared::Prepared;
 use self::resource::{Content, Resource, Wanted};
 use crate::media_types::essence;
 use crate::plugin::{Plugin, PluginOutcome, PluginOutput};
@@ -80,7 +84,9 @@ impl<'a> Record<'a> {
     }
 
     fn write_didl<W: Write>(&self, xml: &mut Writer<W>) -> io::Result<()> {
-        let resource = self.resource(Wanted::Bytes);
+        let begun = self.view.prepared.take(self.item.row.id);
+        let resource = begun.unwrap_or_else(|| self.resource(Wanted::Bytes));
+        let resource = self.arrived(resource);
         let outcomes = self.plugin_outcomes(&resource);
         let header = &self.item.header;
         let document_id = format!("{}#{}", header.identifier, header.datestamp);
@@ -112,7 +118,10 @@ impl<'a> Record<'a> {
         }
         let media_type = essence(&resource.media_type);
         match resource.content {
-            Content::Reference { .. } => {}
+            Content::Reference { .. } | Content::Coming(_) => {}
+            Content::Encoded(text) => {
+                didl.by_encoded_value(media_type, |out| out.write_all(&text))?;
+            }
             Content::Bytes(bytes) => {
                 didl.by_value(media_type, bytes.as_slice(), bytes.len() as u64)?;
             }

@@ -1,15 +1,16 @@
 //! The resource at the moment its record is written: its headers, and its bytes in one version.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-
-use oai::format::didl::Didl;
+use std::io;
 
 use super::Record;
-use crate::facts::TOO_YOUNG;
-use crate::{Facts, Opened, headers};
+use super::reading::{self, Ready};
+use super::results::Digests;
+use crate::helpers::Pending;
+use crate::{Facts, Opened, Origin, headers};
 
 /// What is known of the resource at the moment of writing.
+#[derive(Debug)]
 pub(super) struct Resource {
     pub(super) media_type: String,
     pub(super) headers: Vec<(String, String)>,
@@ -18,9 +19,12 @@ pub(super) struct Resource {
     /// The mark of the file that all this is about; none if it is not about a file.
     pub(super) mark: Option<i64>,
     pub(super) content: Content,
+    /// Its digests, if they came with the content.
+    pub(super) digests: Option<Digests>,
 }
 
 /// Where the resource's bytes are.
+#[derive(Debug)]
 pub(super) enum Content {
     /// By reference only.
     Reference {
@@ -31,6 +35,10 @@ pub(super) enum Content {
     },
     /// Read already.
     Bytes(Vec<u8>),
+    /// Read already, and in base64.
+    Encoded(Vec<u8>),
+    /// Being read by a helper.
+    Coming(Pending<io::Result<Ready>>),
     /// To be read while it is written.
     File(File, Facts),
 }
@@ -66,6 +74,8 @@ pub(super) enum Wanted {
     Headers,
     /// The bytes, if it is to have them.
     Bytes,
+    /// The same, but a helper reads them.
+    BytesSoon,
 }
 
 impl Record<'_> {
@@ -106,32 +116,6 @@ impl Record<'_> {
             .filter(|opened| self.view.origin.is_none() || opened.facts.mark == row.mark)
     }
 
-    /// Streams a file. If it changes under way the bytes cannot be called back: the answer breaks off, and
-    /// for a while the file goes by reference, so that the harvest gets past it.
-    pub(super) fn stream<W: Write>(
-        &self,
-        didl: &mut Didl<'_, W>,
-        media_type: &str,
-        file: &File,
-        facts: &Facts,
-    ) -> io::Result<()> {
-        let mut reader = WatchedReader { file, broke: false };
-        let written = didl.by_value(media_type, &mut reader, facts.size);
-        let broke = reader.broke
-            || written
-                .as_ref()
-                .is_err_and(|error| error.kind() == io::ErrorKind::UnexpectedEof);
-        if broke || (written.is_ok() && !is_unchanged(file, facts)) {
-            self.view.site.note_trouble(self.item.row.id);
-            let message = format!(
-                "`{}` changed while it was read",
-                self.item.header.identifier
-            );
-            return Err(io::Error::other(message));
-        }
-        written
-    }
-
     /// What the origin says it is, else what the table says.
     pub(super) fn media_type(&self) -> String {
         let served = self.item.served.as_ref();
@@ -160,7 +144,7 @@ impl Record<'_> {
     /// The bytes of a file if they are to be given, with the facts of that very version.
     pub(super) fn content(
         &self,
-        mut file: File,
+        file: File,
         facts: Facts,
         media_type: &str,
         wanted: Wanted,
@@ -176,22 +160,52 @@ impl Record<'_> {
             };
             return (content, facts);
         }
-        let read = match facts.size > SMALL {
-            true => rested(&file, facts).map(|facts| (Content::File(file, facts), facts)),
-            false => {
-                read_steadily(&mut file, facts).map(|(bytes, facts)| (Content::Bytes(bytes), facts))
+        if wanted == Wanted::BytesSoon {
+            let algorithms = self.view.site.config.fixity.algorithms.clone();
+            let coming = self
+                .view
+                .assistance
+                .begin(move |stop| reading::ready_ahead(file, facts, &algorithms, stop));
+            return (Content::Coming(coming), facts);
+        }
+        match reading::ready(file, facts) {
+            Ok(ready) => (ready.content, ready.facts),
+            Err(error) => (self.unreadable(&error), facts),
+        }
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Content {
+        tracing::warn!(
+            "`{}` cannot be given by value: {error}",
+            self.item.header.identifier
+        );
+        Content::failed("the file could not be read as a whole; fetch it by its reference")
+    }
+
+    /// Waits for what a helper is reading.
+    pub(super) fn arrived(&self, resource: Resource) -> Resource {
+        let Content::Coming(coming) = resource.content else {
+            return resource;
+        };
+        let ready = match coming.wait() {
+            Ok(ready) => ready,
+            Err(error) => {
+                return Resource {
+                    content: self.unreadable(&error),
+                    ..resource
+                };
             }
         };
-        match read {
-            Ok(content) => content,
-            Err(error) => {
-                tracing::warn!(
-                    "`{}` cannot be given by value: {error}",
-                    self.item.header.identifier
-                );
-                let reason = "the file could not be read as a whole; fetch it by its reference";
-                (Content::failed(reason), facts)
-            }
+        let fetched = self.view.origin.is_some_and(Origin::fetches_files);
+        let headers = match fetched || self.known_headers().is_some() {
+            true => resource.headers,
+            false => headers::of_file(&ready.facts, &resource.media_type),
+        };
+        Resource {
+            headers,
+            content: ready.content,
+            digests: ready.digests,
+            ..file_resource(resource.media_type, &ready.facts)
         }
     }
 
@@ -210,6 +224,7 @@ impl Record<'_> {
             mtime: None,
             mark: None,
             content: Content::UNSAID,
+            digests: None,
         }
     }
 
@@ -228,58 +243,6 @@ pub(super) fn file_resource(media_type: String, facts: &Facts) -> Resource {
         mtime: Some(facts.mtime),
         mark: Some(facts.mark),
         content: Content::UNSAID,
+        digests: None,
     }
 }
-
-/// Tells a file that cannot be read from an output that cannot be written.
-struct WatchedReader<'a> {
-    file: &'a File,
-    broke: bool,
-}
-
-impl Read for WatchedReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let result = self.file.read(buffer);
-        self.broke |= result
-            .as_ref()
-            .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
-        result
-    }
-}
-
-/// Whether a file is still the version that the facts speak of.
-pub(super) fn is_unchanged(file: &File, facts: &Facts) -> bool {
-    Facts::of_file(file).is_ok_and(|now| now.mark == facts.mark)
-}
-
-/// Waits a moment for a file that changed just now: a further change might not show in its times.
-fn rested(file: &File, facts: Facts) -> io::Result<Facts> {
-    if !facts.is_young() {
-        return Ok(facts);
-    }
-    std::thread::sleep(TOO_YOUNG);
-    let now = Facts::of_file(file)?;
-    match now.is_young() {
-        true => Err(io::Error::other("it is being written")),
-        false => Ok(now),
-    }
-}
-
-/// Reads a small file until two looks at it agree.
-fn read_steadily(file: &mut File, mut facts: Facts) -> io::Result<(Vec<u8>, Facts)> {
-    for _ in 0..3 {
-        facts = rested(file, facts)?;
-        let mut bytes = Vec::with_capacity(usize::try_from(facts.size).unwrap_or(0) + 1);
-        file.rewind()?;
-        file.take(SMALL + 1).read_to_end(&mut bytes)?;
-        let now = Facts::of_file(file)?;
-        if now.mark == facts.mark && bytes.len() as u64 == facts.size {
-            return Ok((bytes, facts));
-        }
-        facts = now;
-    }
-    Err(io::Error::other("it changes while it is read"))
-}
-
-/// Smaller files are read whole: then a change while reading can be mended by reading again.
-const SMALL: u64 = 256 * 1024;

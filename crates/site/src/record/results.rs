@@ -1,16 +1,18 @@
 //! What is worth keeping once it was found out: the outcomes of plug-ins and the digests.
 
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io::{self, Read};
 
 use super::Record;
-use super::resource::{Content, Resource, is_unchanged};
+use super::reading::{FromStart, is_unchanged};
+use super::resource::{Content, Resource};
 use crate::findings::Finding;
 use crate::fixity::{Algorithm, Digester, digests_of};
 use crate::index::RETRY;
 use crate::media_types::essence;
 use crate::plugin::{Plugin, PluginOutcome};
 use crate::root::Sighting;
+use crate::stop::Stop;
 use crate::{Facts, Origin};
 
 impl<'a> Record<'a> {
@@ -81,22 +83,23 @@ impl<'a> Record<'a> {
     }
 
     /// The digests of the bytes that are given or referred to.
-    pub(super) fn digests(&self, resource: &Resource) -> Vec<(Algorithm, String)> {
+    pub(super) fn digests(&self, resource: &Resource) -> Digests {
         let algorithms = &self.view.site.config.fixity.algorithms;
         if algorithms.is_empty() || resource.size.is_none() {
             return Vec::new();
         }
-        let names: Vec<_> = algorithms
-            .iter()
-            .map(|algorithm| algorithm.name())
-            .collect();
-        let key = format!("fixity {}", names.join(" "));
+        let key = digests_key(algorithms);
         // What a server makes of a file may change although the file does not.
         let lasting = resource.mark == Some(self.item.row.mark);
-        if lasting && let Some(digests) = self.kept(&key) {
+        let made = resource.digests.clone();
+        if made.is_none()
+            && lasting
+            && let Some(digests) = self.kept(&key)
+        {
             return digests;
         }
-        let Some(digests) = self.compute_digests(&resource.content) else {
+        let compute = || digests_of_content(&resource.content, algorithms, &Stop::default());
+        let Some(digests) = made.or_else(compute) else {
             return Vec::new();
         };
         if lasting {
@@ -105,27 +108,10 @@ impl<'a> Record<'a> {
         digests
     }
 
-    /// A file that changed under the digest has none that is right. One that is referred to and very large is not read
-    /// for the sake of its digests.
-    fn compute_digests(&self, content: &Content) -> Option<Vec<(Algorithm, String)>> {
+    /// Whether the digests of the file as the index knows it are still to be made.
+    pub(super) fn lacks_digests(&self) -> bool {
         let algorithms = &self.view.site.config.fixity.algorithms;
-        match content {
-            Content::Bytes(bytes) => {
-                let mut digester = Digester::new(algorithms);
-                digester.update(bytes);
-                Some(digester.finish())
-            }
-            Content::Reference {
-                file: Some((_, facts)),
-                ..
-            } if facts.size > LARGEST_DIGESTED => None,
-            Content::File(file, facts)
-            | Content::Reference {
-                file: Some((file, facts)),
-                ..
-            } => digests_of_version(file, facts, algorithms).ok()?,
-            Content::Reference { file: None, .. } => None,
-        }
+        !algorithms.is_empty() && self.kept::<Digests>(&digests_key(algorithms)).is_none()
     }
 
     /// Whether the file is for this requester and still the one that the index knows, so that a result may be
@@ -171,17 +157,72 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The digests of a file, unless it changes meanwhile. It is left at its beginning.
+/// The digests of a resource's bytes, by algorithm.
+pub(super) type Digests = Vec<(Algorithm, String)>;
+
+/// What digests are kept under.
+fn digests_key(algorithms: &[Algorithm]) -> String {
+    let names: Vec<_> = algorithms
+        .iter()
+        .map(|algorithm| algorithm.name())
+        .collect();
+    format!("fixity {}", names.join(" "))
+}
+
+/// The digests of what is given or referred to. A file that changed under the digest has none that is right. One that is
+/// referred to and very large is not read for the sake of its digests.
+pub(super) fn digests_of_content(
+    content: &Content,
+    algorithms: &[Algorithm],
+    stop: &Stop,
+) -> Option<Digests> {
+    match content {
+        Content::Bytes(bytes) => {
+            let mut digester = Digester::new(algorithms);
+            digester.update(bytes);
+            Some(digester.finish())
+        }
+        Content::Reference {
+            file: Some((_, facts)),
+            ..
+        } if facts.size > LARGEST_DIGESTED => None,
+        Content::File(file, facts)
+        | Content::Reference {
+            file: Some((file, facts)),
+            ..
+        } => digests_of_version(file, facts, algorithms, stop).ok()?,
+        Content::Reference { file: None, .. } | Content::Encoded(_) | Content::Coming(_) => None,
+    }
+}
+
+/// The digests of a file, unless it changes meanwhile.
 fn digests_of_version(
     file: &File,
     facts: &Facts,
     algorithms: &[Algorithm],
-) -> io::Result<Option<Vec<(Algorithm, String)>>> {
-    let mut reader = file;
-    reader.rewind()?;
+    stop: &Stop,
+) -> io::Result<Option<Digests>> {
+    let mut reader = StoppableReader {
+        file: FromStart::new(file),
+        stop,
+    };
     let digests = digests_of(&mut reader, algorithms)?;
-    reader.rewind()?;
     Ok(is_unchanged(file, facts).then_some(digests))
+}
+
+/// A file that is read until nobody wants it any more.
+struct StoppableReader<'a> {
+    file: FromStart<'a>,
+    stop: &'a Stop,
+}
+
+impl Read for StoppableReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.stop.is_set() {
+            true => Err(io::Error::other("nobody wants it any more")),
+            false => self.file.read(buffer),
+        }
+    }
 }
 
 /// The largest file that is read for its digests where its bytes are not given: it takes some seconds, in which a worker

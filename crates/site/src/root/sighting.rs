@@ -73,6 +73,25 @@ impl Root {
         }
     }
 
+    /// Looks once more at a file that a walk has just met, in one call. None where that would not do: it is not such a
+    /// file any more, or links must not be followed on the way.
+    pub(crate) fn look_again(&self, path: &SitePath, rules: &Rules) -> Option<Sighting> {
+        if self.symlinks != Symlinks::Every || path == self.at() {
+            return None;
+        }
+        let decision = rules.decide(path);
+        if matches!(decision, Decision::LeftOut(_)) {
+            return None;
+        }
+        let stat = rustix::fs::stat(self.below(self.path(), path)).ok()?;
+        let is_plain = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+            && stat.st_mode & Mode::ROTH.bits() != 0;
+        is_plain.then(|| Sighting::File {
+            facts: Facts::of(&stat),
+            dynamic: decision != Decision::Offered,
+        })
+    }
+
     /// Judges what a walk or a look found at a path.
     pub(crate) fn judge(
         &self,

@@ -6,6 +6,20 @@ use crate::index::{Index, Row, State};
 use crate::stop::Stop;
 use crate::{Error, Facts, SitePath};
 
+/// Where the site and the index differ.
+pub(super) enum Suspect {
+    /// The walk has just met a file that is new or another one.
+    Met(SitePath),
+    /// The walk did not meet it.
+    Missed(SitePath),
+}
+
+impl Suspect {
+    fn missed(row: Row) -> Self {
+        Self::Missed(row.path)
+    }
+}
+
 /// The live rows within a directory that the walk has not come to yet. A stop ends each step early.
 pub(super) struct Known<'a> {
     index: &'a Index,
@@ -34,10 +48,10 @@ impl<'a> Known<'a> {
     pub(super) fn skip_before(
         &mut self,
         path: &SitePath,
-        suspects: &mut Vec<SitePath>,
+        suspects: &mut Vec<Suspect>,
     ) -> Result<(), Error> {
         while !self.stop.is_set() && self.rows.front().is_some_and(|row| row.path < *path) {
-            suspects.extend(self.pop()?.map(|row| row.path));
+            suspects.extend(self.pop()?.map(Suspect::missed));
         }
         Ok(())
     }
@@ -47,13 +61,13 @@ impl<'a> Known<'a> {
     pub(super) fn skip_within(
         &mut self,
         path: &SitePath,
-        suspects: &mut Vec<SitePath>,
+        suspects: &mut Vec<Suspect>,
     ) -> Result<(), Error> {
         let (_, end) = path.bounds_below();
         let is_before_end = |row: &Row| row.path.as_bytes() < end.as_slice();
         while !self.stop.is_set() && self.rows.front().is_some_and(is_before_end) {
             let row = self.pop()?.filter(|row| !row.path.is_within(path));
-            suspects.extend(row.map(|row| row.path));
+            suspects.extend(row.map(Suspect::missed));
         }
         Ok(())
     }
@@ -81,11 +95,11 @@ impl<'a> Known<'a> {
     }
 
     /// Rows behind the last path of the walk were not met either.
-    pub(super) fn rest(mut self, suspects: &mut Vec<SitePath>) -> Result<(), Error> {
+    pub(super) fn rest(mut self, suspects: &mut Vec<Suspect>) -> Result<(), Error> {
         while !self.stop.is_set()
             && let Some(row) = self.pop()?
         {
-            suspects.push(row.path);
+            suspects.push(Suspect::missed(row));
         }
         Ok(())
     }

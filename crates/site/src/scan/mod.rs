@@ -3,11 +3,12 @@
 mod known;
 
 use std::collections::HashMap;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use self::known::Known;
+use self::known::{Known, Suspect};
+use crate::helpers::{Assistance, Pending};
 use crate::index::{Applied, Index, Loader, Observation, Seen};
 use crate::public::{self, PublicView};
 use crate::root::Sighting;
@@ -143,10 +144,51 @@ impl<'a> Scan<'a> {
     /// Compares everything within a directory, both sides in the order of paths. If it is stopped, what it did not
     /// come to stays as it was.
     pub(crate) fn run(&mut self, within: &SitePath, progress: &dyn Fn(u64)) -> Result<(), Error> {
+        let walk = Walk::new(self.ground, within).until(&self.stop);
+        self.compare(within, walk, progress)
+    }
+
+    /// Compares everything, while a helper walks ahead. There must be no watch, which is to be set before a directory is
+    /// read.
+    pub(crate) fn run_with(
+        &mut self,
+        ground: Arc<Ground>,
+        assistance: &Assistance<'_>,
+    ) -> Result<(), Error> {
+        let root = SitePath::root();
+        if !assistance.is_at_hand() {
+            return self.run(&root, &|_| {});
+        }
+        let (sender, receiver) = mpsc::sync_channel::<Vec<Found>>(16);
+        let walked = assistance.begin(move |stop| {
+            let mut walk = Walk::new(&ground, &SitePath::root()).until(stop);
+            loop {
+                let helping: Vec<_> = walk.by_ref().take(HELPING).collect();
+                if helping.is_empty() || sender.send(helping).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut walked = Some(walked);
+        let ends = std::iter::from_fn(|| {
+            // A walk that panicked is not one that met nothing more.
+            walked.take().map(Pending::wait);
+            None
+        });
+        let found = receiver.into_iter().flatten().chain(ends);
+        self.compare(&root, found, &|_| {})
+    }
+
+    fn compare(
+        &mut self,
+        within: &SitePath,
+        walk: impl Iterator<Item = Found>,
+        progress: &dyn Fn(u64),
+    ) -> Result<(), Error> {
         let ground = self.ground;
         let mut known = Known::new(self.index, within, &self.stop)?;
         let mut suspects = Vec::new();
-        for found in Walk::new(ground, within).until(&self.stop) {
+        for found in walk {
             match found {
                 Found::Directory(path) => {
                     if let Some(watch) = &mut self.watch {
@@ -173,7 +215,7 @@ impl<'a> Scan<'a> {
                         .types_by_name
                         .then(|| ground.media_types.of(path.name()));
                     if !known.matches(&path, &facts, media_type, dynamic)? {
-                        suspects.push(path);
+                        suspects.push(Suspect::Met(path));
                     }
                 }
             }
@@ -192,10 +234,18 @@ impl<'a> Scan<'a> {
 
     /// Looks at one path as it is now, unless the scan is stopped.
     pub(crate) fn look(&mut self, path: &SitePath) -> Result<(), Error> {
+        self.look_by(path, Ground::look)
+    }
+
+    fn look_by(
+        &mut self,
+        path: &SitePath,
+        look: fn(&Ground, &SitePath) -> Sighting,
+    ) -> Result<(), Error> {
         if self.stop.is_set() {
             return Ok(());
         }
-        let sighting = self.ground.look(path);
+        let sighting = look(self.ground, path);
         if let Sighting::File { facts, dynamic } = &sighting
             && facts.is_young()
         {
@@ -248,8 +298,11 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    fn look_at(&mut self, suspects: &mut Vec<SitePath>) -> Result<(), Error> {
-        suspects.drain(..).try_for_each(|path| self.look(&path))
+    fn look_at(&mut self, suspects: &mut Vec<Suspect>) -> Result<(), Error> {
+        suspects.drain(..).try_for_each(|suspect| match suspect {
+            Suspect::Met(path) => self.look_by(&path, Ground::look_again),
+            Suspect::Missed(path) => self.look(&path),
+        })
     }
 
     /// A file that changed a moment ago is looked at again when it rests, or from time to time if it never

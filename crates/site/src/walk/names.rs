@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::fs::{AtFlags, FileType, RawDir};
 
 use crate::stop::Stop;
 use crate::{Rules, SitePath, Symlinks};
@@ -26,7 +26,7 @@ pub(super) enum Source {
     Nowhere,
 }
 
-/// The names in a directory, in no order.
+/// The names in a directory that was just opened, in no order.
 pub(super) fn names(
     directory: &OwnedFd,
     path: &SitePath,
@@ -35,7 +35,9 @@ pub(super) fn names(
 ) -> io::Result<Vec<Name>> {
     let follow = rules.symlinks() == Symlinks::Every;
     let mut names = Vec::new();
-    for entry in Dir::read_from(directory)? {
+    let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+    let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
+    while let Some(entry) = entries.next() {
         if stop.is_set() {
             break;
         }
@@ -78,6 +80,9 @@ fn kind_at(directory: &OwnedFd, name: &[u8], follow: bool) -> FileType {
         FileType::from_raw_mode(stat.st_mode)
     })
 }
+
+/// Most directories are told in one call.
+const BUFFER_BYTES: usize = 32 * 1024;
 
 impl Name {
     fn key(&self) -> Joined<'_> {

@@ -22,7 +22,8 @@ pub struct PageLimits {
 impl Default for PageLimits {
     fn default() -> Self {
         Self {
-            bytes: 1024 * 1024,
+            // One record by value may be larger, so harvesters are prepared for it, and each page costs a request.
+            bytes: 4 * 1024 * 1024,
             identifiers: 5000,
             records: 1000,
             seconds: 20,

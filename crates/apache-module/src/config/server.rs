@@ -89,7 +89,7 @@ impl ServerConfig {
     pub(crate) fn page_limits(&self) -> PageLimits {
         let default = PageLimits::default();
         PageLimits {
-            bytes: self.page_bytes.unwrap_or(PAGE_BYTES),
+            bytes: self.page_bytes.unwrap_or(default.bytes),
             identifiers: self.page_identifiers.unwrap_or(default.identifiers),
             records: self.page_records.unwrap_or(default.records),
             lookups: self.page_lookups.unwrap_or(default.lookups),
@@ -123,10 +123,6 @@ fn own_or<T: Clone>(own: &[T], outer: &[T]) -> Vec<T> {
 
 /// Where the indexes are unless `OaiStateDir` says otherwise.
 const STATE_DIR: &str = "/var/lib/mod_oai";
-
-/// What `OaiPageLimit bytes` is unless it is given. Each page is a request that goes through all of httpd, and one record
-/// by value may be larger than this, so harvesters are prepared for it.
-const PAGE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What `OaiFreshness` is unless it is given.
 const FRESHNESS_SECONDS: u64 = 10;

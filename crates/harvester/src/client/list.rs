@@ -156,7 +156,7 @@ fn borrowed<'a>(arguments: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a st
 
 pub(super) fn records(found: Found) -> Option<Record> {
     match found {
-        Found::Record(record) => Some(record),
+        Found::Record(record) => Some(*record),
         _ => None,
     }
 }

@@ -125,7 +125,7 @@ impl Repository {
         self.refuse_errors(&report, &arguments)?;
         for found in found {
             match found {
-                Found::Record(record) => return Ok(record),
+                Found::Record(record) => return Ok(*record),
                 Found::LeftOut(left_out) => {
                     let misbehaviour = Misbehaviour::Broken {
                         offset: 0,

@@ -31,7 +31,7 @@ impl Harvest {
             Found::Record(record) => {
                 let key = self.recent.key(&record.header);
                 self.meet(&record.header, key);
-                self.give(record, key);
+                self.give(*record, key);
             }
             Found::Header(header) => {
                 let key = self.recent.key(&header);

@@ -45,7 +45,8 @@ pub(crate) struct PageReader {
 /// What comes out of an answer one by one.
 #[derive(Debug)]
 pub(crate) enum Found {
-    Record(Record),
+    /// In a box, so that headers are not moved about with the room for one.
+    Record(Box<Record>),
     Header(Header),
     Set(Set),
     MetadataFormat(MetadataFormat),

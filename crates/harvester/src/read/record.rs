@@ -387,7 +387,7 @@ impl PageReader {
         if bare {
             return Found::Header(header);
         }
-        Found::Record(Record {
+        Found::Record(Box::new(Record {
             header,
             xml: match self.draft.whole.take() {
                 Some(whole) => whole,
@@ -395,7 +395,7 @@ impl PageReader {
             },
             repairs: self.draft.repairs.clone(),
             values: std::mem::take(&mut self.draft.values),
-        })
+        }))
     }
 
     /// The record element around a body, with the declarations it needs to stand alone.

@@ -133,7 +133,7 @@ mod tests {
         let mut records = Vec::new();
         while let Some(found) = reader.next().unwrap() {
             match found {
-                Found::Record(record) => records.push(record),
+                Found::Record(record) => records.push(*record),
                 other => panic!("{other:?}"),
             }
         }

@@ -165,7 +165,7 @@ impl Work<'_> {
         let preparer = storing.preparer();
         let failure = std::thread::scope(|scope| {
             let (bundles, ready) = (&bundles, &ready);
-            let _closing = ready.closing();
+            let _closing = (bundles.closing(), ready.closing());
             for (index, slice) in slices.iter().enumerate() {
                 let plan = self.plan_of(slice);
                 scope.spawn(move || {

@@ -22,7 +22,7 @@ use self::committing::{Batch, Committer, Ledger};
 use self::keeping::{knowledge, skipped};
 use self::page::Page;
 use self::preparing::{Content, Prepared};
-pub(super) use self::preparing::{OPEN_FILE, Preparer, Ready};
+pub(super) use self::preparing::{Knowledge, OPEN_FILE, Preparer, Ready};
 use super::Progress;
 use super::checkpoint::{Checkpoint, Stand};
 use super::resources::Resources;

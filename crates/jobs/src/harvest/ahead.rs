@@ -118,4 +118,4 @@ fn identifier((_, news): &(usize, News<Record>)) -> Option<&str> {
 const MOST_WAITING: usize = 500;
 const MOST_BYTES: usize = 1 << 20;
 /// So much is handed over at once: each time somebody has to be woken.
-const HELPING: usize = 1 << 20;
+const HELPING: usize = 2 << 20;

@@ -226,14 +226,14 @@ fn take_all(
             }
         }
     }
-    storing.rest()?;
+    storing.end_reading()?;
     Ok(failure)
 }
 
 /// As much may wait to be prepared, in bytes.
 const UNPREPARED: usize = 4 << 20;
 /// As much may wait to be stored, in bytes and what open files count for.
-const PREPARED: usize = 4 << 20;
+const PREPARED: usize = 6 << 20;
 const A_DAY: i64 = 86_400;
 /// The slice that is always there.
 const FIRST: usize = 0;

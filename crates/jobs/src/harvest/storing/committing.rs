@@ -38,6 +38,8 @@ pub(super) struct Committer {
     batches: SyncSender<Batch>,
     committed: Receiver<anyhow::Result<Counts>>,
     on_its_way: bool,
+    /// What came of the last batch, if nobody has asked yet.
+    outcome: Option<anyhow::Result<Counts>>,
 }
 
 impl Committer {
@@ -55,7 +57,19 @@ impl Committer {
             batches,
             committed,
             on_its_way: false,
+            outcome: None,
         }
+    }
+
+    /// Whether no batch is on its way.
+    pub(super) fn is_idle(&mut self) -> bool {
+        if self.on_its_way
+            && let Ok(outcome) = self.committed.try_recv()
+        {
+            self.outcome = Some(outcome);
+            self.on_its_way = false;
+        }
+        !self.on_its_way
     }
 
     /// Hands a batch over. The one before it was waited for.
@@ -68,6 +82,9 @@ impl Committer {
 
     /// Waits for the batch that is on its way, and returns what was counted up to it.
     pub(super) fn wait(&mut self) -> anyhow::Result<Option<Counts>> {
+        if let Some(outcome) = self.outcome.take() {
+            return outcome.map(Some);
+        }
         if !std::mem::take(&mut self.on_its_way) {
             return Ok(None);
         }

@@ -233,7 +233,8 @@ impl<'a> Storing<'a> {
         };
         self.complete.add(std::mem::take(&mut self.pages[slice]));
         let deadline = *self.deadline.get_or_insert(self.next_commit);
-        if Instant::now() >= deadline {
+        // While the disk is busy with a batch, the next one grows.
+        if Instant::now() >= deadline && self.committer.is_idle() {
             self.commit()?;
         }
         (self.work.progress)(Progress {
@@ -264,13 +265,29 @@ impl<'a> Storing<'a> {
         Ok(last.map(|last| (identifiers, last)))
     }
 
-    /// When pages that are complete have to be committed; `None` if there are none.
-    pub(super) fn deadline(&self) -> Option<Instant> {
-        self.deadline
+    /// When there will be something to do although nothing comes; `None` if never.
+    pub(super) fn deadline(&mut self) -> Option<Instant> {
+        match self.committer.is_idle() {
+            true => self.deadline,
+            false => Some(Instant::now() + A_MOMENT),
+        }
     }
 
-    /// Commits what is complete, now that nothing follows for the moment.
+    /// Commits what is complete, now that nothing follows for the moment, unless a batch is on its way. What became of the
+    /// last one is known then.
     pub(super) fn rest(&mut self) -> anyhow::Result<()> {
+        if !self.committer.is_idle() {
+            return Ok(());
+        }
+        self.settle()?;
+        match self.deadline {
+            Some(_) => self.commit(),
+            None => Ok(()),
+        }
+    }
+
+    /// Commits what is complete, now that nothing follows at all, and waits for it.
+    pub(super) fn end_reading(&mut self) -> anyhow::Result<()> {
         if self.deadline.is_some() {
             self.commit()?;
         }
@@ -447,6 +464,8 @@ fn lock(directory: &Path, for_job: bool) -> anyhow::Result<Option<File>> {
 
 /// As many are committed at once, if a page is longer.
 const MOST_ROWS: usize = 5000;
+/// How often it is asked whether a batch is committed, if there is nothing else to do.
+const A_MOMENT: Duration = Duration::from_millis(10);
 /// So long a process that lost its job may take to notice.
 const LONGEST_LOCK: Duration = Duration::from_secs(3);
 /// So long a page may wait for others, to be committed together with them.

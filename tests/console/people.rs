@@ -137,6 +137,10 @@ fn everything_can_be_read_and_steered_without_scripts() {
     browser.wait_for("3 records");
     browser.press("Schedules");
     browser.press("Resume");
+    // To open a page at once would call back what was just sent.
+    browser.wait("it is not paused any more", || {
+        browser.count(".badge[data-state=paused]") == 0
+    });
     browser.wait("it waits for its time", || {
         browser.open(&console.at("/schedules"));
         browser.count(".badge[data-state=recurring]") == 1

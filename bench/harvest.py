@@ -3,7 +3,7 @@
 import harvest_mirror
 import plot
 from client import Client, COUNTED
-from harvest_programs import CURL, PERL, PYTHON, SICKLE, SLOW, STORE, STREAM, XMLLINT, Programs
+from harvest_programs import CURL, PERL, PYTHON, SHORT, SHORT_RUNS, SICKLE, SLOW, STORE, STREAM, XMLLINT, Programs
 from harvest_sources import NGINX, Provider, StaticPages, check_tool
 from program import BenchError, median
 from sites import FlatSite
@@ -68,7 +68,8 @@ def _measure_source(bench, name, title, source, query, queries, files):
         for program in rounds:
             if number == 0 or program not in SLOW:
                 bench.say(f"harvest, {name} from {title}: round {number + 1} of {bench.repeat}: {program}")
-                rounds[program].append(programs.run(program))
+                runs = SHORT_RUNS if program in SHORT else 1
+                rounds[program] += [programs.run(program) for _ in range(runs)]
     for program, figures in rounds.items():
         merged = median(figures)
         yield {

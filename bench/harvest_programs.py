@@ -17,6 +17,8 @@ SICKLE, SCYTHE, PERL, CURL = "sickle", "oaipmh-scythe", "oai_pmh", "curl"
 XMLLINT = "xmllint"
 # It takes a minute where others take a second, so it runs once.
 SLOW = (PERL,)
+# These take hundredths of a second, so a single wait of the network for 40 ms would be all that is seen.
+SHORT, SHORT_RUNS = (STREAM, CURL, XMLLINT), 5
 
 
 class Programs:

@@ -20,7 +20,8 @@ ABOUT = {
               "default, and has just done so before the complete list. Updates over OAI-PMH come from a second one that looks at all files "
               "for each list (`OaiFreshness 0`). Before each of them the same quarter changes once more, so noticing the changes and, by "
               "value, making the digests of the new versions is part of what is measured. wget and the GET of what changed write the files to disk; what "
-              "comes by value is received and counted. One large file by value is compared with a GET of it, both by curl.",
+              "comes by value is received and counted. To GET what a list names is the work of curl and httpd, so the target is for "
+              "files by value. One large file by value is compared with a GET of it, both by curl.",
     "pages": "The same site at different page sizes, by number of records and by bytes.",
     "growth": "A hundred changes in ever larger sites, and early against late pages of the complete list.",
     "scan": "The first start over a large site, with an empty data directory, until every file is listed.",
@@ -29,7 +30,7 @@ ABOUT = {
                "pages that were made before: 20,000 records of oai_dc at 500 a page, and 200,000 identifiers. `garner records` goes through "
                "a list and prints a line for each item, `garner harvest` checks and stores each record as a file and in the catalog. sickle "
                "and oaipmh-scythe go through the same list in Python, oai_pmh of HTTP::OAI prints it (one round, because it takes so long), "
-               "and curl fetches the same pages, one after the other over one connection. xmllint only says whether the same pages, read from "
+               "and curl fetches the same pages, one after the other over one connection. What takes hundredths of a second runs five times a round. xmllint only says whether the same pages, read from "
                "the disk, are well-formed. Processor time is that of the harvester alone. The "
                "mirror is the site of the section papers, its files by value, written to disk; each round of the update begins with what the "
                "complete harvest or crawl left, and every copy is compared byte by byte.",

@@ -15,7 +15,8 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::Error;
-use crate::new_file::{Leftover, NewFile, rename_new};
+use crate::new_file::{NewFile, rename_new};
+use crate::removal::Removal;
 use crate::temporary::{self, DIRECTORY, Temporary};
 
 /// When what was written must have reached the disk.
@@ -33,8 +34,8 @@ pub enum Durability {
 pub(crate) struct Directory {
     path: PathBuf,
     base: OwnedFd,
-    /// Files that were replaced since the last `sync`. They go before the directory they lie in.
-    replaced: Mutex<Vec<Leftover>>,
+    /// Who removes files that were replaced. They go before the directory they lie in.
+    removal: OnceLock<Removal>,
     temporary: OnceLock<Temporary>,
     durability: Durability,
     /// The directories used last, the latest first: most records of a page lie in one.
@@ -69,7 +70,7 @@ impl Directory {
         Ok(Self {
             path: path.to_owned(),
             base,
-            replaced: Mutex::default(),
+            removal: OnceLock::new(),
             temporary: OnceLock::new(),
             durability,
             recent: Mutex::default(),
@@ -94,7 +95,7 @@ impl Directory {
             .with_parent(path, true, |parent, name| file.rename(parent, name))?
             .map_err(|errno| self.error("written", path, errno))?;
         if let Some(replaced) = replaced {
-            self.leave(replaced);
+            self.removal.get_or_init(Removal::begin).take(replaced);
         }
         self.touch(path, true);
         Ok(())
@@ -267,8 +268,6 @@ impl Directory {
     pub(crate) fn sync(&self) -> Result<(), Error> {
         // Who finds nothing to do must not be faster than the one who does it.
         let _turn = lock(&self.syncing);
-        let replaced = std::mem::take(&mut *lock(&self.replaced));
-        drop(replaced);
         let unsynced = std::mem::take(&mut *lock(&self.unsynced));
         if self.durability == Durability::None || unsynced.directories.is_empty() {
             return Ok(());
@@ -301,16 +300,6 @@ impl Directory {
         if self.durability == Durability::Page {
             file.begin_sync();
         }
-    }
-
-    /// Leaves a file that was replaced to whoever syncs, unless there are too many.
-    fn leave(&self, file: Leftover) {
-        let mut replaced = lock(&self.replaced);
-        replaced.push(file);
-        let too_many = replaced.len() >= MOST_REPLACED;
-        let removed = too_many.then(|| std::mem::take(&mut *replaced));
-        drop(replaced);
-        drop(removed);
     }
 
     fn touch(&self, path: &Path, written: bool) {
@@ -495,9 +484,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// How many directories are held open.
 const REMEMBERED: usize = 32;
-
-/// So many files wait to be removed.
-const MOST_REPLACED: usize = 2000;
 
 /// Up to so many files are synced one by one; for more, one call for the file system is faster.
 const FEW: usize = 4;

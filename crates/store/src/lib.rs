@@ -9,6 +9,7 @@ mod new_file;
 mod objects;
 mod reader;
 mod record_files;
+mod removal;
 mod temporary;
 mod url_list;
 

@@ -1,13 +1,13 @@
 //! A file that is being written and has no place yet. One that is dropped before it gets a place is gone.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IoSlice, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Advice, AtFlags, CWD, FileType, RenameFlags, Timespec, Timestamps, UTIME_OMIT};
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags};
 
 /// A file to be filled and then placed, whole or not at all.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct NewFile {
     is_taken: bool,
     /// How many bytes were written.
     written: u64,
+    /// Whether long stretches of it are not to stay in the page cache.
+    passes_by: bool,
 }
 
 impl NewFile {
@@ -33,7 +35,18 @@ impl NewFile {
             has_name,
             is_taken: false,
             written: 0,
+            passes_by: false,
         }
+    }
+
+    /// Has long stretches written to the disk at once, and forgotten by the page cache when they are there.
+    ///
+    /// They have to be there before the catalog commits, nobody is going to read them soon, and the memory of the first
+    /// serves the last: to be given new memory for all of them takes longer than to write them, above all in a virtual
+    /// machine.
+    pub(crate) fn passing_by(mut self) -> Self {
+        self.passes_by = true;
+        self
     }
 
     /// The file itself, for those who want to read back what they wrote.
@@ -43,7 +56,7 @@ impl NewFile {
 
     /// Has the disk begin with a long file while others are written, so that less is left to wait for when all are synced.
     pub(crate) fn begin_sync(&self) {
-        if self.written >= LONG {
+        if self.written >= LONG && !self.passes_by {
             // Only a hint, and no harm done where it is not taken: syncing finds what is left to do.
             let _ = rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed);
         }
@@ -98,6 +111,18 @@ impl NewFile {
         rename_new(&self.directory, self.name.as_ref(), directory, name)?;
         self.has_name = false;
         Ok(())
+    }
+
+    fn write_past(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let bytes = [IoSlice::new(bytes)];
+        match rustix::io::pwritev2(&self.file, &bytes, AT_CURSOR, UNCACHED) {
+            // Linux knows how since 6.14, and not every file system does.
+            Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) => {
+                self.passes_by = false;
+                self.file.write_vectored(&bytes)
+            }
+            written => Ok(written?),
+        }
     }
 
     fn link(&mut self, directory: &OwnedFd, name: &std::ffi::OsStr) -> Result<(), Errno> {
@@ -180,7 +205,10 @@ pub(crate) fn rename_new(
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
+        let written = match stretch(self.written, bytes.len()) {
+            Stretch::Long(length) if self.passes_by => self.write_past(&bytes[..length]),
+            Stretch::Long(length) | Stretch::Short(length) => self.file.write(&bytes[..length]),
+        }?;
         self.written += written as u64;
         Ok(written)
     }
@@ -195,6 +223,26 @@ impl Drop for NewFile {
         if self.has_name {
             let _ = rustix::fs::unlinkat(&self.directory, &*self.name, AtFlags::empty());
         }
+    }
+}
+
+/// What is written next of some bytes.
+#[derive(Debug, PartialEq, Eq)]
+enum Stretch {
+    /// So many that they fill whole pages.
+    Long(usize),
+    Short(usize),
+}
+
+/// How much of so many bytes is written next, at a position in a file. Pages that are written to the disk at once are not
+/// touched again, so long stretches begin and end where pages do.
+fn stretch(position: u64, length: usize) -> Stretch {
+    let over = (position % PAGE as u64) as usize;
+    let before = (PAGE - over) % PAGE;
+    match length.saturating_sub(before) >= LONG as usize {
+        true if before == 0 => Stretch::Long(length - length % PAGE),
+        true => Stretch::Short(before),
+        false => Stretch::Short(length),
     }
 }
 
@@ -226,5 +274,57 @@ fn timespec(time: SystemTime) -> Timespec {
 
 /// Where the open files of this process have names.
 const OPEN_FILES: &str = "/proc/self/fd";
-/// A file that is shorter is written sooner than the disk is asked to.
+/// What is shorter is written sooner than the disk is asked to.
 const LONG: u64 = 32 << 10;
+/// The page cache has pages of this size, or of a multiple.
+const PAGE: usize = 4096;
+/// `RWF_DONTCACHE` of Linux, which the library does not name yet.
+const UNCACHED: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
+/// Stands for the place where the last write ended.
+const AT_CURSOR: u64 = u64::MAX;
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+    use crate::Mirror;
+    use crate::directory::Durability;
+
+    #[test]
+    fn long_stretches_begin_and_end_where_pages_do() {
+        let page = PAGE as u64;
+        let long = LONG as usize;
+        for (position, length, expected) in [
+            (0, 0, Stretch::Short(0)),
+            (0, long - 1, Stretch::Short(long - 1)),
+            (0, long, Stretch::Long(long)),
+            (page, long + 5, Stretch::Long(long)),
+            (page - 3, long + 2, Stretch::Short(long + 2)),
+            (page - 3, long + 3, Stretch::Short(3)),
+            (u64::MAX - 3, long, Stretch::Short(long)),
+        ] {
+            assert_eq!(stretch(position, length), expected, "{position} {length}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_the_same_in_whatever_pieces_they_come() {
+        let bytes: Vec<u8> = (0..300_000_u32).map(|n| (n % 251) as u8).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let mirror = Mirror::open(folder.path(), None, Durability::Page).unwrap();
+        for piece in [1000, PAGE, 50_001, 100_000, 300_000] {
+            let mut file = mirror.create().unwrap();
+            for piece in bytes.chunks(piece) {
+                file.write_all(piece).unwrap();
+            }
+            let path = mirror.place(file, "http://a.example/x", None).unwrap();
+            mirror.sync().unwrap();
+
+            let mut found = Vec::new();
+            let mut file = File::open(folder.path().join(path)).unwrap();
+            file.read_to_end(&mut found).unwrap();
+            assert!(found == bytes, "{piece}");
+        }
+    }
+}

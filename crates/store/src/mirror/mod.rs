@@ -74,7 +74,7 @@ impl Mirror {
 
     /// Makes a file to be filled and then placed.
     pub fn create(&self) -> Result<NewFile, Error> {
-        self.directory.create()
+        Ok(self.directory.create()?.passing_by())
     }
 
     /// Puts a file that was filled at the path of a URL and returns the path.

@@ -52,7 +52,7 @@ impl Resource<'_> {
         };
         let mut reader = value.reader(&self.url)?;
         let mut checked = self.checked(out);
-        let mut block = vec![0; BLOCK];
+        let mut block = vec![0; value.most_bytes().min(BLOCK)];
         let mut left = limit;
         loop {
             let count = match reader.read(&mut block) {
@@ -96,4 +96,5 @@ impl Resource<'_> {
     }
 }
 
-const BLOCK: usize = 64 * 1024;
+/// A multiple of the three bytes that four digits of base64 stand for, and of the pages of a file.
+const BLOCK: usize = 252 * 1024;

@@ -108,7 +108,9 @@ pub(crate) struct Spooling {
     limit: u64,
     /// Digits that wait for others: fewer than four.
     digits: Vec<u8>,
+    /// Bytes that wait for others, so that many are written at once.
     block: Vec<u8>,
+    waiting: usize,
     /// Padding was met: nothing may follow.
     ended: bool,
 }
@@ -125,6 +127,7 @@ impl Spooling {
             limit,
             digits: Vec::new(),
             block: Vec::new(),
+            waiting: 0,
             ended: false,
         }
     }
@@ -159,6 +162,7 @@ impl Spooling {
         if !self.digits.is_empty() {
             self.fail(Failure::NotBase64);
         }
+        self.write_out();
         SpooledValue {
             mark: self.mark,
             sha256: hex(&self.digest.finalize()),
@@ -184,8 +188,9 @@ impl Spooling {
         if self.ended {
             return false;
         }
-        self.block.resize(BLOCK / 4 * 3, 0);
-        let Ok(bytes) = STANDARD.decode(digits, self.block.as_out()) else {
+        self.block.resize(WRITTEN + BLOCK / 4 * 3, 0);
+        let room = &mut self.block[self.waiting..];
+        let Ok(bytes) = STANDARD.decode(digits, room.as_out()) else {
             return false;
         };
         self.ended = digits.last() == Some(&b'=');
@@ -195,12 +200,21 @@ impl Spooling {
         };
         self.left = left;
         self.digest.update(&*bytes);
+        self.waiting += bytes.len();
+        if self.waiting >= WRITTEN {
+            self.write_out();
+        }
+        true
+    }
+
+    /// Writes what waits.
+    fn write_out(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
         if let Ok(out) = &mut self.out
-            && let Err(error) = out.write_all(bytes)
+            && let Err(error) = out.write_all(&self.block[..waiting])
         {
             self.fail(Failure::Output(error));
         }
-        true
     }
 
     /// The first reason counts.
@@ -213,6 +227,8 @@ impl Spooling {
 
 /// So many digits are decoded at once, so that they stay in the processor's cache.
 const BLOCK: usize = 128 * 1024;
+/// So many bytes are written at once, or more.
+const WRITTEN: usize = 256 * 1024;
 
 #[cfg(test)]
 mod tests {

@@ -35,6 +35,20 @@ impl Value<'_> {
         }
     }
 
+    /// As many bytes as it can have at most, and one.
+    pub(super) fn most_bytes(&self) -> usize {
+        let length = match &self.text {
+            Text::Base64(pieces) => {
+                pieces.iter().map(|piece| piece.len()).sum::<usize>() / 4 * 3 + 3
+            }
+            Text::Plain(text) => text.len(),
+        };
+        match self.codings.is_empty() {
+            true => length + 1,
+            false => usize::MAX,
+        }
+    }
+
     /// A reader of the decoded bytes.
     pub(super) fn reader(&self, url: &str) -> Result<Box<dyn Read + '_>, Error> {
         let mut reader: Box<dyn Read + '_> = match &self.text {

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::{Buf, Bytes};
 use reqwest::Response;
+use tokio::time::timeout;
 
 use super::driver::Driver;
 use super::gate::Permit;
@@ -73,10 +74,12 @@ impl Body {
         while let Some(response) = &mut self.response
             && self.rest.is_empty()
         {
-            match self.driver.wait_unless(&self.unwanted, response.chunk()) {
-                Some(Ok(Some(bytes))) => self.rest = bytes,
-                Some(Ok(None)) => self.response = None,
-                Some(Err(error)) => return Err(io::Error::new(kind(&error), chain(&error))),
+            let chunk = async { timeout(self.span, response.chunk()).await };
+            match self.driver.wait_unless(&self.unwanted, chunk) {
+                Some(Ok(Ok(Some(bytes)))) => self.rest = bytes,
+                Some(Ok(Ok(None))) => self.response = None,
+                Some(Ok(Err(error))) => return Err(io::Error::other(chain(&error))),
+                Some(Err(_)) => return Err(silent(self.span)),
                 None => return Err(stopped()),
             }
             let length = self.rest.len();
@@ -129,11 +132,9 @@ fn stopped() -> io::Error {
     io::Error::other("stopped as asked")
 }
 
-fn kind(error: &reqwest::Error) -> io::ErrorKind {
-    match error.is_timeout() {
-        true => io::ErrorKind::TimedOut,
-        false => io::ErrorKind::Other,
-    }
+fn silent(span: Duration) -> io::Error {
+    let message = format!("the server was silent for {} s", span.as_secs_f32());
+    io::Error::new(io::ErrorKind::TimedOut, message)
 }
 
 /// As many bytes must come within the time a server may be silent.

@@ -2,10 +2,15 @@
 //! also those who type in base URLs.
 
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::vec;
 
+use hyper_util::client::legacy::connect::dns;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use tower_service::Service;
 
 use super::AddressPolicy;
 use super::public::is_public;
@@ -21,6 +26,8 @@ pub(super) struct Guard {
     proxy: Option<Arc<str>>,
     trusted: Arc<Mutex<Trusted>>,
 }
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Names that the caller gave, and whether they were found to be public.
 type Trusted = Vec<(String, Option<bool>)>;
@@ -119,6 +126,16 @@ impl Guard {
         found.filter(|address| is_public(address.ip())).collect()
     }
 
+    /// Looks a name up, and returns the addresses that may be connected to.
+    async fn look_up(self, host: String) -> Result<vec::IntoIter<SocketAddr>, BoxError> {
+        let found = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
+        let admitted = self.admit(&host, found);
+        match admitted.is_empty() {
+            true => Err(NotPublic(host).into()),
+            false => Ok(admitted.into_iter()),
+        }
+    }
+
     fn trusted(&self) -> MutexGuard<'_, Trusted> {
         self.trusted.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,16 +143,23 @@ impl Guard {
 
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
-        let guard = self.clone();
-        Box::pin(async move {
-            let host = name.as_str().to_owned();
-            let found = tokio::net::lookup_host((host.as_str(), 0)).await?.collect();
-            let admitted = guard.admit(&host, found);
-            if admitted.is_empty() {
-                return Err(NotPublic(host).into());
-            }
-            Ok(Box::new(admitted.into_iter()) as Addrs)
-        })
+        let found = self.clone().look_up(name.as_str().to_owned());
+        Box::pin(async { Ok(Box::new(found.await?) as Addrs) })
+    }
+}
+
+/// The same for connections that are made without the library.
+impl Service<dns::Name> for Guard {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: dns::Name) -> Self::Future {
+        Box::pin(self.clone().look_up(name.as_str().to_owned()))
     }
 }
 

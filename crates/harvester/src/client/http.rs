@@ -2,19 +2,23 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, FROM, HeaderMap, HeaderValue};
-use reqwest::{Certificate, Client, ClientBuilder, Proxy, Url, redirect};
+use reqwest::header::{ACCEPT, ACCEPT_ENCODING, FROM, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::{
+    Certificate, Client, ClientBuilder, Method, Proxy, RequestBuilder, Response, Url, redirect,
+};
 
+use super::direct::{Direct, Unsent};
 use super::guard::Guard;
 use super::{ClientOptions, chain};
 use crate::Error;
 
-/// Two clients of the library, for plain and for encrypted connections.
+/// Three ways to a server: straight, through a proxy, and encrypted.
 ///
-/// The second is made when it is first needed: it loads the certificates of the system, which takes
+/// The last is made when it is first needed: it loads the certificates of the system, which takes
 /// longer than many a harvest.
 #[derive(Debug)]
 pub(super) struct Http {
+    direct: Direct,
     plain: Client,
     encrypted: OnceLock<Client>,
     proxy: Option<Url>,
@@ -29,6 +33,7 @@ impl Http {
     ) -> Result<Self, Error> {
         let plain = builder(options, proxy.as_ref(), &guard)?.tls_certs_only([]);
         let http = Self {
+            direct: Direct::new(options, headers(options)?, &guard),
             plain: plain.build().map_err(|error| unusable(&error))?,
             encrypted: OnceLock::new(),
             proxy,
@@ -41,13 +46,37 @@ impl Http {
         Ok(http)
     }
 
-    /// The client for a URL.
-    pub(super) fn client(&self, url: &Url, options: &ClientOptions) -> Result<&Client, Error> {
+    /// A request to be filled in and sent.
+    pub(super) fn request(&self, method: Method, url: &Url) -> RequestBuilder {
+        self.plain.request(method, url.clone())
+    }
+
+    /// Sends a request, by the way that leads to its URL.
+    pub(super) async fn send(
+        &self,
+        request: RequestBuilder,
+        options: &ClientOptions,
+    ) -> Result<Response, Unsent> {
+        let request = request.build().map_err(Unsent::Request)?;
+        let sent = async {
+            match self.client(request.url(), options) {
+                None => self.direct.send(request).await,
+                Some(client) => client?.execute(request).await.map_err(Unsent::Other),
+            }
+        };
+        let longest = options.connect_timeout + options.read_timeout;
+        let sent = tokio::time::timeout(longest, sent).await;
+        sent.unwrap_or(Err(Unsent::Silent(longest)))
+    }
+
+    /// The client for a URL, unless the way is straight.
+    fn client(&self, url: &Url, options: &ClientOptions) -> Option<Result<&Client, Unsent>> {
         let through = self.proxy.as_ref().map(Url::scheme);
-        if url.scheme() == "http" && through != Some("https") {
-            return Ok(&self.plain);
+        match (url.scheme(), through) {
+            ("http", None) => None,
+            ("http", Some("http")) => Some(Ok(&self.plain)),
+            _ => Some(self.encrypted(options).map_err(Unsent::Unusable)),
         }
-        self.encrypted(options)
     }
 
     fn encrypted(&self, options: &ClientOptions) -> Result<&Client, Error> {
@@ -69,12 +98,10 @@ fn builder(
     guard: &Guard,
 ) -> Result<ClientBuilder, Error> {
     let builder = Client::builder()
-        .user_agent(&options.user_agent)
         .default_headers(headers(options)?)
         .redirect(redirect::Policy::none())
         .dns_resolver(Arc::new(guard.clone()))
         .connect_timeout(options.connect_timeout)
-        .read_timeout(options.read_timeout)
         .pool_max_idle_per_host(options.connections.max(1))
         .tcp_nodelay(true);
     Ok(match proxy {
@@ -91,6 +118,13 @@ fn headers(options: &ClientOptions) -> Result<HeaderMap, Error> {
     );
     // Decoded here and not by the library, because some compress without saying so.
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip, zstd"));
+    let user_agent = HeaderValue::from_str(&options.user_agent).map_err(|_| {
+        Error::usage(format!(
+            "`{}` cannot be sent as User-Agent",
+            options.user_agent
+        ))
+    })?;
+    headers.insert(USER_AGENT, user_agent);
     if let Some(from) = &options.from {
         let from = HeaderValue::from_str(from)
             .map_err(|_| Error::usage(format!("`{from}` cannot be sent as From")))?;

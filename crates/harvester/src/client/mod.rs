@@ -2,6 +2,7 @@
 
 mod address_policy;
 mod body;
+mod direct;
 mod download;
 mod driver;
 mod fence;
@@ -29,9 +30,10 @@ use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, LOCATION,
     RETRY_AFTER,
 };
-use reqwest::{Response, StatusCode, Url};
+use reqwest::{Method, Response, StatusCode, Url};
 
 use self::body::Body;
+use self::direct::Unsent;
 use self::driver::{Driver, settle};
 use self::gate::{Gates, Line, Permit};
 use self::guard::{Guard, NotPublic, is_this_machine};
@@ -296,12 +298,11 @@ impl Client {
         let Some(permit) = shared.gates.enter(host, line, &shared.options) else {
             return Err(Failed::Finally(Error::new(ErrorKind::Stopped)));
         };
-        let client = shared.http.client(url, &shared.options);
-        let client = client.map_err(Failed::Finally)?;
         let request = match form {
-            None => client.get(url.clone()),
-            Some(form) => client
-                .post(url.clone())
+            None => shared.http.request(Method::GET, url),
+            Some(form) => shared
+                .http
+                .request(Method::POST, url)
                 .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
                 .body(form.to_owned()),
         };
@@ -319,14 +320,14 @@ impl Client {
         };
         let sent = shared.driver.wait(async {
             settle().await;
-            request.send().await
+            shared.http.send(request, &shared.options).await
         });
         match sent {
             Some(Ok(response)) => {
                 shared.reached.store(true, Ordering::Relaxed);
                 Ok((response, permit))
             }
-            Some(Err(error)) => Err(failure(&error)),
+            Some(Err(error)) => Err(failure(error)),
             None => Err(Failed::Finally(Error::new(ErrorKind::Stopped))),
         }
     }
@@ -364,11 +365,13 @@ impl Client {
     }
 }
 
-fn failure(error: &reqwest::Error) -> Failed {
-    if error.is_builder() {
-        return Failed::Finally(Error::usage(chain(error)));
+fn failure(error: Unsent) -> Failed {
+    match error {
+        Unsent::Unusable(error) => return Failed::Finally(error),
+        Unsent::Request(error) => return Failed::Finally(Error::usage(chain(&error))),
+        Unsent::Direct(_) | Unsent::Other(_) | Unsent::Silent(_) => {}
     }
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(cause) = source {
         if let Some(NotPublic(host)) = cause.downcast_ref() {
             return Failed::Inside(host.clone());
@@ -376,7 +379,7 @@ fn failure(error: &reqwest::Error) -> Failed {
         source = cause.source();
     }
     Failed::Later {
-        reason: chain(error),
+        reason: chain(&error),
         asked: None,
         connecting: error.is_connect(),
         busy: false,

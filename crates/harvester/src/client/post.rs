@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use reqwest::Method;
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING};
 
+use super::direct::Unsent;
 use super::query::base_url;
 use super::{Client, Failed, failure};
 use crate::error::{Error, ErrorKind};
@@ -36,9 +38,9 @@ impl Client {
         };
         self.trust(&target);
         self.check_address(&target).map_err(finally)?;
-        let client = self.shared.http.client(&target, self.options())?;
-        let mut request = client
-            .post(target)
+        let http = &self.shared.http;
+        let mut request = http
+            .request(Method::POST, &target)
             .header(ACCEPT, "*/*")
             .header(ACCEPT_ENCODING, "identity")
             .body(body);
@@ -46,10 +48,10 @@ impl Client {
             request = request.header(*name, *value);
         }
         let exchange = async {
-            let mut response = request.send().await?;
+            let mut response = http.send(request, self.options()).await?;
             let mut beginning = Vec::new();
             while beginning.len() < MOST_BYTES
-                && let Some(bytes) = response.chunk().await?
+                && let Some(bytes) = response.chunk().await.map_err(Unsent::Other)?
             {
                 beginning.extend_from_slice(&bytes);
             }
@@ -63,9 +65,8 @@ impl Client {
         };
         let answered = answered
             .map_err(|_| Error::transport(format!("no answer within {} s", timeout.as_secs_f32())));
-        let answered = answered.and_then(|answer: Result<_, reqwest::Error>| {
-            answer.map_err(|error| finally(failure(&error)))
-        });
+        let answered = answered
+            .and_then(|answer: Result<_, Unsent>| answer.map_err(|error| finally(failure(error))));
         answered.map_err(|error| error.at(&place))
     }
 }

@@ -172,8 +172,7 @@ impl Drop for Ahead {
     }
 }
 
-/// A body that is longer is read ahead. With more, pages of some hundred kilobytes from nginx were held up for 40 ms once a
-/// connection, most likely by small segments that wait for a delayed acknowledgement.
+/// A body that is longer is read ahead.
 const SHORT: usize = 64 << 10;
 /// So many blocks wait, each of at most some hundred kilobytes.
 const BLOCKS: usize = 8;

@@ -1,4 +1,5 @@
-//! Being asked to stop: whatever a server lets us wait for, the wait is over within a second.
+//! Waits that end: whatever a server lets us wait for is over within a second when we are asked to stop, and after the time
+//! that a server may be silent.
 
 #![allow(
     clippy::unwrap_used,
@@ -144,6 +145,32 @@ fn who_waits_for_his_turn_at_a_host_is_released_too() {
         assert_eq!(*answer.unwrap_err().kind(), ErrorKind::Stopped);
     }
     assert!(late < SOON, "{late:?}");
+}
+
+#[test]
+fn a_server_that_is_silent_for_too_long_is_given_up() {
+    for (behave, scheme) in [
+        (silent as fn(TcpStream), "http"),
+        (silent, "https"),
+        (begins_and_is_silent, "http"),
+    ] {
+        let client = Client::new(ClientOptions {
+            connect_timeout: Duration::from_millis(100),
+            read_timeout: Duration::from_millis(200),
+            attempts: 1,
+            ..ClientOptions::default()
+        });
+        let base_url = format!("{scheme}://{}/oai", server(behave));
+        let repository = client.unwrap().repository(&base_url).unwrap();
+        let begun = Instant::now();
+
+        let error = repository.identify().unwrap_err();
+
+        assert!(matches!(error.kind(), ErrorKind::Transport(_)), "{error}");
+        let told = error.to_string();
+        assert!(told.contains("silent") || scheme == "https", "{told}");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{told}");
+    }
 }
 
 #[test]

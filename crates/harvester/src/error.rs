@@ -96,6 +96,9 @@ pub enum Misbehaviour {
     /// An answer without the element that was asked for.
     #[error("its answer lacks `{0}`")]
     Missing(&'static str),
+    /// Another record than the one that was asked for.
+    #[error("it answers with another record, `{0}`")]
+    OtherRecord(String),
     /// An error code that the protocol does not have.
     #[error("it answers with the unknown error `{code}`: {message}")]
     UnknownError {
@@ -150,7 +153,7 @@ pub enum Incompatibility {
     #[error("it speaks version {0} of the protocol, not 2.0")]
     ProtocolVersion(String),
     /// An answer of the web server, not of the repository.
-    #[error("the server answers {0}")]
+    #[error("the server answers {0}{wanted}", wanted = wanted(.0))]
     HttpStatus(u16),
     /// A request that it refuses.
     #[error("it refuses the request: {0}")]
@@ -210,6 +213,14 @@ impl From<Misbehaviour> for Error {
 impl From<Incompatibility> for Error {
     fn from(incompatibility: Incompatibility) -> Self {
         Self::new(ErrorKind::RepositoryIncompatible(incompatibility))
+    }
+}
+
+fn wanted(status: &u16) -> &'static str {
+    match status {
+        401 | 403 => ", so it wants to be given credentials, or other ones",
+        407 => ", so the proxy wants to be given credentials",
+        _ => "",
     }
 }
 

@@ -204,6 +204,53 @@ fn a_list_that_ends_before_it_is_complete_goes_on_by_date() {
 }
 
 #[test]
+fn a_list_that_ends_early_with_an_error_goes_on_by_date() {
+    let script = || Script::new(95, 10).with(Fault::NothingLeft(3));
+    for script in [script(), script().with(Fault::NoCompleteListSize)] {
+        let harvested = Setup::new(script).run();
+
+        harvested.expect_all();
+        harvested.expect_quirk(Quirk::ListEndsWithError);
+    }
+}
+
+#[test]
+fn what_ends_early_with_an_error_and_is_in_no_order_is_told_as_a_loss() {
+    let script = Script::new(95, 10)
+        .with(Fault::NothingLeft(7))
+        .with(Fault::NewestFirst);
+
+    let harvested = Setup::new(script).run();
+
+    assert_eq!(harvested.records.len(), 70);
+    assert_eq!(harvested.left_out.len(), 1);
+    let reason = &harvested.left_out[0].reason;
+    assert!(reason.contains("25 more"), "{reason}");
+}
+
+#[test]
+fn a_bad_record_is_told_once_however_often_its_page_is_read() {
+    let script = Script::new(95, 10)
+        .with(Fault::IllegalCharacter(41))
+        .with(Fault::MismatchedTags(46));
+    let harvested = Setup::new(script).run();
+    harvested.expect_all_but(&[41, 46]);
+}
+
+#[test]
+fn another_record_than_the_one_that_was_asked_for_is_not_taken_for_it() {
+    let mut setup = Setup::new(Script::new(25, 10).with(Fault::OtherGiven(13)));
+    setup.plan.method = harvester::Method::ListIdentifiers;
+
+    let harvested = setup.run();
+
+    harvested.expect_all_but(&[13]);
+    harvested.expect_quirk(Quirk::ListedButNotGiven);
+    let reason = &harvested.left_out[0].reason;
+    assert!(reason.contains(&Script::identifier(14)), "{reason}");
+}
+
+#[test]
 fn where_dates_before_the_earliest_are_refused_all_is_asked_for() {
     let script = Script::new(95, 10)
         .with(Fault::EarliestTooLate)

@@ -1,5 +1,8 @@
 //! Requests: as URLs, or as forms where a URL would be too long.
 
+use std::borrow::Cow;
+
+use oai::Verb;
 use reqwest::Url;
 
 use crate::Error;
@@ -18,7 +21,28 @@ pub(super) fn base_url(text: &str) -> Result<Url, Error> {
         return Err(wrong("it names no host"));
     }
     url.set_fragment(None);
-    Ok(url)
+    match without_request(&url) {
+        Some(base) => Err(wrong(&format!("it is a request; try {}", shown(&base)))),
+        None => Ok(url),
+    }
+}
+
+/// A URL that asks something, as people copy it from a browser, without what it asks.
+fn without_request(url: &Url) -> Option<Url> {
+    let is_verb = |(name, value): &(_, Cow<'_, str>)| {
+        let mut verbs = Verb::ALL.iter();
+        *name == "verb" && verbs.any(|verb| value.eq_ignore_ascii_case(verb.as_str()))
+    };
+    url.query_pairs().find(is_verb)?;
+    let mut base = url.clone();
+    let kept = url
+        .query_pairs()
+        .filter(|(name, _)| !ARGUMENTS.contains(&name.as_ref()));
+    base.query_pairs_mut().clear().extend_pairs(kept);
+    if base.query() == Some("") {
+        base.set_query(None);
+    }
+    Some(base)
 }
 
 /// A base URL in the one form that stands for it everywhere: without credentials, fragment and blanks around it.
@@ -135,6 +159,16 @@ pub(super) fn shown(url: &Url) -> String {
     url.into()
 }
 
+/// What a request consists of.
+const ARGUMENTS: [&str; 7] = [
+    "verb",
+    "identifier",
+    "metadataPrefix",
+    "from",
+    "until",
+    "set",
+    "resumptionToken",
+];
 /// Of the limits in use, 2 kB is about the lowest.
 const LONGEST_URL: usize = 2000;
 const LONGEST_SHOWN: usize = 300;
@@ -173,5 +207,20 @@ mod tests {
         for text in ["", "oai", "ftp://a/", "file:///etc/passwd"] {
             assert!(base_url(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_request_is_no_base_url_and_leads_to_one() {
+        for (text, base) in [
+            ("http://a.example/oai?verb=Identify", "http://a.example/oai"),
+            (
+                "http://a.example/?page=oai&verb=listrecords&metadataPrefix=oai_dc",
+                "http://a.example/?page=oai",
+            ),
+        ] {
+            let told = base_url(text).unwrap_err().to_string();
+            assert!(told.ends_with(&format!("try {base}")), "{told}");
+        }
+        assert!(base_url("http://a.example/oai?verb=x").is_ok());
     }
 }

@@ -125,7 +125,15 @@ impl Repository {
         self.refuse_errors(&report, &arguments)?;
         for found in found {
             match found {
-                Found::Record(record) => return Ok(*record),
+                Found::Record(record) => {
+                    let given = &record.header.identifier;
+                    // Quirk: some repositories do not tell upper from lower case.
+                    if given.trim().eq_ignore_ascii_case(identifier.trim()) {
+                        return Ok(*record);
+                    }
+                    let misbehaviour = Misbehaviour::OtherRecord(given.clone());
+                    return Err(Error::from(misbehaviour).at(&self.request(&arguments)));
+                }
                 Found::LeftOut(left_out) => {
                     let misbehaviour = Misbehaviour::Broken {
                         offset: 0,

@@ -10,7 +10,7 @@ use super::single::Singles;
 use super::{PageEnd, Step};
 use crate::error::{Error, Misbehaviour};
 use crate::read::{Found, Report};
-use crate::record::{Header, Record, moment};
+use crate::record::{Header, LeftOut, Record, moment};
 use crate::{Quirk, Quirks};
 
 /// What the current page has brought so far.
@@ -40,7 +40,7 @@ impl Harvest {
             }
             Found::LeftOut(left_out) => {
                 self.page.on_page += 1;
-                self.ready.push_back(Step::LeftOut(left_out));
+                self.leave_out(left_out);
             }
             Found::Set(_) | Found::MetadataFormat(_) => {}
         }
@@ -55,6 +55,16 @@ impl Harvest {
         self.page.records += 1;
         self.state.given += 1;
         self.ready.push_back(Step::Record(record));
+    }
+
+    /// Tells of a record that cannot be had, unless that was told a short while ago: where a page is read in parts, the same
+    /// record is met again and again.
+    pub(super) fn leave_out(&mut self, left_out: LeftOut) {
+        let identifier = left_out.identifier.as_deref();
+        let key = identifier.map(|identifier| self.recent.of_loss(identifier));
+        if key.is_none_or(|key| self.recent.insert(key)) {
+            self.ready.push_back(Step::LeftOut(left_out));
+        }
     }
 
     /// Notes what a header tells about the list and the repository.
@@ -205,7 +215,7 @@ impl Harvest {
 
     /// Goes on by date with a list that may have ended early. Where lists are not in the order of dates that would be all
     /// of it again, with the same end.
-    fn begin_behind_what_came(&mut self) -> bool {
+    pub(super) fn begin_behind_what_came(&mut self) -> bool {
         let (ordered, granularity) = (self.state.ordered(), self.state.granularity());
         let Some(window) = self.state.windows.last_mut() else {
             return false;

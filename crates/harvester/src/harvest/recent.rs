@@ -35,6 +35,11 @@ impl Recent {
         self.young.insert(key)
     }
 
+    /// The key of a record that cannot be had.
+    pub(super) fn of_loss(&self, identifier: &str) -> u64 {
+        self.keys.hash_one((identifier, "left out"))
+    }
+
     pub(super) fn of_text(&self, text: &str) -> u64 {
         self.keys.hash_one(text)
     }

@@ -9,6 +9,7 @@ use crate::Quirk;
 use crate::client::{code, refusal};
 use crate::error::{Error, Incompatibility, Misbehaviour};
 use crate::read::Report;
+use crate::record::LeftOut;
 
 impl Harvest {
     /// Takes the errors of the protocol.
@@ -64,6 +65,23 @@ impl Harvest {
     fn no_records_match(&mut self, report: Report, resumed: bool) -> Result<(), Error> {
         if resumed {
             self.page.quirks.add(Quirk::ListEndsWithError);
+            let missing = self.missing();
+            if missing != Some(0) && self.begin_behind_what_came() {
+                self.page.quirks.merge(report.quirks);
+                let reason = "the list ended with an error".to_owned();
+                self.push_page(report.bytes, None, Some(reason));
+                return Ok(());
+            }
+            if let Some(missing @ 1..) = missing
+                && !self.state.ordered()
+            {
+                self.page.quirks.add(Quirk::WrongCompleteListSize);
+                let window = self.state.windows.last();
+                if window.is_some_and(|window| window.restarts == 0) {
+                    return self.expired(report);
+                }
+                self.lose_rest(missing);
+            }
         } else if self.state.given == 0 && !self.state.windows.iter().any(|w| w.part) {
             self.check_set()?;
         }
@@ -76,6 +94,30 @@ impl Harvest {
         self.forget_list();
         self.push_page(report.bytes, None, None);
         Ok(())
+    }
+
+    /// How many records of the current list did not come; `None` if it never said how many there are.
+    fn missing(&self) -> Option<u64> {
+        let window = self.state.windows.last()?;
+        Some(window.announced?.saturating_sub(window.given))
+    }
+
+    /// Tells that a list has ended early, and has so when it was begun anew.
+    fn lose_rest(&mut self, missing: u64) {
+        let granularity = self.state.granularity();
+        let bound = |text: Option<String>| text.unwrap_or_else(|| "…".to_owned());
+        let window = self.state.windows.last();
+        let dates = window.map(|window| {
+            (
+                bound(window.lower(granularity)),
+                bound(window.upper(granularity)),
+            )
+        });
+        self.leave_out(LeftOut {
+            identifier: None,
+            dates,
+            reason: format!("the list ended with noRecordsMatch where {missing} more were due"),
+        });
     }
 
     /// A set that has vanished is not the same as one without news.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Harvest, Step};
+use super::Harvest;
 use crate::Quirk;
 use crate::error::{Error, ErrorKind};
 use crate::read::Report;
@@ -78,11 +78,11 @@ fn ask(header: Header, harvest: &mut Harvest) -> Result<(), Error> {
         _ => {}
     }
     harvest.page.quirks.add(Quirk::ListedButNotGiven);
-    harvest.ready.push_back(Step::LeftOut(LeftOut {
+    harvest.leave_out(LeftOut {
         identifier: Some(header.identifier),
         dates: None,
         reason: error.to_string(),
-    }));
+    });
     Ok(())
 }
 

@@ -36,6 +36,8 @@ pub enum Fault {
     FutureDatestamp(usize),
     /// Listed, but GetRecord answers idDoesNotExist.
     NotGiven(usize),
+    /// GetRecord answers with the record behind it.
+    OtherGiven(usize),
 
     // In one page.
     /// The body ends in the middle, and HTTP says it is whole.
@@ -83,6 +85,10 @@ pub enum Fault {
     TokenOnLastPage,
     /// This page is the last of its list, although there is more.
     EndsEarly(usize),
+    /// In place of this page of a list noRecordsMatch, although there is more.
+    NothingLeft(usize),
+    /// No list tells how long it is.
+    NoCompleteListSize,
     /// An older version of a record stands at the end of lists once more.
     OlderVersion(usize),
     /// completeListSize is anything.

@@ -118,7 +118,8 @@ impl Play {
         let number = (0..script.records).find(|n| Script::identifier(*n) == identifier);
         match number {
             Some(number) if !script.has(&Fault::NotGiven(number)) => {
-                let record = record(script, number);
+                let given = number + usize::from(script.has(&Fault::OtherGiven(number)));
+                let record = record(script, given);
                 self.wrap(script, &format!("<GetRecord>{record}</GetRecord>"), 200)
             }
             _ => self.error(script, "idDoesNotExist", "no such record"),
@@ -167,7 +168,7 @@ impl Play {
             let token = self.token(script, selection, 0);
             return self.wrap(script, &format!("<{verb}>{token}</{verb}>"), 200);
         }
-        if selection.offset >= all.len() {
+        if selection.offset >= all.len() || script.has(&Fault::NothingLeft(selection.page)) {
             return self.error(script, "noRecordsMatch", "nothing");
         }
         let mut start = selection.offset;
@@ -203,7 +204,7 @@ impl Play {
             body.push_str(&self.token(script, selection, 0));
         } else if selection.page > 0 {
             let size = complete_list_size(script, all.len());
-            let _ = write!(body, "<resumptionToken completeListSize=\"{size}\"/>");
+            let _ = write!(body, "<resumptionToken{size}/>");
         }
         let _ = write!(body, "</{verb}>");
         self.sent(script, selection.page, self.wrap(script, &body, 200))
@@ -309,9 +310,7 @@ impl Play {
             .replace('>', "&gt;");
         let cursor = selection.offset;
         let size = complete_list_size(script, all);
-        format!(
-            "<resumptionToken cursor=\"{cursor}\" completeListSize=\"{size}\">{token}</resumptionToken>"
-        )
+        format!("<resumptionToken cursor=\"{cursor}\"{size}>{token}</resumptionToken>")
     }
 
     fn resumed(&self, script: &Script, token: &str) -> Option<Selection> {
@@ -553,11 +552,16 @@ fn identify(script: &Script, base_url: &str) -> String {
     )
 }
 
-fn complete_list_size(script: &Script, size: usize) -> usize {
-    match script.has(&Fault::WrongCompleteListSize) {
+/// The attribute that tells how long a list is, with a blank before it.
+fn complete_list_size(script: &Script, size: usize) -> String {
+    if script.has(&Fault::NoCompleteListSize) {
+        return String::new();
+    }
+    let told = match script.has(&Fault::WrongCompleteListSize) {
         true => 3,
         false => size,
-    }
+    };
+    format!(" completeListSize=\"{told}\"")
 }
 
 fn plain(status: u16, body: &str) -> Answer {

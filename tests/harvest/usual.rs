@@ -205,7 +205,7 @@ fn dates_and_sets_choose_records_and_do_not_spoil_later_harvests() {
 
     assert_eq!(harvester.live(), live);
     let wrong = harvester.run(&base_url, &["--from", "yesterday"]);
-    assert_eq!(wrong.code, 1);
+    assert_eq!(wrong.code, 2);
     assert!(wrong.stderr.contains("YYYY-MM-DD"), "{}", wrong.stderr);
 }
 
@@ -328,28 +328,61 @@ fn the_catalog_can_be_a_postgresql_database() {
 #[test]
 fn places_and_options_that_cannot_be_are_refused() {
     let harvester = Harvester::new();
-    for (arguments, reason) in [
+    for (code, arguments, reason) in [
         (
+            2,
             &["--unpack", "http://a.example/"][..],
             "is a URL where a file or directory is due",
         ),
         (
+            2,
             &["--schema", "a.xsd"],
             "--schema is for --validation very-strict",
         ),
-        (&["--urls"], "cannot both write to stdout"),
-        (&["--filter", "missing.xml"], "missing.xml"),
-        (&["--catalog", "/proc/nothing/catalog"], "/proc/nothing"),
-        (&["--base-directory", "/proc/nothing"], "cannot be reached"),
+        (2, &["--urls"], "cannot both write to stdout"),
+        (2, &["--from", "2024-13-01"], "write YYYY-MM-DD"),
+        (2, &["--set", ""], "--set"),
+        (1, &["--urls", "missing/seeds.txt"], "`missing/seeds.txt`"),
+        (1, &["--urls", "."], "`.`"),
+        (1, &["--filter", "missing.xml"], "missing.xml"),
+        (1, &["--catalog", "/proc/nothing/catalog"], "/proc/nothing"),
+        (
+            1,
+            &["--base-directory", "/proc/nothing"],
+            "cannot be reached",
+        ),
     ] {
         let refused = harvester.run("http://127.0.0.1:1/oai", arguments);
-        assert_eq!(refused.code, 1, "{arguments:?}: {}", refused.stderr);
+        assert_eq!(refused.code, code, "{arguments:?}: {}", refused.stderr);
         assert!(
             refused.stderr.contains(reason),
             "{arguments:?}: {}",
             refused.stderr
         );
     }
+}
+
+#[test]
+fn a_request_that_was_copied_from_a_browser_is_told_from_a_base_url() {
+    let harvester = Harvester::new();
+    let refused = harvester.run("http://127.0.0.1:1/oai?verb=Identify", &no_arguments());
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.stderr.contains("try http://127.0.0.1:1/oai\n"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn what_is_asked_for_twice_is_harvested_once() {
+    let (repository, _) = repository(Script::new(10, 10));
+    let harvester = Harvester::new();
+    harvester.harvest(
+        &repository.base_url(),
+        &["--prefix", "oai_dc", "--prefix", "oai_dc"],
+    );
+    assert_eq!(harvester.garner(&["history", "--json"]).lines().count(), 1);
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 use crate::Error;
 
 /// A list of URLs that is being written beside the place where it will be.
@@ -17,12 +19,14 @@ pub struct UrlList {
 impl UrlList {
     /// Begins a list. What is at the path stays there until the list is finished.
     pub fn create(path: &Path) -> Result<Self, Error> {
+        if path.is_dir() {
+            return Err(Error::io("written", path, Errno::ISDIR));
+        }
         let mut unfinished = path.as_os_str().to_owned();
         // Two processes that write one list do not write one file.
         unfinished.push(format!(".{}.tmp", std::process::id()));
         let unfinished = PathBuf::from(unfinished);
-        let file =
-            File::create(&unfinished).map_err(|error| Error::io("created", &unfinished, error))?;
+        let file = File::create(&unfinished).map_err(|error| Error::io("written", path, error))?;
         Ok(Self {
             path: path.to_owned(),
             unfinished,

@@ -9,10 +9,12 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use catalog::{Counts, HistoryEntry, State};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use harvester::{Client, Leniency, Stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use jobs::rules::RuleSource;
 use jobs::{HarvestRepository, Holdings, Progress};
+use oai::Datestamp;
 use store::{Durability, Layout, UrlList};
 
 use super::LEFT_OUT;
@@ -39,16 +41,16 @@ pub(crate) struct Harvest {
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// The format of the records; can be given several times [default: oai_dc; oai_didl with --unpack or --warc]
-    #[arg(long, value_name = "PREFIX")]
+    #[arg(long, value_name = "PREFIX", value_parser = NonEmptyStringValueParser::new())]
     prefix: Vec<String>,
     /// Only records of this set; can be given several times
-    #[arg(long, value_name = "SET")]
+    #[arg(long, value_name = "SET", value_parser = NonEmptyStringValueParser::new())]
     set: Vec<String>,
     /// Only records that changed on or after this date
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = date)]
     from: Option<String>,
     /// Only records that changed on or before this date
-    #[arg(long, value_name = "DATE")]
+    #[arg(long, value_name = "DATE", value_parser = date)]
     until: Option<String>,
     /// Harvest everything again, not only what has changed; what is not listed any more is taken for deleted, unless
     /// the repository keeps track of deletions itself
@@ -119,7 +121,11 @@ struct Making {
 
 impl Harvest {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        self.check()?;
+        if let Err(error) = self.check() {
+            return Ok(super::usage("harvest", &error));
+        }
+        // A place that cannot be written to is found out now, and not when there is something to be written.
+        drop(self.url_list()?);
         let mut options = self.network.client_options()?;
         if matches!(self.making.validation, ValidationName::Loose) {
             options.read.leniency = Leniency::Repair;
@@ -180,8 +186,11 @@ impl Harvest {
             false => self.set.iter().cloned().map(Some).collect(),
         };
         let mut orders = Vec::new();
-        for prefix in &prefixes {
-            for set in &sets {
+        for (at, prefix) in prefixes.iter().enumerate() {
+            for (number, set) in sets.iter().enumerate() {
+                if prefixes[..at].contains(prefix) || sets[..number].contains(set) {
+                    continue;
+                }
                 orders.push(HarvestRepository {
                     set: set.clone(),
                     ..self.order(prefix)
@@ -249,27 +258,34 @@ impl Harvest {
         Ok(entry)
     }
 
+    /// Begins the list of URLs, if there is to be one in a file.
+    fn url_list(&self) -> anyhow::Result<Option<UrlList>> {
+        match &self.making.urls {
+            Some(Some(file)) if file != Path::new("-") => Ok(Some(UrlList::create(file)?)),
+            _ => Ok(None),
+        }
+    }
+
     /// Tells the URLs that the harvests found to be new or changed. Those of one that failed come when it has gone on.
     fn urls(&self, holdings: &Holdings, entries: &[HistoryEntry]) -> anyhow::Result<()> {
         let ended = entries.iter().filter(|entry| entry.state != State::Failed);
-        match &self.making.urls {
-            None => Ok(()),
-            Some(Some(file)) if file != Path::new("-") => {
-                let mut list = UrlList::create(file)?;
-                for entry in ended {
-                    jobs::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
-                }
-                Ok(list.finish()?)
+        if let Some(mut list) = self.url_list()? {
+            for entry in ended {
+                jobs::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
             }
-            Some(_) => to_stdout(|out| {
-                for entry in ended {
-                    let mut tell = |url: &str| Ok(writeln!(out, "{}", plain(url))?);
-                    jobs::write_urls(holdings, entry, &mut tell)?;
-                }
-                Ok(ExitCode::SUCCESS)
-            })
-            .map(drop),
+            return Ok(list.finish()?);
         }
+        if self.making.urls.is_none() {
+            return Ok(());
+        }
+        to_stdout(|out| {
+            for entry in ended {
+                let mut tell = |url: &str| Ok(writeln!(out, "{}", plain(url))?);
+                jobs::write_urls(holdings, entry, &mut tell)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+        .map(drop)
     }
 
     /// What came of it, for people.
@@ -400,6 +416,13 @@ impl Bar {
 
     fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+fn date(text: &str) -> Result<String, &'static str> {
+    match Datestamp::parse(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => Err("write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ"),
     }
 }
 

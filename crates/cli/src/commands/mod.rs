@@ -31,6 +31,7 @@ pub(crate) mod worker;
 mod worker_options;
 
 use std::io::Write;
+use std::process::ExitCode;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -40,6 +41,14 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result?),
     }
+}
+
+/// What is wrong with the options or the configuration of a command: told like a slip on the command line.
+fn usage(command: &str, error: &anyhow::Error) -> ExitCode {
+    let message = jobs::message(error);
+    eprintln!("garner: {}", crate::text::plain(&message));
+    eprintln!("\nFor more information, try 'garner {command} --help'.");
+    ExitCode::from(USAGE)
 }
 
 /// Waits for SIGTERM or SIGINT.
@@ -68,5 +77,7 @@ pub(crate) fn allow_many_files() {
     let _ = setrlimit(Resource::Nofile, most);
 }
 
+/// The exit code if the command was not called as it has to be.
+const USAGE: u8 = 2;
 /// The exit code if all was done, but records had to be left out.
 pub(crate) const LEFT_OUT: u8 = 3;

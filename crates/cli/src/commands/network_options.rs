@@ -29,7 +29,7 @@ pub(crate) struct NetworkOptions {
     /// How many requests may be open at once [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     connections: Option<u16>,
-    /// How long the server may be silent [default: 300]
+    /// How long the server may be silent, and may take for 16 KiB [default: 300]
     #[arg(long, value_name = "SECONDS", value_parser = some_seconds)]
     timeout: Option<Duration>,
     /// How often a request is made before it is given up [default: 6]

@@ -82,7 +82,7 @@ impl Import {
         let config = config.import;
         let order = match self.order(&config) {
             Ok(order) => order,
-            Err(error) => return Ok(usage(&error)),
+            Err(error) => return Ok(super::usage("import", &error)),
         };
         if self.queue {
             return self.enqueue(&order);
@@ -177,14 +177,6 @@ pub(crate) fn check_files(order: &ImportCrawl) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is wrong with the options or the configuration: told like a slip on the command line.
-fn usage(error: &anyhow::Error) -> ExitCode {
-    let message = jobs::message(error);
-    eprintln!("garner: {}", crate::text::plain(&message));
-    eprintln!("\nFor more information, try 'garner import --help'.");
-    ExitCode::from(USAGE)
-}
-
 /// The first signal ends the import in good order, after the group that is being read. A second one ends the program, and
 /// so does a disk that keeps it waiting: what is committed is safe, and the next import goes on from there.
 fn stop_on_signal(stop: Stop) -> anyhow::Result<()> {
@@ -204,6 +196,5 @@ fn stop_on_signal(stop: Stop) -> anyhow::Result<()> {
 }
 
 const LONGEST_STOP: Duration = Duration::from_secs(60);
-const USAGE: u8 = 2;
 /// Who wants it, if it was said here.
 const BY: &str = "the command line";

@@ -43,10 +43,12 @@ pub(crate) struct FileBody {
     reading: Option<JoinHandle<io::Result<(File, Bytes)>>>,
 }
 
-/// Blocks that may wait for a client.
-const AHEAD: usize = 4;
-/// The size of a block.
-pub(crate) const BLOCK: usize = 256 * 1024;
+/// Blocks of a stream that may wait for a client.
+const AHEAD: usize = 8;
+/// The size of a block of a stream. A larger one would be new memory each time, which the system has to provide.
+pub(crate) const BLOCK: usize = 120 * 1024;
+/// So much of a file is read at once: each time a thread has to be woken.
+const FILE_BLOCK: usize = 256 * 1024;
 
 impl Body {
     pub(crate) fn empty() -> Self {
@@ -83,7 +85,7 @@ impl FileBody {
             return Poll::Ready(None);
         }
         if let Some(file) = self.file.take() {
-            let size = usize::try_from(self.left).map_or(BLOCK, |left| left.min(BLOCK));
+            let size = usize::try_from(self.left).map_or(FILE_BLOCK, |left| left.min(FILE_BLOCK));
             self.reading = Some(tokio::task::spawn_blocking(move || read_block(file, size)));
         }
         let Some(reading) = &mut self.reading else {
@@ -210,10 +212,8 @@ impl BodyWriter {
                 .map_err(|_| gone())?;
             self.blocks = Some(sender);
         }
-        let block = Bytes::from(std::mem::replace(
-            &mut self.buffer,
-            Vec::with_capacity(BLOCK + BLOCK / 2),
-        ));
+        let next = Vec::with_capacity(BLOCK);
+        let block = Bytes::from(std::mem::replace(&mut self.buffer, next));
         let blocks = self.blocks.as_ref().ok_or_else(gone)?;
         match blocks.try_send(Ok(block)) {
             Ok(()) => Ok(()),
@@ -238,12 +238,14 @@ impl BodyWriter {
 
 impl Write for BodyWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.buffer.extend_from_slice(bytes);
-        self.written += bytes.len() as u64;
-        if self.buffer.len() >= BLOCK {
+        let room = BLOCK - self.buffer.len();
+        let taken = bytes.len().min(room);
+        self.buffer.extend_from_slice(&bytes[..taken]);
+        self.written += taken as u64;
+        if taken == room {
             self.send_block()?;
         }
-        Ok(bytes.len())
+        Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {

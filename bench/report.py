@@ -33,7 +33,7 @@ ABOUT = {
                "and curl fetches the same pages, one after the other over one connection. What takes hundredths of a second runs five times a round. xmllint only says whether the same pages, read from "
                "the disk, are well-formed. Processor time is that of the harvester alone. The "
                "mirror is the site of the section papers, its files by value, written to disk; each round of the update begins with what the "
-               "complete harvest or crawl left, and every copy is compared byte by byte.",
+               "complete harvest or crawl left, and every copy is compared byte by byte. cp copies the same files from disk to disk: no server, no digests, no records, and no waiting until they are safe.",
     "manager": "`garner up` with schedules for 1,000 repositories of five records each, sent by nginx, of which ten are due every second: the "
                "processor time of the whole process, from its start to the end of the last job, for each job, against that of the command "
                "`garner harvest` for the same repository into an empty directory. Pages of the console are asked for one after the other by somebody who "

@@ -128,7 +128,10 @@ fn finish(
     let (state, reason, next_from, error) = match worked {
         Ok(next_from) if left_out == 0 => (State::Ok, None, next_from, None),
         Ok(next_from) => {
-            let reason = format!("{left_out} records or resources had to be left out");
+            let reason = match left_out {
+                1 => "1 record or resource had to be left out".to_owned(),
+                _ => format!("{left_out} records or resources had to be left out"),
+            };
             (State::Incomplete, Some(reason), next_from, None)
         }
         Err(error) if job.is_some() && is_away(&error) => return Err(error),
@@ -158,9 +161,17 @@ fn finish(
         job: end,
         follow_ups,
     };
-    holdings
-        .wait(holdings.catalog().finish(run, &finish))
-        .context("the end of the harvest cannot be written down")
+    let finished = holdings.wait(holdings.catalog().finish(run, &finish));
+    finished.with_context(|| unwritten(error.as_ref()))
+}
+
+/// What to say if the end of a harvest cannot be written down, which must not hide why it came to it.
+fn unwritten(error: Option<&anyhow::Error>) -> String {
+    let why = error.map(|error| format!("the harvest failed: {}; and ", message(error)));
+    format!(
+        "{}the end of the harvest cannot be written down; what was committed is safe, and the same command goes on from there",
+        why.unwrap_or_default()
+    )
 }
 
 /// Whether the catalog cannot be reached for the moment, so that waiting helps.

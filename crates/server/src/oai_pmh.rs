@@ -49,7 +49,7 @@ pub(crate) async fn answer(
         arguments,
         requester,
         gzip,
-        _permit: permit,
+        permit,
     };
     tokio::task::spawn_blocking(move || writing.run(body));
     match begun.await {
@@ -68,13 +68,15 @@ struct Writing {
     arguments: Arguments,
     requester: Requester,
     gzip: bool,
-    _permit: Option<Permit>,
+    permit: Option<Permit>,
 }
 
 impl Writing {
-    fn run(self, mut body: BodyWriter) {
+    fn run(mut self, mut body: BodyWriter) {
         let began = Instant::now();
         let result = self.write(&mut body);
+        // Before the client has its answer: who asks one thing after the other never has two running.
+        drop(self.permit.take());
         let unsent = body.is_unsent();
         let result = match result {
             Ok(outcome) => body

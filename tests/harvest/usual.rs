@@ -177,7 +177,7 @@ fn exit_codes_tell_whether_all_was_harvested() {
         "{}",
         nowhere.stderr
     );
-    assert_eq!(harvester.run("ftp://example.org/", &no_arguments()).code, 1);
+    assert_eq!(harvester.run("ftp://example.org/", &no_arguments()).code, 2);
 }
 
 #[test]
@@ -366,7 +366,8 @@ fn places_and_options_that_cannot_be_are_refused() {
 fn a_request_that_was_copied_from_a_browser_is_told_from_a_base_url() {
     let harvester = Harvester::new();
     let refused = harvester.run("http://127.0.0.1:1/oai?verb=Identify", &no_arguments());
-    assert_eq!(refused.code, 1);
+    assert_eq!(refused.code, 2);
+    assert!(!harvester.path("data").exists());
     assert!(
         refused.stderr.contains("try http://127.0.0.1:1/oai\n"),
         "{}",

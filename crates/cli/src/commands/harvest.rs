@@ -153,6 +153,7 @@ impl Harvest {
     }
 
     fn check(&self) -> anyhow::Result<()> {
+        harvester::canonical_base_url(&self.base_url)?;
         let places = [&self.making.unpack, &self.making.warc, &self.making.urls];
         for place in places.into_iter().flatten().flatten() {
             if place.to_string_lossy().contains("://") {

@@ -189,7 +189,7 @@ fn files() -> Vec<File> {
         ("pages", "html", 12, "mime:text:html"),
         ("texts", "txt", 6, "mime:text:plain"),
         ("images", "png", 4, "mime:image:png"),
-        ("images", "svg", 2, "mime:image:svg~2bxml"),
+        ("images", "svg", 2, "mime:image:svg_2bxml"),
         ("papers", "pdf", 3, "mime:application:pdf"),
         ("data", "csv", 2, "mime:text:csv"),
         ("data", "unknown", 2, "mime:application:octet-stream"),

@@ -119,6 +119,19 @@ fn no_news_is_success_and_a_vanished_set_is_not() {
     assert_eq!(*error.kind(), ErrorKind::RepositoryIncompatible(expected));
 }
 
+/// A schedule that was made when garner still wrote `~2b` (issue 18).
+#[test]
+fn a_set_by_its_old_name_has_not_vanished() {
+    for (set, there) in [
+        ("mime:image:svg~2bxml", true),
+        ("mime:image:gif~2bxml", false),
+    ] {
+        let mut setup = Setup::new(Script::new(5, 10));
+        setup.plan.set = Some(set.to_owned());
+        assert_eq!(setup.run().error.is_none(), there, "{set}");
+    }
+}
+
 #[test]
 fn an_unknown_format_is_told_with_those_there_are() {
     let mut setup = Setup::new(Script::new(5, 10));

@@ -125,14 +125,18 @@ impl Harvest {
         let Some(wanted) = &self.state.plan.set else {
             return Ok(());
         };
+        let set = oai::SetSpec::parse(wanted);
+        let respelled = set.map_or(wanted.clone(), |set| set.respelled().to_string());
         for set in self.repository.list_sets() {
             // A repository that cannot list its sets is taken at its word.
             let Ok(set) = set else {
                 return Ok(());
             };
-            let below = set.set_spec.strip_prefix(wanted.as_str());
-            if below.is_some_and(|rest| rest.is_empty() || rest.starts_with(':')) {
-                return Ok(());
+            for wanted in [wanted, &respelled] {
+                let below = set.set_spec.strip_prefix(wanted.as_str());
+                if below.is_some_and(|rest| rest.is_empty() || rest.starts_with(':')) {
+                    return Ok(());
+                }
             }
         }
         Err(Incompatibility::Set(wanted.clone()).into())

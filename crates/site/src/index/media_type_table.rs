@@ -45,6 +45,7 @@ impl MediaTypeTable {
 
     /// The numbers of all media types in a set.
     pub(crate) fn within(&self, set: &SetSpec) -> Vec<i64> {
+        let set = set.respelled();
         let members = self
             .by_id
             .iter()

@@ -695,7 +695,8 @@ const FORMATS: &str = "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_
     <metadataNamespace>http://www.openarchives.org/OAI/2.0/oai_dc/</metadataNamespace>\
     </metadataFormat></ListMetadataFormats>";
 const SETS: &str = "<ListSets><set><setSpec>even</setSpec><setName>Even</setName></set>\
-    <set><setSpec>odd</setSpec><setName>Odd &amp; strange</setName></set></ListSets>";
+    <set><setSpec>odd</setSpec><setName>Odd &amp; strange</setName></set>\
+    <set><setSpec>mime:image:svg_2bxml</setSpec><setName>image/svg+xml</setName></set></ListSets>";
 const BOMB: &str = "<!DOCTYPE OAI-PMH [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">\
     <!ENTITY bomb \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>";
 const EXTERNAL: &str = "<!DOCTYPE OAI-PMH [<!ENTITY file SYSTEM \"file:///etc/passwd\">]>";

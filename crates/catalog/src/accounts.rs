@@ -32,7 +32,7 @@ impl Catalog {
     /// All accounts, by their names.
     pub async fn accounts(&self) -> Result<Vec<Account>, Error> {
         let sql = format!("SELECT {COLUMNS} FROM account");
-        let rows = self.database.read().await?.rows(&sql, []).await?;
+        let rows = self.database.list().await?.rows(&sql, []).await?;
         let mut accounts = rows.iter().map(account).collect::<Result<Vec<_>, _>>()?;
         // The databases order texts differently.
         accounts.sort_by(|a, b| a.name.cmp(&b.name));

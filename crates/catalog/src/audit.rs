@@ -74,7 +74,7 @@ impl Catalog {
         conditions.only("id < $n", query.before);
         let select = "SELECT id, at, account, action, subject, details FROM audit";
         let (sql, values) = conditions.some(select, "ORDER BY id DESC", query.limit);
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let rows = self.database.list().await?.rows(&sql, values).await?;
         rows.iter()
             .map(|row| {
                 Ok(AuditRow {

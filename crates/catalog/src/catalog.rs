@@ -35,6 +35,14 @@ impl Catalog {
         Ok(Self { database })
     }
 
+    /// The same catalog for people who wait for answers: a list that takes longer than 10 seconds is
+    /// [`Error::TooLong`], and long lists leave connections for everything else.
+    pub fn interactive(&self) -> Self {
+        Self {
+            database: self.database.interactive(),
+        }
+    }
+
     /// Where it is, without a password.
     pub fn location(&self) -> &str {
         self.database.location()

@@ -22,6 +22,8 @@ use crate::dialect::Dialect;
 pub(crate) struct Database {
     location: Arc<str>,
     pools: Pools,
+    /// Whether lists are read with a time limit, over connections of their own.
+    interactive: bool,
     /// When it was last away, or let this process wait.
     trouble: Arc<Mutex<Option<Instant>>>,
 }
@@ -32,8 +34,12 @@ enum Pools {
         /// One connection, because SQLite has one writer: others wait here instead of polling the file.
         writer: SqlitePool,
         readers: SqlitePool,
+        lists: SqlitePool,
     },
-    Postgres(PgPool),
+    Postgres {
+        pool: PgPool,
+        lists: PgPool,
+    },
 }
 
 /// A transaction that is rolled back unless it is committed.
@@ -70,8 +76,16 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(3);
 const CALM: Duration = Duration::from_secs(5);
 const READERS: u32 = 4;
+/// How many long lists are read at once for people. The other readers stay free for everything else.
+const LISTS: u32 = 2;
+/// How long a list may take that a person waits for, and how long it waits for a connection.
+const LIST_TIME: Duration = match cfg!(test) {
+    true => Duration::from_millis(500),
+    false => Duration::from_secs(10),
+};
 /// After how many steps SQLite looks at the clock where time is limited; it takes about a millisecond.
 const STEPS: i32 = 20_000;
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 /// As many as there may be threads that work, and somebody who looks on.
 const POSTGRES_CONNECTIONS: u32 = 10;
 /// A process that is stopped within a transaction must not keep its locks from all others. The server ends its
@@ -119,19 +133,28 @@ impl Database {
             .connect_with(writer)
             .await
             .map_err(|source| failed(&location, source))?;
-        let readers = pool()
-            .max_connections(READERS)
-            // The limit of a transaction must not become that of the next one.
-            .after_release(|connection, _| {
-                Box::pin(async move {
-                    connection.lock_handle().await?.remove_progress_handler();
-                    Ok(true)
+        let reading = readers.pragma("query_only", "ON");
+        let readers_of = |connections, patience| {
+            pool()
+                .max_connections(connections)
+                .acquire_timeout(patience)
+                // The limit of a transaction must not become that of the next one.
+                .after_release(|connection, _| {
+                    Box::pin(async move {
+                        connection.lock_handle().await?.remove_progress_handler();
+                        Ok(true)
+                    })
                 })
-            })
-            .connect_lazy_with(readers.pragma("query_only", "ON"));
+                .connect_lazy_with(reading.clone())
+        };
         Ok(Self {
             location,
-            pools: Pools::Sqlite { writer, readers },
+            pools: Pools::Sqlite {
+                writer,
+                readers: readers_of(READERS, BUSY_TIMEOUT),
+                lists: readers_of(LISTS, LIST_TIME),
+            },
+            interactive: false,
             trouble: Arc::default(),
         })
     }
@@ -146,18 +169,23 @@ impl Database {
         let first = PgConnection::connect_with(&options).await;
         let first = first.map_err(|source| failed(&location, source))?;
         drop(first.close().await);
-        let pool = PgPoolOptions::new()
-            .max_connections(POSTGRES_CONNECTIONS)
-            .acquire_timeout(BUSY_TIMEOUT)
-            .after_connect(|connection, _| {
-                Box::pin(async move { connection.execute(LONGEST_PAUSE).await.map(drop) })
-            })
+        let pool_of = |connections, patience| {
+            PgPoolOptions::new()
+                .max_connections(connections)
+                .acquire_timeout(patience)
+                .after_connect(|connection, _| {
+                    Box::pin(async move { connection.execute(LONGEST_PAUSE).await.map(drop) })
+                })
+        };
+        let lists = pool_of(LISTS, LIST_TIME).connect_lazy_with(options.clone());
+        let pool = pool_of(POSTGRES_CONNECTIONS, BUSY_TIMEOUT)
             .connect_with(options)
             .await
             .map_err(|source| failed(&location, source))?;
         Ok(Self {
             location,
-            pools: Pools::Postgres(pool),
+            pools: Pools::Postgres { pool, lists },
+            interactive: false,
             trouble: Arc::default(),
         })
     }
@@ -170,17 +198,50 @@ impl Database {
         matches!(self.pools, Pools::Sqlite { .. })
     }
 
+    /// The same database for people who wait: lists have a time limit, and long ones connections of their own.
+    pub(crate) fn interactive(&self) -> Self {
+        Self {
+            interactive: true,
+            ..self.clone()
+        }
+    }
+
     /// A transaction that reads, all of it as of one moment.
     pub(crate) async fn read(&self) -> Result<Transaction, Error> {
         let began = Instant::now();
         let inner = match &self.pools {
             Pools::Sqlite { readers, .. } => readers.begin().await.map(Inner::Sqlite),
-            Pools::Postgres(pool) => pool
-                .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                .await
-                .map(Inner::Postgres),
+            Pools::Postgres { pool, .. } => pool.begin_with(SNAPSHOT).await.map(Inner::Postgres),
         };
         self.transaction(inner, began)
+    }
+
+    /// A transaction that reads a list, with a time limit if a person waits for it.
+    pub(crate) async fn list(&self) -> Result<Transaction, Error> {
+        let mut transaction = self.read().await?;
+        if self.interactive {
+            transaction.limit(LIST_TIME).await?;
+        }
+        Ok(transaction)
+    }
+
+    /// The same for a list that grows with the holdings. At most [`LISTS`] of them are read at once for people, also if
+    /// nobody waits for the answer any more: a connection is free when the database has ended what it was asked.
+    pub(crate) async fn long_list(&self) -> Result<Transaction, Error> {
+        if !self.interactive {
+            return self.read().await;
+        }
+        let inner = match &self.pools {
+            Pools::Sqlite { lists, .. } => lists.begin().await.map(Inner::Sqlite),
+            Pools::Postgres { lists, .. } => lists.begin_with(SNAPSHOT).await.map(Inner::Postgres),
+        };
+        if matches!(inner, Err(sqlx::Error::PoolTimedOut)) {
+            return Err(Error::TooManyLists);
+        }
+        // That others read long lists is no trouble of the database.
+        let mut transaction = self.transaction(inner, Instant::now())?;
+        transaction.limit(LIST_TIME).await?;
+        Ok(transaction)
     }
 
     /// A transaction that writes.
@@ -192,18 +253,26 @@ impl Database {
                 .begin_with("BEGIN IMMEDIATE")
                 .await
                 .map(Inner::Sqlite),
-            Pools::Postgres(pool) => pool.begin().await.map(Inner::Postgres),
+            Pools::Postgres { pool, .. } => pool.begin().await.map(Inner::Postgres),
         };
         self.transaction(inner, began)
     }
 
     pub(crate) async fn close(&self) {
         match &self.pools {
-            Pools::Sqlite { writer, readers } => {
+            Pools::Sqlite {
+                writer,
+                readers,
+                lists,
+            } => {
+                lists.close().await;
                 readers.close().await;
                 writer.close().await;
             }
-            Pools::Postgres(pool) => pool.close().await,
+            Pools::Postgres { pool, lists } => {
+                lists.close().await;
+                pool.close().await;
+            }
         }
     }
 
@@ -474,6 +543,56 @@ mod tests {
         transaction.limit(SHORT).await.unwrap();
         let ended = transaction.rows(endless, []).await;
         assert!(matches!(ended, Err(Error::TooLong)));
+    }
+
+    /// Issue 18: eight slow lists kept the front page from being read.
+    async fn long_lists_leave_readers_for_others(database: &Database, endless: &str) {
+        let people = database.interactive();
+        let mut lists = Vec::new();
+        for _ in 0..LISTS {
+            lists.push(people.long_list().await.unwrap());
+        }
+
+        let refused = people.long_list().await;
+        assert!(matches!(refused, Err(Error::TooManyLists)));
+        let began = Instant::now();
+        for _ in 0..READERS {
+            let mut reading = people.read().await.unwrap();
+            let one = "SELECT CAST(1 AS BIGINT) AS one";
+            assert!(reading.row(one, []).await.unwrap().is_some());
+        }
+        assert!(began.elapsed() < BUSY_TIMEOUT / 2);
+
+        for list in &mut lists {
+            let ended = list.rows(endless, []).await;
+            assert!(matches!(ended, Err(Error::TooLong)));
+        }
+        let mut short = people.list().await.unwrap();
+        let ended = short.rows(endless, []).await;
+        assert!(matches!(ended, Err(Error::TooLong)));
+        // Who works in the background has as much time as it takes.
+        let mut background = Vec::new();
+        for _ in 0..=LISTS {
+            background.push(database.long_list().await.unwrap());
+        }
+    }
+
+    #[tokio::test]
+    async fn long_lists_leave_readers_for_others_in_sqlite() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.sqlite");
+        let database = Database::open(path.to_str().unwrap()).await.unwrap();
+        let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) AS n FROM n";
+        long_lists_leave_readers_for_others(&database, endless).await;
+    }
+
+    #[tokio::test]
+    async fn long_lists_leave_readers_for_others_in_postgres() {
+        let database = Database::open(&Postgres::shared().database())
+            .await
+            .unwrap();
+        let endless = "SELECT CAST(1 AS BIGINT) AS one FROM pg_sleep(60)";
+        long_lists_leave_readers_for_others(&database, endless).await;
     }
 
     #[tokio::test]

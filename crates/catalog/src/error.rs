@@ -104,8 +104,13 @@ pub enum Error {
         what: String,
     },
     /// What was asked for takes too long to find.
-    #[error("this takes too long to find; ask for rarer words, or in one repository")]
+    #[error(
+        "this takes too long to find; ask for rarer words, or in one repository, host or import"
+    )]
     TooLong,
+    /// As many long lists are being read for others as may be.
+    #[error("too many long lists are being read at the moment; try again soon")]
+    TooManyLists,
     /// The name belongs to another.
     #[error("`{name}` is taken; choose another name")]
     NameTaken {

@@ -54,7 +54,7 @@ impl Catalog {
             "SELECT health, count(*) AS number FROM (SELECT {HEALTH} {WITH_LAST}) AS each_one GROUP BY health"
         );
         let mut counts = HealthCounts::default();
-        for row in self.database.read().await?.rows(&sql, []).await? {
+        for row in self.database.list().await?.rows(&sql, []).await? {
             *counts.of(health(&row)?) += row.count("number")?;
         }
         Ok(counts)

@@ -143,7 +143,7 @@ impl Catalog {
     /// Entries of the history, the newest first.
     pub async fn history(&self, query: &HistoryQuery) -> Result<Vec<HistoryEntry>, Error> {
         let (sql, values) = query.statement();
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let rows = self.database.list().await?.rows(&sql, values).await?;
         rows.iter().map(entry).collect()
     }
 
@@ -171,7 +171,7 @@ impl Catalog {
     ) -> Result<Vec<(i64, Warning)>, Error> {
         let sql = "SELECT id, identifier, reason, lost FROM warning
              WHERE history_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.database.list().await?;
         let values = [run.into(), after.into(), limit.into()];
         let rows = transaction.rows(sql, values).await?;
         rows.iter()

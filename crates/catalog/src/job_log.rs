@@ -46,7 +46,7 @@ impl Catalog {
         let sql = "SELECT id, at, level, message FROM job_log
              WHERE job_id = $1 AND id > $2 ORDER BY id LIMIT $3";
         let values = [job.into(), after.into(), limit.into()];
-        let rows = self.database.read().await?.rows(sql, values).await?;
+        let rows = self.database.list().await?.rows(sql, values).await?;
         rows.iter().map(line).collect()
     }
 

@@ -55,7 +55,7 @@ impl Catalog {
 
     /// Jobs: those that run, then those that wait in the order of their times, then the others; the newest first.
     pub async fn jobs(&self, query: &JobQuery) -> Result<Vec<Job>, Error> {
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.database.list().await?;
         let wanted = |state: &JobState| query.states.is_empty() || query.states.contains(state);
         let (mut running, mut waiting, mut over) = (Vec::new(), Vec::new(), Vec::new());
         // One state after the other, because each is in the order of its index.

@@ -118,7 +118,7 @@ impl Catalog {
         &self,
         query: &RepositoryListQuery,
     ) -> Result<(u64, Vec<RepositoryOverview>), Error> {
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.database.list().await?;
         // Texts are compared here, because the databases fold and order them differently.
         let mut lines = lines(&mut transaction).await?;
         let text = query.text.as_deref().map(|text| fold(text.trim()));

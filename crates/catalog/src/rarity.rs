@@ -7,7 +7,7 @@ use crate::rows::batch;
 use crate::{Error, RecordQuery};
 
 /// Up to so many records are gathered by an index before they are looked at in their order.
-const FEW: u64 = 5_000;
+pub(crate) const FEW: u64 = 5_000;
 
 /// Whether so many records are gathered.
 pub(crate) fn is_few(number: u64) -> bool {

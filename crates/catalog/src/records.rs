@@ -203,7 +203,15 @@ impl Catalog {
 
     /// Records in the order of their numbers. The next page begins after the number of the last, or before it.
     pub async fn records(&self, query: &RecordQuery) -> Result<Vec<RecordEntry>, Error> {
-        let mut transaction = self.searching(query).await?;
+        let transaction = self.searching(query).await?;
+        self.records_by(transaction, query).await
+    }
+
+    async fn records_by(
+        &self,
+        mut transaction: Transaction,
+        query: &RecordQuery,
+    ) -> Result<Vec<RecordEntry>, Error> {
         let statement = self.record_statement(&mut transaction, query, true);
         let Some(statement) = statement.await? else {
             return Ok(Vec::new());
@@ -242,12 +250,13 @@ impl Catalog {
             limit: 1,
             ..RecordQuery::default()
         };
-        Ok(self.records(&query).await?.pop())
+        let transaction = self.database.read().await?;
+        Ok(self.records_by(transaction, &query).await?.pop())
     }
 
     /// A transaction for a query. Whoever types in words gets an answer soon, or none: few readers are let in at once.
     async fn searching(&self, query: &RecordQuery) -> Result<Transaction, Error> {
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.database.long_list().await?;
         if query.text.is_some() {
             transaction.limit(SEARCHING).await?;
         }

@@ -108,7 +108,7 @@ impl Catalog {
     /// All repositories, the oldest first.
     pub async fn repositories(&self) -> Result<Vec<Repository>, Error> {
         let sql = format!("SELECT {COLUMNS} FROM repository ORDER BY id");
-        let rows = self.database.read().await?.rows(&sql, []).await?;
+        let rows = self.database.list().await?.rows(&sql, []).await?;
         rows.iter().map(repository).collect()
     }
 

@@ -46,7 +46,7 @@ impl Catalog {
         conditions.only("kind = $n", kind.map(RulesKind::name));
         let select = format!("SELECT {COLUMNS} FROM rules");
         let (sql, values) = conditions.all(&select, "");
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let rows = self.database.list().await?.rows(&sql, values).await?;
         let mut rules = rows.iter().map(read).collect::<Result<Vec<_>, _>>()?;
         // The databases order texts differently.
         rules.sort_by(|a, b| (a.kind.name(), &a.name).cmp(&(b.kind.name(), &b.name)));

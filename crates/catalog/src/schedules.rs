@@ -147,7 +147,7 @@ impl Catalog {
             query.repository.unwrap_or_default().into(),
             query.state.map_or("", ScheduleState::name).into(),
         ];
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let rows = self.database.list().await?.rows(&sql, values).await?;
         let mut schedules: Vec<_> = rows.iter().map(schedule).collect::<Result<_, _>>()?;
         // There are few enough, and the databases do not agree on what capital letters are.
         if let Some(text) = &query.text {

@@ -88,7 +88,7 @@ impl Catalog {
         );
         let select = "SELECT set_spec, name, listed FROM oai_set";
         let (sql, values) = conditions.some(select, "ORDER BY set_spec", limit);
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let rows = self.database.list().await?.rows(&sql, values).await?;
         rows.iter().map(set).collect()
     }
 }

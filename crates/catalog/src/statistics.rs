@@ -57,7 +57,7 @@ const MOST_BUCKETS: i64 = 2_000;
 impl Catalog {
     /// What there is in all.
     pub async fn totals(&self) -> Result<Totals, Error> {
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.database.list().await?;
         let sql = "SELECT (SELECT count(*) FROM repository) AS repositories,
                  CAST(COALESCE((SELECT sum(records) FROM holding), 0) AS BIGINT) AS records,
                  CAST(COALESCE((SELECT sum(deleted) FROM holding), 0) AS BIGINT) AS deleted,
@@ -90,7 +90,7 @@ impl Catalog {
     /// begins at the last full step of the clock, so that days begin at midnight UTC.
     pub async fn activity(&self, since: i64, step_seconds: i64) -> Result<Vec<Bucket>, Error> {
         let step = step_seconds.max(1);
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.database.list().await?;
         let row = transaction.row("SELECT {now} AS now", []).await?;
         let now = row.map_or(Ok(since), |row| row.integer("now"))?;
         let last = now.div_euclid(step).max(0);

@@ -66,7 +66,7 @@ impl Catalog {
         let mut conditions = Conditions::default();
         conditions.only("api_token.account_id = $n", account);
         let (sql, values) = conditions.all(SELECT, "ORDER BY api_token.id DESC");
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let rows = self.database.list().await?.rows(&sql, values).await?;
         rows.iter().map(token).collect()
     }
 

@@ -99,6 +99,14 @@ impl From<catalog::Error> for Problem {
                 "too_long",
                 error.to_string(),
             ),
+            Error::TooManyLists => Self {
+                retry_after: Some(SOON),
+                ..Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "too_many_lists",
+                    error.to_string(),
+                )
+            },
             Error::UnknownRepository { .. }
             | Error::UnknownSchedule { .. }
             | Error::UnknownJob { .. }

@@ -28,6 +28,7 @@ pub(crate) struct ConsoleState(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     holdings: Arc<Holdings>,
+    catalog: Catalog,
     config: ConsoleConfig,
     outside: Outside,
     previews: Previews,
@@ -56,6 +57,7 @@ impl ConsoleState {
         openapi: &OpenApi,
     ) -> anyhow::Result<Self> {
         Ok(Self(Arc::new(Inner {
+            catalog: holdings.catalog().interactive(),
             holdings,
             hosts: Hosts::new(&config),
             config,
@@ -80,7 +82,7 @@ impl ConsoleState {
 
     /// The catalog, to be awaited.
     pub(crate) fn catalog(&self) -> &Catalog {
-        self.0.holdings.catalog()
+        &self.0.catalog
     }
 
     pub(crate) fn config(&self) -> &ConsoleConfig {

@@ -5,8 +5,10 @@ use serde::Serialize;
 use super::DocumentState;
 use crate::bounded::bounded;
 use crate::conditions::{Conditions, containing};
-use crate::database::{Row, Value};
+use crate::database::{Row, Transaction, Value};
 use crate::imports::reversed;
+use crate::rarity::{FEW, is_few};
+use crate::rows::batch;
 use crate::{Catalog, Error, Judgement, judgements};
 
 /// A document of the collection.
@@ -130,35 +132,72 @@ impl Catalog {
 
     /// Documents, in the order of their numbers.
     pub async fn documents(&self, query: &DocumentQuery) -> Result<Vec<DocumentEntry>, Error> {
-        let (sql, values) = query.statement();
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let mut transaction = self.database.long_list().await?;
+        let few = query.gather(&mut transaction).await?;
+        let (sql, values) = query.statement(few.as_deref());
+        let rows = transaction.rows(&sql, values).await?;
         rows.iter().map(document).collect()
     }
 }
 
 impl DocumentQuery {
-    fn statement(&self) -> (String, Vec<Value>) {
+    /// The numbers of the documents that the rarest condition leaves, if these are few. A list goes along the numbers of
+    /// documents, and would meet what is rare too seldom.
+    async fn gather(&self, transaction: &mut Transaction) -> Result<Option<Vec<(i64,)>>, Error> {
+        if let Some(judged) = self.judged()
+            && let Some(contents) = few(transaction, judged).await?
+        {
+            let mut conditions = Conditions::default();
+            conditions.only("content_id {integers($n)}", Some(batch(&contents)));
+            let documents = conditions.some("SELECT id FROM document", "", FEW + 1);
+            if let Some(documents) = few(transaction, documents).await? {
+                return Ok(Some(documents));
+            }
+        }
+        if self.since.is_some() || self.until.is_some() {
+            let mut conditions = Conditions::default();
+            conditions.only("update_date >= $n", self.since);
+            conditions.only("update_date <= $n", self.until);
+            let documents = conditions.some("SELECT id FROM document", "", FEW + 1);
+            return few(transaction, documents).await;
+        }
+        Ok(None)
+    }
+
+    /// The statement for the numbers of contents that were judged as asked for; `None` if nothing is asked for.
+    fn judged(&self) -> Option<(String, Vec<Value>)> {
+        let is_aside = self.state == Some(DocumentState::SetAside);
+        if self.decision.is_none() && self.kind.is_none() && !is_aside {
+            return None;
+        }
+        let mut conditions = Conditions::default();
+        conditions.only("decision = $n", self.decision.as_deref());
+        conditions.only("kind = $n", self.kind.as_deref());
+        if is_aside {
+            conditions.always("aside = 1");
+        }
+        Some(conditions.some("SELECT id FROM content", "", FEW + 1))
+    }
+
+    /// The statement for a page, among `few` documents or all of them.
+    fn statement(&self, few: Option<&[(i64,)]>) -> (String, Vec<Value>) {
         let mut conditions = Conditions::default();
         // What was only heard of has a number below zero.
         conditions.only("document.id > $n", Some(self.after.max(0)));
+        conditions.only("document.id {integers($n)}", few.map(batch));
         let host = self.host.as_deref().map(|host| reversed(&bounded(host)));
         conditions.only("document.rev_host = $n", host);
         match self.state {
-            Some(DocumentState::SetAside) => conditions.always("judgement.aside = 1"),
+            Some(DocumentState::SetAside) => conditions.always("content.aside + 0 = 1"),
             Some(state) => {
                 conditions.only("document.state = $n", Some(state.number()));
-                conditions.always("COALESCE(judgement.aside, 0) = 0");
+                conditions.always("content.aside = 0");
             }
             None => {}
         }
-        conditions.only(
-            "COALESCE(judgement.corrected_decision, judgement.decision) = $n",
-            self.decision.as_deref(),
-        );
-        conditions.only(
-            "COALESCE(judgement.corrected_kind, judgement.kind) = $n",
-            self.kind.as_deref(),
-        );
+        // The empty text keeps the databases from gathering and sorting all contents that were judged so.
+        conditions.only("content.decision || '' = $n", self.decision.as_deref());
+        conditions.only("content.kind || '' = $n", self.kind.as_deref());
         conditions.only("document.media_type = $n", self.media_type.as_deref());
         conditions.only("document.update_date >= $n", self.since);
         conditions.only("document.update_date <= $n", self.until);
@@ -171,6 +210,19 @@ impl DocumentQuery {
         );
         conditions.some(&select(), "ORDER BY document.id", self.limit)
     }
+}
+
+/// The numbers that a statement finds, unless there are more than [`FEW`].
+async fn few(
+    transaction: &mut Transaction,
+    (sql, values): (String, Vec<Value>),
+) -> Result<Option<Vec<(i64,)>>, Error> {
+    let rows = transaction.rows(&sql, values).await?;
+    if !is_few(rows.len() as u64) {
+        return Ok(None);
+    }
+    let numbers = rows.iter().map(|row| Ok((row.integer("id")?,)));
+    numbers.collect::<Result<_, _>>().map(Some)
 }
 
 fn select() -> String {
@@ -222,4 +274,59 @@ fn document(row: &Row) -> Result<DocumentEntry, Error> {
         import: row.integer("import_id")?,
         judgement,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Catalog;
+
+    /// How SQLite goes at a statement.
+    async fn plan(catalog: &Catalog, (sql, values): (String, Vec<Value>)) -> String {
+        let mut transaction = catalog.database.read().await.unwrap();
+        let sql = format!("EXPLAIN QUERY PLAN {sql}");
+        let rows = transaction.rows(&sql, values).await.unwrap();
+        let steps = rows.iter().map(|row| row.text("detail").unwrap());
+        steps.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Issue 18: a decision that few documents have took 14 seconds among 5,000,000.
+    #[tokio::test]
+    async fn rare_documents_are_gathered_by_an_index_and_others_met_in_their_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.sqlite");
+        let catalog = Catalog::open(path.to_str().unwrap()).await.unwrap();
+        let decided = DocumentQuery {
+            decision: Some("reject".to_owned()),
+            ..DocumentQuery::default()
+        };
+        let aside = DocumentQuery {
+            state: Some(DocumentState::SetAside),
+            ..DocumentQuery::default()
+        };
+        let typed = DocumentQuery {
+            media_type: Some("text/html".to_owned()),
+            ..DocumentQuery::default()
+        };
+
+        for (statement, index) in [
+            (decided.judged().unwrap(), "INDEX content_by_decision"),
+            (aside.judged().unwrap(), "INDEX content_aside"),
+            (typed.statement(None), "INDEX document_by_type"),
+            (
+                decided.statement(Some(&[(1,)])),
+                "document USING INTEGER PRIMARY KEY",
+            ),
+            (
+                decided.statement(None),
+                "document USING INTEGER PRIMARY KEY",
+            ),
+            (aside.statement(None), "document USING INTEGER PRIMARY KEY"),
+        ] {
+            let sql = statement.0.clone();
+            let plan = plan(&catalog, statement).await;
+            assert!(plan.contains(index), "{sql}: {plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{sql}: {plan}");
+        }
+    }
 }

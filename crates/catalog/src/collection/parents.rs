@@ -62,7 +62,7 @@ impl Catalog {
             query.text.as_deref().map(containing),
         );
         let (sql, values) = conditions.some(SELECT, "ORDER BY id", query.limit);
-        let rows = self.database.read().await?.rows(&sql, values).await?;
+        let rows = self.database.long_list().await?.rows(&sql, values).await?;
         rows.iter().map(parent).collect()
     }
 

@@ -10,7 +10,7 @@ use super::documents::Content;
 use super::fold::Folded;
 use crate::database::Transaction;
 use crate::rows::batch;
-use crate::{CaptureRow, ContentRow, Error, Placement};
+use crate::{CaptureRow, ContentRow, Error, Placement, judgements};
 
 /// The columns of a content, in the order of the statement that writes them.
 #[derive(Serialize)]
@@ -114,6 +114,7 @@ pub(super) async fn write<'a>(
                  item.value->>4, item.value->>5
              FROM {each($1)} WHERE true";
         transaction.execute(sql, [batch(&new)]).await?;
+        judgements::repeat(transaction, &written.fresh_sha1s).await?;
     }
     if !restored.is_empty() {
         let sql = "UPDATE content SET stored = 1 WHERE id {integers($1)}";

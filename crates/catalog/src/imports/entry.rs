@@ -102,7 +102,7 @@ impl Catalog {
     /// Imports, the newest first.
     pub async fn imports(&self, query: &ImportQuery) -> Result<Vec<ImportEntry>, Error> {
         let (sql, values) = query.statement();
-        let mut transaction = self.database.read().await?;
+        let mut transaction = self.database.list().await?;
         let rows = transaction.rows(&sql, values).await?;
         let mut entries: Vec<_> = rows.iter().map(entry).collect::<Result<_, _>>()?;
         add_sources(&mut transaction, &mut entries).await?;
@@ -124,7 +124,7 @@ impl Catalog {
         let sql = "SELECT id, file, file_offset, reason FROM import_warning
              WHERE import_id = $1 AND id > $2 ORDER BY id LIMIT $3";
         let values = [import.into(), after.into(), limit.into()];
-        let rows = self.database.read().await?.rows(sql, values).await?;
+        let rows = self.database.list().await?.rows(sql, values).await?;
         rows.iter()
             .map(|row| Ok((row.integer("id")?, warning(row)?)))
             .collect()

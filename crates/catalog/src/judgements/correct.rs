@@ -1,5 +1,6 @@
 //! What librarians say of documents. It outweighs what a classifier says, now and whenever the same bytes are met again.
 
+use super::repeat;
 use crate::bounded::clean;
 use crate::imports::{changed, lock_collection};
 use crate::{Catalog, Error, Judgement};
@@ -53,6 +54,7 @@ impl Catalog {
             by.as_deref().into(),
         ];
         transaction.execute(sql, values).await?;
+        repeat(&mut transaction, &[&sha1]).await?;
         changed(&mut transaction).await?;
         transaction.commit().await?;
         let known = self.known_content(&sha1).await?;

@@ -16,4 +16,4 @@ pub use self::probability::Probability;
 pub use self::read::{JudgedContent, JudgementQuery};
 
 pub(crate) use self::entry::{COLUMNS, maybe};
-pub(crate) use self::write::write;
+pub(crate) use self::write::{repeat, write};

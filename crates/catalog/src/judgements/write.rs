@@ -58,6 +58,21 @@ pub(crate) async fn write(
             .map(|(row, url)| columns_of(row, url))
             .collect();
         transaction.execute(UPSERT, [batch(&columns)]).await?;
+        let sha1s: Vec<_> = columns.iter().map(|columns| columns.0).collect();
+        repeat(transaction, &sha1s).await?;
+    }
+    Ok(())
+}
+
+/// Repeats in `content` what the judgements of these contents say, for the lists of documents.
+pub(crate) async fn repeat(transaction: &mut Transaction, sha1s: &[&str]) -> Result<(), Error> {
+    let sql =
+        "UPDATE content SET decision = COALESCE(judgement.corrected_decision, judgement.decision),
+             kind = COALESCE(judgement.corrected_kind, judgement.kind), aside = judgement.aside
+         FROM judgement WHERE judgement.sha1 = content.sha1 AND judgement.sha1 {texts($1)}";
+    for part in sha1s.chunks(BATCH) {
+        let keys: Vec<_> = part.iter().map(|sha1| (sha1,)).collect();
+        transaction.execute(sql, [batch(&keys)]).await?;
     }
     Ok(())
 }

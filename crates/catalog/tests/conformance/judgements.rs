@@ -12,6 +12,7 @@ crate::on_both_databases!(
     a_judgement_comes_with_its_document_and_stays_without_one,
     what_is_set_aside_is_in_no_other_state,
     a_librarian_outweighs_a_model,
+    decisions_are_found_whichever_came_first_and_are_not_mistaken_for_what_was_not_kept,
     a_text_without_a_decision_leaves_that_of_another_standing,
     contents_are_listed_with_what_is_known_of_them,
     what_cannot_be_corrected_is_not_known,
@@ -105,6 +106,43 @@ async fn what_is_set_aside_is_in_no_other_state(place: Place) {
         ..DocumentQuery::default()
     };
     assert_eq!(catalog.documents(&query).await.unwrap().len(), 2);
+}
+
+/// Issue 18: what was rejected and not kept is far more than what was rejected and kept.
+async fn decisions_are_found_whichever_came_first_and_are_not_mistaken_for_what_was_not_kept(
+    place: Place,
+) {
+    let catalog = place.open().await;
+    let mut many: Vec<_> = (0..6_000)
+        .map(|number| judged(&format!("not kept {number}"), "reject"))
+        .collect();
+    many.push(judged("A", "accept"));
+    catalog.judge(&many).await.unwrap();
+    let (catalog, _) = import(&place, &[]).await;
+    let found = async |decision: &str, kind: &str| {
+        let query = DocumentQuery {
+            decision: Some(decision.to_owned()),
+            kind: Some(kind.to_owned()),
+            ..DocumentQuery::default()
+        };
+        catalog.documents(&query).await.unwrap().len()
+    };
+
+    assert_eq!(found("accept", "paper").await, 2);
+    assert_eq!(found("reject", "paper").await, 0);
+
+    catalog.judge(&[judged("A", "reject")]).await.unwrap();
+    assert_eq!(found("reject", "paper").await, 2);
+
+    let one = document(&catalog, ONE).await;
+    let correction = Correction {
+        is_wanted: true,
+        kind: Some("manual".to_owned()),
+        by: None,
+    };
+    catalog.correct(one.id, &correction).await.unwrap();
+    assert_eq!(found("reject", "paper").await, 0);
+    assert_eq!(found("accept", "manual").await, 2);
 }
 
 async fn a_librarian_outweighs_a_model(place: Place) {

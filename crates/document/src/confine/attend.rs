@@ -11,6 +11,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 
 use super::pipe::Pipe;
+use super::run::End;
+use super::written::Written;
 
 /// A process and all of its group, killed together when this value goes away.
 pub(super) struct Group {
@@ -29,7 +31,8 @@ impl Group {
         }
     }
 
-    /// Takes what the process complains of until it ends or must be stopped; tells whether its time was over.
+    /// Takes what the process complains of until it ends or must be stopped; tells why if it was stopped for its time or for
+    /// what it has written.
     ///
     /// Ending is seen through the process, not through its pipe: something it left behind may hold that open.
     pub(super) fn attend(
@@ -37,21 +40,29 @@ impl Group {
         stderr: &mut Pipe,
         wall: Duration,
         stop: Option<&AtomicBool>,
-    ) -> io::Result<bool> {
+        written: Option<&Written<'_>>,
+    ) -> io::Result<Option<End>> {
         let process = pidfd_open(self.pid, PidfdFlags::empty())?;
         let deadline = Instant::now() + wall;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() || stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return Ok(true);
+                return Ok(Some(End::TimeOver));
             }
-            let a_while = stop.map_or(left, |_| left.min(A_MOMENT));
+            if written.is_some_and(Written::is_too_much) {
+                return Ok(Some(End::TooMuchWritten));
+            }
+            let a_while = match (written, stop) {
+                (Some(_), _) => left.min(A_BLINK),
+                (None, Some(_)) => left.min(A_MOMENT),
+                (None, None) => left,
+            };
             if wait_for_news(&process, stderr, a_while)? {
-                return Ok(false);
+                return Ok(None);
             }
             stderr.read_some()?;
             if stderr.is_full() {
-                return Ok(false);
+                return Ok(None);
             }
         }
     }
@@ -62,6 +73,8 @@ impl Group {
             // Before `wait`, for until then nobody else can get the number; a dead process keeps its status.
             self.ended = true;
             let _ = kill_process_group(self.pid, Signal::KILL);
+            // It may have left the group where that cannot be forbidden.
+            let _ = self.child.kill();
         }
         self.child.wait()
     }
@@ -88,3 +101,5 @@ fn wait_for_news(process: &OwnedFd, pipe: &Pipe, left: Duration) -> io::Result<b
 
 /// So often somebody who wants it to stop is listened to.
 const A_MOMENT: Duration = Duration::from_millis(100);
+/// How often the files of a directory are added up. A fast disk takes 40 MB in that time.
+const A_BLINK: Duration = Duration::from_millis(20);

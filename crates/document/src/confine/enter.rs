@@ -7,14 +7,16 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getppid, getrlimit, set_parent_process_death_signal, setrlimit,
+    Pid, Resource, Rlimit, Signal, geteuid, getpid, getppid, getrlimit,
+    set_parent_process_death_signal, setrlimit,
 };
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs,
 };
 
+use super::lacks::Lacks;
 use super::limits::{Limits, Orders};
-use super::{calls, files, helper, network};
+use super::{calls, files, helper, network, user};
 use crate::text::reader;
 
 /// Limits this process as the arguments say and becomes the program that they name; returns only if it cannot, or if that
@@ -24,12 +26,12 @@ use crate::text::reader;
 #[must_use]
 pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter().peekable();
-    match arguments.peek() {
-        Some(first) if first == PROBE => return probe(),
+    let done = match arguments.peek() {
+        Some(first) if first == PROBE => probe(arguments.skip(1)),
         Some(first) if first == helper::MAKE => return print([helper::own_make()]),
-        _ => {}
-    }
-    match try_enter(arguments) {
+        _ => try_enter(arguments),
+    };
+    match done {
         Ok(code) => code,
         Err(Refusal { code, why }) => {
             eprintln!("{COMPLAINT}{why}");
@@ -40,16 +42,12 @@ pub fn enter(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn try_enter(arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, Refusal> {
     let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
-    if orders.limits.is_some() {
-        // What is not to be had is told by `probe`, once, and not by every one of a million processes.
-        let _ = forbid_calls();
-        give_up_powers()?;
-    }
-    die_with(orders.parent)?;
-    if let Some(limits) = &orders.limits {
-        limit(limits)?;
-        set_no_new_privs(true).map_err(|error| Refusal::of("new privileges", error))?;
-        let _ = files::restrict(&orders);
+    match &orders.limits {
+        Some(limits) => {
+            // What is not to be had is told by `probe`, once, and not by every one of a million processes.
+            let _ = confine(&orders, limits)?;
+        }
+        None => die_with(orders.parent)?,
     }
     if let Some((name, arguments)) = orders.command.split_first()
         && name == PDF_READER
@@ -59,27 +57,46 @@ fn try_enter(arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, 
     match become_program(&orders.command)? {}
 }
 
-/// Prints what the system does not allow, a line each.
-fn probe() -> ExitCode {
-    let calls = forbid_calls();
-    let _ = give_up_powers();
-    let _ = set_no_new_privs(true);
-    let files = files::restrict(&Orders::default()).err();
-    print(calls.into_iter().chain(files))
+/// Prints what the system does not allow, a line each, after having done to this process what is done to every one.
+fn probe(arguments: impl IntoIterator<Item = OsString>) -> Result<ExitCode, Refusal> {
+    let mut orders = Orders::default();
+    for argument in arguments {
+        let taken = orders.take(&argument);
+        taken.map_err(|error| Refusal::of("the orders", error))?;
+    }
+    orders.parent = getppid().map_or(0, Pid::as_raw_pid);
+    let lacks = confine(&orders, &Limits::default())?;
+    Ok(print(lacks.told()))
 }
 
-/// Forbids what leads to the network and to other processes; tells what is not to be had of it.
-fn forbid_calls() -> Vec<String> {
-    let Err(error) = calls::forbid() else {
-        return Vec::new();
-    };
-    let processes = format!(
-        "they could leave other processes behind if they are root's: system calls cannot be forbidden ({error})"
-    );
-    [processes]
-        .into_iter()
-        .chain(network::leave().err())
-        .collect()
+/// Takes from this process all that the program it becomes has no use for; returns what could not be taken.
+fn confine(orders: &Orders, limits: &Limits) -> Result<Lacks, Refusal> {
+    let mut lacks = Lacks::default();
+    if let Err(error) = calls::forbid_unknown() {
+        lacks.calls = Some(error.to_string());
+        lacks.network = network::leave().err();
+    }
+    // Files are opened while root may do so.
+    let files = files::prepare(orders);
+    if geteuid().is_root() {
+        lacks.user = user::leave_root(orders.directory.as_deref()).err();
+    }
+    give_up_powers()?;
+    die_with(orders.parent)?;
+    limit(limits)?;
+    set_no_new_privs(true).map_err(|error| Refusal::of("new privileges", error))?;
+    match files.and_then(files::restrict) {
+        Ok(abi) => lacks.landlock = abi,
+        Err(why) => lacks.files = Some(why),
+    }
+    if lacks.calls.is_none() {
+        // It is the last, for what stands above would be forbidden too.
+        let own = getpid().as_raw_pid();
+        let may_write = orders.directory.is_some() || lacks.files.is_none();
+        let forbidden = calls::forbid(own, may_write);
+        lacks.calls = forbidden.err().map(|error| error.to_string());
+    }
+    Ok(lacks)
 }
 
 fn print(lines: impl IntoIterator<Item = String>) -> ExitCode {
@@ -147,11 +164,18 @@ fn become_program(command: &[OsString]) -> Result<std::convert::Infallible, Refu
     };
     // Environment, directory, input and output are those that this process was given.
     let error = Command::new(program).args(arguments).exec();
-    let mut refusal = Refusal::of(&program.to_string_lossy(), &error);
-    if error.kind() == std::io::ErrorKind::NotFound {
-        refusal.code = NOT_FOUND;
-    }
-    Err(refusal)
+    let name = program.to_string_lossy();
+    Err(match error.kind() {
+        std::io::ErrorKind::NotFound => Refusal {
+            code: NOT_FOUND,
+            ..Refusal::of(&name, error)
+        },
+        std::io::ErrorKind::PermissionDenied if geteuid().as_raw() == user::NOBODY => {
+            let why = "programs that read documents run as the user nobody where garner is root's";
+            Refusal::of(&name, format!("{error}: {why}"))
+        }
+        _ => Refusal::of(&name, error),
+    })
 }
 
 /// Why a process did not become the program.

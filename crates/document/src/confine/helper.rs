@@ -58,4 +58,4 @@ pub(super) fn own_make() -> String {
 pub(super) const MAKE: &str = "--make";
 const NAME: &str = "garner-confine";
 /// Changes with what stands on the command line, and with the programs that it has in itself.
-const ORDERS: &str = "orders 2";
+const ORDERS: &str = "orders 3";

@@ -14,6 +14,8 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Files it may have open at a time.
     pub open_files: u64,
+    /// The sum of the files in its directory. The process that waits for it looks after that.
+    pub directory_bytes: u64,
 }
 
 impl Default for Limits {
@@ -23,6 +25,7 @@ impl Default for Limits {
             cpu_seconds: 30,
             file_bytes: 256 * 1024 * 1024,
             open_files: 64,
+            directory_bytes: 512 * 1024 * 1024,
         }
     }
 }
@@ -35,6 +38,8 @@ pub(super) struct Orders {
     pub(super) limits: Option<Limits>,
     /// The directory that it may write in; none: nowhere.
     pub(super) directory: Option<PathBuf>,
+    /// The newest version of Landlock to be used, to try what holds on older kernels; none: the newest there is.
+    pub(super) landlock: Option<u64>,
     pub(super) command: Vec<OsString>,
 }
 
@@ -54,6 +59,9 @@ impl Orders {
             let mut argument = OsString::from("--directory=");
             argument.push(directory);
             arguments.push(argument);
+        }
+        if let Some(version) = self.landlock {
+            arguments.push(format!("{LANDLOCK}={version}").into());
         }
         arguments.push("--".into());
         arguments.extend(self.command.iter().cloned());
@@ -76,7 +84,7 @@ impl Orders {
         Ok(orders)
     }
 
-    fn take(&mut self, argument: &OsString) -> Result<(), String> {
+    pub(super) fn take(&mut self, argument: &OsString) -> Result<(), String> {
         use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
         let unknown = || format!("`{}` is not understood", argument.display());
@@ -93,6 +101,10 @@ impl Orders {
             return Ok(());
         }
         let value: u64 = value.parse().map_err(|_| unknown())?;
+        if name == LANDLOCK {
+            self.landlock = Some(value);
+            return Ok(());
+        }
         let limits = self.limits.get_or_insert_default();
         match name {
             "--memory" => limits.memory_bytes = value,
@@ -104,6 +116,8 @@ impl Orders {
         Ok(())
     }
 }
+
+pub(super) const LANDLOCK: &str = "--landlock";
 
 #[cfg(test)]
 mod tests {
@@ -118,8 +132,10 @@ mod tests {
                 cpu_seconds: 2,
                 file_bytes: 3,
                 open_files: 4,
+                ..Limits::default()
             }),
             directory: Some("/tmp/a b=c".into()),
+            landlock: Some(2),
             command: ["/usr/bin/gs", "--", "--cpu=9", "-"]
                 .map(OsString::from)
                 .into(),

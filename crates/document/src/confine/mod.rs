@@ -7,19 +7,24 @@
 //! `garner-confine` lies beside it, that is started instead: it does the same and is there sooner.
 //!
 //! Limits on memory, processor time, file sizes, open files and processes, no new privileges and the death with the parent
-//! are always there. No sockets and no other processes, also for root (seccomp), and a file system in which it may read what programs need and write in its own
-//! directory alone (Landlock), are there where the system allows them; [`Confiner::lacks`] says where not.
+//! are always there. A filter of system calls (seccomp), without which there would be sockets and other processes and a
+//! limit on the sum of files could be evaded; a file system in which programs may read what they need and write in their own
+//! directory alone (Landlock); and another user where garner is root's, are there where the system allows them;
+//! [`Confiner::lacks`] says what programs could do where not.
 
 mod attend;
 mod calls;
 mod enter;
 mod files;
 mod helper;
+mod lacks;
 mod limits;
 mod network;
 mod pipe;
 mod printed;
 mod run;
+mod user;
+mod written;
 
 pub(crate) use enter::PDF_READER;
 pub use enter::enter;

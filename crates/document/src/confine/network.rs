@@ -5,11 +5,9 @@ use rustix::thread::UnshareFlags;
 /// Leaves the network that this process shares with others; says why not if that is impossible.
 pub(super) fn leave() -> Result<(), String> {
     // Who is not root needs a user name space. A container may forbid the one and allow the other.
-    unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET)
-        .or_else(|_| unshare(UnshareFlags::NEWNET))
-        .map_err(|error| {
-            format!("they could reach the network: name spaces cannot be made ({error})")
-        })
+    unshare(UnshareFlags::NEWNET)
+        .or_else(|_| unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET))
+        .map_err(|error| error.to_string())
 }
 
 #[expect(

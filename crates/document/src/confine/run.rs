@@ -12,15 +12,17 @@ use std::time::Duration;
 use super::attend::Group;
 use super::enter;
 use super::helper;
-use super::limits::{Limits, Orders};
+use super::limits::{LANDLOCK, Limits, Orders};
 use super::pipe::Pipe;
 use super::printed::Printed;
+use super::written::Written;
 
 /// Knows how this program executes itself to become another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confiner {
     program: PathBuf,
     arguments: Vec<OsString>,
+    landlock: Option<u64>,
 }
 
 /// A program to be run once.
@@ -79,6 +81,8 @@ pub enum End {
     TimeOver,
     /// By us: it printed too much.
     TooMuchPrinted,
+    /// By us: the files in its directory are too long in sum, or too many.
+    TooMuchWritten,
     /// It was never there.
     NotFound,
     /// It was never begun, for a reason that is among the complaints.
@@ -103,7 +107,16 @@ impl Confiner {
         Self {
             program: program.into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
+            landlock: None,
         }
+    }
+
+    /// The same, with nothing of Landlock that came after `version`; 0: without it. That is how programs are confined on
+    /// older kernels.
+    #[must_use]
+    pub fn with_landlock(mut self, version: u64) -> Self {
+        self.landlock = Some(version);
+        self
     }
 
     /// What this system does not let programs be kept from, in words; nothing where all is well.
@@ -111,6 +124,9 @@ impl Confiner {
         // Who asks loses rights, so it has to be a process of its own.
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).arg(enter::PROBE);
+        if let Some(version) = self.landlock {
+            command.arg(format!("{LANDLOCK}={version}"));
+        }
         let output = command.env_clear().stdin(Stdio::null()).output()?;
         if !output.status.success() {
             return Err(io::Error::other(format!(
@@ -127,9 +143,8 @@ impl Confiner {
     pub fn bound(&self, program: impl Into<OsString>) -> Command {
         let orders = Orders {
             parent: own_number(),
-            limits: None,
-            directory: None,
             command: vec![program.into()],
+            ..Orders::default()
         };
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).args(orders.arguments());
@@ -153,17 +168,23 @@ impl Confiner {
         let mut group = Group::new(child);
         let mut stderr = Pipe::new(stderr, COMPLAINTS_BYTES)?;
 
-        let time_over = group.attend(&mut stderr, task.wall, task.stop)?;
+        let written = task.directory.map(|directory| Written {
+            directory,
+            most_bytes: task.limits.directory_bytes,
+        });
+        let cut = group.attend(&mut stderr, task.wall, task.stop, written.as_ref())?;
         let status = group.end()?;
         // What it complained of before its end may still be in the pipe.
         stderr.drain()?;
 
         let complaints = String::from_utf8_lossy(&stderr.kept).into_owned();
         let mut ended = Ended {
-            end: match () {
-                () if stderr.is_full() => End::TooMuchPrinted,
-                () if time_over => End::TimeOver,
-                () => end_of(status, &complaints),
+            end: match cut {
+                _ if stderr.is_full() => End::TooMuchPrinted,
+                Some(end) => end,
+                // It may have been faster than those who look after it.
+                None if written.is_some_and(|written| written.is_too_much()) => End::TooMuchWritten,
+                None => end_of(status, &complaints),
             },
             printed: Vec::new(),
             complaints,
@@ -185,6 +206,7 @@ impl Confiner {
             parent: own_number(),
             limits: Some(task.limits()),
             directory: task.directory.map(Path::to_owned),
+            landlock: self.landlock,
             command: [named]
                 .into_iter()
                 .chain(task.arguments.iter().cloned())

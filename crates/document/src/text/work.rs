@@ -131,8 +131,9 @@ impl<'a> Work<'a> {
             // One thread each: there are as many processes as were asked for.
             environment.push(("OMP_THREAD_LIMIT", "1".into()));
         }
-        if let Some(directory) = call.directory {
-            environment.extend(["TMPDIR", "TEMP"].map(|name| (name, directory.into())));
+        if call.directory.is_some() {
+            // It is where they begin. The way there may be closed to them.
+            environment.extend(["TMPDIR", "TEMP"].map(|name| (name, ".".into())));
         }
         self.options().confiner.run(Task {
             program: &found.path,
@@ -186,6 +187,10 @@ pub(super) fn cut_short(engine: Engine, ended: &Ended) -> Option<Extracted> {
         End::TooMuchPrinted => (
             Outcome::Limit(Limit::Size),
             format!("`{program}` printed too much"),
+        ),
+        End::TooMuchWritten => (
+            Outcome::Limit(Limit::Size),
+            format!("`{program}` wrote more than it may"),
         ),
         _ if is_short_of_memory(ended) => (
             Outcome::Limit(Limit::Memory),

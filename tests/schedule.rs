@@ -1,9 +1,10 @@
 //! Schedules: added, listed, edited, paused and removed; and how they become harvests.
 
 use serde_json::Value;
-use test_support::{Misbehaving, Script, wait_until};
+use test_support::{Fixture, Misbehaving, Script, files_below, free_port, wait_until};
 
 use crate::command_line::stderr;
+use crate::garner;
 use crate::managed::Managed;
 
 const FILTERS: &str = "<filters match='any'>\
@@ -248,4 +249,114 @@ fn a_filter_file_is_kept_in_the_catalog_and_obeyed() {
         "{}",
         stderr(&output)
     );
+}
+
+/// Issue 18: the schedule forgot its credentials, and later harvests asked for what was new only.
+#[test]
+fn a_schedule_keeps_its_credentials_and_nobody_sees_them() {
+    const SECRET: &str = "open-sesame-417";
+    let fixture = Fixture::empty();
+    fixture.write("index.html", "<p>for all</p>");
+    fixture.write("docs/inside.html", "<p>for some</p>");
+    fixture.write_beside("passwords", "me:{SHA}/IrW9mmnEYexegzNgrDYRWhf7dc=\n");
+    let config = format!(
+        "[[area]]\npath = \"/docs\"\nhtpasswd = \"{}\"\n",
+        fixture.beside("passwords").display()
+    );
+    let server = garner().serve_on(&fixture, &config, free_port());
+    let (managed, base_url) = (Managed::new(), server.url("modoai"));
+    managed.garner(&["harvest", &base_url]);
+    let strangers = managed.live().len();
+    let file = managed.write("credentials", &format!("me:{SECRET}\n"));
+
+    let options = ["--once", "--credentials", file.to_str().unwrap()];
+    let added = managed.json(&[&["schedule", "add", &base_url], &options[..]].concat());
+
+    std::fs::remove_file(file).unwrap();
+    let up = managed.up(&[]);
+    let jobs = managed.wait_for_jobs("it has run", |jobs| jobs.iter().any(is_over));
+    assert_eq!(jobs[0]["state"], "finished", "{}", managed.log_of(&jobs[0]));
+    assert!(
+        managed.live().len() > strangers,
+        "what was hidden before is asked for too: {:?}",
+        managed.history()
+    );
+    up.stop();
+    let number = added["id"].to_string();
+    for arguments in [
+        &["schedule", "show", &number][..],
+        &["schedule", "list", "--json"],
+        &["schedule", "show", &number, "--json"],
+        &["job", "list", "--all", "--json"],
+        &["job", "show", &jobs[0]["id"].to_string(), "--json"],
+        &["history", "--json"],
+    ] {
+        assert!(!managed.garner(arguments).contains(SECRET), "{arguments:?}");
+    }
+    let holders = |data: &std::path::Path| {
+        let mut files = files_below(data);
+        files.retain(|name| {
+            let name = String::from_utf8_lossy(name).into_owned();
+            let bytes = std::fs::read(data.join(name)).unwrap();
+            bytes
+                .windows(SECRET.len())
+                .any(|part| part == SECRET.as_bytes())
+        });
+        files
+    };
+    let holding = holders(&managed.data());
+    assert_eq!(holding.len(), 1, "{holding:?}");
+    assert!(holding[0].starts_with(b"secrets/"));
+
+    managed.garner(&["schedule", "remove", &number]);
+    assert!(holders(&managed.data()).is_empty());
+}
+
+/// Issue 18.
+#[test]
+fn a_schedule_asks_as_it_was_told() {
+    let (managed, repository) = (Managed::new(), repository());
+    let base_url = "http://repository.invalid/oai";
+    let proxy = repository.base_url().replace("/oai", "");
+    let options = [
+        "--once",
+        "--proxy",
+        &proxy,
+        "--contact",
+        "me@example.org",
+        "--interval",
+        "0.01",
+    ];
+    let added = managed.json(&[&["schedule", "add", base_url], &options[..]].concat());
+    assert_eq!(added["parameters"]["interval_ms"], 10);
+    let asked = repository.heads().len();
+    let up = managed.up(&[]);
+
+    let jobs = managed.wait_for_jobs("it has run", |jobs| jobs.iter().any(is_over));
+
+    assert_eq!(jobs[0]["state"], "finished", "{}", managed.log_of(&jobs[0]));
+    assert_eq!(managed.live().len(), 27);
+    let heads = repository.heads().split_off(asked);
+    let from = "from: me@example.org";
+    assert!(
+        heads
+            .iter()
+            .all(|head| head.to_ascii_lowercase().contains(from))
+    );
+    up.stop();
+    // What is taken away is gone, and what else was said stays.
+    let number = added["id"].to_string();
+    let edited = managed.json(&["schedule", "edit", &number, "--proxy", ""]);
+    assert_eq!(edited["parameters"]["access"], Value::Null);
+    assert_eq!(edited["parameters"]["contact"], "me@example.org");
+    let output = managed.output(&[
+        "schedule",
+        "edit",
+        &number,
+        "--proxy",
+        "//u:hush@p",
+        "--json",
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!stderr(&output).contains("hush"), "{}", stderr(&output));
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod access;
 mod base_directory;
 mod document_files;
 mod explain;
@@ -22,6 +23,7 @@ pub mod rules;
 pub mod text;
 mod workers;
 
+pub use access::{Access, forget_access};
 pub use document_files::{DocumentFiles, DocumentPart};
 pub use explain::{Explanation, explain};
 pub use frequency::Frequency;

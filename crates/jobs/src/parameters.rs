@@ -4,15 +4,17 @@
 //! steer harvests can reach a file of the machine.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use catalog::RulesKind;
-use harvester::Method;
 use harvester::validation::Level;
+use harvester::{ClientOptions, Method};
 use oai::Datestamp;
 use serde::{Deserialize, Serialize};
 use store::{Durability, Layout};
 
+use crate::access::{self, Access};
 use crate::rules::RuleSource;
 use crate::{Deleted, HarvestRepository, Holdings};
 
@@ -49,6 +51,18 @@ pub struct HarvestParameters {
     pub warc: Option<String>,
     /// The longest resource that is taken, in MiB.
     pub resource_limit: u64,
+    /// The name of a file in the data directory with credentials, a proxy or certificates; see [`Access`].
+    pub access: Option<String>,
+    /// Whom the repository may write to, sent in the header From. Without it, as the worker says.
+    pub contact: Option<String>,
+    /// The least time between the beginnings of two requests. Without it, as the worker says.
+    pub interval_ms: Option<u64>,
+    /// How many requests may be open at once. Without it, as the worker says.
+    pub connections: Option<u16>,
+    /// How long the server may be silent, and may take for 16 KiB. Without it, as the worker says.
+    pub timeout_ms: Option<u64>,
+    /// How often a request is made before it is given up. Without it, as the worker says.
+    pub attempts: Option<u32>,
 }
 
 impl Default for HarvestParameters {
@@ -69,6 +83,12 @@ impl Default for HarvestParameters {
             unpack: None,
             warc: None,
             resource_limit: 4096,
+            access: None,
+            contact: None,
+            interval_ms: None,
+            connections: None,
+            timeout_ms: None,
+            attempts: None,
         }
     }
 }
@@ -118,7 +138,61 @@ impl HarvestParameters {
                 below(Path::new(""), place).with_context(|| name.to_owned())?;
             }
         }
+        self.check_network()
+    }
+
+    fn check_network(&self) -> anyhow::Result<()> {
+        if let Some(name) = &self.access {
+            access::check_name(name)?;
+        }
+        if let Some(contact) = &self.contact
+            && (contact.len() > LONGEST_PLACE
+                || !contact.bytes().all(|it| (b' '..=b'~').contains(&it)))
+        {
+            bail!("contact: write an e-mail address");
+        }
+        if self.interval_ms.is_some_and(|it| it > A_DAY_MS) {
+            bail!("interval_ms: write milliseconds, up to a day (86400000)");
+        }
+        if self
+            .timeout_ms
+            .is_some_and(|it| !(1..=A_DAY_MS).contains(&it))
+        {
+            bail!("timeout_ms: write milliseconds from 1 on, up to a day (86400000)");
+        }
+        if self.connections.is_some_and(|it| !(1..=64).contains(&it)) {
+            bail!("connections: write a number from 1 to 64");
+        }
+        if self.attempts == Some(0) {
+            bail!("attempts: write a number from 1 on");
+        }
         Ok(())
+    }
+
+    /// How the repository at `base_url` is asked: as a worker asks others, but for what is said here.
+    pub(crate) fn client_options(
+        &self,
+        holdings: &Holdings,
+        base_url: &str,
+        usual: &ClientOptions,
+    ) -> anyhow::Result<ClientOptions> {
+        let mut options = usual.clone();
+        if let Some(name) = &self.access {
+            Access::load(holdings, name, base_url)?.apply(&mut options);
+        }
+        options.from = self.contact.clone().or(options.from);
+        if let Some(interval) = self.interval_ms {
+            options.interval = Duration::from_millis(interval);
+        }
+        if let Some(connections) = self.connections {
+            options.connections = usize::from(connections);
+        }
+        if let Some(timeout) = self.timeout_ms {
+            options.read_timeout = Duration::from_millis(timeout);
+            options.connect_timeout = options.connect_timeout.min(options.read_timeout);
+        }
+        options.attempts = self.attempts.unwrap_or(options.attempts);
+        Ok(options)
     }
 
     /// The format that is asked for if none is named: the one that holds resources where they are wanted.
@@ -225,14 +299,18 @@ fn below(directory: &Path, place: &str) -> anyhow::Result<PathBuf> {
     if place.len() > LONGEST_PLACE {
         bail!("`{place}` is too long for the name of a directory; write a shorter one");
     }
-    // Records have their own directories there, and the catalog its files.
-    if first.eq_ignore_ascii_case("records") || first.to_ascii_lowercase().starts_with("catalog.") {
+    // Records have their own directories there, and so have credentials; and the catalog has its files.
+    if first.eq_ignore_ascii_case("records")
+        || first.eq_ignore_ascii_case(access::DIRECTORY)
+        || first.to_ascii_lowercase().starts_with("catalog.")
+    {
         bail!("`{place}` is for other files of garner; write another name, such as mirror");
     }
     Ok(directory.join(path))
 }
 
 const LONGEST_PLACE: usize = 200;
+const A_DAY_MS: u64 = 86_400_000;
 
 #[cfg(test)]
 mod tests {
@@ -288,6 +366,7 @@ mod tests {
             "records",
             "records/x",
             "Records",
+            "secrets",
             "catalog.sqlite",
             "catalog.sqlite-wal",
         ] {
@@ -318,6 +397,10 @@ mod tests {
             (r#"{"slices":0}"#, "slices"),
             (r#"{"files_per_directory":0}"#, "files_per_directory"),
             (r#"{"resource_limit":0}"#, "resource_limit"),
+            (r#"{"access":"../catalog.sqlite"}"#, "access"),
+            (r#"{"contact":"a\nHost: b"}"#, "contact"),
+            (r#"{"interval_ms":86400001}"#, "interval_ms"),
+            (r#"{"connections":0}"#, "connections"),
             (r#"{"base_directory":"/etc"}"#, "base_directory"),
             ("{", "cannot be read"),
         ] {

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use catalog::ScheduleSettings;
 use clap::Args;
-use harvester::{ClientOptions, Credentials};
+use harvester::{Client, ClientOptions, Credentials};
+use jobs::{Access, HarvestParameters, Holdings};
 
 /// How a repository is asked.
 #[derive(Debug, Default, PartialEq, Args)]
@@ -54,6 +56,68 @@ impl NetworkOptions {
             connections: self.connections.map_or(usual.connections, usize::from),
             ..usual
         })
+    }
+
+    /// Puts what is given into the settings of a schedule that harvests the repository at `base_url`, whose URL may have
+    /// held the credentials `own`. An empty text takes a setting away. What is secret goes into a file, and the settings name that.
+    pub(crate) fn apply(
+        &self,
+        holdings: &Holdings,
+        base_url: &str,
+        own: Option<&Credentials>,
+        settings: &mut ScheduleSettings,
+    ) -> anyhow::Result<()> {
+        let mut parameters = HarvestParameters::parse(&settings.parameters)?;
+        if let Some(contact) = &self.contact {
+            parameters.contact = Some(contact.clone()).filter(|text| !text.is_empty());
+        }
+        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        parameters.interval_ms = self.interval.map(ms).or(parameters.interval_ms);
+        parameters.timeout_ms = self.timeout.map(ms).or(parameters.timeout_ms);
+        parameters.connections = self.connections.or(parameters.connections);
+        parameters.attempts = self.attempts.or(parameters.attempts);
+        parameters.check()?;
+        if self.credentials.is_some() || own.is_some() || self.proxy.is_some() || self.ca.is_some()
+        {
+            let mut access = self.access(match &parameters.access {
+                // What is kept and cannot be used is replaced as a whole.
+                Some(name) => Access::load(holdings, name, base_url).unwrap_or_default(),
+                None => Access::default(),
+            })?;
+            access.credentials = access.credentials.or_else(|| own.cloned());
+            parameters.access = access.keep(holdings, base_url)?;
+        }
+        settings.parameters = parameters.text()?;
+        Ok(())
+    }
+
+    /// What opens the repository, on top of what did.
+    fn access(&self, before: Access) -> anyhow::Result<Access> {
+        let is_empty = |path: &&PathBuf| path.as_os_str().is_empty();
+        let access = Access {
+            credentials: match &self.credentials {
+                Some(file) => Some(file)
+                    .filter(|file| !is_empty(file))
+                    .map(|file| credentials(file))
+                    .transpose()?,
+                None => before.credentials,
+            },
+            proxy: match &self.proxy {
+                Some(proxy) => Some(proxy.clone()).filter(|proxy| !proxy.is_empty()),
+                None => before.proxy,
+            },
+            ca_file: match &self.ca {
+                Some(file) => Some(file).filter(|file| !is_empty(file)).cloned(),
+                None => before.ca_file,
+            },
+        };
+        // What nobody could use is refused now, and not by every harvest.
+        Client::new(ClientOptions {
+            proxy: access.proxy.clone(),
+            ca_file: access.ca_file.clone(),
+            ..ClientOptions::default()
+        })?;
+        Ok(access)
     }
 
     /// Whether one of them was given.

@@ -40,6 +40,22 @@ pub(crate) struct Parameters {
     /// The longest resource that is taken, in MiB.
     #[schema(minimum = 1)]
     resource_limit: Option<u64>,
+    /// The name under which credentials, a proxy or certificates are kept, given by `garner schedule add`.
+    access: Option<String>,
+    /// Whom the repository may write to, sent in the header From.
+    contact: Option<String>,
+    /// The least time between the beginnings of two requests, in milliseconds.
+    #[schema(maximum = 86_400_000)]
+    interval_ms: Option<u64>,
+    /// How many requests may be open at once.
+    #[schema(minimum = 1, maximum = 64)]
+    connections: Option<u16>,
+    /// How long the server may be silent, and may take for 16 KiB, in milliseconds.
+    #[schema(minimum = 1, maximum = 86_400_000)]
+    timeout_ms: Option<u64>,
+    /// How often a request is made before it is given up.
+    #[schema(minimum = 1)]
+    attempts: Option<u32>,
 }
 
 /// How records are asked for.

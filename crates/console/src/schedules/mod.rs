@@ -50,6 +50,7 @@ pub(crate) async fn change(
     let before = schedule(state, id).await?;
     let catalog = state.catalog();
     let schedule = catalog.change_schedule(id, version, settings).await?;
+    jobs::forget_access(state.holdings(), &before.settings.parameters).await?;
     let details = differences(&before.settings, settings);
     state
         .audit(who, "schedule.change", subject(&schedule), Some(details))
@@ -92,6 +93,7 @@ pub(crate) async fn remove(state: &ConsoleState, who: &Who, id: i64) -> Result<S
     if !state.catalog().remove_schedule(id).await? {
         return Err(catalog::Error::UnknownSchedule { id }.into());
     }
+    jobs::forget_access(state.holdings(), &known.settings.parameters).await?;
     state
         .audit(who, "schedule.remove", subject(&known), None)
         .await;

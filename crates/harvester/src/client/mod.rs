@@ -120,7 +120,13 @@ impl Client {
         // Another part of the program may have chosen already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let proxy = options.proxy.as_deref().map(|proxy| {
-            Url::parse(proxy).map_err(|error| Error::usage(format!("the proxy `{proxy}`: {error}")))
+            // It may hold a password, so it is not repeated.
+            let wrong = |error| {
+                Error::usage(format!(
+                    "the proxy is no URL: {error}; write http://HOST:3128"
+                ))
+            };
+            Url::parse(proxy).map_err(wrong)
         });
         let proxy = proxy.transpose()?;
         let guard = Guard::new(options.allow.clone(), proxy.as_ref());

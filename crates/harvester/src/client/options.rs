@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::pace::{Pace, RealPace};
 use super::{AddressPolicy, Stop};
 use crate::read::ReadRules;
@@ -50,7 +52,7 @@ pub struct ClientOptions {
 }
 
 /// What opens a repository.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Credentials {
     /// A name and a password.
     Basic {

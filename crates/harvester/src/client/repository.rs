@@ -172,7 +172,8 @@ impl Repository {
         List::new(self.clone(), "ListRecords", &arguments, records)
     }
 
-    pub(super) fn credentials(&self) -> Option<&Credentials> {
+    /// What opens it: the client's, or what its URL holds.
+    pub fn credentials(&self) -> Option<&Credentials> {
         self.credentials.as_ref()
     }
 

@@ -81,8 +81,8 @@ pub(crate) fn harvest_for(
         }
     }
     let treatment = Treatment::load(order)?;
-    let parameters = order.parameters()?;
     let remote = client.repository(&order.base_url)?;
+    let parameters = order.parameters(holdings, &remote)?;
     let known = holdings.wait(holdings.catalog().repository_at(&remote.base_url()))?;
     let is_new = known.is_none();
     if let (Some(known), Some(directory)) = (&known, &order.base_directory) {

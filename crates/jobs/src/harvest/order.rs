@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use harvester::Method;
 use harvester::validation::Level;
+use harvester::{Method, Repository};
 use serde::{Deserialize, Serialize};
 use store::{Durability, Layout};
 
 use super::digest;
 use crate::rules::RuleSource;
+use crate::{Holdings, access};
 
 /// A harvest of one repository, in one format, of one set or of all.
 #[derive(Debug, Clone)]
@@ -89,6 +90,9 @@ pub(super) struct Making {
     pub(super) schemas: Vec<String>,
     pub(super) unpack: Option<PathBuf>,
     pub(super) warc: Option<PathBuf>,
+    /// The mark of the credentials and the proxy, on which it depends what the repository shows.
+    #[serde(default)]
+    pub(super) access: Option<String>,
 }
 
 impl HarvestRepository {
@@ -117,7 +121,12 @@ impl HarvestRepository {
         }
     }
 
-    pub(super) fn parameters(&self) -> anyhow::Result<Parameters> {
+    /// What the history keeps of this harvest of a repository.
+    pub(super) fn parameters(
+        &self,
+        holdings: &Holdings,
+        remote: &Repository,
+    ) -> anyhow::Result<Parameters> {
         Ok(Parameters {
             method: self.method,
             from: self.from.clone(),
@@ -139,6 +148,7 @@ impl HarvestRepository {
                     .map(std::path::absolute)
                     .transpose()?,
                 warc: self.warc.as_deref().map(std::path::absolute).transpose()?,
+                access: access::mark(holdings, remote)?,
             },
         })
     }
@@ -165,6 +175,9 @@ impl Making {
         }
         if self.warc.is_some() && other.warc.is_none() {
             return Some("the last harvest wrote no WARC files");
+        }
+        if self.access != other.access {
+            return Some("the credentials or the proxy are not those of the last harvest");
         }
         None
     }

@@ -95,7 +95,8 @@ impl Shared {
             &job.metadata_prefix,
             job.set.as_deref(),
         )?;
-        let mut options = self.options.client.clone();
+        let usual = &self.options.client;
+        let mut options = parameters.client_options(&self.holdings, base_url, usual)?;
         options.stop = running.stop.clone();
         if order.validation == Level::Loose {
             options.read.leniency = Leniency::Repair;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use catalog::{ScheduleSettings, Scheduled};
+use catalog::{Repository, ScheduleSettings, Scheduled};
 use clap::Args;
-use harvester::Client;
+use harvester::{Client, Credentials};
 use jobs::{HarvestParameters, Holdings};
 
 use super::importing::Importing;
@@ -20,6 +20,10 @@ use crate::config::Config;
 ///
 /// A repository that is not known yet introduces itself first. With --every the first run is due at once, unless
 /// --starts says otherwise.
+///
+/// Network options are those of its harvests. Credentials, proxy and certificates are copied into a file of the data
+/// directory that only its owner may read, and are never shown; what else is not given is as garner worker or garner up
+/// has it.
 ///
 /// With --import a crawl is imported, as garner import does it. Each run goes on where the last one ended, so that only
 /// what was added to archives is read, and archives that are new.
@@ -73,9 +77,9 @@ impl Add {
                 bail!("a schedule harvests a repository or imports a crawl; give one of them")
             }
             (None, true) => {
-                if self.harvesting.is_given() {
+                if self.harvesting.is_given() || self.network.is_given() {
                     bail!(
-                        "an import has no format, set or the like; see garner schedule add --help"
+                        "an import has no format, set, credentials or the like; see garner schedule add --help"
                     );
                 }
                 let mut settings = settings(Scheduled::Import, String::new());
@@ -104,10 +108,12 @@ impl Add {
                 // What is wrong with the options is told before anybody is asked.
                 self.times.apply(&mut settings)?;
                 self.harvesting.apply(&holdings, &mut settings)?;
-                let number = self.number(&holdings, repository)?;
+                let (known, own) = self.known(&holdings, repository)?;
                 if let Scheduled::Harvest { repository, .. } = &mut settings.what {
-                    *repository = number;
+                    *repository = known.id;
                 }
+                self.network
+                    .apply(&holdings, &known.base_url, own.as_ref(), &mut settings)?;
                 (holdings, settings)
             }
         };
@@ -116,19 +122,24 @@ impl Add {
         show(&holdings, &schedule, self.json)
     }
 
-    /// The number of the repository, which introduces itself if it is new.
-    fn number(&self, holdings: &Holdings, repository: &str) -> anyhow::Result<i64> {
+    /// The repository, which introduces itself if it is new, and what opens it.
+    fn known(
+        &self,
+        holdings: &Holdings,
+        repository: &str,
+    ) -> anyhow::Result<(Repository, Option<Credentials>)> {
         if repository.parse::<i64>().is_ok() {
-            return Ok(holdings.repository(repository)?.id);
+            return Ok((holdings.repository(repository)?, None));
         }
         let client = Client::new(self.network.client_options()?)?;
         let remote = client.repository(repository)?;
         let base_url = remote.base_url();
         let known = holdings.catalog().repository_at(&base_url);
         if let Some(known) = holdings.wait(known)? {
-            return Ok(known.id);
+            return Ok((known, remote.credentials().cloned()));
         }
-        Ok(jobs::introduce(&remote)?.keep(holdings, None)?.id)
+        let known = jobs::introduce(&remote)?.keep(holdings, None)?;
+        Ok((known, remote.credentials().cloned()))
     }
 }
 

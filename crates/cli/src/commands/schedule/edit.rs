@@ -11,11 +11,12 @@ use super::importing::Importing;
 use super::settings::{Harvesting, Times};
 use super::show::show;
 use super::{Chosen, schedule};
+use crate::commands::network_options::NetworkOptions;
 
 /// Change a schedule
 ///
-/// What is not given stays. An empty text takes a setting of a harvest away: --set '' harvests all sets again. A harvest
-/// or an import that runs goes on as it was begun. An import of which something else is wanted reads everything again.
+/// What is not given stays. An empty text takes a setting of a harvest away: --set '' harvests all sets again, and
+/// --credentials '' forgets the credentials. A harvest or an import that runs goes on as it was begun. An import of which something else is wanted reads everything again.
 #[derive(Debug, Args)]
 pub(super) struct Edit {
     #[command(flatten)]
@@ -26,6 +27,8 @@ pub(super) struct Edit {
     harvesting: Harvesting,
     #[command(flatten, next_help_heading = "What is imported")]
     importing: Importing,
+    #[command(flatten)]
+    network: NetworkOptions,
 }
 
 impl Edit {
@@ -41,10 +44,15 @@ impl Edit {
                     known.id
                 )
             }
-            Scheduled::Import if self.harvesting.is_given() => {
+            Scheduled::Import if self.harvesting.is_given() || self.network.is_given() => {
                 bail!("schedule {} imports a crawl; it harvests nothing", known.id)
             }
-            Scheduled::Harvest { .. } => self.harvesting.apply(&holdings, &mut settings)?,
+            Scheduled::Harvest { .. } => {
+                self.harvesting.apply(&holdings, &mut settings)?;
+                let base_url = known.base_url.as_deref().unwrap_or_default();
+                self.network
+                    .apply(&holdings, base_url, None, &mut settings)?;
+            }
             Scheduled::Import if self.importing.is_given() => {
                 let mut order = ImportCrawl::parse(&settings.parameters)?;
                 // Whoever runs this command names any file, whoever made the schedule.
@@ -55,6 +63,10 @@ impl Edit {
         }
         let catalog = holdings.catalog();
         let changed = catalog.change_schedule(known.id, known.version, &settings);
-        show(&holdings, &holdings.wait(changed)?, self.chosen.json)
+        let changed = holdings.wait(changed)?;
+        if changed.settings.parameters != known.settings.parameters {
+            holdings.wait(jobs::forget_access(&holdings, &known.settings.parameters))?;
+        }
+        show(&holdings, &changed, self.chosen.json)
     }
 }

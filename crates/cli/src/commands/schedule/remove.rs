@@ -21,6 +21,7 @@ impl Remove {
         let holdings = self.chosen.holdings.open()?;
         let known = schedule(&holdings, self.chosen.number)?;
         holdings.wait(holdings.catalog().remove_schedule(known.id))?;
+        holdings.wait(jobs::forget_access(&holdings, &known.settings.parameters))?;
         to_stdout(|out| {
             match self.chosen.json {
                 true => write_json(out, &ScheduleJson::new(&known))?,

@@ -125,7 +125,13 @@ fn parameters(settings: &catalog::ScheduleSettings) -> Vec<(String, String)> {
         value => value.to_string(),
     };
     unusual
-        .map(|(name, value)| (name.replace('_', " "), said(value)))
+        .map(|(name, value)| match name.as_str() {
+            "access" => (
+                "credentials".to_owned(),
+                "kept in a file of the data directory, not shown".to_owned(),
+            ),
+            _ => (name.replace('_', " "), said(value)),
+        })
         .collect()
 }
 

@@ -1,8 +1,8 @@
 //! The media type of a document: what the server declared, what the bytes say, and what follows.
 //!
 //! Servers call a PDF text/plain and an error page a PDF, so the bytes have the last word wherever they are clear. Where
-//! they are not (any text, any ZIP), the server's word counts, unless the bytes cannot be what it says. Names are not
-//! asked: an extension is a part of a URL and says nothing.
+//! they are not (any text, any ZIP), the server's word counts, unless the bytes cannot be what it says. A declaration
+//! never makes a PDF of bytes that are none. Names are not asked: an extension is a part of a URL and says nothing.
 
 mod extension;
 mod magic;
@@ -31,6 +31,13 @@ pub struct MediaType {
     pub decided: String,
 }
 
+impl MediaType {
+    /// The usual name of the type that was declared, unless that says nothing.
+    pub fn told(&self) -> Option<&str> {
+        told(self.declared.as_deref())
+    }
+}
+
 /// How many bytes from the beginning `decide` wants to see. A document that has fewer is given whole.
 pub const HEAD: usize = 16 * 1024;
 
@@ -48,7 +55,7 @@ pub const UNKNOWN: &str = "application/octet-stream";
 pub fn decide(declared: Option<&str>, head: &[u8]) -> MediaType {
     let declared = declared.and_then(names::clean);
     let sniffed = sniff::sniff(&head[..head.len().min(HEAD)], text::is_binary);
-    let decided = choose(declared.as_deref(), sniffed);
+    let decided = choose(declared.as_deref(), sniffed, head.is_empty());
     MediaType {
         decided: decided.to_owned(),
         sniffed: sniffed.map(|sniffed| sniffed.media_type.to_owned()),
@@ -62,18 +69,23 @@ pub fn decide(declared: Option<&str>, head: &[u8]) -> MediaType {
 /// a text here. Among all that a crawl brings it could as well be something else, and [`decide`] leaves it unknown.
 pub fn decide_named(head: &[u8]) -> String {
     let sniffed = sniff::sniff(&head[..head.len().min(HEAD)], text::is_hardly_text);
-    choose(None, sniffed).to_owned()
+    choose(None, sniffed, head.is_empty()).to_owned()
 }
 
-fn choose(declared: Option<&str>, sniffed: Option<Sniffed>) -> &str {
-    let declared = declared.map(canonical);
-    let told = declared.filter(|declared| !says_nothing(declared));
-    match (told, sniffed) {
+fn choose(declared: Option<&str>, sniffed: Option<Sniffed>, is_empty: bool) -> &str {
+    match (told(declared), sniffed) {
         (Some(told), Some(sniffed)) if sniffed.may_be(told) => told,
         (_, Some(sniffed)) => sniffed.media_type,
+        (Some(told), None) if names::is_always_recognised(told) => UNKNOWN,
+        (Some(told), None) if is_empty && names::is_recognisable(told) => UNKNOWN,
         (Some(told), None) => told,
         (None, None) => UNKNOWN,
     }
+}
+
+fn told(declared: Option<&str>) -> Option<&str> {
+    let declared = declared.map(canonical);
+    declared.filter(|declared| !says_nothing(declared))
 }
 
 #[cfg(test)]

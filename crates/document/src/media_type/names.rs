@@ -89,7 +89,20 @@ pub(super) fn says_nothing(media_type: &str) -> bool {
     kind.is_empty() || meaningless
 }
 
-/// Whether a type has a signature that the sniffer would have found, so that bytes without it are something else.
+/// Whether the sniffer finds every file of a type, so that bytes in which it finds nothing are none. Old files of Word or
+/// MPEG streams, which may begin with anything, are not among these.
+pub(super) fn is_always_recognised(media_type: &str) -> bool {
+    const PREFIXES: [&str; 2] = [
+        "application/vnd.openxmlformats-officedocument.",
+        "application/vnd.oasis.opendocument.",
+    ];
+    matches!(
+        media_type,
+        "application/pdf" | "application/postscript" | "application/rtf" | "application/epub+zip"
+    ) || PREFIXES.iter().any(|prefix| media_type.starts_with(prefix))
+}
+
+/// Whether a type has a signature that the sniffer would have found, so that text without it is something else.
 pub(super) fn is_recognisable(media_type: &str) -> bool {
     const PREFIXES: [&str; 6] = [
         "application/vnd.openxmlformats-officedocument.",

@@ -23,25 +23,37 @@ fn is_pdf(rest: &[u8], at: usize, in_page: bool) -> bool {
         return at == 0 || has_object(rest);
     }
     // A page that shows the source of a PDF is a page; a PDF behind the warnings of a program has streams.
-    !in_page && goes_on(rest)
+    !in_page && goes_on(rest, at == 0)
 }
 
 /// Whether what follows the version is a PDF's: a line with bytes that make programs treat the file as binary, or
-/// comments and then an object. Prose is neither.
-fn goes_on(rest: &[u8]) -> bool {
-    let mut lines = text::lines(rest).map(text::trim_start);
-    if !lines.next().is_some_and(<[u8]>::is_empty) {
-        return false;
-    }
+/// comments and then an object, a table or a trailer. Prose is neither. A file that `is_first` says to begin with the
+/// version and that ends behind it or behind comments is the rest of a PDF, and no text.
+fn goes_on(rest: &[u8], is_first: bool) -> bool {
+    let lines = text::lines(rest).map(<[u8]>::trim_ascii);
     let mut lines = lines.filter(|line| !line.is_empty());
     let mut next = lines.next();
     if next.is_some_and(is_mark) {
         return true;
     }
+    // Anything else in the line of the version is prose, but for an object of those who write no line ends.
+    let line = rest.split(|byte| matches!(byte, b'\r' | b'\n')).next();
+    if line.is_some_and(|line| !line.trim_ascii().is_empty()) {
+        return next.is_some_and(is_object);
+    }
     while next.is_some_and(|line| line.starts_with(b"%")) {
         next = lines.next();
     }
-    next.is_some_and(|line| is_object(line) || line == b"xref")
+    next.map_or(is_first, |line| is_object(line) || is_structure(line))
+}
+
+/// Whether a line begins one of the parts of a PDF that are no objects.
+fn is_structure(line: &[u8]) -> bool {
+    let is_trailer = |rest: &[u8]| {
+        let rest = rest.trim_ascii_start();
+        rest.is_empty() || rest.starts_with(b"<<")
+    };
+    line == b"xref" || line == b"startxref" || line.strip_prefix(b"trailer").is_some_and(is_trailer)
 }
 
 /// ISO 32000-1, 7.5.2: a comment with at least four bytes above 127. Some writers have only two.

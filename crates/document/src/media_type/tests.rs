@@ -75,13 +75,68 @@ fn pdf_is_found_behind_junk() {
     );
 }
 
+/// Issue 18, A5 and A8.
+#[test]
+fn the_least_of_a_pdf_is_one_and_no_text() {
+    assert_sniffed(
+        "application/pdf",
+        &[
+            b"%PDF-1.7",
+            b"%PDF-1.7\n",
+            b"%PDF-1.4\n%%EOF\n",
+            b"%PDF-1.4\r\n% made by hand\r\n%%EOF",
+            b"%PDF-1.4\ntrailer<</Root<</Pages<<>>>>>>",
+            b"%PDF-1.4\ntrailer\n<< /Size 1 >>\n",
+            b"%PDF-1.0 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<<>>endobj",
+            b"%PDF-1.4\nxref\n0 1\n",
+        ],
+    );
+    assert_sniffed(
+        "text/plain",
+        &[
+            b"%PDF-1.4\ntrailer parks have had a bad name since.\n",
+            b"Files begin with\n%PDF-1.4\n",
+        ],
+    );
+}
+
+/// Issue 18, A5.
+#[test]
+fn a_declaration_makes_no_document_of_what_is_none() {
+    let noise: Vec<u8> = (0..4000_u32).map(|n| (n * n / 7 % 251) as u8).collect();
+    for declared in [
+        "application/pdf",
+        "application/x-pdf",
+        "application/postscript",
+        "application/rtf",
+        "application/epub+zip",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ] {
+        assert_eq!(
+            decide(Some(declared), &noise).decided,
+            UNKNOWN,
+            "{declared}"
+        );
+        assert_eq!(decide(Some(declared), b"").decided, UNKNOWN, "{declared}");
+    }
+    assert_eq!(decide(Some("image/png"), b"").decided, UNKNOWN);
+    // Not all of these begin with a signature.
+    for declared in [
+        "application/msword",
+        "audio/mpeg",
+        "application/x-nobody-knows",
+    ] {
+        assert_eq!(decide(Some(declared), &noise).decided, declared);
+    }
+}
+
 #[test]
 fn texts_that_speak_of_pdf_are_texts() {
     assert_sniffed(
         "text/plain",
         &[
             b"%PDF-",
-            b"%PDF-1.4",
             b"%PDF- is what every PDF file begins with.\n",
             b"%PDF-1.4 is what such files begin with, and 1 0 obj follows.\n1 0 obj\n",
             b"%PDF-1.4\nis what such files begin with. Then there is an obj.\n",
@@ -286,8 +341,8 @@ fn what_was_declared_counts_where_the_bytes_leave_it_open() {
         (Some("application/pdf"), text, "text/plain"),
         (Some("application/postscript"), text, "text/plain"),
         (Some("image/png"), text, "text/plain"),
-        (Some("application/pdf"), unknown, "application/pdf"),
-        (Some("application/x-pdf"), unknown, "application/pdf"),
+        (Some("application/pdf"), unknown, UNKNOWN),
+        (Some("application/x-pdf"), unknown, UNKNOWN),
         (Some("text/css"), text, "text/css"),
         (Some("application/json"), text, "application/json"),
         (Some("application/x-tex"), text, "application/x-tex"),

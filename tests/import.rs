@@ -1,5 +1,7 @@
 //! `garner import` from one end to the other, and what is done with what it left. One line per file on what belongs there.
 
+/// Bodies in codings, and bodies that are not what they are declared as.
+mod bodies;
 /// A collection in a store that speaks S3.
 mod bucket;
 /// Documents judged by what they say: kept, left out, set aside, remembered, corrected.

@@ -28,7 +28,8 @@ pub struct Capture {
     pub digest: Option<String>,
     /// Why the crawler cut it off, such as `length`, if it says so.
     pub truncated: Option<String>,
-    /// The content coding that the bytes still have, because it cannot be undone here, such as `br`.
+    /// The content coding that the bytes may still have, because it is unknown here or could not be undone, such as
+    /// `aes128gcm`. Crawlers that decode bodies leave the header as it was, so the bytes may be plain all the same.
     pub coding: Option<String>,
     /// Whether there are bytes.
     pub kind: Kind,

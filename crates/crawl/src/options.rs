@@ -40,6 +40,8 @@ pub struct Limits {
     pub line: usize,
     /// How many times as long as the compressed bytes a decoded body may be, once it is more than 16 MiB.
     pub expansion: u64,
+    /// The bytes that may come out of a body's content codings.
+    pub decoded: u64,
     /// The bytes that a zstd frame may want remembered.
     pub zstd_window: u64,
     /// How many bytes of a file one thread takes at a time.
@@ -52,6 +54,7 @@ impl Default for Limits {
             head: 256 * 1024,
             line: 64 * 1024,
             expansion: 1000,
+            decoded: 4 * 1024 * 1024 * 1024,
             zstd_window: 64 * 1024 * 1024,
             segment: 2 * 1024 * 1024,
         }

@@ -9,7 +9,7 @@ mod support;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
-use crawl::{Body, Capture, News, ReadOptions};
+use crawl::{Body, Capture, Limits, News, ReadOptions};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use support::*;
@@ -22,6 +22,7 @@ fn body(head: &str, body: &[u8]) -> Result<Vec<u8>, String> {
 
 const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 const GZIP: &str = "Content-Encoding: gzip\r\n";
+const BR: &str = "Content-Encoding: br\r\n";
 
 #[test]
 fn chunks_are_put_together_only_where_there_are_chunks() {
@@ -162,17 +163,110 @@ fn layers_of_codings_do_not_multiply_what_is_borne_with() {
     assert!(error.contains("expands to more than 1000 times"), "{error}");
 }
 
+/// Issue 18, A2.
+#[test]
+fn brotli_is_undone_also_among_other_codings() {
+    let text = b"hello hello hello".repeat(100);
+    let noise = Random::new(3).bytes(200_000);
+    let pdf = [&b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n1 0 obj\n"[..], &noise].concat();
+    for body_of in [&b"x"[..], &text, &noise, &pdf] {
+        let coded = brotli(body_of);
+        let chunked = [
+            format!("{:x}\r\n", coded.len()).as_bytes(),
+            &coded,
+            b"\r\n0\r\n\r\n",
+        ]
+        .concat();
+        assert_eq!(body(BR, &coded).unwrap(), body_of);
+        assert_eq!(body(&[CHUNKED, BR].concat(), &chunked).unwrap(), body_of);
+        for (head, coded) in [
+            ("Content-Encoding: gzip, br\r\n", brotli(&gzip(body_of))),
+            ("Content-Encoding: br, gzip\r\n", gzip(&coded)),
+            (
+                "Content-Encoding: BR\r\nContent-Encoding: zstd\r\n",
+                zstd(&coded),
+            ),
+            ("Content-Encoding: br, identity, br\r\n", brotli(&coded)),
+        ] {
+            assert_eq!(body(head, &coded).unwrap(), body_of, "{head}");
+        }
+    }
+    assert_eq!(body(BR, &brotli(b"")).unwrap(), b"");
+}
+
+#[test]
+fn bodies_that_are_said_to_be_brotli_and_are_not_stay_as_they_are() {
+    let latin = "for f\u{fc}r, tilde ~ & more".as_bytes().repeat(100);
+    // A metablock of bytes that are not compressed could begin like this.
+    let comment = b"%ab\nA comment of TeX.\n".repeat(100);
+    for text in [&b"x"[..], b"fine", &latin, &comment, b"<html>ok</html>"] {
+        assert_eq!(body(BR, text).unwrap(), text);
+    }
+    for version in 0..8 {
+        let pdf = format!("%PDF-1.{version}\n%");
+        let pdf = [pdf.as_bytes(), b"\xE2\xE3\xCF\xD3\n1 0 obj\n\0\0\x01"].concat();
+        let found = read_bytes(&response("http://h/", "<urn:1>", BR, &pdf));
+        assert_eq!(found.body(0), pdf);
+        assert_eq!(found.captures[0].0.coding.as_deref(), Some("br"));
+    }
+}
+
+#[test]
+fn damaged_brotli_is_told() {
+    let coded = brotli(&Random::new(3).bytes(200_000));
+    let error = body(BR, &coded[..coded.len() - 9]).unwrap_err();
+    assert!(error.contains("ends in the middle of its br"), "{error}");
+    let error = body(BR, &coded[..9]).unwrap_err();
+    assert!(error.contains("ends in the middle of its br"), "{error}");
+
+    let bomb = brotli(&vec![0; 40 << 20]);
+    let error = body(BR, &bomb).unwrap_err();
+    assert!(error.contains("expands to more than 1000 times"), "{error}");
+
+    let long = Limits {
+        decoded: 100_000,
+        ..Limits::default()
+    };
+    let file = crawl("x", &response("http://h/", "<urn:1>", BR, &coded));
+    let options = ReadOptions {
+        limits: long,
+        ..ReadOptions::default()
+    };
+    let found = read_from(&open_one(&file.path), 0, &options, usize::MAX);
+    let error = found.captures[0].1.as_ref().unwrap_err();
+    assert!(error.contains("more than 100000 bytes"), "{error}");
+}
+
+/// Nothing of this may panic, or come out as something that was not sent.
+#[test]
+fn noise_that_is_said_to_be_brotli_does_no_harm() {
+    let mut random = Random::new(11);
+    for _ in 0..2000 {
+        let length = random.below(3000);
+        let noise: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let mut coded = brotli(&noise);
+        let at = random.below(coded.len());
+        coded[at] ^= 1 << random.below(8);
+        let _ = body(BR, &noise);
+        let _ = body(BR, &coded);
+    }
+}
+
 #[test]
 fn a_coding_that_cannot_be_undone_is_named() {
-    let found = read_bytes(&response(
-        "http://h/",
-        "<urn:1>",
-        "Content-Encoding: br\r\n",
-        b"\x0b\x02",
-    ));
+    for (coding, bytes) in [
+        ("aes128gcm", &b"\x0b\x02"[..]),
+        ("br", b"\x11\x02\x03\x04"),
+        ("dcb, gzip", &gzip(b"\xff\x44\x43\x42")),
+    ] {
+        let head = format!("Content-Encoding: {coding}\r\n");
+        let found = read_bytes(&response("http://h/", "<urn:1>", &head, bytes));
 
-    assert_eq!(found.captures[0].0.coding.as_deref(), Some("br"));
-    assert_eq!(found.body(0), b"\x0b\x02");
+        let first = coding.split(',').next();
+        assert_eq!(found.captures[0].0.coding.as_deref(), first);
+    }
+    let four = body("Content-Encoding: gzip, gzip, gzip, gzip\r\n", b"x").unwrap_err();
+    assert!(four.contains("more than 3 content codings"), "{four}");
 }
 
 #[test]

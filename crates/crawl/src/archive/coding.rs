@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
+use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
@@ -155,6 +156,102 @@ impl<R: Read> Read for Frames<R> {
         }
         Ok(0)
     }
+}
+
+/// A stream of Brotli (RFC 7932); whatever follows it is left out.
+pub(super) struct Brotli<R> {
+    reader: R,
+    state: Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>,
+    is_over: bool,
+}
+
+impl<R: BufRead> Brotli<R> {
+    pub(super) fn new(reader: R) -> Self {
+        let [one, two, three] = [(); 3].map(|()| StandardAlloc::default());
+        Self {
+            reader,
+            // Without the large windows that are no part of HTTP: they may want a gigabyte of memory.
+            state: Box::new(BrotliState::new_strict(one, two, three)),
+            is_over: false,
+        }
+    }
+}
+
+impl<R: BufRead> Read for Brotli<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        while !self.is_over && !out.is_empty() {
+            let input = self.reader.fill_buf()?;
+            let is_end = input.is_empty();
+            let (mut left, mut consumed) = (input.len(), 0);
+            let (mut room, mut produced, mut total) = (out.len(), 0, 0);
+            let result = BrotliDecompressStream(
+                &mut left,
+                &mut consumed,
+                input,
+                &mut room,
+                &mut produced,
+                out,
+                &mut total,
+                &mut self.state,
+            );
+            self.reader.consume(consumed);
+            match result {
+                BrotliResult::ResultSuccess => self.is_over = true,
+                BrotliResult::ResultFailure => {
+                    return Err(invalid("the body's br coding is damaged"));
+                }
+                BrotliResult::NeedsMoreInput if is_end && produced == 0 => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the body ends in the middle of its br coding",
+                    ));
+                }
+                BrotliResult::NeedsMoreInput | BrotliResult::NeedsMoreOutput => {}
+            }
+            if produced > 0 {
+                return Ok(produced);
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Whether bytes that are said to be Brotli are. It has no signature, so they are decoded: text is what was decoded
+/// before; `None` says that they are neither. `is_all` says that nothing is behind the beginning.
+pub(super) fn is_brotli(beginning: &[u8], is_all: bool) -> Option<bool> {
+    // The empty stream is one byte, and a character of text.
+    if beginning.len() > 1 && is_text(beginning) {
+        return Some(false);
+    }
+    let mut rest = beginning;
+    let mut brotli = Brotli::new(&mut rest);
+    let mut out = [0; 4096];
+    let mut written = 0;
+    let ended = loop {
+        match brotli.read(&mut out) {
+            Ok(0) => break true,
+            Ok(count) if written > TRIAL => break count == 0,
+            Ok(count) => written += count as u64,
+            // Where more is behind it, it breaks off because the beginning ends. Else the body does.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break false,
+            Err(_) => return None,
+        }
+    };
+    let is_one = !ended || is_all && rest.is_empty() || written > 0;
+    match is_one {
+        true => Some(beginning.len() > 1 || ended),
+        false => None,
+    }
+}
+
+/// Whether bytes, of which the last character may be cut off, are text.
+fn is_text(bytes: &[u8]) -> bool {
+    let of_text = |byte: &u8| *byte >= 0x20 || matches!(byte, b'\t' | b'\n' | 0x0C | b'\r' | 0x1B);
+    let is_utf8 = match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    is_utf8 && bytes.iter().all(of_text)
 }
 
 /// Head, sum and the shortest block between them.

@@ -10,21 +10,28 @@ use flate2::bufread::{DeflateDecoder, ZlibDecoder};
 
 use super::block::Block;
 use super::chunked::{self, Chunked};
-use super::coding::{Deflate, Frames, Members};
-use super::http::HttpHead;
+use super::coding::{self, Brotli, Deflate, Frames, Members};
+use super::http::{self, HttpHead};
 use crate::{Body, Limits};
 
-/// The payload behind the head of a response.
-pub(super) fn body<'b>(block: &'b mut Block<'_>, head: &HttpHead, limits: &Limits) -> Body<'b> {
+/// The payload behind the head of a response, and the first coding that it may still have.
+pub(super) fn body<'b>(
+    block: &'b mut Block<'_>,
+    head: &HttpHead,
+    limits: &Limits,
+) -> (Body<'b>, Option<String>) {
     let remaining = block.remaining();
     let is_chunked = head.is_chunked && chunked::begins(block.peek(chunked::SEEN), remaining);
-    let codings = head.codings.iter().filter(|coding| can_undo(coding));
     let mut reader: Box<dyn BufRead + 'b> = match is_chunked {
-        false if head.codings.is_empty() => return Body::new(block, Some(remaining)),
+        false if head.codings.is_empty() => return (Body::new(block, Some(remaining)), None),
         false => Box::new(block),
-        true if head.codings.is_empty() => return Body::new(Chunked::new(block), None),
+        true if head.codings.is_empty() => return (Body::new(Chunked::new(block), None), None),
         true => Box::new(BufReader::with_capacity(BUFFER, Chunked::new(block))),
     };
+    if head.codings.len() > http::CODINGS {
+        let text = format!("the body has more than {} content codings", http::CODINGS);
+        return (Body::failing(invalid(&text)), None);
+    }
     // What comes out of all codings together is bounded by what went into the last.
     let read = Rc::new(Cell::new(0));
     let counted = Counted {
@@ -32,56 +39,88 @@ pub(super) fn body<'b>(block: &'b mut Block<'_>, head: &HttpHead, limits: &Limit
         count: Rc::clone(&read),
     };
     reader = Box::new(BufReader::with_capacity(BUFFER, counted));
-    for coding in codings.rev() {
+    let mut remaining = None;
+    for coding in head.codings.iter().rev() {
         match undo(reader, coding, &read, limits) {
-            Ok(decoded) => reader = decoded,
-            Err(error) => return Body::failing(error),
+            Ok((decoded, is_known)) => {
+                reader = decoded;
+                remaining = Some(coding.clone()).filter(|_| !is_known).or(remaining);
+            }
+            Err(error) => return (Body::failing(error), None),
         }
     }
-    Body::new(reader, None)
+    (Body::new(reader, None), remaining)
 }
 
-/// The first coding that bytes keep because it cannot be undone here.
-pub(super) fn remaining_coding(head: &HttpHead) -> Option<String> {
-    let stays = |coding: &&String| !can_undo(coding) && coding.as_str() != "identity";
-    head.codings.iter().find(stays).cloned()
-}
+type Undone<'b> = (Box<dyn BufRead + 'b>, bool);
 
-fn can_undo(coding: &str) -> bool {
-    matches!(coding, "gzip" | "x-gzip" | "deflate" | "zstd")
-}
-
-/// Undoes one coding, if the bytes begin like it.
+/// Undoes one coding, if the bytes begin like it. `false` says that they may have it all the same.
 fn undo<'b>(
     mut reader: Box<dyn BufRead + 'b>,
     coding: &str,
     read: &Rc<Cell<u64>>,
     limits: &Limits,
-) -> io::Result<Box<dyn BufRead + 'b>> {
+) -> io::Result<Undone<'b>> {
     let mut beginning = vec![0; BEGINNING];
     let length = fill(&mut reader, &mut beginning)?;
     beginning.truncate(length);
-    let deflate = match coding {
-        "deflate" => Deflate::of(&beginning, length < BEGINNING),
-        _ => Deflate::Not,
-    };
-    let is_zstd = coding == "zstd" && beginning.starts_with(&super::zstd::MAGIC);
-    let is_gzip = coding.ends_with("gzip") && beginning.starts_with(&super::gzip::MAGIC);
+    let is_all = length < BEGINNING;
+    let way = Way::of(coding, &beginning, is_all);
     let whole = Cursor::new(beginning).chain(reader);
-    let decoded: Box<dyn Read + 'b> = match deflate {
-        Deflate::Wrapped => Box::new(ZlibDecoder::new(whole)),
-        Deflate::Bare => Box::new(DeflateDecoder::new(whole)),
-        Deflate::Not if is_zstd => Box::new(Frames::new(whole, limits)),
-        Deflate::Not if is_gzip => Box::new(Members::new(whole)),
-        Deflate::Not => return Ok(Box::new(whole)),
+    let decoded: Box<dyn Read + 'b> = match way {
+        Way::Gzip => Box::new(Members::new(whole)),
+        Way::Zstd => Box::new(Frames::new(whole, limits)),
+        Way::Zlib => Box::new(ZlibDecoder::new(whole)),
+        Way::Deflate => Box::new(DeflateDecoder::new(whole)),
+        Way::Brotli => Box::new(Brotli::new(whole)),
+        Way::None => return Ok((Box::new(whole), true)),
+        Way::Unknown => return Ok((Box::new(whole), false)),
     };
     let bounded = Bounded {
         reader: decoded,
         read: Rc::clone(read),
         written: 0,
         expansion: limits.expansion,
+        most: limits.decoded,
     };
-    Ok(Box::new(BufReader::with_capacity(BUFFER, bounded)))
+    let reader = BufReader::with_capacity(BUFFER, bounded);
+    Ok((Box::new(reader), true))
+}
+
+/// How a coding is undone.
+enum Way {
+    Gzip,
+    Zstd,
+    Zlib,
+    Deflate,
+    Brotli,
+    /// Not at all: the bytes do not have it.
+    None,
+    /// Not at all, and they may have it.
+    Unknown,
+}
+
+impl Way {
+    /// Finds out by the beginning of a body; `is_all` says that nothing is behind it.
+    fn of(coding: &str, beginning: &[u8], is_all: bool) -> Self {
+        match coding {
+            _ if beginning.is_empty() => Self::None,
+            "gzip" | "x-gzip" if beginning.starts_with(&super::gzip::MAGIC) => Self::Gzip,
+            "zstd" if beginning.starts_with(&super::zstd::MAGIC) => Self::Zstd,
+            "gzip" | "x-gzip" | "zstd" => Self::None,
+            "deflate" => match Deflate::of(beginning, is_all) {
+                Deflate::Wrapped => Self::Zlib,
+                Deflate::Bare => Self::Deflate,
+                Deflate::Not => Self::None,
+            },
+            "br" => match coding::is_brotli(beginning, is_all) {
+                Some(true) => Self::Brotli,
+                Some(false) => Self::None,
+                None => Self::Unknown,
+            },
+            _ => Self::Unknown,
+        }
+    }
 }
 
 /// Counts what is read.
@@ -104,6 +143,7 @@ struct Bounded<R> {
     read: Rc<Cell<u64>>,
     written: u64,
     expansion: u64,
+    most: u64,
 }
 
 impl<R: Read> Read for Bounded<R> {
@@ -113,6 +153,10 @@ impl<R: Read> Read for Bounded<R> {
         let most = self.read.get().saturating_mul(self.expansion);
         if self.written > most.max(HARMLESS) {
             let text = format!("the body expands to more than {} times", self.expansion);
+            return Err(invalid(&text));
+        }
+        if self.written > self.most {
+            let text = format!("the body expands to more than {} bytes", self.most);
             return Err(invalid(&text));
         }
         Ok(count)

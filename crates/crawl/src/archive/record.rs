@@ -259,8 +259,8 @@ pub(super) fn capture<T>(
     if matches!(capture.kind, Kind::Revisit { .. }) {
         return Ok(work(capture, &mut Body::empty()));
     }
-    capture.coding = payload::remaining_coding(&head);
-    let mut body = payload::body(block, &head, limits);
+    let (mut body, coding) = payload::body(block, &head, limits);
+    capture.coding = coding;
     Ok(work(capture, &mut body))
 }
 

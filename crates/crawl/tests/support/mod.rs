@@ -166,6 +166,12 @@ pub(crate) fn zstd(bytes: &[u8]) -> Vec<u8> {
     ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
 }
 
+pub(crate) fn brotli(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 5, 22);
+    encoder.write_all(bytes).unwrap();
+    encoder.into_inner()
+}
+
 /// Numbers that are the same in every run (xorshift).
 pub(crate) struct Random(u64);
 

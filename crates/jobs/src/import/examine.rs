@@ -112,6 +112,7 @@ impl Examiner<'_> {
         let length = fill(body, &mut head).map_err(unreadable)?;
         let head = &head[..length];
         let media_type = media_type::decide(capture.declared.as_deref(), head);
+        self.refuse_coded(capture, &media_type)?;
         if self.types.contains(&media_type.decided) {
             let found = self.document(&url.url, None, media_type, head, body)?;
             return Ok(Finding::Documents {
@@ -124,7 +125,7 @@ impl Examiner<'_> {
         if self.is_container(&media_type.decided, head) {
             return self.open(url, &media_type.decided, head, body);
         }
-        Err(self.unwanted(capture, media_type).into())
+        Err(self.unwanted(media_type).into())
     }
 
     /// What was seen again has no bytes to look at, so that the server's word counts: a page or a picture is never kept.
@@ -156,16 +157,33 @@ impl Examiner<'_> {
         self.open.opens(head) && (decided == ZIP || !head.starts_with(b"PK"))
     }
 
-    /// What is said of a type that is not wanted. It may be a wanted one in a coding that cannot be undone.
-    fn unwanted(&self, capture: &Capture, media_type: MediaType) -> Left {
-        let declared = media_type.declared.as_ref();
-        match &capture.coding {
-            Some(coding) if declared.is_some_and(|declared| self.types.contains(declared)) => {
-                let reason = format!("the content coding {coding} cannot be undone here");
-                left(Why::Unreadable, reason)
-            }
-            _ => left(Why::MediaType, media_type.decided),
+    /// Refuses bytes that may have a coding which was not undone, unless they show what they are. They would be stored
+    /// under the type of the document that is in them.
+    fn refuse_coded(&self, capture: &Capture, media_type: &MediaType) -> Result<(), Left> {
+        let Some(coding) = &capture.coding else {
+            return Ok(());
+        };
+        let sniffed = media_type.sniffed.as_deref();
+        if sniffed.is_some_and(|sniffed| !CODED.contains(&sniffed)) {
+            return Ok(());
         }
+        match media_type.told() {
+            Some(told) if !self.types.contains(told) => Err(left(Why::MediaType, told.to_owned())),
+            _ => {
+                let reason = format!("the content coding {coding} cannot be undone");
+                Err(left(Why::Unreadable, reason))
+            }
+        }
+    }
+
+    /// What is said of a type that is not wanted.
+    fn unwanted(&self, media_type: MediaType) -> Left {
+        let told = media_type.told().filter(|told| self.types.contains(*told));
+        let reason = match told {
+            Some(told) => format!("{}, declared as {told}", media_type.decided),
+            None => media_type.decided,
+        };
+        left(Why::MediaType, reason)
     }
 
     fn document(
@@ -328,6 +346,13 @@ const PAGES: [&str; 5] = [
     "text/css",
     "text/javascript",
     "application/javascript",
+];
+/// What content codings look like.
+const CODED: [&str; 4] = [
+    "application/x-bzip2",
+    "application/x-compress",
+    "application/x-xz",
+    "application/zstd",
 ];
 const PICTURES: [&str; 4] = ["image/", "video/", "audio/", "font/"];
 

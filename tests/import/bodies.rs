@@ -1,0 +1,126 @@
+//! Bodies in codings, and bodies that are not what they are declared as.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::crawl::{Crawl, Warc, date, pdf};
+use crate::command_line::stdout;
+
+/// A response whose head has this line.
+fn coded(warc: &mut Warc, url: &str, media_type: &str, line: &str, body: &[u8]) {
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n{line}\r\n\r\n");
+    let block = [head.as_bytes(), body].concat();
+    let headers = "Content-Type: application/http; msgtype=response\r\n";
+    warc.record("response", url, &date(warc.offsets.len()), headers, &block);
+}
+
+fn brotli(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = brotli::CompressorWriter::new(Vec::new(), 4096, 5, 22);
+    encoder.write_all(bytes).unwrap();
+    encoder.into_inner()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Issue 18, A2: what browsers are sent is stored as it was before it was encoded, and never in its coding.
+#[test]
+fn bodies_are_stored_without_their_codings_or_not_at_all() {
+    let (one, two, three) = (pdf(1), pdf(2), pdf(3));
+    let noise: Vec<u8> = (0..3000_u32).map(|n| (n * n / 7 % 251) as u8).collect();
+    let mut warc = Warc::default();
+    let mut add = |path: &str, line: &str, body: &[u8]| {
+        let url = format!("http://a.example/{path}");
+        coded(&mut warc, &url, "application/pdf", line, body);
+    };
+    add("br.pdf", "Content-Encoding: br", &brotli(&one));
+    add(
+        "both.pdf",
+        "Content-Encoding: gzip, br",
+        &brotli(&gzip(&two)),
+    );
+    add("plain.pdf", "Content-Encoding: br", &three);
+    add("broken.pdf", "Content-Encoding: br", &brotli(&noise)[..900]);
+    add("other.pdf", "Content-Encoding: br", &noise);
+    add("secret.pdf", "Content-Encoding: aes128gcm", &noise);
+    let page = "<!DOCTYPE html><html><p>a page</p></html>";
+    let url = "http://a.example/";
+    coded(
+        &mut warc,
+        url,
+        "text/html",
+        "Content-Encoding: br",
+        &brotli(page.as_bytes()),
+    );
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", &warc.bytes);
+
+    let printed = crawl.import(3, &["a.warc.gz", "--types", "application/pdf,text/html"]);
+
+    assert_eq!(printed["saved_New"], json!(4), "{printed}");
+    assert_eq!(printed["failed_Read"], json!(3), "{printed}");
+    let left = crawl.left();
+    for body in [&one[..], &two, &three, page.as_bytes()] {
+        assert!(left.contents.contains(body));
+    }
+    assert_eq!(left.contents.len(), 4);
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("broken.pdf: the body ends in the middle of its br coding"),
+        "{report}"
+    );
+    assert!(
+        report.contains("other.pdf: the content coding br cannot be undone"),
+        "{report}"
+    );
+    assert!(
+        report.contains("secret.pdf: the content coding aes128gcm cannot be undone"),
+        "{report}"
+    );
+}
+
+/// Issue 18, A5.
+#[test]
+fn bytes_decide_what_is_a_pdf() {
+    let noise: Vec<u8> = (0..3000_u32).map(|n| (n * n / 7 % 251) as u8).collect();
+    let least = b"%PDF-1.4\n%%EOF\n";
+    let mut warc = Warc::default();
+    warc.response(
+        "http://a.example/noise.pdf",
+        &date(1),
+        "application/pdf",
+        &noise,
+    );
+    warc.response(
+        "http://a.example/empty.pdf",
+        &date(2),
+        "application/pdf",
+        b"",
+    );
+    warc.response("http://a.example/least.pdf", &date(3), "text/plain", least);
+    warc.response(
+        "http://a.example/words.pdf",
+        &date(4),
+        "application/pdf",
+        b"only words",
+    );
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", &warc.bytes);
+
+    let output = crawl.garner(&["import", "a.warc.gz"]).output();
+
+    let printed = [stdout(&output), crate::command_line::stderr(&output)].concat();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    let documents = crawl.documents();
+    assert_eq!(documents.len(), 1, "{documents:?}");
+    assert_eq!(documents[0]["url"], "http://a.example/least.pdf");
+    assert_eq!(documents[0]["media_type"], "application/pdf");
+    assert!(
+        printed.contains("application/octet-stream, declared as application/pdf"),
+        "{printed}"
+    );
+}

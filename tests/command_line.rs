@@ -599,7 +599,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 50] = [
+const COMMANDS: [&[&str]; 51] = [
     &[],
     &["serve"],
     &["explain"],
@@ -612,6 +612,7 @@ const COMMANDS: [&[&str]; 50] = [
     &["repository", "remove"],
     &["records"],
     &["history"],
+    &["history", "remove"],
     &["import"],
     &["documents"],
     &["documents", "list"],

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use test_support::{Fault, Misbehaving, Script};
 
-use crate::command_line::prints;
+use crate::command_line::{prints, stderr, stdout};
 use crate::harvested::Harvested;
 
 #[test]
@@ -106,4 +106,52 @@ fn script() -> Script {
     Script::new(30, 10)
         .with(Fault::MismatchedTags(7))
         .with(Fault::LeadingWhitespace)
+}
+
+/// Issue 18.
+#[test]
+fn entries_are_removed_unless_the_next_harvest_needs_them() {
+    let held = Harvested::new(Script::new(30, 10));
+    held.harvest(&held.base_url(), &[]);
+    let run = |arguments: &[&str]| held.garner(arguments).output();
+    let count = || stdout(&run(&["history", "--json"])).lines().count();
+    assert_eq!(count(), 2);
+
+    let refused = run(&["history", "remove", "1", "2"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(stderr(&refused).contains("--force"), "{}", stderr(&refused));
+    assert_eq!(count(), 2, "one that is refused keeps the others");
+    assert_eq!(
+        run(&["history", "remove", "1"]).stdout,
+        b"removed 1 entry\n"
+    );
+    assert_eq!(run(&["history", "remove", "1"]).status.code(), Some(1));
+    assert_eq!(
+        prints(
+            held.garner(&["history", "remove", "2", "--force", "--json"])
+                .output()
+        ),
+        "{\"removed\":1}\n"
+    );
+    assert_eq!(count(), 0);
+    assert_eq!(
+        prints(
+            held.garner(&["history", "remove", "--older-than", "0"])
+                .output()
+        ),
+        "removed 0 entries\n"
+    );
+}
+
+/// Issue 18.
+#[test]
+fn a_quiet_harvest_says_nothing_unless_something_is_wrong() {
+    let held = Harvested::new(Script::new(30, 10));
+    let quiet = |base_url: &str| held.garner(&["harvest", base_url, "-q"]).output();
+
+    let well = quiet(&held.base_url());
+    let nowhere = quiet("http://127.0.0.1:9/oai");
+
+    assert_eq!((stderr(&well).as_str(), well.stdout.len()), ("", 0));
+    assert_ne!(stderr(&nowhere), "");
 }

@@ -38,7 +38,7 @@ fn a_running_harvest_is_cancelled_within_seconds_and_keeps_what_it_has() {
     assert_eq!(cancelled["state"], "cancelled");
     assert_eq!(managed.live().len(), 9);
     let entry = &managed.history()[0];
-    assert_eq!(entry["state"], "failed");
+    assert_eq!(entry["state"], "cancelled");
     assert!(
         entry["failure_reason"]
             .as_str()

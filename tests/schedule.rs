@@ -1,7 +1,7 @@
 //! Schedules: added, listed, edited, paused and removed; and how they become harvests.
 
 use serde_json::Value;
-use test_support::{Fixture, Misbehaving, Script, files_below, free_port, wait_until};
+use test_support::{Fault, Fixture, Misbehaving, Script, files_below, free_port, wait_until};
 
 use crate::command_line::stderr;
 use crate::garner;
@@ -359,4 +359,52 @@ fn a_schedule_asks_as_it_was_told() {
     ]);
     assert_eq!(output.status.code(), Some(1));
     assert!(!stderr(&output).contains("hush"), "{}", stderr(&output));
+}
+
+/// Issue 18: a worker was held for as long as the server liked.
+#[test]
+fn a_server_that_asks_for_hours_does_not_hold_a_worker() {
+    let managed = Managed::new();
+    let busy = Fault::Status {
+        page: 1,
+        status: 503,
+        retry_after: Some("7200".to_owned()),
+        times: u32::MAX,
+    };
+    let repository = Misbehaving::start(Script::new(30, 10).with(busy));
+    let number = managed.schedule(&repository, &["--once"]);
+    let _up = managed.up(&[]);
+
+    let jobs = managed.wait_for_jobs("it is put off", |jobs| {
+        jobs.iter()
+            .any(|job| job["state"] == "scheduled" && !managed.history().is_empty())
+    });
+
+    let log = managed.log_of(&jobs[0]);
+    assert!(log.contains("asks to wait 2 h (Retry-After)"), "{log}");
+    assert!(log.contains("put off for 7200 s"), "{log}");
+    repository.change(|script| script.faults.clear());
+    managed.set_due(&number, 0);
+    managed.wait_for(&jobs[0], "finished");
+    assert_eq!(managed.live().len(), 27);
+    assert_eq!(managed.history().len(), 1, "it went on where it was");
+}
+
+/// Issue 18.
+#[test]
+fn several_sets_are_a_schedule_each() {
+    let (managed, repository) = (Managed::new(), repository());
+    let base_url = repository.base_url();
+    let sets = ["--set", "even", "--set", "odd", "--set", "even"];
+    let arguments = [&["schedule", "add", &base_url, "--once"], &sets[..]].concat();
+
+    let added = managed.lines(&arguments);
+
+    let sets: Vec<_> = added.iter().map(|schedule| &schedule["set"]).collect();
+    assert_eq!(sets, ["even", "odd"]);
+    assert_eq!(managed.lines(&["schedule", "list"]).len(), 2);
+    let number = added[0]["id"].to_string();
+    let edited = managed.output(&["schedule", "edit", &number, "--set", "a", "--set", "b"]);
+    assert_eq!(edited.status.code(), Some(1));
+    assert!(stderr(&edited).contains("one set"), "{}", stderr(&edited));
 }

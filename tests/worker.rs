@@ -173,3 +173,28 @@ fn a_file_that_is_locked_for_a_while_costs_no_attempt() {
     assert_eq!(managed.history()[0]["counts"]["new"], 90);
     up.stop();
 }
+
+/// Issue 18: after a power cut the database may come up last.
+#[test]
+fn a_database_that_is_away_at_the_start_is_waited_for() {
+    let postgres = Postgres::start();
+    let managed = Managed::on(postgres.database());
+    let repository = Misbehaving::start(Script::new(30, 10));
+    managed.schedule(&repository, &["--once"]);
+    postgres.stop();
+    let waits = "waiting for the catalog";
+    let up = managed.process(&["up", "--no-console", "--allow", "127.0.0.1"], waits);
+    let worker = managed.process(&["worker", "--allow", "127.0.0.1"], waits);
+
+    postgres.begin();
+
+    managed.wait_for_jobs("the job is done", |jobs| {
+        jobs.iter().any(|job| job["state"] == "finished")
+    });
+    test_support::wait_until("both are up", || {
+        up.log().contains("garner is up") && worker.log().contains("garner works")
+    });
+    assert_eq!(up.log().matches(waits).count(), 1, "{}", up.log());
+    up.stop();
+    worker.stop();
+}

@@ -154,7 +154,7 @@ fn a_stopped_harvest_ends_in_good_order_and_goes_on_later() {
     assert!(began.elapsed() < Duration::from_secs(5));
     let history = harvester.garner(&["history", "1"]);
     assert!(
-        history.contains("failed") && history.contains("stopped as asked"),
+        history.contains("cancelled") && history.contains("stopped as asked"),
         "{history}"
     );
     let rest = harvester.harvest(&repository.base_url(), &no_arguments());

@@ -5,6 +5,31 @@ use test_support::{Fault, Script};
 
 use super::{Harvester, no_arguments, repository};
 
+/// Issue 18: nobody knew why nothing happened.
+#[test]
+fn waiting_is_told_and_has_a_limit() {
+    let busy = |retry_after: &str| Fault::Status {
+        page: 1,
+        status: 503,
+        retry_after: Some(retry_after.to_owned()),
+        times: 1,
+    };
+    let (repository, live) = repository(Script::new(50, 10).with(busy("1")));
+    let harvester = Harvester::new();
+
+    let harvested = harvester.harvest(&repository.base_url(), &no_arguments());
+
+    let said = "server asks to wait 1 s (Retry-After): the server answers 503";
+    assert!(harvested.stderr.contains(said), "{}", harvested.stderr);
+    assert_eq!(harvester.live(), live);
+
+    repository.change(|script| script.faults = vec![busy("7200")]);
+    let refused = harvester.run(&repository.base_url(), &["--full"]);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    let said = "asks to wait 2 h (Retry-After), longer than the limit of 1 h";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+}
+
 #[test]
 fn nothing_that_can_be_had_is_lost_to_a_fault() {
     for fault in [

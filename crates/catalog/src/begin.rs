@@ -105,7 +105,8 @@ async fn resume(
     let sql = "UPDATE history SET state = 'running', ended = NULL, failure_reason = NULL,
              lease_owner = $5, lease_token = lease_token + 1, lease_until = {now} + $6, job_id = $7,
              schedule_id = (SELECT schedule_id FROM job WHERE id = $7)
-         WHERE id = $4 AND repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3 AND state = 'failed'";
+         WHERE id = $4 AND repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3
+             AND state IN ('failed', 'cancelled')";
     let [repository, prefix, set] =
         target(run.repository, &run.metadata_prefix, run.set.as_deref());
     let values = [

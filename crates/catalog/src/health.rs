@@ -11,7 +11,7 @@ use crate::{Catalog, Error};
 pub enum Health {
     /// It failed, or its process ended without a word.
     Failing,
-    /// It came to its end, but something had to be left out.
+    /// It came to its end, but something had to be left out; or somebody cancelled it.
     Incomplete,
     /// There is none yet.
     Never,
@@ -41,7 +41,8 @@ pub struct HealthCounts {
 pub(crate) const HEALTH: &str = "CASE WHEN history.id IS NULL THEN 'never'
          WHEN history.state = 'running' AND history.lease_until < {now} AND history.job_id IS NULL
              THEN 'failing'
-         WHEN history.state = 'failed' THEN 'failing' ELSE history.state END AS health";
+         WHEN history.state = 'failed' THEN 'failing'
+         WHEN history.state = 'cancelled' THEN 'incomplete' ELSE history.state END AS health";
 
 /// Repositories, each with its last harvest.
 pub(crate) const WITH_LAST: &str = "FROM repository LEFT JOIN history ON history.id =

@@ -20,6 +20,8 @@ pub enum State {
     Incomplete,
     /// It did not come to its end.
     Failed,
+    /// Somebody ended it before its end.
+    Cancelled,
 }
 
 /// What was counted.
@@ -276,7 +278,18 @@ pub(crate) fn described(base_url: &str, prefix: &str, set: &str) -> String {
 
 impl State {
     /// All there are.
-    pub const ALL: [Self; 4] = [Self::Running, Self::Ok, Self::Incomplete, Self::Failed];
+    pub const ALL: [Self; 5] = [
+        Self::Running,
+        Self::Ok,
+        Self::Incomplete,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
+    /// Whether it ended before its end, so that it can be gone on with.
+    pub fn is_unfinished(self) -> bool {
+        matches!(self, Self::Failed | Self::Cancelled)
+    }
 
     /// Its name, in small letters.
     pub fn name(self) -> &'static str {
@@ -285,6 +298,7 @@ impl State {
             Self::Ok => "ok",
             Self::Incomplete => "incomplete",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
         }
     }
 
@@ -293,6 +307,7 @@ impl State {
             "running" => Self::Running,
             "ok" => Self::Ok,
             "incomplete" => Self::Incomplete,
+            "cancelled" => Self::Cancelled,
             _ => Self::Failed,
         }
     }

@@ -18,7 +18,7 @@ impl Catalog {
         let kept = if keep_last_per_target {
             "true"
         } else {
-            "state = 'failed' AND resume_state IS NOT NULL"
+            "state IN ('failed', 'cancelled') AND resume_state IS NOT NULL"
         };
         // A few at a time, so that harvests that run are not kept waiting.
         let sql = format!(

@@ -49,7 +49,7 @@ pub struct Run {
 /// How a harvest ends.
 #[derive(Debug, Clone)]
 pub struct Finish {
-    /// `Ok`, `Incomplete` or `Failed`.
+    /// `Ok`, `Incomplete`, `Failed` or `Cancelled`.
     pub state: State,
     /// Why it failed or what was left out.
     pub reason: Option<String>,
@@ -123,7 +123,8 @@ impl Catalog {
         let row = self.database.read().await?.row(&sql, values).await?;
         let entry = row.as_ref().map(entry).transpose()?;
         Ok(entry.filter(|entry| {
-            matches!(entry.state, State::Running | State::Failed) && entry.resume_state.is_some()
+            (entry.state == State::Running || entry.state.is_unfinished())
+                && entry.resume_state.is_some()
         }))
     }
 
@@ -163,7 +164,7 @@ impl Catalog {
         let sql =
             "UPDATE history SET state = $2, ended = {now}, failure_reason = $3, next_from = $4,
                  quirks = COALESCE($5, quirks), lease_until = {now},
-                 resume_state = CASE WHEN $2 = 'failed' THEN resume_state END
+                 resume_state = CASE WHEN $2 IN ('failed', 'cancelled') THEN resume_state END
              WHERE id = $1";
         let values = [
             run.id.into(),

@@ -17,6 +17,7 @@ pub(crate) fn plain_words(error: &anyhow::Error) -> String {
         ErrorKind::Busy(reason) => {
             format!("It asks to come back later: {reason}. Try again in a while.")
         }
+        ErrorKind::AskedToWait { .. } => sentence(&known.kind().to_string()),
         ErrorKind::Usage(reason) => sentence(reason),
         ErrorKind::Stopped => TOO_SLOW.to_owned(),
     }

@@ -1,6 +1,9 @@
 //! What can go wrong, sorted by whose move is next.
 
 use std::fmt;
+use std::time::Duration;
+
+use crate::client::span;
 
 /// A failure with the request it belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +27,18 @@ pub enum ErrorKind {
     /// The repository says that it is overloaded or away for a while: try later.
     #[error("the repository asks to come back later: {0}")]
     Busy(String),
+    /// The repository asks for a longer wait than the client makes: try again after it.
+    #[error(
+        "the repository asks to wait {} (Retry-After), longer than the limit of {}",
+        span(*.wait),
+        span(*.limit)
+    )]
+    AskedToWait {
+        /// What it asks for.
+        wait: Duration,
+        /// The longest wait that the client makes.
+        limit: Duration,
+    },
     /// What we were told cannot be done: the caller's move.
     #[error("{0}")]
     Usage(String),

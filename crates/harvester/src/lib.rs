@@ -16,8 +16,9 @@ pub mod validation;
 pub mod xml;
 
 pub use client::{
-    AddressPolicy, Client, ClientOptions, Credentials, Download, Headers, Network, NotANetwork,
-    Pace, Posted, RealPace, Records, Repository, Stop, Traffic, canonical_base_url,
+    AddressPolicy, Client, ClientOptions, Credentials, Download, Headers, Listener, Network,
+    NotANetwork, Pace, Posted, RealPace, Records, Repository, Stop, Traffic, Waiting,
+    canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};

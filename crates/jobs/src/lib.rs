@@ -27,13 +27,13 @@ pub use access::{Access, forget_access};
 pub use document_files::{DocumentFiles, DocumentPart};
 pub use explain::{Explanation, explain};
 pub use frequency::Frequency;
-pub use harvest::{Deleted, HarvestRepository, Progress, harvest, write_urls};
+pub use harvest::{Deleted, HarvestRepository, Progress, harvest, is_away, write_urls};
 pub use holdings::{Holdings, document_file};
 pub use import::{
     Classified, ClassifyCollection, Fate, FateKind, FetchProgress, FetchedSource, Finding,
     ImportCrawl, ImportNews, ImportProgress, Imported, TextOrder, Unsure, Verification,
     VerifyOptions, address, classify_collection, containers, documents_directory, fetch_sources,
-    import, import_report, import_separately, try_import, verify,
+    forget_report, import, import_report, import_separately, try_import, verify,
 };
 pub use index::index;
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

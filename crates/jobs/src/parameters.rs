@@ -63,6 +63,9 @@ pub struct HarvestParameters {
     pub timeout_ms: Option<u64>,
     /// How often a request is made before it is given up. Without it, as the worker says.
     pub attempts: Option<u32>,
+    /// The longest wait that the server may ask for; if it asks for more, the job is put off. Without it, as the worker
+    /// says.
+    pub longest_wait_ms: Option<u64>,
 }
 
 impl Default for HarvestParameters {
@@ -89,6 +92,7 @@ impl Default for HarvestParameters {
             connections: None,
             timeout_ms: None,
             attempts: None,
+            longest_wait_ms: None,
         }
     }
 }
@@ -151,8 +155,13 @@ impl HarvestParameters {
         {
             bail!("contact: write an e-mail address");
         }
-        if self.interval_ms.is_some_and(|it| it > A_DAY_MS) {
-            bail!("interval_ms: write milliseconds, up to a day (86400000)");
+        for (name, time) in [
+            ("interval_ms", self.interval_ms),
+            ("longest_wait_ms", self.longest_wait_ms),
+        ] {
+            if time.is_some_and(|time| time > A_DAY_MS) {
+                bail!("{name}: write milliseconds, up to a day (86400000)");
+            }
         }
         if self
             .timeout_ms
@@ -190,6 +199,9 @@ impl HarvestParameters {
         if let Some(timeout) = self.timeout_ms {
             options.read_timeout = Duration::from_millis(timeout);
             options.connect_timeout = options.connect_timeout.min(options.read_timeout);
+        }
+        if let Some(wait) = self.longest_wait_ms {
+            options.longest_wait = Duration::from_millis(wait);
         }
         options.attempts = self.attempts.unwrap_or(options.attempts);
         Ok(options)

@@ -93,6 +93,19 @@ impl Postgres {
         self.interrupt("stop", away);
     }
 
+    /// Stops the cluster until [`Postgres::begin`].
+    pub fn stop(&self) {
+        self.tell("stop");
+        let socket = self.place.join(".s.PGSQL.5432");
+        wait_until("the cluster has stopped", || !socket.exists());
+    }
+
+    /// Starts a cluster that was stopped.
+    pub fn begin(&self) {
+        self.tell("start");
+        self.wait();
+    }
+
     /// Kills the cluster with all its processes, and starts it again after a while.
     pub fn kill(&self, away: Duration) {
         self.interrupt("kill", away);

@@ -106,7 +106,9 @@ async fn unfinished(transaction: &mut Transaction, new: &NewImport) -> Result<Op
     let sql = "SELECT id, state FROM import WHERE target = $1 ORDER BY id DESC LIMIT 1";
     let row = transaction.row(sql, [new.target().into()]).await?;
     match row {
-        Some(row) if row.text("state")? == "failed" => Ok(Some(row.integer("id")?)),
+        Some(row) if ["failed", "cancelled"].contains(&row.text("state")?.as_str()) => {
+            Ok(Some(row.integer("id")?))
+        }
         Some(_) => Ok(None),
         None => grown(transaction, new).await,
     }

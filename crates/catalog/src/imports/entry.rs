@@ -20,6 +20,8 @@ pub enum ImportState {
     Incomplete,
     /// It did not come to its end, and can be gone on with.
     Failed,
+    /// Somebody ended it before its end. It can be gone on with.
+    Cancelled,
 }
 
 /// An import.
@@ -215,7 +217,13 @@ fn warning(row: &Row) -> Result<ImportWarning, Error> {
 
 impl ImportState {
     /// All there are.
-    pub const ALL: [Self; 4] = [Self::Running, Self::Ok, Self::Incomplete, Self::Failed];
+    pub const ALL: [Self; 5] = [
+        Self::Running,
+        Self::Ok,
+        Self::Incomplete,
+        Self::Failed,
+        Self::Cancelled,
+    ];
 
     /// Its name, in small letters.
     pub fn name(self) -> &'static str {
@@ -224,6 +232,7 @@ impl ImportState {
             Self::Ok => "ok",
             Self::Incomplete => "incomplete",
             Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
         }
     }
 

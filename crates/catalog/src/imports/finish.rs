@@ -52,8 +52,8 @@ impl Catalog {
         let mut counters = committed.counters;
         counters += finish.counters;
         let sql = "UPDATE import SET state = $2, ended = {now}, reason = $3, counters = $4, pinned = NULL,
-                 lease_until = {now}, reserved = CASE WHEN $2 = 'failed' THEN reserved END,
-                 superfluous = CASE WHEN $2 = 'failed' THEN superfluous END
+                 lease_until = {now}, reserved = CASE WHEN $2 IN ('failed', 'cancelled') THEN reserved END,
+                 superfluous = CASE WHEN $2 IN ('failed', 'cancelled') THEN superfluous END
              WHERE id = $1";
         let values = [
             import.id.into(),

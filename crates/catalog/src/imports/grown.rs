@@ -14,7 +14,7 @@ pub(super) async fn grown(
     new: &NewImport,
 ) -> Result<Option<i64>, Error> {
     let sql =
-        "SELECT id FROM import WHERE state = 'failed' AND parameters = $1 AND keep_versions = $2
+        "SELECT id FROM import WHERE state IN ('failed', 'cancelled') AND parameters = $1 AND keep_versions = $2
          ORDER BY id DESC LIMIT 20";
     let values = [new.parameters.as_str().into(), new.keep_versions.into()];
     for row in transaction.rows(sql, values).await? {

@@ -12,7 +12,7 @@ impl Catalog {
             "DELETE FROM import WHERE state <> 'running' AND id IN (
                  SELECT id FROM import
                  WHERE state <> 'running' AND COALESCE(ended, started) < {{now}} - $1
-                     AND NOT (state = 'failed' AND id IN (SELECT max(id) FROM import GROUP BY target))
+                     AND NOT (state IN ('failed', 'cancelled') AND id IN (SELECT max(id) FROM import GROUP BY target))
                      AND id NOT IN (SELECT max(id) FROM import WHERE schedule_id IS NOT NULL GROUP BY schedule_id)
                  ORDER BY id LIMIT {BATCH})
              RETURNING id"

@@ -3,14 +3,14 @@
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use catalog::{Counts, HistoryEntry, State};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use harvester::{Client, Leniency, Stop};
+use harvester::{Client, Leniency, Listener, Stop, Waiting};
 use indicatif::{ProgressBar, ProgressStyle};
 use jobs::rules::RuleSource;
 use jobs::{HarvestRepository, Holdings, Progress};
@@ -65,7 +65,7 @@ pub(crate) struct Harvest {
     /// Print the entry of the history as JSON
     #[arg(long)]
     json: bool,
-    /// Say nothing while the harvest goes on
+    /// Say nothing unless something is wrong
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten, next_help_heading = "What is made of records")]
@@ -132,20 +132,24 @@ impl Harvest {
         }
         let stop = Stop::default();
         options.stop = stop.clone();
+        let waits = Waits::default();
+        let told = waits.clone();
+        options.listener = Listener::new(move |waiting| told.tell(waiting));
         let client = Client::new(options)?;
         let holdings = self.holdings.create()?;
         stop_on_signal(&holdings, stop);
 
         let mut entries = Vec::new();
         for order in self.orders() {
-            entries.push(self.harvest(&holdings, &client, &order)?);
+            entries.push(self.harvest(&holdings, &client, &order, &waits)?);
             if client.options().stop.is_set() {
                 break;
             }
         }
         self.urls(&holdings, &entries)?;
         let is = |state: State| entries.iter().any(|entry| entry.state == state);
-        Ok(match (is(State::Failed), is(State::Incomplete)) {
+        let unfinished = is(State::Failed) || is(State::Cancelled);
+        Ok(match (unfinished, is(State::Incomplete)) {
             (true, _) => ExitCode::FAILURE,
             (false, true) => ExitCode::from(LEFT_OUT),
             (false, false) => ExitCode::SUCCESS,
@@ -240,12 +244,15 @@ impl Harvest {
         holdings: &Holdings,
         client: &Client,
         order: &HarvestRepository,
+        waits: &Waits,
     ) -> anyhow::Result<HistoryEntry> {
         let bar = Bar::new(self.quiet, order);
+        waits.follow((!self.quiet).then(|| bar.bar.clone()));
         let told = |news: &str| bar.tell(news);
         let harvested = jobs::harvest(holdings, client, order, &told, &|progress| {
             bar.show(progress);
         });
+        waits.follow(None);
         bar.clear();
         let entry = harvested?;
         if self.json {
@@ -269,7 +276,7 @@ impl Harvest {
 
     /// Tells the URLs that the harvests found to be new or changed. Those of one that failed come when it has gone on.
     fn urls(&self, holdings: &Holdings, entries: &[HistoryEntry]) -> anyhow::Result<()> {
-        let ended = entries.iter().filter(|entry| entry.state != State::Failed);
+        let ended = entries.iter().filter(|entry| !entry.state.is_unfinished());
         if let Some(mut list) = self.url_list()? {
             for entry in ended {
                 jobs::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
@@ -307,6 +314,9 @@ impl Harvest {
             failed,
             ..
         } = entry.counts;
+        if self.quiet && entry.state == State::Ok {
+            return Ok(());
+        }
         let what = match &entry.set {
             Some(set) => format!("{}, set {}", entry.metadata_prefix, plain(set)),
             None => entry.metadata_prefix.clone(),
@@ -315,6 +325,7 @@ impl Harvest {
         let verdict = match entry.state {
             State::Ok => "harvested",
             State::Incomplete => "harvested, but not everything",
+            State::Cancelled => "cancelled",
             State::Failed | State::Running => "not harvested to the end",
         };
         eprintln!("{} ({what}): {verdict}, in {took}", plain(&entry.base_url));
@@ -329,10 +340,10 @@ impl Harvest {
             eprintln!("  {}", plain(reason));
         }
         match entry.state {
-            State::Failed | State::Running if entry.resume_state.is_some() => {
+            State::Failed | State::Cancelled | State::Running if entry.resume_state.is_some() => {
                 eprintln!("  the same command goes on where this harvest ended");
             }
-            State::Failed | State::Running => {}
+            State::Failed | State::Cancelled | State::Running => {}
             _ => self.say_where(holdings, order, entry)?,
         }
         if skipped + failed + repaired > 0 {
@@ -369,6 +380,8 @@ impl Harvest {
 struct Bar {
     bar: ProgressBar,
     quiet: bool,
+    /// What the bar says while nothing waits.
+    name: String,
     /// For each slice, how many records came and how many are said to come.
     slices: Mutex<Vec<(u64, Option<u64>)>>,
 }
@@ -387,11 +400,13 @@ impl Bar {
         Self {
             bar,
             quiet,
+            name: order.metadata_prefix.clone(),
             slices: Mutex::new(vec![(0, None); order.slices.max(1)]),
         }
     }
 
     fn show(&self, progress: Progress) {
+        self.bar.set_message(self.name.clone());
         let Ok(mut slices) = self.slices.lock() else {
             return;
         };
@@ -417,6 +432,26 @@ impl Bar {
 
     fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Tells of waits: on the bar, or in a line of its own where there is none.
+#[derive(Clone, Default)]
+struct Waits(Arc<Mutex<Option<ProgressBar>>>);
+
+impl Waits {
+    /// Tells of waits on this bar from now on, or nowhere.
+    fn follow(&self, bar: Option<ProgressBar>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+    }
+
+    fn tell(&self, waiting: &Waiting) {
+        let bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*bar {
+            None => {}
+            Some(bar) if bar.is_hidden() => eprintln!("{}", plain(&waiting.to_string())),
+            Some(bar) => bar.set_message(plain(&waiting.to_string()).to_string()),
+        }
     }
 }
 

@@ -37,6 +37,10 @@ pub(crate) struct NetworkOptions {
     /// How often a request is made before it is given up [default: 6]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     attempts: Option<u32>,
+    /// The longest wait that the server may ask for with Retry-After; if it asks for more, the harvest ends, and that of
+    /// a schedule is put off until then [default: 3600]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    longest_wait: Option<Duration>,
 }
 
 impl NetworkOptions {
@@ -54,6 +58,7 @@ impl NetworkOptions {
             attempts: self.attempts.unwrap_or(usual.attempts),
             interval: self.interval.unwrap_or(usual.interval),
             connections: self.connections.map_or(usual.connections, usize::from),
+            longest_wait: self.longest_wait.unwrap_or(usual.longest_wait),
             ..usual
         })
     }
@@ -74,6 +79,7 @@ impl NetworkOptions {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         parameters.interval_ms = self.interval.map(ms).or(parameters.interval_ms);
         parameters.timeout_ms = self.timeout.map(ms).or(parameters.timeout_ms);
+        parameters.longest_wait_ms = self.longest_wait.map(ms).or(parameters.longest_wait_ms);
         parameters.connections = self.connections.or(parameters.connections);
         parameters.attempts = self.attempts.or(parameters.attempts);
         parameters.check()?;

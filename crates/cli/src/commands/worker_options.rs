@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use jobs::{Holdings, WorkerOptions};
@@ -9,6 +10,7 @@ use remote::Access;
 
 use super::confine::confiner;
 use crate::config::Config;
+use crate::text::plain;
 
 /// Where jobs are, and how they run. Flags win over the configuration file.
 #[derive(Debug, Args)]
@@ -61,11 +63,23 @@ impl WorkerFlags {
 }
 
 impl Config {
-    /// Opens the holdings, and makes them if need be.
+    /// Opens the holdings, and makes them if need be. A database that is away is waited for: after a power cut it may
+    /// start later than this.
     pub(crate) fn holdings(&self) -> anyhow::Result<Arc<Holdings>> {
         let data = self.data.clone().unwrap_or_else(|| "./garner-data".into());
-        let holdings = Holdings::create(&data, self.catalog.as_deref())?;
-        Ok(Arc::new(holdings))
+        let mut told = false;
+        loop {
+            match Holdings::create(&data, self.catalog.as_deref()) {
+                Err(error) if jobs::is_away(&error) => {
+                    if !std::mem::replace(&mut told, true) {
+                        let reason = jobs::message(&error);
+                        eprintln!("waiting for the catalog: {}", plain(&reason));
+                    }
+                    std::thread::sleep(A_SECOND);
+                }
+                holdings => return Ok(Arc::new(holdings?)),
+            }
+        }
     }
 
     /// As workers have it.
@@ -84,3 +98,6 @@ impl Config {
         })
     }
 }
+
+/// How often a database that is away is asked for.
+const A_SECOND: Duration = Duration::from_secs(1);

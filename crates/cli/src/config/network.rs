@@ -27,6 +27,8 @@ pub(crate) struct NetworkConfig {
     pub(crate) timeout_seconds: Option<u64>,
     /// How often a request is made before it is given up.
     pub(crate) attempts: Option<u32>,
+    /// The longest wait that a server may ask for; a harvest that is to wait for longer is put off.
+    pub(crate) longest_wait_seconds: Option<u64>,
 }
 
 impl NetworkConfig {
@@ -60,6 +62,9 @@ impl NetworkConfig {
             attempts: self.attempts.unwrap_or(usual.attempts),
             interval: interval.unwrap_or(usual.interval),
             connections: self.connections.map_or(usual.connections, usize::from),
+            longest_wait: self
+                .longest_wait_seconds
+                .map_or(usual.longest_wait, Duration::from_secs),
             allow: self.policy()?,
             ..usual
         })

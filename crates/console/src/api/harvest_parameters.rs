@@ -56,6 +56,9 @@ pub(crate) struct Parameters {
     /// How often a request is made before it is given up.
     #[schema(minimum = 1)]
     attempts: Option<u32>,
+    /// The longest wait that the server may ask for, in milliseconds; if it asks for more, the job is put off.
+    #[schema(maximum = 86_400_000)]
+    longest_wait_ms: Option<u64>,
 }
 
 /// How records are asked for.

@@ -26,6 +26,8 @@ pub(crate) enum HarvestStateName {
     Incomplete,
     /// It did not come to its end.
     Failed,
+    /// Somebody ended it before its end.
+    Cancelled,
 }
 
 /// Which harvests are wanted.
@@ -378,6 +380,7 @@ impl From<HarvestState> for HarvestStateName {
             HarvestState::Ok => Self::Ok,
             HarvestState::Incomplete => Self::Incomplete,
             HarvestState::Failed => Self::Failed,
+            HarvestState::Cancelled => Self::Cancelled,
         }
     }
 }
@@ -389,6 +392,7 @@ impl From<HarvestStateName> for HarvestState {
             HarvestStateName::Ok => Self::Ok,
             HarvestStateName::Incomplete => Self::Incomplete,
             HarvestStateName::Failed => Self::Failed,
+            HarvestStateName::Cancelled => Self::Cancelled,
         }
     }
 }

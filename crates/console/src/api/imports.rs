@@ -28,6 +28,8 @@ pub(crate) enum ImportStateName {
     Incomplete,
     /// It did not come to its end, and can be gone on with.
     Failed,
+    /// Somebody ended it before its end.
+    Cancelled,
 }
 
 /// Which imports are wanted.
@@ -179,6 +181,7 @@ impl From<ImportStateName> for ImportState {
             ImportStateName::Ok => Self::Ok,
             ImportStateName::Incomplete => Self::Incomplete,
             ImportStateName::Failed => Self::Failed,
+            ImportStateName::Cancelled => Self::Cancelled,
         }
     }
 }
@@ -190,6 +193,7 @@ impl From<ImportState> for ImportStateName {
             ImportState::Ok => Self::Ok,
             ImportState::Incomplete => Self::Incomplete,
             ImportState::Failed => Self::Failed,
+            ImportState::Cancelled => Self::Cancelled,
         }
     }
 }

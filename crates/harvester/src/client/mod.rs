@@ -21,6 +21,7 @@ mod read_ahead;
 mod repository;
 mod retry;
 mod stop;
+mod waiting;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -57,6 +58,8 @@ pub use query::canonical_base_url;
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 pub use stop::Stop;
+pub(crate) use waiting::span;
+pub use waiting::{Listener, Waiting};
 
 /// Asks servers; clones share connections, limits and counters.
 #[derive(Debug, Clone)]
@@ -222,11 +225,20 @@ impl Client {
             });
             // A server that was never there is most likely a slip of the pen.
             let hopeless = connecting && !self.shared.reached.load(Ordering::Relaxed);
+            let limit = self.options().longest_wait;
+            if let Some(wait) = asked.filter(|asked| *asked > limit) {
+                let kind = ErrorKind::AskedToWait { wait, limit };
+                return Err(Error::new(kind).at(&request.shown()));
+            }
             let wait = retry
                 .next_wait(asked)
                 .filter(|_| !hopeless || retry.is_second());
             match wait {
-                Some(wait) => self.wait(wait)?,
+                Some(wait) => {
+                    let waiting = retry.waiting(wait, asked.is_some(), reason);
+                    self.options().listener.tell(&waiting);
+                    self.wait(wait)?;
+                }
                 None => {
                     let message = format!("{reason}{}", retry.summary());
                     let kind = match busy {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::pace::{Pace, RealPace};
-use super::{AddressPolicy, Stop};
+use super::{AddressPolicy, Listener, Stop};
 use crate::read::ReadRules;
 
 /// All that can be set for a client; the defaults suit slow repositories.
@@ -33,7 +33,8 @@ pub struct ClientOptions {
     pub attempts: u32,
     /// The wait before the second attempt; it doubles from then on.
     pub first_wait: Duration,
-    /// The longest wait before one attempt, whatever the server asks for.
+    /// The longest wait before one attempt. A server that asks for more is not asked again: see
+    /// [`ErrorKind::AskedToWait`](crate::ErrorKind::AskedToWait).
     pub longest_wait: Duration,
     /// The longest wait for one request in all.
     pub longest_total_wait: Duration,
@@ -49,6 +50,8 @@ pub struct ClientOptions {
     pub pace: Arc<dyn Pace>,
     /// The way to stop.
     pub stop: Stop,
+    /// Who hears of waits.
+    pub listener: Listener,
 }
 
 /// What opens a repository.
@@ -86,6 +89,7 @@ impl Default for ClientOptions {
             read: ReadRules::default(),
             pace: Arc::new(RealPace),
             stop: Stop::default(),
+            listener: Listener::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::ClientOptions;
+use super::{ClientOptions, Waiting};
 
 /// The attempts at one request.
 pub(super) struct Retry<'a> {
@@ -41,6 +41,17 @@ impl<'a> Retry<'a> {
         self.attempts += 1;
         self.waited += wait;
         Some(wait)
+    }
+
+    /// The wait that was chosen, for those who hear of waits.
+    pub(super) fn waiting(&self, wait: Duration, asked: bool, reason: String) -> Waiting {
+        Waiting {
+            wait,
+            asked,
+            attempt: self.attempts,
+            attempts: self.options.attempts,
+            reason,
+        }
     }
 
     /// Whether the next attempt is the second.

@@ -73,7 +73,10 @@ fn ask(header: Header, harvest: &mut Harvest) -> Result<(), Error> {
         Err(error) => error,
     };
     match error.kind() {
-        ErrorKind::Stopped | ErrorKind::Usage(_) | ErrorKind::Busy(_) => return Err(error),
+        ErrorKind::Stopped
+        | ErrorKind::Usage(_)
+        | ErrorKind::Busy(_)
+        | ErrorKind::AskedToWait { .. } => return Err(error),
         ErrorKind::Transport(_) if !harvest.is_alive() => return Err(error),
         _ => {}
     }

@@ -21,8 +21,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
-use catalog::{Counts, Finish, HistoryEntry, Run, State};
-use harvester::Client;
+use catalog::{Counts, Finish, HistoryEntry, JobEnd, Run, State};
+use harvester::{Client, ErrorKind};
 use oai::Datestamp;
 
 pub(crate) use self::job::{Ended, HarvestJob, Verdict};
@@ -150,6 +150,11 @@ fn finish(
         Some(verdict) => (Some(verdict.end), verdict.reason, verdict.follow_ups),
         None => (None, None, Vec::new()),
     };
+    let state = match (&end, &error) {
+        (Some(JobEnd::Cancelled), Some(_)) => State::Cancelled,
+        (None, Some(error)) if is_stopped(error) => State::Cancelled,
+        _ => state,
+    };
     // What was asked for by dates says nothing about the rest.
     let is_whole = order.from.is_none() && order.until.is_none();
     let finish = Finish {
@@ -175,11 +180,20 @@ fn unwritten(error: Option<&anyhow::Error>) -> String {
 }
 
 /// Whether the catalog cannot be reached for the moment, so that waiting helps.
-pub(crate) fn is_away(error: &anyhow::Error) -> bool {
+pub fn is_away(error: &anyhow::Error) -> bool {
     let mut causes = error.chain();
     causes.any(|cause| {
         let error = cause.downcast_ref::<catalog::Error>();
         error.is_some_and(catalog::Error::is_transient)
+    })
+}
+
+/// Whether somebody wanted it to stop.
+fn is_stopped(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| {
+        let error = cause.downcast_ref::<harvester::Error>();
+        error.is_some_and(|error| *error.kind() == ErrorKind::Stopped)
     })
 }
 

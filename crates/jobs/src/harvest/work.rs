@@ -131,7 +131,9 @@ impl Work<'_> {
                 ErrorKind::RepositoryIncompatible(Incompatibility::Identifier(_)) => {
                     storing.gone(FIRST, identifier)?;
                 }
-                ErrorKind::Stopped | ErrorKind::Busy(_) => return Err(error.into()),
+                ErrorKind::Stopped | ErrorKind::Busy(_) | ErrorKind::AskedToWait { .. } => {
+                    return Err(error.into());
+                }
                 ErrorKind::Transport(_) if self.remote.identify().is_err() => {
                     return Err(error.into());
                 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use catalog::{FinishImport, ImportCounters, ImportState};
+use catalog::{FinishImport, ImportCounters, ImportState, JobEnd};
 
 use super::flow::Read;
 use super::job::{ImportEnded, ImportJob};
@@ -72,6 +72,14 @@ pub(super) fn finish(
     });
     let (end, said) = verdict.map_or((None, None), |verdict| (Some(verdict.end), verdict.reason));
     let reason = said.or(reason);
+    let state = match (state, &end) {
+        (ImportState::Failed | ImportState::Cancelled, Some(JobEnd::Cancelled)) => {
+            ImportState::Cancelled
+        }
+        // Its worker stops, and another goes on with it.
+        (ImportState::Cancelled, Some(_)) => ImportState::Failed,
+        (state, _) => state,
+    };
     let id = import.id();
     let finish = FinishImport {
         reason: reason.clone(),
@@ -131,7 +139,7 @@ fn outcome(
 ) -> (ImportState, Option<String>) {
     if read.stopped {
         let reason = "stopped; what came so far is kept".to_owned();
-        return (ImportState::Failed, Some(reason));
+        return (ImportState::Cancelled, Some(reason));
     }
     let mut reasons = Vec::new();
     let scans = &read.recognition.unread;

@@ -53,7 +53,7 @@ pub use self::news::{Fate, FateKind, FetchProgress, ImportNews, ImportProgress};
 pub use self::order::{ImportCrawl, containers};
 pub use self::place::documents_directory;
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
-pub(crate) use self::report::forget as forget_report;
+pub use self::report::forget as forget_report;
 pub use self::report::import_report;
 pub use self::separate::import_separately;
 use self::sources::Sources;

@@ -23,7 +23,7 @@ pub fn import_report(holdings: &Holdings, import: i64) -> Option<PathBuf> {
 }
 
 /// Removes the report of an import whose entry is gone.
-pub(crate) fn forget(holdings: &Holdings, import: i64) {
+pub fn forget(holdings: &Holdings, import: i64) {
     // One that there never was is no loss, and one that stays does no harm.
     let _ = std::fs::remove_file(place(holdings, import));
 }

@@ -1,12 +1,14 @@
 //! A harvest that is done for a job.
 
 use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use catalog::Error::Busy;
 use catalog::{Claim, HistoryEntry, JobEnd, State};
 use harvester::validation::Level;
-use harvester::{Client, Leniency};
+use harvester::{Client, ErrorKind, Leniency, Listener};
 
 use super::Shared;
 use super::ends::{finally, is, is_lost};
@@ -19,7 +21,7 @@ impl Shared {
     pub(super) fn run_harvest(
         &self,
         claim: &Claim,
-        running: &Running,
+        running: &Arc<Running>,
         log: &Log,
     ) -> anyhow::Result<()> {
         let prepared = self.insist(running, || self.prepare(claim, running));
@@ -57,6 +59,9 @@ impl Shared {
             Ok(entry) => {
                 self.tell(log, &entry);
                 if let Some(end) = &*decided.borrow() {
+                    if let (JobEnd::PutOff { .. }, Some(reason)) = (end, &entry.failure_reason) {
+                        log.warning(reason);
+                    }
                     log.ended(end);
                 }
                 Ok(())
@@ -83,7 +88,7 @@ impl Shared {
     fn prepare(
         &self,
         claim: &Claim,
-        running: &Running,
+        running: &Arc<Running>,
     ) -> anyhow::Result<(HarvestRepository, Client)> {
         let job = &claim.job;
         let base_url = job.base_url.as_deref();
@@ -98,6 +103,14 @@ impl Shared {
         let usual = &self.options.client;
         let mut options = parameters.client_options(&self.holdings, base_url, usual)?;
         options.stop = running.stop.clone();
+        let (holdings, id) = (Arc::clone(&self.holdings), job.id);
+        let waits = Arc::clone(running);
+        options.listener = Listener::new(move |waiting| {
+            waits.wait(waiting);
+            if waiting.wait >= WORTH_A_LINE {
+                Log::new(&holdings, id).info(&waiting.to_string());
+            }
+        });
         if order.validation == Level::Loose {
             options.read.leniency = Leniency::Repair;
         }
@@ -111,7 +124,10 @@ impl Shared {
             Some(Why::Cancelled) => (JobEnd::Cancelled, Some(CANCELLED.to_owned())),
             Some(Why::GivenBack | Why::Fenced) => (JobEnd::GivenBack, Some(STOPPED.to_owned())),
             None => match ended.error {
-                Some(error) => (self.failed(claim, error), None),
+                Some(error) => match asked_to_wait(error) {
+                    Some(wait) => (JobEnd::PutOff { wait }, None),
+                    None => (self.failed(claim, error), None),
+                },
                 None => (JobEnd::Finished, None),
             },
         };
@@ -168,6 +184,20 @@ impl Shared {
     }
 }
 
+/// How long the server asked to wait, if that was more than the client does; at most a day.
+fn asked_to_wait(error: &anyhow::Error) -> Option<Duration> {
+    let mut causes = error.chain();
+    causes.find_map(
+        |cause| match cause.downcast_ref::<harvester::Error>()?.kind() {
+            ErrorKind::AskedToWait { wait, .. } => Some((*wait).min(A_DAY)),
+            _ => None,
+        },
+    )
+}
+
+const A_DAY: Duration = Duration::from_secs(86_400);
+/// Waits from here on are in the log of the job.
+const WORTH_A_LINE: Duration = Duration::from_secs(5);
 const CANCELLED: &str =
     "cancelled; what came so far is kept, and the next harvest goes on from there";
 const STOPPED: &str = "its worker was told to stop; it goes on from there";

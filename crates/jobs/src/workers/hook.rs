@@ -33,7 +33,7 @@ impl Shared {
         let event = match ended.state {
             State::Ok => HookEvent::Finished,
             State::Incomplete => HookEvent::Incomplete,
-            State::Failed | State::Running => HookEvent::Failed,
+            State::Failed | State::Cancelled | State::Running => HookEvent::Failed,
         };
         let hooks = self.options.hooks.iter();
         let wanted = hooks.filter(|hook| hook.wants(event, repository, base_url));

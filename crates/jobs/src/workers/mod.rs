@@ -217,7 +217,7 @@ impl Shared {
         None
     }
 
-    fn run(&self, claim: &Claim, running: &Running) {
+    fn run(&self, claim: &Claim, running: &Arc<Running>) {
         let log = Log::new(&self.holdings, claim.job.id);
         log.begun(claim);
         let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {

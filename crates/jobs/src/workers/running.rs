@@ -4,7 +4,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use catalog::{Beat, Claim, JobLease, JobProgress};
-use harvester::Stop;
+use harvester::{Stop, Waiting};
 
 use crate::pulse::{Moment, Pulse};
 use crate::{Classified, FetchProgress, ImportProgress, Progress};
@@ -79,6 +79,12 @@ impl Running {
             "{} new, {} updated, {} unchanged, {} deleted",
             counts.new, counts.updated, counts.unchanged, counts.deleted
         ));
+    }
+
+    /// Notes that a harvest waits; the next page puts that away.
+    pub(super) fn wait(&self, waiting: &Waiting) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.note = Some(waiting.to_string());
     }
 
     /// Notes how far an import is with fetching its sources.

@@ -2,13 +2,14 @@
 
 mod entry;
 mod import;
+mod remove;
 mod table;
 
 use std::process::ExitCode;
 
 use anyhow::Context;
 use catalog::HistoryQuery;
-use clap::Args;
+use clap::{Args, Subcommand};
 use jobs::Holdings;
 
 pub(crate) use self::entry::{EntryJson, describe};
@@ -24,7 +25,10 @@ use crate::output::{Out, to_stdout, write_json};
 /// With --imports it is about imports: their state, time and counters, and with NUMBER all counters by the names of the
 /// Crawl Document Importer, the sources, what was left out, and where the report is.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct History {
+    #[command(subcommand)]
+    command: Option<HistoryCommand>,
     /// The number of a harvest, or of an import with --imports
     #[arg(conflicts_with_all = ["repository", "limit"])]
     number: Option<i64>,
@@ -49,8 +53,16 @@ pub(crate) struct History {
     json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+enum HistoryCommand {
+    Remove(remove::Remove),
+}
+
 impl History {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        if let Some(HistoryCommand::Remove(command)) = self.command {
+            return command.run();
+        }
         let holdings = self.holdings.open()?;
         to_stdout(|out| {
             match self.number {

@@ -89,6 +89,7 @@ pub(super) fn state(state: State) -> &'static str {
         State::Ok => "ok",
         State::Incomplete => "incomplete",
         State::Failed => "failed",
+        State::Cancelled => "cancelled",
     }
 }
 

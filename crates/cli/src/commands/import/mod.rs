@@ -97,7 +97,9 @@ impl Import {
         Ok(match imported.state {
             ImportState::Ok => ExitCode::SUCCESS,
             ImportState::Incomplete => ExitCode::from(LEFT_OUT),
-            ImportState::Failed | ImportState::Running => ExitCode::FAILURE,
+            ImportState::Failed | ImportState::Cancelled | ImportState::Running => {
+                ExitCode::FAILURE
+            }
         })
     }
 

@@ -39,6 +39,7 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
     let verdict = match imported.state {
         ImportState::Ok => "imported",
         ImportState::Incomplete => "imported, but not everything",
+        ImportState::Cancelled => "cancelled",
         ImportState::Failed | ImportState::Running => "not imported to the end",
     };
     let what = match imported.id {
@@ -58,7 +59,8 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
     if let Some(report) = &imported.report {
         eprintln!("  what was left out and why: {}", report.display());
     }
-    if imported.state == ImportState::Failed && imported.id.is_some() {
+    let unfinished = [ImportState::Failed, ImportState::Cancelled];
+    if unfinished.contains(&imported.state) && imported.id.is_some() {
         eprintln!("  the same command goes on where this import ended");
     }
     Ok(())

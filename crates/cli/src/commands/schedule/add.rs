@@ -117,9 +117,15 @@ impl Add {
                 (holdings, settings)
             }
         };
-        let added = holdings.catalog().add_schedule(&settings, self.paused);
-        let schedule = holdings.wait(added)?;
-        show(&holdings, &schedule, self.json)
+        for set in self.harvesting.sets() {
+            let mut settings = settings.clone();
+            if let Scheduled::Harvest { set: own, .. } = &mut settings.what {
+                *own = set;
+            }
+            let added = holdings.catalog().add_schedule(&settings, self.paused);
+            show(&holdings, &holdings.wait(added)?, self.json)?;
+        }
+        Ok(ExitCode::SUCCESS)
     }
 
     /// The repository, which introduces itself if it is new, and what opens it.

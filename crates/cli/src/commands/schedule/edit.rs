@@ -33,6 +33,9 @@ pub(super) struct Edit {
 
 impl Edit {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        if self.harvesting.sets().len() > 1 {
+            bail!("a schedule harvests one set; add another with garner schedule add");
+        }
         let holdings = self.chosen.holdings.open()?;
         let known = schedule(&holdings, self.chosen.number)?;
         let mut settings = known.settings.clone();

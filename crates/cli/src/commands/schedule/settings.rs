@@ -46,9 +46,9 @@ pub(super) struct Harvesting {
     /// The format of the records [default: oai_dc; oai_didl with --unpack or --warc]
     #[arg(long, value_name = "PREFIX")]
     prefix: Option<String>,
-    /// Only records of this set
+    /// Only records of this set; given several times, a schedule is added for each
     #[arg(long, value_name = "SET")]
-    set: Option<String>,
+    set: Vec<String>,
     /// Only records that changed on or after this date
     #[arg(long, value_name = "DATE")]
     from: Option<String>,
@@ -140,7 +140,21 @@ impl Harvesting {
         *self != Self::default()
     }
 
-    /// Puts what is given into the settings of a schedule that harvests.
+    /// The sets that schedules are to be added for, each once; without any, one for all.
+    pub(super) fn sets(&self) -> Vec<Option<String>> {
+        let mut sets = Vec::new();
+        for set in self.set.iter().filter(|set| !set.is_empty()) {
+            if !sets.contains(&Some(set.clone())) {
+                sets.push(Some(set.clone()));
+            }
+        }
+        if sets.is_empty() {
+            sets.push(None);
+        }
+        sets
+    }
+
+    /// Puts what is given into the settings of a schedule that harvests, with the last of the sets.
     pub(super) fn apply(
         &self,
         holdings: &Holdings,
@@ -155,7 +169,7 @@ impl Harvesting {
             bail!("this schedule imports a crawl; see --import and the options that follow it");
         };
         let mut parameters = HarvestParameters::parse(&settings.parameters)?;
-        change(set, self.set.as_ref());
+        change(set, self.set.last());
         self.apply_parameters(holdings, &mut parameters)?;
         match &self.prefix {
             Some(prefix) => metadata_prefix.clone_from(prefix),

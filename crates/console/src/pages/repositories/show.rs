@@ -148,12 +148,7 @@ impl RepositoryPage {
     }
 
     fn state_name(&self, entry: &HistoryEntry) -> &'static str {
-        match entry.state {
-            catalog::State::Running => "running",
-            catalog::State::Ok => "ok",
-            catalog::State::Incomplete => "incomplete",
-            catalog::State::Failed => "failed",
-        }
+        entry.state.name()
     }
 
     /// The formats to choose from; there is always one.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use test_support::{Fault, Misbehaving, Postgres, Script};
 
+use crate::command_line::stderr;
 use crate::managed::Managed;
 
 /// A repository whose pages take their time.
@@ -197,4 +198,21 @@ fn a_database_that_is_away_at_the_start_is_waited_for() {
     assert_eq!(up.log().matches(waits).count(), 1, "{}", up.log());
     up.stop();
     worker.stop();
+}
+
+/// Issue 18.
+#[test]
+fn a_worker_with_a_data_directory_of_its_own_is_refused() {
+    let catalog = Postgres::shared().database();
+    let (one, other) = (Managed::on(catalog.clone()), Managed::on(catalog));
+    let up = one.up(&[]);
+
+    let refused = other.output(&["worker", "--allow", "127.0.0.1"]);
+
+    assert_eq!(refused.status.code(), Some(1));
+    let said = stderr(&refused);
+    assert!(said.contains("is not that of the catalog"), "{said}");
+    assert!(said.contains(other.data().to_str().unwrap()), "{said}");
+    let _worker = one.worker(&[]);
+    up.stop();
 }

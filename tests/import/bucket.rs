@@ -199,3 +199,46 @@ fn killed_at_random_points_equals_undisturbed_in_a_bucket_too() {
     assert_eq!(others, beside, "{:?}", stored.server.keys());
     stored.garner(0, &["verify"]);
 }
+
+/// Issue 18: a store that is away used up the attempts of every import.
+#[test]
+fn an_import_waits_for_a_store_that_is_away_without_using_an_attempt() {
+    let stored = Stored::new();
+    stored.crawl.write("a.warc.gz", &many(3).bytes);
+    let away = |arguments: &[&str]| {
+        let mut command = stored.command(arguments);
+        // Nobody listens at the first port.
+        command.env("AWS_ENDPOINT_URL", "http://127.0.0.1:1");
+        command
+    };
+    let place = ["--collection", "s3://papers/collection"];
+    let import = [&["import", "a.warc.gz", "--json", "--quiet"][..], &place].concat();
+    let failed = away(&import).output().unwrap();
+    let said: Value = serde_json::from_slice(&failed.stdout).unwrap();
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(said["error"]["code"], "store_away", "{said}");
+
+    let queued = [&["import", "a.warc.gz", "--queue"][..], &place].concat();
+    stored.garner(0, &queued);
+    let mut worker = away(&["worker"]);
+    let worker = worker.stderr(Stdio::null()).spawn().unwrap();
+    let _worker = Killed(worker);
+    let job = || -> Value {
+        let shown = stored.command(&["job", "show", "1", "--json"]).output();
+        serde_json::from_slice(&shown.unwrap().stdout).unwrap()
+    };
+    test_support::wait_until("the job is put off", || {
+        let job = job();
+        job["state"] == "scheduled" && !job["started"].is_null()
+    });
+    assert_eq!(job()["attempt"], 0, "{:#}", job());
+}
+
+struct Killed(std::process::Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

@@ -163,3 +163,37 @@ fn what_the_queue_cannot_do_is_refused_and_what_it_can_is_passed_on() {
 
     assert_eq!(managed.jobs()[0]["parameters"]["no_sync"], true);
 }
+
+/// Issue 18: a directory that another machine saw less of was imported as far as it went, and called finished.
+#[test]
+fn an_import_is_left_to_a_worker_that_sees_what_was_ordered() {
+    let managed = Managed::new();
+    std::fs::create_dir(managed.beside("in")).unwrap();
+    for archive in 0..3 {
+        let mut warc = Warc::default();
+        let url = format!("http://a.example/{archive}.pdf");
+        warc.response(&url, &date(archive), "application/pdf", &pdf(archive));
+        let name = format!("in/{archive}.warc.gz");
+        std::fs::write(managed.beside(&name), warc.bytes).unwrap();
+    }
+    managed.garner(&["import", "in", "--queue"]);
+    let (one, away) = (managed.beside("in/1.warc.gz"), managed.beside("away"));
+    std::fs::rename(&one, &away).unwrap();
+
+    let first = managed.worker(&[]);
+    let job = managed.jobs()[0].clone();
+    wait_until("the worker leaves the job to another", || {
+        let log = managed.log_of(&job);
+        log.contains("is left to a worker that sees the same files")
+    });
+    let jobs = managed.wait_for_jobs("it waits", |jobs| jobs[0]["state"] == "scheduled");
+    assert_eq!(jobs[0]["attempt"], 0, "{jobs:#?}");
+    assert_eq!(documents(&managed).len(), 0);
+
+    std::fs::rename(&away, &one).unwrap();
+    let second = managed.worker(&["--name", "second"]);
+    managed.wait_for(&job, "finished");
+    assert_eq!(documents(&managed).len(), 3);
+    first.stop();
+    second.stop();
+}

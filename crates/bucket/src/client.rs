@@ -112,10 +112,7 @@ impl Bucket {
     }
 
     async fn try_send(&self, method: &Method, ask: &Ask<'_>) -> io::Result<Response> {
-        let wrong = |why: &dyn std::fmt::Display| {
-            io::Error::other(format!("{} does not answer: {why}", self.shown))
-        };
-        let mut url = Url::parse(&self.location.url(ask.key)).map_err(|error| wrong(&error))?;
+        let mut url = Url::parse(&self.location.url(ask.key)).map_err(io::Error::other)?;
         let digest = match &ask.body {
             Some((_, _, digest)) => digest.clone(),
             None => hex(&Sha256::digest(b"")),
@@ -144,10 +141,12 @@ impl Bucket {
             request = request.header("content-length", length.to_string());
             request = request.body(body(file, *length)?);
         }
-        request
-            .send()
-            .await
-            .map_err(|error| wrong(&chain(&error.without_url())))
+        request.send().await.map_err(|error| {
+            let why = chain(&error.without_url());
+            let message = format!("{} does not answer: {why}", self.shown);
+            // It may answer later.
+            io::Error::new(io::ErrorKind::TimedOut, message)
+        })
     }
 
     /// The answer, if it is a good one; else what the store says.
@@ -175,6 +174,10 @@ impl Bucket {
             (StatusCode::NOT_FOUND, "NoSuchBucket") => io::ErrorKind::Other,
             (StatusCode::NOT_FOUND, _) => io::ErrorKind::NotFound,
             (StatusCode::FORBIDDEN, _) => io::ErrorKind::PermissionDenied,
+            (StatusCode::TOO_MANY_REQUESTS, _) => io::ErrorKind::TimedOut,
+            _ if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => {
+                io::ErrorKind::TimedOut
+            }
             _ => io::ErrorKind::Other,
         };
         let place = match path {

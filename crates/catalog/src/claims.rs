@@ -62,13 +62,22 @@ impl Catalog {
     /// A harvest is passed over while its repository is being harvested or kept quiet, and while too many run at its
     /// host.
     pub async fn claim(&self, options: &ClaimOptions<'_>) -> Result<Option<Claim>, Error> {
+        self.claim_except(options, &[]).await
+    }
+
+    /// The same, but for jobs that this worker leaves to others.
+    pub async fn claim_except(
+        &self,
+        options: &ClaimOptions<'_>,
+        except: &[i64],
+    ) -> Result<Option<Claim>, Error> {
         if !self.has_work(options).await? {
             return Ok(None);
         }
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;
         let running = release_stale(&mut transaction, self.database.is_calm()).await?;
-        let claim = match due(&mut transaction, options, &running).await? {
+        let claim = match due(&mut transaction, options, &running, except).await? {
             Some(due) => Some(take(&mut transaction, options, &due).await?),
             None => None,
         };
@@ -119,6 +128,7 @@ async fn due(
     transaction: &mut Transaction,
     options: &ClaimOptions<'_>,
     running: &[Running],
+    except: &[i64],
 ) -> Result<Option<Due>, Error> {
     let exclusive = running.iter().filter(|job| job.is_exclusive());
     let mut repositories: Vec<_> = exclusive.filter_map(|job| job.repository).collect();
@@ -132,10 +142,17 @@ async fn due(
     let sql = "SELECT job.id, job.lease_token, job.lease_owner, job.schedule_id
          FROM job LEFT JOIN repository ON repository.id = job.repository_id
          WHERE job.state = 'scheduled' AND job.run_at + 0 <= {now} AND job.kind {texts($1)}
+             AND NOT job.id {integers($4)}
              AND (job.kind <> 'harvest'
                  OR NOT (job.repository_id {integers($2)} OR repository.host {texts($3)}))
          ORDER BY job.lease_owner IS NULL, job.priority DESC, job.run_at, job.id LIMIT 1";
-    let values = [batch(&kinds), batch(&repositories), batch(&hosts)];
+    let except: Vec<_> = except.iter().map(|id| (id,)).collect();
+    let values = [
+        batch(&kinds),
+        batch(&repositories),
+        batch(&hosts),
+        batch(&except),
+    ];
     let Some(row) = transaction.row(sql, values).await? else {
         return Ok(None);
     };

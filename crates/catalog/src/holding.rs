@@ -1,6 +1,7 @@
 //! How many records of a repository are held in a format: what a page changes of it.
 
 use crate::database::Transaction;
+use crate::search::HELD_SECONDS;
 use crate::{Error, Run};
 
 /// What a page adds to the records that are held, and to those that are deleted.
@@ -35,9 +36,16 @@ impl Holding {
             transaction.execute(sql, values).await?;
         }
         if self.changed {
-            let sql = "INSERT INTO unindexed (harvest_id, pages) VALUES ($1, 1)
-                 ON CONFLICT (harvest_id) DO UPDATE SET pages = unindexed.pages + 1";
-            transaction.execute(sql, [run.id.into()]).await?;
+            let sql = "INSERT INTO unindexed (harvest_id, pages, held_until)
+                 VALUES ($1, 1, CASE WHEN $2 = 0 THEN 0 ELSE {now} + $2 END)
+                 ON CONFLICT (harvest_id) DO UPDATE SET pages = unindexed.pages + 1, held_until = excluded.held_until";
+            let held = match run.job {
+                Some(_) => HELD_SECONDS,
+                None => 0,
+            };
+            transaction
+                .execute(sql, [run.id.into(), held.into()])
+                .await?;
         }
         Ok(())
     }

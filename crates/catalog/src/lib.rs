@@ -19,6 +19,7 @@ mod health;
 mod history;
 mod holding;
 mod host;
+mod identity;
 mod imports;
 mod job;
 mod job_log;

@@ -5,13 +5,14 @@ use crate::database::{Database, Transaction};
 use crate::repositories::fill_hosts;
 
 /// The statements that lead from one version to the next; the first makes everything.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
     include_str!("migrations/4.sql"),
     include_str!("migrations/5.sql"),
     include_str!("migrations/6.sql"),
+    include_str!("migrations/7.sql"),
 ];
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.

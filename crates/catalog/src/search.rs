@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use crate::database::Transaction;
+use crate::database::{Row, Transaction};
 use crate::rows::{BATCH, batch};
 use crate::words::{for_postgres, for_sqlite, of_repository, words};
 use crate::{Catalog, Error};
@@ -33,26 +33,68 @@ pub struct IndexedRecord<'a> {
 /// How many bytes of words a statement takes at most, unless a single record has more.
 const MOST_BYTES: usize = 1 << 20;
 
+/// How long after its last page a harvest is left to the worker that did it.
+pub(crate) const HELD_SECONDS: i64 = 120;
+
+/// How long a record that could not be read waits to be tried again.
+const TRY_AGAIN_SECONDS: i64 = 600;
+
 /// How much of a title is kept, in characters.
 const TITLE: usize = 500;
 
 impl Catalog {
-    /// Harvests that are over and whose words are to be read, the oldest first. Their records are those that
+    /// Harvests that are over and whose words are to be read, the oldest first, but for those that the worker which did
+    /// them is still expected to read. Their records are those that
     /// [`RecordQuery::changed_by`](crate::RecordQuery) gives.
     pub async fn unindexed(&self, limit: u64) -> Result<Vec<Unindexed>, Error> {
         let sql = "SELECT harvest_id, pages FROM unindexed
-             WHERE NOT EXISTS (SELECT 1 FROM history WHERE history.id = harvest_id AND state = 'running')
+             WHERE held_until <= {now}
+                 AND NOT EXISTS (SELECT 1 FROM history WHERE history.id = harvest_id AND state = 'running')
              ORDER BY harvest_id LIMIT $1";
         let mut transaction = self.database.read().await?;
         let rows = transaction.rows(sql, [limit.into()]).await?;
-        rows.iter()
-            .map(|row| {
-                Ok(Unindexed {
-                    harvest: row.integer("harvest_id")?,
-                    pages: row.integer("pages")?,
-                })
-            })
-            .collect()
+        rows.iter().map(unindexed).collect()
+    }
+
+    /// What one harvest changed, if its words are to be read.
+    pub async fn unindexed_by(&self, harvest: i64) -> Result<Option<Unindexed>, Error> {
+        let sql = "SELECT harvest_id, pages FROM unindexed WHERE harvest_id = $1";
+        let mut transaction = self.database.read().await?;
+        let row = transaction.row(sql, [harvest.into()]).await?;
+        row.as_ref().map(unindexed).transpose()
+    }
+
+    /// Keeps a harvest for the worker that reads its words, while it does.
+    pub async fn hold_unindexed(&self, harvest: i64) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "UPDATE unindexed SET held_until = {now} + $2 WHERE harvest_id = $1";
+        let values = [harvest.into(), HELD_SECONDS.into()];
+        transaction.execute(sql, values).await?;
+        transaction.commit().await
+    }
+
+    /// Notes records whose files could not be read. [`Catalog::index_records`] forgets that again.
+    pub async fn note_unread(&self, records: &[i64]) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        for part in records.chunks(BATCH) {
+            let ids: Vec<_> = part.iter().map(|id| (id,)).collect();
+            // A record may have been removed meanwhile.
+            let sql = "INSERT INTO unread_record (record_id, tried)
+                 SELECT id, {now} FROM record WHERE id {integers($1)}
+                 ON CONFLICT (record_id) DO UPDATE SET tried = excluded.tried";
+            transaction.execute(sql, [batch(&ids)]).await?;
+        }
+        transaction.commit().await
+    }
+
+    /// Records whose files could not be read and are to be tried again.
+    pub async fn unread_records(&self, limit: u64) -> Result<Vec<i64>, Error> {
+        let sql =
+            "SELECT record_id FROM unread_record WHERE tried <= {now} - $1 ORDER BY tried LIMIT $2";
+        let mut transaction = self.database.read().await?;
+        let values = [TRY_AGAIN_SECONDS.into(), limit.into()];
+        let rows = transaction.rows(sql, values).await?;
+        rows.iter().map(|row| row.integer("record_id")).collect()
     }
 
     /// Takes over the words of records that a harvest changed. Those that another has changed since are passed over:
@@ -68,6 +110,9 @@ impl Catalog {
             let current = current(&mut transaction, harvest, records).await?;
             written += current.len() as u64;
             self.write_words(&mut transaction, &current).await?;
+            let ids: Vec<_> = current.iter().map(|record| (record.id,)).collect();
+            let sql = "DELETE FROM unread_record WHERE record_id {integers($1)}";
+            transaction.execute(sql, [batch(&ids)]).await?;
             transaction.commit().await?;
         }
         Ok(written)
@@ -115,6 +160,13 @@ impl Catalog {
         }
         replace(transaction, &rows).await
     }
+}
+
+fn unindexed(row: &Row) -> Result<Unindexed, Error> {
+    Ok(Unindexed {
+        harvest: row.integer("harvest_id")?,
+        pages: row.integer("pages")?,
+    })
 }
 
 /// A record as it is now, with what was read of it.

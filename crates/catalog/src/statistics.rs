@@ -13,6 +13,8 @@ pub struct Totals {
     pub records: u64,
     /// Records that are.
     pub deleted: u64,
+    /// Records that cannot be found by their words, because their files could not be read.
+    pub unread: u64,
     /// Bytes of the answers to all harvests of the history.
     pub bytes: u64,
     /// Harvests of the history.
@@ -61,6 +63,7 @@ impl Catalog {
         let sql = "SELECT (SELECT count(*) FROM repository) AS repositories,
                  CAST(COALESCE((SELECT sum(records) FROM holding), 0) AS BIGINT) AS records,
                  CAST(COALESCE((SELECT sum(deleted) FROM holding), 0) AS BIGINT) AS deleted,
+                 (SELECT count(*) FROM unread_record) AS unread,
                  CAST(COALESCE(sum(bytes), 0) AS BIGINT) AS bytes, count(*) AS harvests
              FROM history";
         let mut totals = Totals::default();
@@ -68,6 +71,7 @@ impl Catalog {
             totals.repositories = row.count("repositories")?;
             totals.records = row.count("records")?;
             totals.deleted = row.count("deleted")?;
+            totals.unread = row.count("unread")?;
             totals.bytes = row.count("bytes")?;
             totals.harvests = row.count("harvests")?;
         }

@@ -8,6 +8,8 @@ use catalog::{Catalog, DocumentEntry, Repository};
 use store::Collection;
 use tokio::runtime::Runtime;
 
+use crate::Failure;
+
 /// A data directory and its catalog, for code that blocks.
 #[derive(Debug)]
 pub struct Holdings {
@@ -43,10 +45,11 @@ impl Holdings {
     /// Opens a data directory that is there.
     pub fn open(directory: &Path, catalog: Option<&str>) -> anyhow::Result<Self> {
         if catalog.is_none() && !in_directory(directory).exists() {
-            bail!(
+            let message = format!(
                 "there is no catalog in {}; harvest something first, or name another directory with --data",
                 directory.display()
             );
+            bail!(Failure::new(Failure::NO_CATALOG, message));
         }
         Self::create(directory, catalog)
     }
@@ -54,6 +57,11 @@ impl Holdings {
     /// The data directory, as it was given.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Whether the catalog is a file in the data directory.
+    pub(crate) fn is_catalog_inside(&self) -> bool {
+        Path::new(self.catalog.location()) == in_directory(&self.directory)
     }
 
     /// What is known.

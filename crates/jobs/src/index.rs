@@ -1,7 +1,7 @@
 //! Makes the words of harvested records known to the search, after the harvest and beside everything else.
 
 use std::collections::HashMap;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 
 use catalog::{IndexedRecord, RecordEntry, RecordQuery, Repository, Unindexed};
@@ -12,13 +12,10 @@ use crate::{Holdings, text};
 /// Reads the records that harvests changed and hands their words over, until all can be searched for or it is asked to
 /// stop. Returns how many records were read.
 ///
-/// A harvest that it was stopped in the middle of is begun anew the next time, which does no harm.
+/// A harvest that it was stopped in the middle of is begun anew the next time, which does no harm. A record whose file
+/// cannot be read stays without words, is counted in the catalog, and is tried again.
 pub fn index(holdings: &Holdings, stop: &Stop) -> anyhow::Result<u64> {
-    let mut indexing = Indexing {
-        holdings,
-        stop,
-        repositories: HashMap::new(),
-    };
+    let mut indexing = Indexing::new(holdings, stop);
     let mut read = 0;
     for harvest in holdings.wait(holdings.catalog().unindexed(MOST_HARVESTS))? {
         if stop.is_set() {
@@ -26,7 +23,15 @@ pub fn index(holdings: &Holdings, stop: &Stop) -> anyhow::Result<u64> {
         }
         read += indexing.harvest(&harvest)?;
     }
-    Ok(read)
+    Ok(read + indexing.unread()?)
+}
+
+/// The same for what one harvest changed, by the worker that did it.
+pub(crate) fn index_harvest(holdings: &Holdings, harvest: i64, stop: &Stop) -> anyhow::Result<u64> {
+    match holdings.wait(holdings.catalog().unindexed_by(harvest))? {
+        Some(harvest) => Indexing::new(holdings, stop).harvest(&harvest),
+        None => Ok(0),
+    }
 }
 
 struct Indexing<'a> {
@@ -34,9 +39,23 @@ struct Indexing<'a> {
     stop: &'a Stop,
     /// Those that were met; `None` for one that is gone.
     repositories: HashMap<i64, Option<Repository>>,
+    /// The first file that could not be read, and why.
+    unreadable: Option<String>,
 }
 
-impl Indexing<'_> {
+/// What a record says: its title and its words.
+type Words = (Option<String>, String);
+
+impl<'a> Indexing<'a> {
+    fn new(holdings: &'a Holdings, stop: &'a Stop) -> Self {
+        Self {
+            holdings,
+            stop,
+            repositories: HashMap::new(),
+            unreadable: None,
+        }
+    }
+
     fn harvest(&mut self, harvest: &Unindexed) -> anyhow::Result<u64> {
         let (holdings, catalog) = (self.holdings, self.holdings.catalog());
         let mut query = RecordQuery {
@@ -44,40 +63,83 @@ impl Indexing<'_> {
             limit: BATCH,
             ..RecordQuery::default()
         };
-        let mut read = 0;
+        let (mut read, mut unread) = (0, 0);
+        self.unreadable = None;
         loop {
             let records = holdings.wait(catalog.records(&query))?;
             let Some(last) = records.last() else { break };
             query.after = last.id;
-            let mut said = Vec::with_capacity(records.len());
-            for record in &records {
-                // Half a second's work at most may be lost, and nobody waits longer than that.
-                if self.stop.is_set() {
-                    return Ok(read);
-                }
-                said.push(self.said(record)?);
-            }
-            let rows: Vec<_> = records.iter().zip(&said).map(row).collect();
-            holdings.wait(catalog.index_records(harvest.harvest, &rows))?;
-            read += records.len() as u64;
+            holdings.wait(catalog.hold_unindexed(harvest.harvest))?;
+            let Some(failed) = self.records(&records)? else {
+                return Ok(read);
+            };
+            read += records.len() as u64 - failed;
+            unread += failed;
         }
         holdings.wait(catalog.indexed(harvest))?;
+        if let Some(first) = &self.unreadable {
+            tracing::warn!(
+                harvest.id = harvest.harvest,
+                "{unread} records of harvest {} cannot be searched for, because their files cannot be read; they are tried again: {first}",
+                harvest.harvest
+            );
+        }
         Ok(read)
     }
 
-    /// What a record says. One without a file, or whose file somebody has removed, says nothing.
-    fn said(&mut self, record: &RecordEntry) -> anyhow::Result<(Option<String>, String)> {
-        let nothing = (None, String::new());
+    /// Tries records again whose files could not be read.
+    fn unread(&mut self) -> anyhow::Result<u64> {
+        let catalog = self.holdings.catalog();
+        let mut records = Vec::new();
+        for id in self.holdings.wait(catalog.unread_records(BATCH))? {
+            records.extend(self.holdings.wait(catalog.record(id))?);
+        }
+        let failed = self.records(&records)?;
+        Ok(failed.map_or(0, |failed| records.len() as u64 - failed))
+    }
+
+    /// Hands the words of records over, and returns how many could not be read; `None` if it was stopped.
+    fn records(&mut self, records: &[RecordEntry]) -> anyhow::Result<Option<u64>> {
+        let (holdings, catalog) = (self.holdings, self.holdings.catalog());
+        let (mut said, mut unread) = (Vec::with_capacity(records.len()), Vec::new());
+        for record in records {
+            // Half a second's work at most may be lost, and nobody waits longer than that.
+            if self.stop.is_set() {
+                return Ok(None);
+            }
+            match self.words(record)? {
+                Ok(words) => said.push((record, words)),
+                Err(reason) => {
+                    self.unreadable.get_or_insert(reason);
+                    unread.push(record.id);
+                }
+            }
+        }
+        for said in said.chunk_by(|(one, _), (other, _)| one.changed_by == other.changed_by) {
+            let rows: Vec<_> = said.iter().map(row).collect();
+            holdings.wait(catalog.index_records(said[0].0.changed_by, &rows))?;
+        }
+        if !unread.is_empty() {
+            holdings.wait(catalog.note_unread(&unread))?;
+        }
+        Ok(Some(unread.len() as u64))
+    }
+
+    /// What a record says, or why its file cannot be read. One without a file says nothing.
+    fn words(&mut self, record: &RecordEntry) -> anyhow::Result<Result<Words, String>> {
         let Some(file) = record.file.as_deref().filter(|_| record.is_held()) else {
-            return Ok(nothing);
+            return Ok(Ok(Words::default()));
         };
         let holdings = self.holdings;
         let Some(repository) = self.repository(record.repository)? else {
-            return Ok(nothing);
+            return Ok(Ok(Words::default()));
         };
         let directory = holdings.record_directory(repository, &record.metadata_prefix);
-        let content = content(&directory.join(file));
-        Ok(content.map_or(nothing, |content| text::of_record(&content)))
+        let path = directory.join(file);
+        let content = content(&path);
+        Ok(content
+            .map(|content| text::of_record(&content))
+            .map_err(|error| format!("{}: {error}", path.display())))
     }
 
     fn repository(&mut self, id: i64) -> anyhow::Result<Option<&Repository>> {
@@ -89,9 +151,7 @@ impl Indexing<'_> {
     }
 }
 
-fn row<'a>(
-    (record, (title, text)): (&RecordEntry, &'a (Option<String>, String)),
-) -> IndexedRecord<'a> {
+fn row<'a>((record, (title, text)): &'a (&RecordEntry, Words)) -> IndexedRecord<'a> {
     IndexedRecord {
         id: record.id,
         title: title.as_deref(),
@@ -99,30 +159,15 @@ fn row<'a>(
     }
 }
 
-/// The content of a record file; `None` if there is none, or none that can be read: one bad file is not to keep all
-/// others from being found.
-fn content(path: &Path) -> Option<Vec<u8>> {
-    let mut content = Vec::new();
-    // What is no file, such as a pipe, could keep us for ever.
-    let read = std::fs::symlink_metadata(path).and_then(|metadata| match metadata.is_file() {
-        true => std::fs::File::open(path)?
-            .take(MOST_BYTES)
-            .read_to_end(&mut content),
-        false => Err(ErrorKind::NotFound.into()),
-    });
-    match read {
-        Ok(_) => Some(content),
-        Err(error) => {
-            if !is_missing(&error) {
-                tracing::warn!("{} cannot be searched: {error}", path.display());
-            }
-            None
-        }
+/// The content of a record file. Anything that is no file, such as a pipe, could be read for ever.
+fn content(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::symlink_metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
     }
-}
-
-fn is_missing(error: &std::io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+    let mut content = Vec::new();
+    let file = std::fs::File::open(path)?;
+    file.take(MOST_BYTES).read_to_end(&mut content)?;
+    Ok(content)
 }
 
 const MOST_HARVESTS: u64 = 1000;
@@ -187,23 +232,40 @@ mod tests {
         assert_eq!(index(&place.holdings, &Stop::default()).unwrap(), 0);
     }
 
+    /// Issue 18: the words of a file that could not be read were noted as read, for ever.
     #[test]
-    fn a_file_that_is_gone_is_no_error() {
+    fn a_file_that_cannot_be_read_costs_no_other_and_is_counted_until_it_can() {
         let place = Place::new(5);
         let catalog = place.holdings.catalog();
         let records = place
             .holdings
             .wait(catalog.records(&RecordQuery::default()));
-        let record = &records.unwrap()[2];
+        let records = records.unwrap();
+        let record = &records[2];
         let repository = place.holdings.wait(catalog.repository(record.repository));
         let directory = place
             .holdings
             .record_directory(&repository.unwrap().unwrap(), "oai_dc");
-        std::fs::remove_file(directory.join(record.file.as_deref().unwrap())).unwrap();
+        let file = directory.join(record.file.as_deref().unwrap());
+        let content = std::fs::read(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let unread = || place.holdings.wait(catalog.totals()).unwrap().unread;
 
-        assert_eq!(index(&place.holdings, &Stop::default()).unwrap(), 5);
+        assert_eq!(index(&place.holdings, &Stop::default()).unwrap(), 4);
 
         assert_eq!(place.found("café").len(), 4);
+        assert_eq!(unread(), 1);
+
+        // What a harvest that brings it again does.
+        std::fs::write(&file, content).unwrap();
+        let stop = Stop::default();
+        let mut indexing = Indexing::new(&place.holdings, &stop);
+        assert_eq!(
+            indexing.records(std::slice::from_ref(record)).unwrap(),
+            Some(0)
+        );
+        assert_eq!(place.found("café").len(), 5);
+        assert_eq!(unread(), 0);
     }
 
     #[test]

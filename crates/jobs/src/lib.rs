@@ -5,11 +5,13 @@ mod access;
 mod base_directory;
 mod document_files;
 mod explain;
+mod failure;
 mod frequency;
 pub mod friends;
 mod harvest;
 mod holdings;
 pub mod hook;
+mod identity;
 mod import;
 mod index;
 mod introduction;
@@ -26,12 +28,13 @@ mod workers;
 pub use access::{Access, forget_access};
 pub use document_files::{DocumentFiles, DocumentPart};
 pub use explain::{Explanation, explain};
+pub use failure::{Failure, failure_code};
 pub use frequency::Frequency;
 pub use harvest::{Deleted, HarvestRepository, Progress, harvest, is_away, write_urls};
 pub use holdings::{Holdings, document_file};
 pub use import::{
     Classified, ClassifyCollection, Fate, FateKind, FetchProgress, FetchedSource, Finding,
-    ImportCrawl, ImportNews, ImportProgress, Imported, TextOrder, Unsure, Verification,
+    ImportCrawl, ImportNews, ImportProgress, Imported, Listing, TextOrder, Unsure, Verification,
     VerifyOptions, address, classify_collection, containers, documents_directory, fetch_sources,
     forget_report, import, import_report, import_separately, try_import, verify,
 };

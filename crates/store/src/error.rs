@@ -59,6 +59,30 @@ impl Error {
         matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
     }
 
+    /// Whether nothing is known because the place cannot be reached: a store that does not answer, a file system of
+    /// another machine that is away. Trying again later helps.
+    pub fn is_away(&self) -> bool {
+        use io::ErrorKind::{
+            ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, NetworkDown,
+            NetworkUnreachable, NotConnected, StaleNetworkFileHandle, TimedOut,
+        };
+        let Self::Io { source, .. } = self else {
+            return false;
+        };
+        matches!(
+            source.kind(),
+            ConnectionAborted
+                | ConnectionRefused
+                | ConnectionReset
+                | HostUnreachable
+                | NetworkDown
+                | NetworkUnreachable
+                | NotConnected
+                | StaleNetworkFileHandle
+                | TimedOut
+        )
+    }
+
     /// Whether the disk or the quota is full: waiting or making room helps, trying again at once does not.
     pub fn is_full(&self) -> bool {
         let Self::Io { source, .. } = self else {

@@ -3,8 +3,22 @@
 use std::collections::HashMap;
 
 use super::{ImportCounters, NewImport, NewSource};
-use crate::Error;
 use crate::database::Transaction;
+use crate::{Catalog, Error};
+
+impl Catalog {
+    /// The names of the sources that the last import of a schedule read to its end; none if there was no such import.
+    pub async fn last_sources(&self, schedule: i64, limit: u64) -> Result<Vec<String>, Error> {
+        let sql = "SELECT source FROM import_source WHERE import_id =
+                 (SELECT max(id) FROM import WHERE schedule_id = $1 AND state IN ('ok', 'incomplete'))
+             ORDER BY number DESC LIMIT $2";
+        let mut transaction = self.database.read().await?;
+        let rows = transaction
+            .rows(sql, [schedule.into(), limit.into()])
+            .await?;
+        rows.iter().map(|row| row.text("source")).collect()
+    }
+}
 
 /// Where each source begins, in their order; at 0 if nothing of it was read, or if the import belongs to no schedule.
 pub(super) async fn inherited(

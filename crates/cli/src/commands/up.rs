@@ -52,6 +52,7 @@ impl Up {
             .map(|site| site.server())
             .collect::<Result<_, _>>()?;
         let holdings = config.holdings()?;
+        holdings.check_directory()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .max_blocking_threads(128)

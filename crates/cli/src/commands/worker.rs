@@ -34,6 +34,7 @@ impl Worker {
         }
         options.name.clone_from(&self.name);
         let holdings = config.holdings()?;
+        holdings.check_directory()?;
         let threads = options.threads;
         let workers = Workers::start(holdings.clone(), options)?;
         eprintln!(

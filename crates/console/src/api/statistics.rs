@@ -18,6 +18,8 @@ pub(crate) struct Statistics {
     records: u64,
     /// Records that are.
     deleted: u64,
+    /// Records that cannot be found by their words, because their files could not be read.
+    unread: u64,
     /// Bytes of the answers to all harvests of the history.
     bytes: u64,
     harvests: u64,
@@ -82,6 +84,7 @@ pub(crate) async fn totals(
         repositories: totals.repositories,
         records: totals.records,
         deleted: totals.deleted,
+        unread: totals.unread,
         bytes: totals.bytes,
         harvests: totals.harvests,
         jobs: JobNumbers {

@@ -26,12 +26,20 @@ pub(crate) async fn add(
     order: &ImportCrawl,
     run_at: Option<i64>,
 ) -> Result<Job, Problem> {
+    // A machine that does not see the files may still order what others do.
+    let listing = order.clone();
+    let listed = tokio::task::spawn_blocking(move || {
+        let mut order = listing;
+        let _ = order.list_sources();
+        order
+    });
+    let listed = listed.await.map_err(anyhow::Error::from)?;
     let new = NewJob {
         run_at,
         priority: URGENT,
         max_attempts: jobs::ATTEMPTS,
         created_by: Some(who.account.name.clone()),
-        ..NewJob::import(order.text()?)
+        ..NewJob::import(listed.text()?)
     };
     let job = state.catalog().add_job(&new).await?;
     let subject = format!("job {} (import)", job.id);

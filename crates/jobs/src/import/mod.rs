@@ -50,7 +50,7 @@ use self::judging::{Judge, Judging};
 pub use self::judging::{TextOrder, Unsure};
 use self::keeping::Keeping;
 pub use self::news::{Fate, FateKind, FetchProgress, ImportNews, ImportProgress};
-pub use self::order::{ImportCrawl, containers};
+pub use self::order::{ImportCrawl, Listing, containers};
 pub use self::place::documents_directory;
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
 pub use self::report::forget as forget_report;
@@ -60,8 +60,8 @@ use self::sources::Sources;
 use self::spool::Spool;
 pub use self::trial::try_import;
 pub use self::verification::{Finding, Verification, VerifyOptions, verify};
-use crate::Holdings;
 use crate::harvest::said;
+use crate::{Failure, Holdings};
 
 /// Imports a crawl into the holdings. One that was interrupted goes on where it was.
 ///
@@ -90,7 +90,15 @@ pub(crate) fn import_for(
     let began = Instant::now();
     let limits = Limits::default();
     let order = &fetch_sources(holdings.directory(), order, stop, tell)?;
-    let sources = Sources::open(order, &limits)?;
+    let sources = Sources::open(order, &limits).map_err(|error| match &order.listing {
+        // Where it was ordered there was something to import.
+        Some(_) => error.context(Failure::new(
+            Failure::OTHER_FILES,
+            "this machine does not see what was ordered",
+        )),
+        None => error,
+    })?;
+    order.compare(&sources)?;
     let rules = rules(order)?;
     let collection = place::for_import(holdings, order.collection.as_deref(), order.durability)?;
     let spool = Spool::new(Some(&collection), stop);

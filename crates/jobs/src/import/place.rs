@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use bucket::{Bucket, Location};
 use store::{Collection, Durability};
 
-use crate::Holdings;
+use crate::{Failure, Holdings};
 
 /// Opens the collection for an import that is told to put documents at a place, or nothing of it.
 pub(super) fn for_import(
@@ -62,7 +62,13 @@ pub fn documents_directory(holdings: &Holdings) -> anyhow::Result<PathBuf> {
 /// A directory that is not there has lost its documents, or its disk: nothing is made in its place.
 fn open(holdings: &Holdings, place: &str, durability: Durability) -> anyhow::Result<Collection> {
     if Location::is_meant(place) {
-        let bucket = Bucket::open(Location::parse(place)?);
+        let location = Location::parse(place)?;
+        let path = PathBuf::from(location.shown());
+        let bucket = Bucket::open(location).map_err(|source| store::Error::Io {
+            action: "reached",
+            path,
+            source,
+        });
         let bucket = bucket.context("the collection cannot be reached")?;
         let spool = holdings.directory().join("spool");
         return Ok(Collection::of_objects(Box::new(bucket), &spool)?);
@@ -70,10 +76,11 @@ fn open(holdings: &Holdings, place: &str, durability: Durability) -> anyhow::Res
     let directory = &directory(holdings, place);
     let has_contents = || holdings.wait(holdings.catalog().contents_from(0, 1));
     if !directory.exists() && !has_contents()?.is_empty() {
-        bail!(
+        let message = format!(
             "the collection `{}` is not there; is a disk not mounted?",
             directory.display()
         );
+        bail!(Failure::new(Failure::STORE_AWAY, message));
     }
     Ok(Collection::open(directory, durability)?)
 }

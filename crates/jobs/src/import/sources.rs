@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 use super::downloads;
 use super::harvested::{self, Harvested};
 use super::order::ImportCrawl;
+use crate::Failure;
 use crate::harvest::digest;
 
 /// All that is read, in order.
@@ -72,7 +73,8 @@ impl Sources {
         if sources.all.is_empty() {
             let reasons = sources.refused.iter().map(|(_, reason)| reason.as_str());
             let reasons: Vec<_> = reasons.collect();
-            bail!("nothing to import: {}", reasons.join("; "));
+            let message = format!("nothing to import: {}", reasons.join("; "));
+            bail!(Failure::new(Failure::NOT_AN_ARCHIVE, message));
         }
         Ok(sources)
     }

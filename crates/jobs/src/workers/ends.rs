@@ -7,6 +7,7 @@ use catalog::{Claim, Counts, JobEnd, JobKind, NewJob, State};
 use super::log::Log;
 use super::running::{Running, Why};
 use super::{POLL, Shared};
+use crate::failure::is_store_away;
 use crate::harvest::{Ended, is_away};
 use crate::message;
 
@@ -79,6 +80,11 @@ impl Shared {
 
     /// The end of a job that may be tried again.
     pub(super) fn failed(&self, claim: &Claim, error: &anyhow::Error) -> JobEnd {
+        // That the place of the documents is away is no fault of the job: it waits, and the attempt does not count.
+        if is_store_away(error) {
+            tracing::warn!(job.id = claim.job.id, "waiting: {}", message(error));
+            return JobEnd::PutOff { wait: STORE_AWAY };
+        }
         JobEnd::Failed {
             reason: message(error),
             retry_in: self.options.backoff.after(&claim.job, error),
@@ -150,5 +156,7 @@ pub(super) fn is_lost(error: &anyhow::Error) -> bool {
     })
 }
 
+/// How long a job waits for a store that is away.
+const STORE_AWAY: Duration = Duration::from_secs(60);
 /// So long a catalog that is away is waited for, once the workers are to stop.
 const GIVING_UP: Duration = Duration::from_secs(3);

@@ -58,6 +58,7 @@ impl Shared {
         match harvested {
             Ok(entry) => {
                 self.tell(log, &entry);
+                self.index_later(entry.id);
                 if let Some(end) = &*decided.borrow() {
                     if let (JobEnd::PutOff { .. }, Some(reason)) = (end, &entry.failure_reason) {
                         log.warning(reason);

@@ -10,8 +10,9 @@ use super::Shared;
 use super::ends::{finally, is, is_lost};
 use super::log::Log;
 use super::running::{Running, Why};
+use crate::failure::is_failure;
 use crate::import::{ImportEnded, ImportJob, ImportVerdict, import_for};
-use crate::{ImportCrawl, ImportNews, Imported};
+use crate::{Failure, ImportCrawl, ImportNews, Imported, Listing, message};
 
 impl Shared {
     pub(super) fn run_import(
@@ -32,6 +33,18 @@ impl Shared {
         };
         if let Err(error) = order.hold_to(&self.options.import_roots) {
             return self.end_job(claim, running, log, self.failed(claim, &error), &[]);
+        }
+        if let Some(schedule) = claim.job.schedule {
+            let listing = self.insist(running, || {
+                self.listing(claim, schedule, order.listing.clone())
+            });
+            match listing {
+                Ok(listing) => order.listing = listing,
+                Err(error) => {
+                    let end = self.failed(claim, &error);
+                    return self.end_job(claim, running, log, end, &[]);
+                }
+            }
         }
         let decided = RefCell::new(None);
         let decide = |ended: &ImportEnded<'_>| {
@@ -72,9 +85,38 @@ impl Shared {
                 let end = JobEnd::PutOff { wait: A_WHILE };
                 self.end_job(claim, running, log, end, &[])
             }
+            // Another worker may see them. This one asks again in a minute, too.
+            Err(error) if is_failure(&error, Failure::OTHER_FILES) => {
+                if self.refuse(claim.job.id) {
+                    log.info(&message(&error));
+                }
+                self.end_job(claim, running, log, JobEnd::GivenBack, &[])
+            }
             // It has not begun. Files that are not there may be there later.
             Err(error) => self.end_job(claim, running, log, self.failed(claim, &error), &[]),
         }
+    }
+
+    /// What a worker has to see of a schedule's files: some of those that the last import read. If nobody does for an
+    /// hour, they are gone for good, and the import takes what there is.
+    fn listing(
+        &self,
+        claim: &Claim,
+        schedule: i64,
+        first: Option<Listing>,
+    ) -> anyhow::Result<Option<Listing>> {
+        let catalog = self.holdings.catalog();
+        let due_for = self.holdings.wait(catalog.now())? - claim.job.run_at;
+        if due_for >= PATIENCE {
+            return Ok(None);
+        }
+        let last = self
+            .holdings
+            .wait(catalog.last_sources(schedule, MOST_SOURCES))?;
+        Ok(match last.is_empty() {
+            true => first,
+            false => Some(Listing::of_last(last, first)),
+        })
     }
 
     /// What becomes of the job when its import has ended.
@@ -116,6 +158,9 @@ fn tell_end(log: &Log, imported: &Imported) {
 
 /// An import by somebody else may take hours, and to open all sources just to ask again costs something.
 const A_WHILE: Duration = Duration::from_secs(60);
+/// So many seconds a scheduled import waits for a worker that sees its files.
+const PATIENCE: i64 = 3600;
+const MOST_SOURCES: u64 = 1000;
 const CANCELLED: &str =
     "cancelled; what came so far is kept, and the same import goes on from there";
 const STOPPED: &str = "its worker was told to stop; it goes on from there";

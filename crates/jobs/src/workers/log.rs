@@ -29,9 +29,7 @@ impl<'a> Log<'a> {
         match end {
             JobEnd::Finished => self.info("finished"),
             JobEnd::Cancelled => self.info("cancelled"),
-            JobEnd::GivenBack => {
-                self.info("given back, because its worker was told to stop; it goes on later");
-            }
+            JobEnd::GivenBack => self.info("given back to the queue; it goes on later"),
             JobEnd::PutOff { wait } => {
                 self.info(&format!("put off for {} s", wait.as_secs()));
             }

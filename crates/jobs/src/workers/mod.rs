@@ -17,14 +17,15 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use catalog::{Claim, ClaimOptions, JobKind};
 use document::confine::Confiner;
-use harvester::{Client, ClientOptions};
+use harvester::{Client, ClientOptions, Stop};
 use remote::Access;
 
 pub use self::bell::Bell;
@@ -34,6 +35,7 @@ pub use self::retry::Backoff;
 use self::running::{Running, Why};
 use crate::harvest::said;
 use crate::hook::Hook;
+use crate::index::index_harvest;
 use crate::pulse::Moment;
 use crate::{Holdings, message};
 
@@ -69,6 +71,7 @@ pub struct Workers {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     heartbeat: Option<JoinHandle<()>>,
+    index: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
@@ -80,6 +83,12 @@ struct Shared {
     turn: Mutex<()>,
     bell: Bell,
     stopping: AtomicBool,
+    /// Jobs that are left to workers which see other files: until when, and how often that was so.
+    refused: Mutex<HashMap<i64, (Instant, u32)>>,
+    /// Where the numbers of harvests go whose words are to be read.
+    harvested: Mutex<Option<Sender<i64>>>,
+    /// Stops the reading of words.
+    index_stop: Stop,
     /// Whether the jobs are all over, so that nobody needs to be told any more.
     ended: Bell,
 }
@@ -106,6 +115,7 @@ impl Workers {
     pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
         // What is wrong with the options is found now, not by every job.
         Client::new(options.client.clone())?;
+        let (sender, harvested) = mpsc::channel();
         let shared = Arc::new(Shared {
             holdings,
             running: Mutex::default(),
@@ -113,15 +123,21 @@ impl Workers {
             bell: Bell::default(),
             stopping: AtomicBool::new(false),
             ended: Bell::default(),
+            refused: Mutex::default(),
+            harvested: Mutex::new(Some(sender)),
+            index_stop: Stop::default(),
             options,
         });
         let mut workers = Self {
             shared: Arc::clone(&shared),
             threads: Vec::new(),
             heartbeat: None,
+            index: None,
         };
         let beating = Arc::clone(&shared);
         workers.heartbeat = Some(spawn("heartbeat", move || beating.beat_until_ended())?);
+        let indexing = Arc::clone(&shared);
+        workers.index = Some(spawn("index", move || indexing.index(&harvested))?);
         for number in 1..=shared.options.threads {
             let working = Arc::clone(&shared);
             let thread = spawn(&format!("worker {number}"), move || working.work())?;
@@ -151,9 +167,20 @@ impl Workers {
             running.stop(Why::GivenBack);
         }
         self.shared.bell.ring();
+        self.shared.index_stop.set();
         for thread in self.threads.drain(..) {
             // Panics of jobs are caught; one beside them has been told on stderr.
             let _ = thread.join();
+        }
+        let harvested = &self.shared.harvested;
+        drop(
+            harvested
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+        if let Some(index) = self.index.take() {
+            let _ = index.join();
         }
         self.shared.ended.ring();
         if let Some(heartbeat) = self.heartbeat.take() {
@@ -202,7 +229,9 @@ impl Shared {
         let mut away = false;
         while !self.is_stopping() {
             let moment = Moment::now();
-            match self.holdings.wait(self.holdings.catalog().claim(&options)) {
+            let refused = self.refused();
+            let claim = self.holdings.catalog().claim_except(&options, &refused);
+            match self.holdings.wait(claim) {
                 Ok(Some(claim)) => return Some((claim, moment)),
                 Ok(None) => away = false,
                 // Once is enough; it is tried every second.
@@ -215,6 +244,26 @@ impl Shared {
             self.bell.wait(POLL);
         }
         None
+    }
+
+    /// The jobs that are left to other workers for now.
+    fn refused(&self) -> Vec<i64> {
+        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let kept = refused.iter().filter(|(_, (until, _))| *until > now);
+        kept.map(|(id, _)| *id).collect()
+    }
+
+    /// Leaves a job to other workers for a while, longer each time. Whether it is the first time.
+    fn refuse(&self, job: i64) -> bool {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        // So long after they were refused for the last time, jobs are done or forgotten.
+        refused.retain(|_, (until, _)| now.saturating_duration_since(*until) < AN_HOUR);
+        let times = refused.get(&job).map_or(0, |(_, times)| *times);
+        let wait = (REFUSED * (1 << times.min(4))).min(LONGEST_REFUSED);
+        refused.insert(job, (now + wait, times + 1));
+        times == 0
     }
 
     fn run(&self, claim: &Claim, running: &Arc<Running>) {
@@ -259,6 +308,38 @@ impl Shared {
         }
     }
 
+    /// Makes the words of what was harvested here known to the search, until the workers stop. Words that cannot be
+    /// handed over are left to the manager.
+    fn index(&self, harvested: &Receiver<i64>) {
+        for harvest in harvested {
+            let indexed = catch_unwind(AssertUnwindSafe(|| {
+                index_harvest(&self.holdings, harvest, &self.index_stop)
+            }));
+            match indexed {
+                Ok(Ok(_)) => {}
+                Ok(Err(error)) => tracing::warn!(
+                    harvest.id = harvest,
+                    "harvest {harvest} cannot be indexed now, and is later: {}",
+                    message(&error)
+                ),
+                // It is told on stderr.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Has the words of a harvest read.
+    fn index_later(&self, harvest: i64) {
+        let sender = self
+            .harvested
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = &*sender {
+            // Nobody receives it if that thread panicked; the manager reads it then.
+            let _ = sender.send(harvest);
+        }
+    }
+
     fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
@@ -273,17 +354,21 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<Join
     thread.context("no thread can be started")
 }
 
+/// How long a job is left to other workers before this one looks again.
+const REFUSED: Duration = Duration::from_secs(60);
+const LONGEST_REFUSED: Duration = Duration::from_secs(600);
+const AN_HOUR: Duration = Duration::from_secs(3600);
 /// So often it is looked for jobs that others put into the queue.
 const POLL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
-    use catalog::{Identity, NewJob};
+    use catalog::{Identity, JobEnd, NewJob};
+    use test_support::{Misbehaving, Script};
 
     use super::*;
 
-    #[test]
-    fn who_has_a_job_from_itself_stops_the_thread_that_had_it_and_stays_heard_of() {
+    fn shared() -> (tempfile::TempDir, Shared) {
         let directory = tempfile::tempdir().unwrap();
         let shared = Shared {
             holdings: Arc::new(Holdings::create(directory.path(), None).unwrap()),
@@ -293,7 +378,16 @@ mod tests {
             bell: Bell::default(),
             stopping: AtomicBool::new(false),
             ended: Bell::default(),
+            refused: Mutex::default(),
+            harvested: Mutex::default(),
+            index_stop: Stop::default(),
         };
+        (directory, shared)
+    }
+
+    #[test]
+    fn who_has_a_job_from_itself_stops_the_thread_that_had_it_and_stays_heard_of() {
+        let (_directory, shared) = shared();
         let first = claimed(&shared);
         let again = Claim {
             token: first.token + 1,
@@ -311,6 +405,49 @@ mod tests {
         assert!(Arc::ptr_eq(&shared.running()[&again.id()], &again));
         shared.leave(&again);
         assert!(shared.running().is_empty());
+    }
+
+    #[test]
+    fn a_store_that_is_away_uses_up_no_attempt() {
+        let (_directory, shared) = shared();
+        let claim = claimed(&shared);
+        let away = store::Error::Io {
+            action: "read",
+            path: "s3://papers/1".into(),
+            source: std::io::ErrorKind::TimedOut.into(),
+        };
+        let away = anyhow::Error::from(away).context("a page");
+
+        let put_off = shared.failed(&claim, &away);
+        let failed = shared.failed(&claim, &anyhow::anyhow!("it rains"));
+
+        assert!(matches!(put_off, JobEnd::PutOff { .. }), "{put_off:?}");
+        assert!(matches!(failed, JobEnd::Failed { .. }), "{failed:?}");
+    }
+
+    /// Issue 18: only the machine of the manager read the words of records.
+    #[test]
+    fn the_worker_that_harvested_makes_the_words_known() {
+        let directory = tempfile::tempdir().unwrap();
+        let holdings = Arc::new(Holdings::create(directory.path(), None).unwrap());
+        let repository = Misbehaving::start(Script::new(20, 10));
+        let (base_url, identity) = (repository.base_url(), Identity::default());
+        let catalog = holdings.catalog();
+        let known = catalog.add_repository(&base_url, "a", &identity);
+        let known = holdings.wait(known).unwrap();
+        let job = NewJob::harvest(known.id, "oai_dc");
+        holdings.wait(catalog.add_job(&job)).unwrap();
+        let options = WorkerOptions::default();
+        let workers = Workers::start(Arc::clone(&holdings), options).unwrap();
+
+        let query = catalog::RecordQuery {
+            text: Some("record 17".to_owned()),
+            ..catalog::RecordQuery::default()
+        };
+        test_support::wait_until("a record is found by its words", || {
+            holdings.wait(catalog.records(&query)).unwrap().len() == 1
+        });
+        workers.stop();
     }
 
     fn claimed(shared: &Shared) -> Claim {

@@ -128,6 +128,8 @@ impl Import {
     /// Puts the import into the queue, for whoever looks for work.
     fn enqueue(&self, order: &ImportCrawl) -> anyhow::Result<ExitCode> {
         check_files(order)?;
+        let mut order = order.clone();
+        order.list_sources()?;
         let holdings = self.holdings.create()?;
         let job = NewJob {
             max_attempts: jobs::ATTEMPTS,

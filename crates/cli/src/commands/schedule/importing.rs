@@ -57,6 +57,8 @@ impl Importing {
         }
         order.check()?;
         check_files(&order)?;
+        // A directory that is empty now may be filled before the first run.
+        let _ = order.list_some_sources();
         settings.parameters = order.text()?;
         Ok(())
     }

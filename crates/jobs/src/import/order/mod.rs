@@ -2,6 +2,7 @@
 
 mod check;
 mod containers;
+mod listing;
 mod parameters;
 mod places;
 
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use store::Durability;
 
 pub use self::containers::containers;
+pub use self::listing::Listing;
 use super::fetched::FetchedSource;
 use super::judging::TextOrder;
 use super::sources::is_file;
@@ -62,6 +64,9 @@ pub struct ImportCrawl {
     /// When files must have reached the disk.
     #[serde(rename = "no_sync", with = "unsynced")]
     pub durability: Durability,
+    /// What was seen where the import was ordered, if another machine may do it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listing: Option<Listing>,
     /// What opens the servers that sources are fetched from. It is never a part of a job.
     #[serde(skip, default = "Access::of_environment")]
     pub access: Access,
@@ -93,6 +98,7 @@ impl Default for ImportCrawl {
             confiner: None,
             within: Vec::new(),
             durability: Durability::default(),
+            listing: None,
             access: Access::of_environment(),
             allow: AddressPolicy::default(),
             fetched: Vec::new(),

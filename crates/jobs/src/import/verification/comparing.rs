@@ -43,6 +43,14 @@ pub(super) enum Metadata {
     Unreadable(String),
 }
 
+impl Looked {
+    /// Whether nothing is known of one of the files.
+    pub(super) fn is_unreadable(&self) -> bool {
+        matches!(self.problem, Some(Problem::Unreadable(_)))
+            || matches!(self.metadata, Metadata::Unreadable(_))
+    }
+}
+
 impl Problem {
     pub(super) fn said(&self) -> String {
         match self {
@@ -104,7 +112,8 @@ pub(super) fn all(
     each.map(|content| done.remove(&content.number)).collect()
 }
 
-fn look_at(collection: &Collection, content: &ContentEntry) -> Looked {
+/// Looks at one content.
+pub(super) fn look_at(collection: &Collection, content: &ContentEntry) -> Looked {
     let metadata = match read_met(collection, &format!("{}.met", path_of(content))) {
         Ok(None) => Metadata::Missing,
         Ok(Some(xml)) => match Met::parse(&xml) {

@@ -698,3 +698,38 @@ fn pipe(command: &mut Command, input: &str) -> Output {
     writer.join().unwrap().unwrap();
     output
 }
+
+/// Issue 18.
+#[test]
+fn a_command_that_fails_says_so_in_json_if_that_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("no.warc"), "no archive").unwrap();
+    for (arguments, status, code) in [
+        (
+            &["import", "no.warc", "--dry-run", "--json"][..],
+            1,
+            "not_an_archive",
+        ),
+        (
+            &["import", "nothing.warc", "--dry-run", "--json"],
+            1,
+            "not_found",
+        ),
+        (&["import", "--json"], 2, "usage"),
+        (&["documents", "list", "--json", "--nonsense"], 2, "usage"),
+        (&["documents", "list", "--json"], 1, "no_catalog"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_garner"));
+        let output = command
+            .args(arguments)
+            .current_dir(directory.path())
+            .output()
+            .unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+        assert_eq!(said["state"], "failed");
+        assert_eq!(said["error"]["code"], code, "{said}");
+        assert!(!stderr(&output).is_empty());
+    }
+}

@@ -53,7 +53,14 @@ fn main() -> ExitCode {
     if let Some(code) = commands::confine::run_if_asked() {
         return code;
     }
-    let result = match Garner::parse().command {
+    let garner = Garner::try_parse().unwrap_or_else(|error| {
+        if error.use_stderr() {
+            let said = error.render().to_string();
+            output::failed("usage", said.lines().next().unwrap_or_default());
+        }
+        error.exit()
+    });
+    let result = match garner.command {
         Command::Serve(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Robots(command) => command.run(),
@@ -80,6 +87,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
+            output::failed(jobs::failure_code(&error), &jobs::message(&error));
             eprintln!("garner: {}", text::plain(&jobs::message(&error)));
             ExitCode::FAILURE
         }

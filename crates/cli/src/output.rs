@@ -26,6 +26,20 @@ pub(crate) fn to_stdout(
     }
 }
 
+/// Tells a program that asked for JSON why its command failed, in one object on stdout.
+pub(crate) fn failed(code: &str, message: &str) {
+    let mut arguments = std::env::args_os().take_while(|argument| argument != "--");
+    if !arguments.any(|argument| argument == "--json") {
+        return;
+    }
+    let failure = serde_json::json!({
+        "state": "failed",
+        "error": { "code": code, "message": message },
+    });
+    // A reader that has gone away does not want to know.
+    let _ = write_json(&mut io::stdout().lock(), &failure);
+}
+
 /// Lines for people on a terminal, plain ones elsewhere; `RUST_LOG` says how many.
 pub(crate) fn log() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()

@@ -46,6 +46,7 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
 /// What is wrong with the options or the configuration of a command: told like a slip on the command line.
 fn usage(command: &str, error: &anyhow::Error) -> ExitCode {
     let message = jobs::message(error);
+    crate::output::failed("usage", &message);
     eprintln!("garner: {}", crate::text::plain(&message));
     eprintln!("\nFor more information, try 'garner {command} --help'.");
     ExitCode::from(USAGE)

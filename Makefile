@@ -1,4 +1,4 @@
-.PHONY: help run apache install-apache uninstall-apache test check bench
+.PHONY: help run apache install-apache uninstall-apache test fuzz check bench
 
 help:
 	@echo 'make run               start everything on the example site: harvests, console'
@@ -6,6 +6,7 @@ help:
 	@echo 'make install-apache    install it; needs root'
 	@echo 'make uninstall-apache  remove it, and keep its indexes; needs root'
 	@echo 'make test              run all tests'
+	@echo 'make fuzz TARGET=…     run a fuzz target under libFuzzer; without TARGET, list them'
 	@echo 'make check             format, lints, documentation, audit'
 	@echo 'make bench             measure, and write the results down'
 
@@ -27,6 +28,10 @@ uninstall-apache:
 test:
 	scripts/setup test
 	scripts/test
+
+fuzz:
+	scripts/setup fuzz
+	scripts/fuzz $(TARGET) $(SECONDS)
 
 check:
 	scripts/check

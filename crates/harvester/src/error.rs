@@ -96,6 +96,14 @@ pub enum Misbehaviour {
         /// The last record that could be read.
         after: Option<String>,
     },
+    /// Bytes that are no text.
+    #[error("its answer has more than {limit} bytes or characters that XML forbids{}", behind(.after))]
+    NotText {
+        /// How many are tolerated.
+        limit: usize,
+        /// The last record that could be read.
+        after: Option<String>,
+    },
     /// The same resumptionToken again and again.
     #[error("it gives the resumptionToken `{0}` again, so the list would never end")]
     TokenRepeated(String),

@@ -5,6 +5,8 @@ mod buffers;
 mod client;
 mod error;
 pub mod filter;
+#[cfg(test)]
+mod fuzz;
 mod harvest;
 mod keys;
 pub mod normalise;

@@ -5,6 +5,8 @@ mod arguments;
 mod datestamp;
 mod error;
 pub mod format;
+#[cfg(test)]
+mod fuzz;
 mod metadata_prefix;
 mod record;
 mod request;

@@ -4,6 +4,8 @@
 mod collection;
 mod directory;
 mod error;
+#[cfg(test)]
+mod fuzz;
 mod mirror;
 mod new_file;
 mod objects;

@@ -10,6 +10,7 @@ mod browser;
 mod encoding;
 mod fixture;
 mod ftp_server;
+pub mod fuzz;
 mod http;
 mod httpd;
 mod misbehaving;

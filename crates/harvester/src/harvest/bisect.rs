@@ -27,7 +27,8 @@ impl Harvest {
                 Misbehaviour::Broken { .. }
                 | Misbehaviour::Truncated { .. }
                 | Misbehaviour::TooDeep { .. }
-                | Misbehaviour::TooLong { .. },
+                | Misbehaviour::TooLong { .. }
+                | Misbehaviour::NotText { .. },
             ) => self.narrow(&error, bytes),
             // From the first page on nothing but this: there is no use in asking for parts.
             ErrorKind::RepositoryMisbehaved(_) if begun => self.narrow(&error, bytes),

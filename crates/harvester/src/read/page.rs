@@ -485,7 +485,12 @@ impl PageReader {
     pub(super) fn unreadable(&self, error: &std::io::Error) -> Error {
         let limit = error.get_ref().and_then(|inner| inner.downcast_ref());
         match limit {
-            Some(Limit(limit)) => Misbehaviour::TooLong {
+            Some(Limit::Bytes(limit)) => Misbehaviour::TooLong {
+                limit: *limit,
+                after: self.last.clone(),
+            }
+            .into(),
+            Some(Limit::Faults(limit)) => Misbehaviour::NotText {
                 limit: *limit,
                 after: self.last.clone(),
             }

@@ -47,10 +47,14 @@ pub(super) enum FaultKind {
     IllegalCharacter,
 }
 
-/// More bytes than may be read: travels inside of an `io::Error`.
+/// A limit that was reached: travels inside of an `io::Error`.
 #[derive(Debug, thiserror::Error)]
-#[error("more than {0} bytes")]
-pub(super) struct Limit(pub(super) u64);
+pub(super) enum Limit {
+    #[error("more than {0} bytes")]
+    Bytes(u64),
+    #[error("more than {0} bytes or characters that XML forbids")]
+    Faults(usize),
+}
 
 impl Text {
     pub(super) fn new(
@@ -176,7 +180,7 @@ impl Text {
     fn fill(&mut self) -> io::Result<()> {
         self.forget();
         if self.base > self.page_limit {
-            return Err(io::Error::other(Limit(self.page_limit)));
+            return Err(io::Error::other(Limit::Bytes(self.page_limit)));
         }
         if !self.started {
             self.start()?;
@@ -373,8 +377,11 @@ impl Read for Text {
 impl BufRead for Text {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.read == self.text.len() {
-            if self.event_length > self.event_limit || self.faults.len() > MOST_FAULTS {
-                return Err(io::Error::other(Limit(self.event_limit)));
+            if self.event_length > self.event_limit {
+                return Err(io::Error::other(Limit::Bytes(self.event_limit)));
+            }
+            if self.faults.len() > MOST_FAULTS {
+                return Err(io::Error::other(Limit::Faults(MOST_FAULTS)));
             }
             self.fill()?;
         }

@@ -1,7 +1,8 @@
 //! The path of a URL in a mirror: the one that `wget -r -nH` gives it on Linux.
 //!
-//! The names on disk are the names in the URL, decoded. Where wget 1.21 makes two names of one or loses one, we
-//! do not follow: it decodes twice, so `%2525` becomes `%`, and cuts names at 236 bytes.
+//! The names on disk are the names in the URL, decoded. Where wget 1.21 gives two URLs one name, this does not follow:
+//! wget decodes twice, so `%2525` becomes `%`, and cuts names at 236 bytes. `a%3Fb` and `a?b` do share a name, as they do
+//! for wget: it is the name of a file `a?b` on the site, and what everybody expects of a query.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -42,7 +43,7 @@ pub(super) fn of(url: &str, home: Option<&str>) -> Option<PathBuf> {
         last.extend(decode(query));
     }
     names.push(name(&last));
-    Some(join(names, url))
+    Some(join(names))
 }
 
 /// The host, with its port, and all behind it.
@@ -58,33 +59,37 @@ pub(super) fn split(url: &str) -> Option<(&str, &str)> {
     (!host.is_empty()).then_some((host, rest))
 }
 
-fn join(mut names: Vec<Vec<u8>>, url: &str) -> PathBuf {
-    if names[0] == temporary::NAME.as_bytes() {
-        names[0].splice(..1, *b"%2E");
+fn join(mut names: Vec<Vec<u8>>) -> PathBuf {
+    for (kept, escaped) in [(temporary::NAME, "%2E"), (LONG, "%7E")] {
+        if names[0] == kept.as_bytes() {
+            names[0].splice(..1, escaped.bytes());
+        }
     }
     let length: usize = names.iter().map(|name| name.len() + 1).sum();
     if length > LONGEST_PATH {
-        names = vec![b"~long".to_vec(), digest(url.as_bytes()).into_bytes()];
+        names = vec![LONG.into(), digest(&names.join(&b'/')).into_bytes()];
     }
     let names = names.into_iter().map(OsString::from_vec);
     names.collect()
 }
 
-/// Escapes what cannot stand in a name, and the names that lead elsewhere.
+/// Escapes what cannot stand in a name, the names that lead elsewhere, and whatever could be taken for an escape.
 fn name(decoded: &[u8]) -> Vec<u8> {
-    match decoded {
-        b"." => return b"%2E".to_vec(),
-        b".." => return b"%2E%2E".to_vec(),
-        _ => {}
+    if matches!(decoded, b"." | b"..") {
+        return b"%2E".repeat(decoded.len());
     }
     let mut name = Vec::with_capacity(decoded.len());
-    for &byte in decoded {
+    for (at, &byte) in decoded.iter().enumerate() {
+        let is_written = |byte: u8| is_escaped(byte) || b"%.~".contains(&byte);
+        let looks_escaped = escaped_byte(&decoded[at..]).is_some_and(is_written);
         match byte {
-            b'/' | 0..=0x1F | 0x7F => name.extend(format!("%{byte:02X}").into_bytes()),
+            _ if looks_escaped || is_escaped(byte) => {
+                name.extend(format!("%{byte:02X}").into_bytes());
+            }
             _ => name.push(byte),
         }
     }
-    if name.len() > LONGEST_NAME {
+    if name.len() > LONGEST_NAME || looks_cut(&name) {
         let digest = digest(&name);
         name.truncate(LONGEST_NAME - 1 - digest.len());
         name.push(b'~');
@@ -93,22 +98,36 @@ fn name(decoded: &[u8]) -> Vec<u8> {
     name
 }
 
+fn is_escaped(byte: u8) -> bool {
+    matches!(byte, b'/' | 0..=0x1F | 0x7F)
+}
+
+/// Whether a name could be one that was cut and got a digest.
+fn looks_cut(name: &[u8]) -> bool {
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    let tail = name.len().checked_sub(DIGEST_DIGITS + 1);
+    name.len() == LONGEST_NAME
+        && tail.is_some_and(|tail| name[tail] == b'~' && name[tail + 1..].iter().all(is_digit))
+}
+
 fn decode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
-        let escaped = match (byte, bytes.get(at + 1), bytes.get(at + 2)) {
-            (b'%', Some(&high), Some(&low)) => hex(high).zip(hex(low)),
-            _ => None,
-        };
-        match escaped {
-            Some((high, low)) => decoded.push(high << 4 | low),
-            None => decoded.push(byte),
-        }
+        let escaped = escaped_byte(&bytes[at..]);
+        decoded.push(escaped.unwrap_or(byte));
         at += if escaped.is_some() { 3 } else { 1 };
     }
     decoded
+}
+
+/// The byte of the escape that `bytes` begin with.
+fn escaped_byte(bytes: &[u8]) -> Option<u8> {
+    match bytes {
+        [b'%', high, low, ..] => Some(hex(*high)? << 4 | hex(*low)?),
+        _ => None,
+    }
 }
 
 fn hex(digit: u8) -> Option<u8> {
@@ -118,13 +137,16 @@ fn hex(digit: u8) -> Option<u8> {
 
 fn digest(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
-    digest[..20]
+    digest[..DIGEST_DIGITS / 2]
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
 }
 
 const INDEX: &[u8] = b"index.html";
+/// The directory of files whose own path would be too long.
+const LONG: &str = "~long";
+const DIGEST_DIGITS: usize = 40;
 const LONGEST_NAME: usize = 255;
 /// Longer ones cannot be opened by their whole path on Linux; they are kept by their digest.
 const LONGEST_PATH: usize = 3500;
@@ -132,6 +154,7 @@ const LONGEST_PATH: usize = 3500;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzz::{assert_is_below, seeds, two};
 
     fn path(url: &str) -> String {
         let path = of(url, None).unwrap();
@@ -211,5 +234,50 @@ mod tests {
         assert_eq!(place("http://a.example:8080/x"), PathBuf::from("x"));
         assert_eq!(place("https://b.example/x"), PathBuf::from("b.example/x"));
         assert_eq!(place("http://../x"), PathBuf::from("%2E%2E/x"));
+    }
+
+    /// The parts of a URL that decide on its file, each decoded.
+    fn key(url: &str) -> Option<Vec<Vec<u8>>> {
+        let (_, rest) = split(url)?;
+        let rest = rest.split('#').next()?;
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        };
+        let (directories, file) = path.rsplit_once('/').unwrap_or(("", path));
+        let directories = directories.split('/').map(decode);
+        let directories = directories.filter(|name| !matches!(&**name, b"" | b"."));
+        let file = if file.is_empty() { "index.html" } else { file };
+        let query = query.map(|query| [b"?", &*decode(query)].concat());
+        let last = [decode(file), query.unwrap_or_default()].concat();
+        Some(directories.chain([last]).collect())
+    }
+
+    #[test]
+    fn no_two_urls_share_a_file_of_a_mirror() {
+        let seeds = seeds(&[
+            ("http://a.example/b/c.html", "http://a.example/b%2Fc.html"),
+            ("http://a.example/..%2f../x", "http://a.example/%2e%2e/x"),
+            ("http://a.example/%2E%2E", "http://a.example/%252E%252E"),
+            ("http://a.example/a?b=c/d", "http://a.example/a?b=c%252Fd"),
+            ("http://a.example/.garner", "http://a.example/%252Egarner"),
+            ("http://a.example/a%00b", "http://a.example/a%2500b"),
+            (
+                &format!("http://a.example/{}", "x".repeat(300)),
+                &format!("http://a.example/{}", "x/".repeat(3000)),
+            ),
+        ]);
+        test_support::fuzz!(seeds, |bytes| {
+            let urls = two(bytes);
+            let paths = urls.each_ref().map(|url| of(url, None));
+            paths
+                .iter()
+                .flatten()
+                .for_each(|path| assert_is_below(path));
+            if let [Some(one), Some(other)] = &paths {
+                let is_same = key(&urls[0]) == key(&urls[1]);
+                assert_eq!(one == other, is_same, "{urls:?}: {one:?}");
+            }
+        });
     }
 }

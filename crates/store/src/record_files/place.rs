@@ -149,8 +149,10 @@ const MOST_DIRECTORIES: usize = 24;
 #[cfg(test)]
 mod tests {
     use std::collections::{HashMap, HashSet};
+    use std::path::Path;
 
     use super::*;
+    use crate::fuzz::{assert_is_below, seeds, two};
 
     fn path(identifier: &str, parse: bool) -> String {
         let place = Place::of(identifier, parse);
@@ -253,5 +255,40 @@ mod tests {
                 assert!(!directory.starts_with('.'), "{path}");
             }
         }
+    }
+
+    #[test]
+    fn no_two_identifiers_share_a_path() {
+        let seeds = seeds(&[
+            ("oai:ilLib:alliance:1234", "oai:illib:alliance:1234"),
+            ("http://a.example/b/c", "http/a.example/b:c"),
+            ("oai:a/../..:b", "oai:a:..:..:b"),
+            ("~http:x", "~i~http"),
+            ("con.xml", "CON.xml"),
+            ("starting_at_5000:x", "a.deleted:x"),
+            (&"x".repeat(300), &"y:".repeat(300)),
+        ]);
+        test_support::fuzz!(seeds, |bytes| {
+            let identifiers = two(bytes);
+            for parse in [true, false] {
+                let places = identifiers
+                    .each_ref()
+                    .map(|identifier| Place::of(identifier, parse));
+                let paths = places.map(|place| {
+                    // The store tells namespaces of one spelling apart by their capitals.
+                    let namespace = place
+                        .namespace
+                        .map(|n| format!("{}~u{:x}", n.directory, n.capitals));
+                    let directories = namespace.into_iter().chain(place.directories);
+                    let names = directories.chain([place.name]);
+                    names.collect::<Vec<_>>().join("/").to_ascii_lowercase()
+                });
+                paths
+                    .iter()
+                    .for_each(|path| assert_is_below(Path::new(path)));
+                let is_same = identifiers[0] == identifiers[1];
+                assert_eq!(paths[0] == paths[1], is_same, "{identifiers:?}: {paths:?}");
+            }
+        });
     }
 }

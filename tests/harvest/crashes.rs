@@ -260,3 +260,38 @@ fn a_repository_that_goes_away_and_comes_back_is_harvested_to_the_end() {
     assert_eq!(rest.changes(), [90, 0, 0, 10]);
     assert_eq!(harvester.live(), live);
 }
+
+/// Issue 18: killed between file and commit, then deleted at the source.
+#[test]
+fn what_a_killed_harvest_wrote_and_did_not_commit_is_cleared_by_the_next() {
+    // The second page breaks off each time, so that it is written in part and never committed.
+    let broken = Fault::Reset {
+        page: 1,
+        times: u32::MAX,
+    };
+    let (repository, _) = repository(Script::new(2000, 1000).with(broken));
+    let harvester = Harvester::new();
+    let mut child = harvester
+        .command(&repository.base_url(), &no_arguments())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until("some of the second page is written", || {
+        harvester.path("data/records").is_dir() && harvester.record_files().len() > 900
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let strays = harvester.record_files().len() - harvester.live().len();
+    assert!(strays > 0);
+
+    repository.change(|script| {
+        script.faults.clear();
+        script.records = 1000;
+    });
+    harvester.run(&repository.base_url(), &no_arguments());
+
+    assert_eq!(harvester.live().len(), 900);
+    assert_eq!(harvester.record_files().len(), 900);
+    harvester.expect_consistent();
+}

@@ -342,3 +342,43 @@ fn the_collection_of_a_protected_site_needs_its_password() {
     expect_same(&fixture.site(), &friend.path("mirror"));
     stranger.harvest(&base_url, &no_arguments());
 }
+
+/// Issue 18: verify looked at documents only.
+#[test]
+fn records_and_mirrors_are_verified_and_repaired() {
+    let fixture = site();
+    let server = garner().serve_on(&fixture, "", free_port());
+    let (harvester, base_url) = (Harvester::new(), server.url("modoai"));
+    let mirror = harvester.path("mirror");
+    let harvest = || harvester.harvest(&base_url, &["--unpack", at(&mirror)]);
+    let verify = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_garner"));
+        let output = command
+            .args(["verify", "--json", "--data"])
+            .arg(harvester.path("data"))
+            .args(arguments)
+            .output()
+            .unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let harvested = &found["harvested"];
+        let numbers = ["missing", "strays", "repaired"].map(|it| harvested[it].as_u64().unwrap());
+        (output.status.code().unwrap(), numbers)
+    };
+    harvest();
+    assert_eq!(verify(&[]), (0, [0, 0, 0]));
+
+    let records = harvester.path("data/records");
+    let record = records.join(&harvester.record_files()[0]);
+    fs::write(mirror.join("stray.txt"), "whose?").unwrap();
+    fs::write(record.with_file_name("stray.xml"), "<whose/>").unwrap();
+    fs::remove_file(mirror.join("large.bin")).unwrap();
+    fs::remove_file(&record).unwrap();
+
+    assert_eq!(verify(&[]), (3, [2, 2, 0]));
+    assert_eq!(verify(&["--repair"]), (3, [2, 2, 2]));
+    let aside = harvester.path("data/set-aside/mirrors/mirror/stray.txt");
+    assert_eq!(fs::read_to_string(aside).unwrap(), "whose?");
+    harvest();
+    assert_eq!(verify(&[]), (0, [0, 0, 0]));
+    expect_same(&fixture.site(), &mirror);
+}

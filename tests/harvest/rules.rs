@@ -33,15 +33,18 @@ fn filters_keep_what_they_accept_and_deletions_always_count() {
 }
 
 #[test]
-fn other_filters_harvest_everything_again_and_give_up_what_they_do_not_want() {
+fn other_filters_harvest_everything_again_and_with_prune_give_up_what_they_do_not_want() {
     let (repository, _) = repository(Script::new(40, 10));
     let harvester = Harvester::new();
     harvester.harvest(&repository.base_url(), &no_arguments());
     assert_eq!(harvester.live().len(), 36);
     let filters = harvester.write("filters.xml", FILTERS);
 
-    let harvested = harvester.harvest(&repository.base_url(), &["--filter", at(&filters)]);
+    let options = ["--filter", at(&filters), "--prune"];
+    let harvested = harvester.harvest(&repository.base_url(), &options);
 
+    let said = "rejects 16 of 36 records that are held; these are removed";
+    assert!(harvested.stderr.contains(said), "{}", harvested.stderr);
     assert!(
         harvested.stderr.contains("everything is harvested again"),
         "{}",
@@ -51,6 +54,45 @@ fn other_filters_harvest_everything_again_and_give_up_what_they_do_not_want() {
     harvester.expect_consistent();
     let again = harvester.harvest(&repository.base_url(), &["--filter", at(&filters)]);
     assert!(!again.stderr.contains("again"), "{}", again.stderr);
+}
+
+/// Issue 18: a filter took held records away without a word.
+#[test]
+fn what_a_new_filter_rejects_stays_and_is_marked_until_it_is_pruned() {
+    let (repository, live) = repository(Script::new(40, 10));
+    let harvester = Harvester::new();
+    harvester.harvest(&repository.base_url(), &no_arguments());
+    let filters = harvester.write("filters.xml", FILTERS);
+    let filter = ["--filter", at(&filters)];
+    let marked = || {
+        let records = harvester.records().into_iter();
+        records
+            .filter(|record| record["validation"] == "filtered")
+            .count()
+    };
+
+    let harvested = harvester.harvest(&repository.base_url(), &filter);
+
+    let said =
+        "rejects 16 of 36 records that are held; these stay and are marked; --prune removes them";
+    assert!(harvested.stderr.contains(said), "{}", harvested.stderr);
+    assert_eq!(harvested.count("filtered"), 16);
+    assert_eq!(harvester.live(), live);
+    assert_eq!(marked(), 16);
+    harvester.expect_consistent();
+
+    // Without the filter they are as they were, and with --prune they go, also if nothing is new.
+    harvester.harvest(&repository.base_url(), &no_arguments());
+    assert_eq!(marked(), 0);
+    harvester.harvest(&repository.base_url(), &filter);
+    let pruned = harvester.harvest(
+        &repository.base_url(),
+        &[&filter[..], &["--prune"]].concat(),
+    );
+    let said = "rejects 16 of 36 records that are held; these are removed";
+    assert!(pruned.stderr.contains(said), "{}", pruned.stderr);
+    assert_eq!((harvester.live().len(), marked()), (20, 0));
+    harvester.expect_consistent();
 }
 
 #[test]

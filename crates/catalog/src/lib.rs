@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
+mod again;
 mod audit;
 mod beats;
 mod begin;

@@ -45,6 +45,8 @@ pub enum Validation {
     Repaired,
     /// It was left out; only its header is known.
     Skipped,
+    /// The filter does not accept it any more; what was held of it before stays.
+    Filtered,
 }
 
 /// What a record was to the catalog.
@@ -136,6 +138,10 @@ fn counted(rows: &[RecordRow], outcomes: &[Outcome]) -> Counts {
     for (row, outcome) in rows.iter().zip(outcomes) {
         if row.validation == Validation::Skipped {
             counts.skipped += u64::from(*outcome != Outcome::Repeated);
+            continue;
+        }
+        // It is counted as filtered.
+        if row.validation == Validation::Filtered {
             continue;
         }
         match outcome {
@@ -373,6 +379,7 @@ impl Validation {
             Self::Ok => "ok",
             Self::Repaired => "repaired",
             Self::Skipped => "skipped",
+            Self::Filtered => "filtered",
         }
     }
 
@@ -380,6 +387,7 @@ impl Validation {
         match name {
             "repaired" => Self::Repaired,
             "skipped" => Self::Skipped,
+            "filtered" => Self::Filtered,
             _ => Self::Ok,
         }
     }

@@ -10,7 +10,7 @@ use crate::database::{Transaction, Value};
 use crate::rarity::{Among, dated, hits, hold_few, is_few, sets};
 use crate::rows::batch;
 use crate::words::{Terms, of_repository};
-use crate::{Catalog, Error, Order, RecordQuery};
+use crate::{Catalog, Error, Order, RecordQuery, Validation};
 
 /// A statement that only lacks its columns and its end.
 pub(crate) struct RecordStatement {
@@ -197,6 +197,10 @@ impl RecordStatement {
         conditions.only("record.datestamp <= $n", query.until);
         conditions.only("record.changed_by = $n", query.changed_by);
         conditions.only("record.run_id <> $n", query.not_seen_by);
+        conditions.only(
+            "record.validation = $n",
+            query.validation.map(Validation::name),
+        );
         // As a parameter it would not tell that the index of tombstones will do.
         match query.deleted {
             Some(true) => conditions.always("record.deleted = 1"),

@@ -102,6 +102,8 @@ pub struct RecordQuery {
     pub changed_by: Option<i64>,
     /// Those that are deleted, or those that are not.
     pub deleted: Option<bool>,
+    /// Those that validation and filters made this of.
+    pub validation: Option<Validation>,
     /// Those that this harvest has not seen: after a full one, they are gone.
     pub not_seen_by: Option<i64>,
     /// Those with a larger number than this: the next page of a list from the oldest.
@@ -132,6 +134,7 @@ impl Default for RecordQuery {
             text: None,
             changed_by: None,
             deleted: None,
+            validation: None,
             not_seen_by: None,
             after: 0,
             before: None,

@@ -30,7 +30,10 @@ pub use document_files::{DocumentFiles, DocumentPart};
 pub use explain::{Explanation, explain};
 pub use failure::{Failure, failure_code};
 pub use frequency::Frequency;
-pub use harvest::{Deleted, HarvestRepository, Progress, harvest, is_away, write_urls};
+pub use harvest::{
+    Deleted, HarvestRepository, HarvestVerification, Progress, Rejected, count_rejected, harvest,
+    is_away, verify_harvested, write_urls,
+};
 pub use holdings::{Holdings, document_file};
 pub use import::{
     Classified, ClassifyCollection, Fate, FateKind, FetchProgress, FetchedSource, Finding,

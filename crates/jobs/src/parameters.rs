@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use store::{Durability, Layout};
 
 use crate::access::{self, Access};
+use crate::harvest::UNFINISHED;
 use crate::rules::RuleSource;
 use crate::{Deleted, HarvestRepository, Holdings};
 
@@ -39,6 +40,8 @@ pub struct HarvestParameters {
     pub filter: Option<i64>,
     /// The number of the mapping that says what is added to records.
     pub normalise: Option<i64>,
+    /// Whether records that are held are removed if the filter does not accept them, and not only marked.
+    pub prune: bool,
     /// What becomes of the files of deleted records.
     pub deleted: Deleted,
     /// Whether identifiers are parsed into directories.
@@ -80,6 +83,7 @@ impl Default for HarvestParameters {
             validation: Level::default(),
             filter: None,
             normalise: None,
+            prune: false,
             deleted: Deleted::default(),
             parse_id: layout.parse_id,
             files_per_directory: layout.files_per_directory,
@@ -254,6 +258,7 @@ impl HarvestParameters {
                 parse_id: self.parse_id,
                 files_per_directory: self.files_per_directory,
             },
+            prune: self.prune,
             deleted: self.deleted,
             durability: Durability::Page,
             unpack: place(&self.unpack)?,
@@ -314,6 +319,8 @@ fn below(directory: &Path, place: &str) -> anyhow::Result<PathBuf> {
     // Records have their own directories there, and so have credentials; and the catalog has its files.
     if first.eq_ignore_ascii_case("records")
         || first.eq_ignore_ascii_case(access::DIRECTORY)
+        || first.eq_ignore_ascii_case(UNFINISHED)
+        || first.eq_ignore_ascii_case("set-aside")
         || first.to_ascii_lowercase().starts_with("catalog.")
     {
         bail!("`{place}` is for other files of garner; write another name, such as mirror");
@@ -379,6 +386,8 @@ mod tests {
             "records/x",
             "Records",
             "secrets",
+            "unfinished",
+            "set-aside/x",
             "catalog.sqlite",
             "catalog.sqlite-wal",
         ] {

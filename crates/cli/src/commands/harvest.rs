@@ -13,7 +13,7 @@ use clap::builder::NonEmptyStringValueParser;
 use harvester::{Client, Leniency, Listener, Stop, Waiting};
 use indicatif::{ProgressBar, ProgressStyle};
 use jobs::rules::RuleSource;
-use jobs::{HarvestRepository, Holdings, Progress};
+use jobs::{HarvestRepository, Holdings, Progress, Rejected};
 use oai::Datestamp;
 use store::{Durability, Layout, UrlList};
 
@@ -86,6 +86,10 @@ struct Making {
     /// A filter file: only records that it accepts are kept
     #[arg(long, value_name = "FILE")]
     filter: Option<PathBuf>,
+    /// Remove records that are held and that the filter does not accept, without a question; otherwise they stay and
+    /// are marked
+    #[arg(long)]
+    prune: bool,
     /// A mapping file: what it says is added to records
     #[arg(long, visible_alias = "normalize", value_name = "FILE")]
     normalise: Option<PathBuf>,
@@ -140,7 +144,8 @@ impl Harvest {
         stop_on_signal(&holdings, stop);
 
         let mut entries = Vec::new();
-        for order in self.orders() {
+        for mut order in self.orders() {
+            self.settle_rejected(&holdings, &mut order)?;
             entries.push(self.harvest(&holdings, &client, &order, &waits)?);
             if client.options().stop.is_set() {
                 break;
@@ -223,6 +228,7 @@ impl Harvest {
             filter: making.filter.clone().map(RuleSource::from),
             normalise: making.normalise.clone().map(RuleSource::from),
             base_directory: making.base_directory.clone(),
+            prune: making.prune,
             layout: Layout {
                 parse_id: !making.no_parse_id,
                 files_per_directory: making.files_per_directory,
@@ -264,6 +270,34 @@ impl Harvest {
         }
         self.summarise(holdings, order, &entry)?;
         Ok(entry)
+    }
+
+    /// Says how many records that are held the filter rejects, and asks on a terminal whether they are to go.
+    fn settle_rejected(
+        &self,
+        holdings: &Holdings,
+        order: &mut HarvestRepository,
+    ) -> anyhow::Result<()> {
+        let count = jobs::count_rejected(holdings, order)?;
+        if count.rejected == 0 {
+            return Ok(());
+        }
+        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if order.prune || self.quiet || !terminal {
+            if !self.quiet {
+                eprintln!("{}", count.said(order.prune));
+            }
+            return Ok(());
+        }
+        let Rejected { rejected, held } = count;
+        eprint!(
+            "the filter rejects {rejected} of {held} records that are held; remove them? [y/N] "
+        );
+        let mut answer = String::new();
+        std::io::stdin().read_line(&mut answer)?;
+        order.prune = matches!(answer.trim(), "y" | "Y" | "yes");
+        eprintln!("{}", count.said(order.prune));
+        Ok(())
     }
 
     /// Begins the list of URLs, if there is to be one in a file.

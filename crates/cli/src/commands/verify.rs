@@ -5,21 +5,25 @@ use std::process::ExitCode;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use jobs::{Verification, VerifyOptions};
+use jobs::{Finding, HarvestVerification, Verification, VerifyOptions};
+use serde::Serialize;
 
 use super::LEFT_OUT;
 use super::holdings_options::HoldingsOptions;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
-/// Compare the collection of documents with the catalog, byte for byte
+/// Compare documents, harvested records and mirrors with the catalog
 ///
 /// Each document must have its file with the right digest and its .met file, and each file must belong to a document.
+/// Each harvested record must have its file, each of its resources its file in the mirror that it was unpacked into, and
+/// each file there must belong to a record.
 ///
 /// With --repair, .met files are written anew from the catalog, files that belong to nothing are taken in if their .met
 /// file tells what they are, and documents whose bytes are lost are marked, so that an import which meets these bytes
 /// again brings them back. Files that cannot be taken in, and those with other bytes, are moved to set-aside in the
-/// collection; what cannot be read is left as it is. No import runs meanwhile.
+/// collection; what cannot be read is left as it is. No import runs meanwhile. Files of records and mirrors that belong
+/// to nothing are moved to set-aside in the data directory, and the next harvest asks for those that are missing.
 ///
 /// Exits with 0 if all is in order, or is by now, and with 3 if not.
 #[derive(Debug, Args)]
@@ -40,6 +44,14 @@ pub(crate) struct Verify {
     quiet: bool,
 }
 
+/// What was found, for programs.
+#[derive(Serialize)]
+struct VerifiedJson<'a> {
+    #[serde(flatten)]
+    documents: &'a Verification,
+    harvested: &'a HarvestVerification,
+}
+
 impl Verify {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         // A catalog that is lost is made again from the files.
@@ -55,23 +67,36 @@ impl Verify {
         };
         let bar = bar(self.quiet);
         let verified = jobs::verify(&holdings, options, &|done| bar.set_position(done));
-        bar.finish_and_clear();
         let verified = verified?;
+        let harvested =
+            jobs::verify_harvested(&holdings, self.repair, &|done| bar.set_position(done));
+        bar.finish_and_clear();
+        let harvested = harvested?;
         if self.json {
             to_stdout(|out| {
-                write_json(out, &verified)?;
+                write_json(
+                    out,
+                    &VerifiedJson {
+                        documents: &verified,
+                        harvested: &harvested,
+                    },
+                )?;
                 Ok(ExitCode::SUCCESS)
             })?;
         }
-        self.tell(&verified);
-        Ok(match verified.is_well() {
+        self.tell(&verified.findings, verified.is_well(), &verified.said());
+        // Who never harvested does not want to hear of it.
+        if harvested != HarvestVerification::default() {
+            self.tell(&harvested.findings, harvested.is_well(), &harvested.said());
+        }
+        Ok(match verified.is_well() && harvested.is_well() {
             true => ExitCode::SUCCESS,
             false => ExitCode::from(LEFT_OUT),
         })
     }
 
-    fn tell(&self, verified: &Verification) {
-        for finding in &verified.findings {
+    fn tell(&self, findings: &[Finding], is_well: bool, said: &str) {
+        for finding in findings {
             let repair = match &finding.repair {
                 Some(repair) => format!("; {repair}"),
                 None => String::new(),
@@ -79,8 +104,8 @@ impl Verify {
             let (file, problem) = (plain(&finding.file), plain(&finding.problem));
             eprintln!("{file}: {problem}{repair}");
         }
-        if !(self.quiet && verified.is_well()) {
-            eprintln!("{}", verified.said());
+        if !(self.quiet && is_well) {
+            eprintln!("{}", plain(said));
         }
     }
 }

@@ -26,6 +26,8 @@ pub(crate) struct Parameters {
     filter: Option<i64>,
     /// The number of the mapping that says what is added to records.
     normalise: Option<i64>,
+    /// Whether records that are held are removed if the filter does not accept them, and not only marked.
+    prune: Option<bool>,
     /// What becomes of the files of deleted records.
     deleted: Option<DeletedName>,
     /// Whether identifiers are parsed into directories.

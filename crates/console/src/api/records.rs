@@ -53,6 +53,8 @@ pub(crate) enum ValidationOutcome {
     Repaired,
     /// It was left out.
     Skipped,
+    /// The filter does not accept it any more; what was held before stays.
+    Filtered,
 }
 
 /// A record.
@@ -159,6 +161,7 @@ impl From<RecordEntry> for RecordJson {
                 Validation::Ok => ValidationOutcome::Ok,
                 Validation::Repaired => ValidationOutcome::Repaired,
                 Validation::Skipped => ValidationOutcome::Skipped,
+                Validation::Filtered => ValidationOutcome::Filtered,
             },
             changed_by: record.changed_by,
             seen_by: record.seen_by,

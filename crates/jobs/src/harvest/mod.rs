@@ -6,6 +6,7 @@ pub(crate) mod digest;
 mod job;
 mod lease;
 mod order;
+mod pruning;
 mod queue;
 mod reading;
 mod resources;
@@ -14,6 +15,7 @@ mod start;
 mod storing;
 mod treatment;
 mod urls;
+mod verification;
 mod work;
 
 use std::any::Any;
@@ -28,10 +30,13 @@ use oai::Datestamp;
 pub(crate) use self::job::{Ended, HarvestJob, Verdict};
 use self::lease::Lease;
 pub use self::order::{Deleted, HarvestRepository};
+pub use self::pruning::{Rejected, count_rejected};
 pub(crate) use self::resources::is_url;
 use self::start::{Begun, begin};
+pub(crate) use self::storing::UNFINISHED;
 use self::treatment::Treatment;
 pub use self::urls::write_urls;
+pub use self::verification::{HarvestVerification, verify_harvested};
 use self::work::Work;
 use crate::{Holdings, base_directory, introduce, message};
 
@@ -102,6 +107,7 @@ pub(crate) fn harvest_for(
         client,
         order,
         remote: &remote,
+        parameters: &parameters,
         repository: &repository,
         is_new,
         treatment: &treatment,

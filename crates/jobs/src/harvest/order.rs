@@ -42,6 +42,9 @@ pub struct HarvestRepository {
     pub normalise: Option<RuleSource>,
     /// Where the files of a new repository go.
     pub base_directory: Option<PathBuf>,
+    /// Whether records that are held are removed if the filter does not accept them, and not only marked; and after a
+    /// full harvest also those that may only be hidden from these credentials.
+    pub prune: bool,
     /// How files are laid out.
     pub layout: Layout,
     /// What becomes of the files of deleted records.
@@ -75,6 +78,8 @@ pub(super) struct Parameters {
     pub(super) until: Option<String>,
     pub(super) full: bool,
     pub(super) slices: usize,
+    #[serde(default)]
+    pub(super) prune: bool,
     #[serde(flatten)]
     pub(super) making: Making,
 }
@@ -112,6 +117,7 @@ impl HarvestRepository {
             filter: None,
             normalise: None,
             base_directory: None,
+            prune: false,
             layout: Layout::default(),
             deleted: Deleted::default(),
             durability: Durability::default(),
@@ -133,6 +139,7 @@ impl HarvestRepository {
             until: self.until.clone(),
             full: self.full,
             slices: self.slices,
+            prune: self.prune,
             making: Making {
                 validation: validation(self.validation).to_owned(),
                 filter: self.filter.as_ref().map(RuleSource::noted).transpose()?,

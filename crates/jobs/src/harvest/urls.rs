@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use catalog::{HistoryEntry, RecordEntry, RecordQuery};
+use catalog::{HistoryEntry, RecordEntry, RecordQuery, Validation};
 use harvester::unpack;
 use roxmltree::Document;
 
@@ -34,7 +34,10 @@ pub fn write_urls(
             return Ok(told);
         };
         query.after = last.id;
-        for record in records.iter().filter(|record| record.is_held()) {
+        // One that the filter rejects now is marked, and has not changed.
+        let is_wanted =
+            |record: &&RecordEntry| record.is_held() && record.validation != Validation::Filtered;
+        for record in records.iter().filter(is_wanted) {
             for url in urls(record, &directory) {
                 tell(&url)?;
                 told += 1;

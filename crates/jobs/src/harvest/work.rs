@@ -8,13 +8,14 @@ use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirks, Resum
 use super::ahead::{self, Helping};
 use super::checkpoint::{Checkpoint, Slice, Stand};
 use super::lease::Lease;
+use super::order::Parameters;
 use super::queue::{Next, Queue};
 use super::reading::{self, News};
 use super::resources::Resources;
 use super::start::Start;
 use super::storing::Storing;
 use super::treatment::Treatment;
-use super::{HarvestJob, HarvestRepository, Progress, now, slices};
+use super::{HarvestJob, HarvestRepository, Progress, now, pruning, slices};
 use crate::{Holdings, introduce};
 
 /// The harvest itself, with all that takes part in it.
@@ -23,6 +24,7 @@ pub(super) struct Work<'a> {
     pub(super) client: &'a Client,
     pub(super) order: &'a HarvestRepository,
     pub(super) remote: &'a harvester::Repository,
+    pub(super) parameters: &'a Parameters,
     pub(super) repository: &'a Repository,
     pub(super) is_new: bool,
     pub(super) treatment: &'a Treatment,
@@ -70,6 +72,7 @@ impl Work<'_> {
             }
             let next_from = self.read(remote, &mut storing)?;
             self.ask_for_unseen(remote, &mut storing)?;
+            self.prune(&mut storing)?;
             storing.finish()?;
             Ok(next_from)
         })
@@ -88,12 +91,50 @@ impl Work<'_> {
         if !everything || tells {
             return Ok(());
         }
+        if !order.prune && !self.sees_the_same()? {
+            return storing.note(
+                "records that were not listed stay: the credentials or the proxy are not those of the last harvest, so \
+                 they may only be hidden; with --prune each is asked for",
+            );
+        }
         let mut after = 0;
         while let Some((identifiers, last)) = storing.unseen(after)? {
             self.ask_for(remote, &identifiers, storing)?;
             after = last;
         }
         Ok(())
+    }
+
+    /// Whether the last harvest of the same showed the same credentials.
+    fn sees_the_same(&self) -> anyhow::Result<bool> {
+        let prefix = &self.order.metadata_prefix;
+        let last = self.holdings.catalog();
+        let last = last.last_finished(self.repository.id, prefix, None);
+        let last = self.holdings.wait(last)?;
+        let last = last.and_then(|last| serde_json::from_str::<Parameters>(&last.parameters).ok());
+        Ok(last.is_none_or(|last| last.making.access == self.parameters.making.access))
+    }
+
+    /// Removes what earlier harvests found to be rejected by the filter and kept, if that is wanted.
+    fn prune(&self, storing: &mut Storing) -> anyhow::Result<()> {
+        if !self.order.prune || self.order.filter.is_none() {
+            return Ok(());
+        }
+        let mut query = pruning::marked(self.repository, self.order);
+        loop {
+            let records = self
+                .holdings
+                .wait(self.holdings.catalog().records(&query))?;
+            let Some(last) = records.last() else {
+                return Ok(());
+            };
+            query.after = last.id;
+            let identifiers: Vec<_> = records
+                .iter()
+                .map(|record| record.identifier.as_str())
+                .collect();
+            storing.drop_all(&identifiers)?;
+        }
     }
 
     /// What is to be read, from the beginning.

@@ -15,7 +15,7 @@ use super::ends::{finally, is, is_lost};
 use super::log::Log;
 use super::running::{Running, Why};
 use crate::harvest::{Ended, HarvestJob, Verdict, harvest_for};
-use crate::{HarvestParameters, HarvestRepository, Progress};
+use crate::{HarvestParameters, HarvestRepository, Progress, count_rejected, message};
 
 impl Shared {
     pub(super) fn run_harvest(
@@ -43,6 +43,7 @@ impl Shared {
             decide: &decide,
         };
         let told = |news: &str| log.info(news);
+        self.tell_rejected(log, &order);
         let progress = |progress: Progress| running.advance(&progress);
         // While the catalog is away the harvest waits, and goes on from the last page that is in it.
         let harvested = self.insist(running, || {
@@ -116,6 +117,16 @@ impl Shared {
             options.read.leniency = Leniency::Repair;
         }
         Ok((order, Client::new(options)?))
+    }
+
+    /// Says how many records that are held the filter rejects, and what becomes of them.
+    fn tell_rejected(&self, log: &Log, order: &HarvestRepository) {
+        match count_rejected(&self.holdings, order) {
+            Ok(count) if count.rejected > 0 => log.warning(&count.said(order.prune)),
+            Ok(_) => {}
+            // It is only told; the harvest waits for the catalog by itself.
+            Err(error) => log.info(&message(&error)),
+        }
     }
 
     /// What becomes of the job when its harvest has ended.

@@ -146,6 +146,13 @@ impl RecordFiles {
         self.directory.sync()
     }
 
+    /// The file that was written for a record which the catalog does not know, if there is one.
+    pub fn find(&self, identifier: &str) -> Result<Option<String>, Error> {
+        let path = self.allot(identifier)?;
+        let kind = self.directory.kind(Path::new(&path))?;
+        Ok(kind.filter(|kind| kind.is_file()).map(|_| path))
+    }
+
     /// Where a file is in the file system.
     pub fn absolute(&self, file: &str) -> PathBuf {
         self.directory.absolute(Path::new(file))

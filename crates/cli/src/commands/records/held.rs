@@ -107,7 +107,10 @@ fn write(
         out,
         "{}\t{}\t{}\t{}",
         datestamp.as_deref().unwrap_or("-"),
-        status(record.deleted),
+        match record.validation {
+            Validation::Filtered => "filtered",
+            _ => status(record.deleted),
+        },
         plain(&record.identifier),
         plain(file.as_deref().unwrap_or("-")),
     )

@@ -73,6 +73,12 @@ pub(super) struct Harvesting {
     /// A filter file, or the number of one that is in the catalog: only records that it accepts are kept
     #[arg(long, value_name = "FILE|NUMBER")]
     filter: Option<String>,
+    /// Remove records that are held and that the filter does not accept any more; without it they stay and are marked
+    #[arg(long, conflicts_with = "no_prune")]
+    prune: bool,
+    /// Mark such records, which is the default
+    #[arg(long)]
+    no_prune: bool,
     /// A mapping file, or the number of one that is in the catalog: what it says is added to records
     #[arg(long, visible_alias = "normalize", value_name = "FILE|NUMBER")]
     normalise: Option<String>,
@@ -194,6 +200,9 @@ impl Harvesting {
         change(&mut parameters.warc, self.warc.as_ref());
         if self.full || self.incremental {
             parameters.full = self.full;
+        }
+        if self.prune || self.no_prune {
+            parameters.prune = self.prune;
         }
         if let Some(method) = self.method {
             parameters.method = method.into();

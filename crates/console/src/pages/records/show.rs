@@ -45,6 +45,7 @@ impl RecordPage {
             Validation::Ok => "as it was sent",
             Validation::Repaired => "mended, for it was not well-formed",
             Validation::Skipped => "left out",
+            Validation::Filtered => "rejected by the filter, and held from before",
         }
     }
 }

@@ -7,7 +7,7 @@ use store::{NewFile, RecordFiles};
 
 use super::Storing;
 use super::preparing::Prepared;
-use crate::harvest::resources::Missing;
+use crate::harvest::resources::{Missing, Resources, is_url};
 use crate::harvest::{Deleted, digest, now};
 
 impl Storing<'_> {
@@ -22,6 +22,9 @@ impl Storing<'_> {
     ) -> anyhow::Result<RecordRow> {
         let mut row = row(header, validation);
         let is_unchanged = self.preparer.held(header, before) == Some(&*prepared.digest);
+        if !is_unchanged {
+            self.note_files(&header.identifier, &prepared.resources)?;
+        }
         row.sha256 = Some(prepared.digest);
         let mut complete = true;
         if let Some(error) = prepared.damage {
@@ -50,6 +53,27 @@ impl Storing<'_> {
             row.sha256 = None;
         }
         Ok(row)
+    }
+
+    /// Notes what is going to be written, so that the next harvest finds it if this one is killed.
+    fn note_files<T>(
+        &mut self,
+        identifier: &str,
+        resources: &[(Resource<'_>, T)],
+    ) -> anyhow::Result<()> {
+        let mirror = self.resources.as_ref().and_then(Resources::mirror);
+        let mut urls = Vec::new();
+        for (resource, _) in resources {
+            // What has a file belongs to a record already.
+            if let Some(mirror) = &mirror
+                && is_url(&resource.url)
+                && mirror.find(&resource.url)?.is_none()
+            {
+                urls.push(resource.url.clone());
+            }
+        }
+        let directory = self.mirror_directory.as_deref();
+        self.journal.note(identifier, directory, urls)
     }
 
     /// Whether this harvest has had a newer version of a record already: lists that change while they are read, or are in
@@ -163,6 +187,16 @@ pub(super) fn skipped(header: &Header, before: Option<&Known>) -> RecordRow {
     }
 }
 
+/// A record that is held as it was, because the filter does not accept what it is now.
+pub(super) fn filtered(header: &Header, held: &Known) -> RecordRow {
+    RecordRow {
+        datestamp: held.datestamp,
+        file: held.file.clone(),
+        sha256: held.sha256.clone(),
+        ..row(header, Validation::Filtered)
+    }
+}
+
 pub(super) fn knowledge(row: &RecordRow, run: i64) -> Known {
     Known {
         datestamp: row.datestamp,
@@ -175,7 +209,7 @@ pub(super) fn knowledge(row: &RecordRow, run: i64) -> Known {
 }
 
 /// The URLs of the resources that a record spoke of when it was last harvested.
-fn urls_before(files: &RecordFiles, before: Option<&Known>) -> Vec<String> {
+pub(super) fn urls_before(files: &RecordFiles, before: Option<&Known>) -> Vec<String> {
     let file = before.and_then(|before| before.file.as_deref());
     let Some(xml) = file.and_then(|file| std::fs::read(files.absolute(file)).ok()) else {
         return Vec::new();

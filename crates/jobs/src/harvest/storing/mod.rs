@@ -1,13 +1,14 @@
 //! Stores what was read: record by record into files, page by page into the catalog.
 
 mod committing;
+mod journal;
 mod keeping;
 mod page;
 mod preparing;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread::Scope;
@@ -15,11 +16,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use catalog::{Counts, Known, RecordQuery, RecordRow, Validation, Warning};
-use harvester::{LeftOut, PageEnd, Quirks, Record, Traffic};
+use harvester::{Header, LeftOut, PageEnd, Quirks, Record, Traffic};
 use store::RecordFiles;
 
 use self::committing::{Batch, Committer, Ledger};
-use self::keeping::{knowledge, skipped};
+pub(crate) use self::journal::DIRECTORY as UNFINISHED;
+use self::journal::Journal;
+pub(super) use self::journal::Place;
+use self::keeping::{filtered, knowledge, skipped};
 use self::page::Page;
 use self::preparing::{Content, Prepared};
 pub(super) use self::preparing::{Knowledge, OPEN_FILE, Preparer, Ready};
@@ -41,6 +45,8 @@ pub(super) struct Storing<'a> {
     quirks: Quirks,
     traffic: Traffic,
     preparer: Arc<Preparer<'a>>,
+    journal: Journal,
+    mirror_directory: Option<PathBuf>,
     /// What has been stored and is not committed yet.
     rows: Vec<RecordRow>,
     dropped: Vec<String>,
@@ -88,6 +94,16 @@ impl<'a> Storing<'a> {
         let files = RecordFiles::open(&directory, order.layout, order.durability)?;
         let files = Arc::new(files);
         let lock = lock(&directory, work.job.is_some())?;
+        let place = Place::of(work.holdings, work.repository, &order.metadata_prefix);
+        // Without the lock they may be those of a process that goes on.
+        if lock.is_some() {
+            place.clear(
+                work.holdings,
+                work.repository,
+                &order.metadata_prefix,
+                &files,
+            )?;
+        }
         let committed = Arc::<AtomicU64>::default();
         let ledger = Ledger {
             holdings: work.holdings,
@@ -124,6 +140,12 @@ impl<'a> Storing<'a> {
             quirks,
             traffic: work.client.traffic(),
             preparer: Arc::new(preparer),
+            journal: Journal::new(place),
+            mirror_directory: order
+                .unpack
+                .as_deref()
+                .map(std::path::absolute)
+                .transpose()?,
             rows: Vec::new(),
             dropped: Vec::new(),
             pending: HashMap::new(),
@@ -207,6 +229,28 @@ impl<'a> Storing<'a> {
             _ => left_out.reason,
         };
         page.lose(left_out.identifier.as_deref(), reason);
+    }
+
+    /// Notes something for the history.
+    pub(super) fn note(&mut self, reason: &str) -> anyhow::Result<()> {
+        self.complete.warn(None, reason.to_owned());
+        self.commit()?;
+        self.settle()
+    }
+
+    /// Gives up records that are held.
+    pub(super) fn drop_all(&mut self, identifiers: &[&str]) -> anyhow::Result<()> {
+        let known = self.preparer.look_up(identifiers)?;
+        for identifier in identifiers {
+            self.may_write()?;
+            let header = Header {
+                identifier: (*identifier).to_owned(),
+                ..Header::default()
+            };
+            self.drop_record(&header, known.of(identifier))?;
+        }
+        self.commit()?;
+        self.settle()
     }
 
     /// Commits what came so far for a slice, although its list has not moved on.
@@ -296,10 +340,11 @@ impl<'a> Storing<'a> {
 
     /// Ends the work when everything is committed.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        match self.resources {
-            Some(resources) => resources.finish(),
-            None => Ok(()),
+        if let Some(resources) = self.resources {
+            resources.finish()?;
         }
+        self.journal.finish();
+        Ok(())
     }
 
     fn store(&mut self, slice: usize, ready: Ready) -> anyhow::Result<()> {
@@ -347,7 +392,12 @@ impl<'a> Storing<'a> {
                 self.put(row);
             }
             Treated::Invalid(_) => self.put(skipped(&header, before)),
-            Treated::Filtered => self.drop_record(&header, before)?,
+            Treated::Filtered if self.work.order.prune => self.drop_record(&header, before)?,
+            Treated::Filtered => {
+                if let Some(held) = before.filter(|before| !before.deleted) {
+                    self.put(filtered(&header, held));
+                }
+            }
             Treated::Gone => {
                 if let Some(before) = before.filter(|before| !before.deleted) {
                     let row = self.delete(&header, Some(before))?;
@@ -420,6 +470,7 @@ impl<'a> Storing<'a> {
             quirks: serde_json::to_string(&self.quirks)?,
         };
         self.committer.hand_over(batch)?;
+        self.journal.turn()?;
         self.batches += 1;
         let pending = std::mem::take(&mut self.pending);
         self.recent.push_back((self.batches, pending));

@@ -69,6 +69,12 @@ pub(in crate::harvest) struct Knowledge {
     committed: u64,
 }
 
+impl Knowledge {
+    pub(super) fn of(&self, identifier: &str) -> Option<&Known> {
+        self.known.get(identifier)
+    }
+}
+
 impl Preparer<'_> {
     /// Asks the catalog for records.
     pub(in crate::harvest) fn look_up(&self, identifiers: &[&str]) -> anyhow::Result<Knowledge> {

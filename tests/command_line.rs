@@ -31,7 +31,7 @@ Commands:
   history      List the harvests, the newest first, or tell all of one
   import       Import what crawlers left behind into a collection of documents
   documents    List, show or correct imported documents, or mark those that were ingested
-  verify       Compare the collection of documents with the catalog, byte for byte
+  verify       Compare documents, harvested records and mirrors with the catalog
   schedule     Add, list, show, edit, pause, resume, run or remove schedules
   job          List, show, cancel or retry jobs
   up           Start everything in one process: manager, workers, console, API and sites

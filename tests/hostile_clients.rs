@@ -1,11 +1,11 @@
 //! Clients that misbehave: broken HTTP, silence, crowds, paths out of the site.
 
 use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use test_support::{Connection, Fixture, Server, fetch, get, wait_until};
+use test_support::{Connection, Fixture, Server, connect_from, fetch, get, wait_until};
 
 use crate::bad_input::{LIST, assert_well, raw, status_number};
 use crate::garner;
@@ -299,23 +299,81 @@ fn two_hundred_connections_at_once_are_all_answered() {
 }
 
 #[test]
-fn connections_beyond_the_limit_are_turned_away_and_room_is_made_again() {
-    let config = "[flow_control]\nconnections = 3\nstall_seconds = 1\n";
+fn connections_beyond_the_limit_take_the_place_of_those_that_wait() {
     let fixture = Fixture::small();
-    let server = garner().serve(&fixture, config);
+    fixture.write("large.bin", vec![b'x'; 20 << 20]);
+    for config in [
+        "[flow_control]\nconnections = 20\n",
+        "[flow_control]\nconnections_per_client = 5\n",
+    ] {
+        let server = garner().serve(&fixture, config);
+        let address = server.authority().parse().unwrap();
 
-    let silent: Vec<_> = (0..3)
-        .map(|_| TcpStream::connect(server.authority()).unwrap())
-        .collect();
-    wait_until("a fourth connection is turned away", || {
-        raw(&server, b"GET /modoai?verb=Identify HTTP/1.0\r\n\r\n").is_none()
-    });
+        let silent: Vec<_> = (0..20)
+            .map(|_| TcpStream::connect(server.authority()).unwrap())
+            .collect();
+        assert_well(&server);
+        let large = "GET /large.bin HTTP/1.1\r\nHost: x\r\n\r\n";
+        let stalled: Vec<_> = (0..20)
+            .map(|_| {
+                let mut stream = TcpStream::connect(server.authority()).unwrap();
+                let _ = stream.write_all(large.as_bytes());
+                stream
+            })
+            .collect();
+        // Until it is stuck, an answer is being sent, and its connection kept.
+        wait_until("the answers are stuck", || {
+            raw(&server, b"GET /notes.txt HTTP/1.0\r\n\r\n").is_some()
+        });
+        assert_well(&server);
+        // Issue 18: an attack from sixty addresses.
+        let spread: Vec<_> = (2..62)
+            .map(|last| connect_from(Ipv4Addr::new(127, 0, 0, last), address))
+            .collect();
+        assert_well(&server);
 
-    wait_until("the silent ones are given up", || {
-        raw(&server, b"GET /modoai?verb=Identify HTTP/1.0\r\n\r\n").is_some()
-    });
-    drop(silent);
-    assert_well(&server);
+        drop((silent, stalled, spread));
+        let told = server.log().matches("too many connections").count();
+        assert_eq!(told, 1, "{}", server.log());
+    }
+}
+
+#[test]
+fn a_request_names_its_host_once_and_its_head_is_bounded() {
+    let fixture = Fixture::small();
+    let server = garner().serve(&fixture, "");
+    let status = |path: &str, lines: &str| {
+        let request = format!("GET {path} HTTP/1.1\r\n{lines}\r\n");
+        raw(&server, request.as_bytes()).map(|response| response.status)
+    };
+    let identify = "/modoai?verb=Identify";
+    let filled = |length: usize| format!("Host: x\r\nX: {}\r\n", "x".repeat(length));
+    let path = |length: usize| format!("/{}", "x".repeat(length - 1));
+
+    for (path, lines, expected) in [
+        (identify, "Host: x\r\n".to_owned(), 200),
+        (identify, String::new(), 400),
+        (identify, "Host: x\r\nHost: x\r\n".to_owned(), 400),
+        ("/about.html", "Host: x\r\nHost: y\r\n".to_owned(), 400),
+        (identify, "Host: a b\r\n".to_owned(), 400),
+        (identify, filled(255 * 1024), 200),
+        (identify, filled(256 * 1024), 431),
+        (
+            identify,
+            format!("Host: x\r\n{}", "X: y\r\n".repeat(99)),
+            200,
+        ),
+        (
+            identify,
+            format!("Host: x\r\n{}", "X: y\r\n".repeat(100)),
+            431,
+        ),
+        (&path(65_534), "Host: x\r\n".to_owned(), 404),
+        (&path(65_535), "Host: x\r\n".to_owned(), 414),
+    ] {
+        let shown = &lines[..lines.len().min(40)];
+        assert_eq!(status(path, &lines), Some(expected), "{shown}");
+    }
 }
 
 #[test]

@@ -28,6 +28,10 @@ pub struct ConsoleConfig {
     pub session_hours: u64,
     /// Connections that may be open at a time.
     pub connections: usize,
+    /// The same for one client; proxies that are trusted have no such limit.
+    pub connections_per_client: usize,
+    /// How many seconds a client may take to send the head of a request, or to read a little more.
+    pub stall_seconds: u64,
     /// How long ended things are kept, to be told; it is set beside the console.
     #[serde(skip)]
     pub retention: Retention,
@@ -46,6 +50,8 @@ impl Default for ConsoleConfig {
             session_idle_minutes: 120,
             session_hours: 24 * 7,
             connections: 512,
+            connections_per_client: 128,
+            stall_seconds: 30,
             retention: Retention::default(),
             imports: ImportRules::default(),
         }
@@ -65,8 +71,14 @@ impl ConsoleConfig {
         if self.session_idle_minutes == 0 || self.session_hours == 0 {
             bail!("console.session_idle_minutes and console.session_hours have to be at least 1");
         }
-        if self.connections == 0 {
-            bail!("console.connections has to be at least 1");
+        for (name, value) in [
+            ("connections", self.connections as u64),
+            ("connections_per_client", self.connections_per_client as u64),
+            ("stall_seconds", self.stall_seconds),
+        ] {
+            if value == 0 {
+                bail!("console.{name} has to be at least 1");
+            }
         }
         Ok(())
     }

@@ -1,21 +1,23 @@
 //! The console as a whole: made from what is held, asked for its link, served.
 
 use std::future::Future;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::extract::{ConnectInfo, DefaultBodyLimit};
+use axum::http::{Request, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
+use connection::{Limits, RequestBody};
 use jobs::Holdings;
 use tokio::net::TcpListener;
 use tower_http::csrf::CsrfLayer;
 use tower_http::timeout::TimeoutLayer;
+use tower_service::Service as _;
 
 use crate::config::ConsoleConfig;
-use crate::connection;
 use crate::dress::dress;
 use crate::headers::secure;
 use crate::outside::Outside;
@@ -99,8 +101,23 @@ impl Console {
     pub async fn serve(&self, listener: TcpListener, stop: impl Future<Output = ()>) {
         // Read now, so that the first who adds a repository can choose from it.
         self.state.friends().known(self.state.outside());
-        let connections = self.state.config().connections;
-        connection::serve(listener, self.router.clone(), connections, stop).await;
+        let config = self.state.config();
+        let limits = Limits {
+            connections: config.connections,
+            per_client: config.connections_per_client,
+            stall: Duration::from_secs(config.stall_seconds),
+            head: LONGEST_HEAD,
+            last_words: LAST_WORDS,
+        };
+        let is_proxy = |address: IpAddr| config.trusted_proxies.contains(&address.to_canonical());
+        let router = self.router.clone();
+        let handler = move |request: Request<RequestBody>, peer: SocketAddr| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let answer = router.clone().call(request);
+            async move { answer.await.unwrap_or_else(|never| match never {}) }
+        };
+        connection::serve(listener, limits, is_proxy, handler, stop).await;
     }
 }
 
@@ -129,3 +146,6 @@ fn reachable(listening: SocketAddr) -> SocketAddr {
 const LONGEST_BODY: usize = 2 * 1024 * 1024;
 /// Some handlers ask a repository, which may take its time.
 const LONGEST_REQUEST: Duration = Duration::from_secs(120);
+/// How long open requests may take after the order to stop.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+const LONGEST_HEAD: usize = 64 * 1024;

@@ -5,7 +5,6 @@ mod api;
 mod assets;
 mod client;
 mod config;
-mod connection;
 mod console;
 mod cookies;
 mod document_file;

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use connection::RequestBody;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::body::Body;
@@ -51,7 +51,7 @@ fn start_to_count() -> anyhow::Result<PrometheusHandle> {
 pub(crate) async fn route(
     state: Arc<State>,
     handle: PrometheusHandle,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
 ) -> Response<Body> {
     if let Some(refusal) = refuse_method(request.method(), &[Method::GET, Method::HEAD]) {
         return refusal;

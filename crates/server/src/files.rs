@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use connection::RequestBody;
 use http::header::{
     CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, RANGE,
     WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use site::{Facts, Opened, Refusal, Requester, SitePath, headers};
 
 use crate::body::{BLOCK, Body};
@@ -22,7 +22,7 @@ use crate::router::{State, refuse_method, text};
 /// Answers a request for a file.
 pub(crate) async fn answer(
     state: &Arc<State>,
-    request: &Request<Incoming>,
+    request: &Request<RequestBody>,
     requester: Requester,
 ) -> Response<Body> {
     if let Some(refusal) = refuse_method(request.method(), &[Method::GET, Method::HEAD]) {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use connection::RequestBody;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
 use oai::{Arguments, Verb};
 use provider::Outcome;
 use site::Requester;
@@ -22,7 +22,7 @@ use crate::router::{State, refuse_method, text};
 /// Answers one OAI-PMH request.
 pub(crate) async fn answer(
     state: &Arc<State>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
     requester: Requester,
 ) -> Response<Body> {
     if let Some(refusal) =
@@ -156,7 +156,7 @@ impl Writing {
 
 /// The arguments of the query and, for a POST, of the form.
 async fn arguments(
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
     patience: Duration,
 ) -> Result<Arguments, Response<Body>> {
     let mut arguments = Arguments::parse(request.uri().query().unwrap_or_default());

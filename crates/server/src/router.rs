@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use connection::RequestBody;
 use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, SERVER};
 use http::{Method, Request, Response, StatusCode};
-use hyper::body::Incoming;
 use provider::{Provider, assets};
 use site::{Site, SitePath};
 
@@ -26,7 +26,7 @@ pub(crate) struct State {
 /// Answers one request.
 pub(crate) async fn route(
     state: Arc<State>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
     peer: SocketAddr,
 ) -> Response<Body> {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -41,7 +41,7 @@ pub(crate) async fn route(
 
 async fn dispatch(
     state: &Arc<State>,
-    request: Request<Incoming>,
+    request: Request<RequestBody>,
     peer: SocketAddr,
 ) -> Response<Body> {
     let requester = client::requester(

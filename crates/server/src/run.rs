@@ -6,18 +6,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use connection::Limits;
 use oai::TokenKey;
 use provider::{PageLimits, Provider};
-use site::{Followers, SharedOrigin, Site, SiteConfig};
+use site::{Followers, SharedOrigin, Site, SiteConfig, network};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::admin;
 use crate::config::Config;
-use crate::connection::{self, Limits};
 use crate::flow_control::FlowControl;
 use crate::origin::HttpOrigin;
 use crate::router::{self, State};
+
+/// How long open requests may go on after the order to stop.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+/// The longest head of a request.
+const LONGEST_HEAD: usize = 256 * 1024;
 
 /// Where the server answers, once it does.
 #[derive(Debug, Clone)]
@@ -75,9 +80,13 @@ pub async fn run(
             .and_then(|listener| listener.local_addr().ok()),
     };
 
+    let control = &state.config.flow_control;
     let limits = Limits {
-        connections: state.config.flow_control.connections,
-        stall: Duration::from_secs(state.config.flow_control.stall_seconds),
+        connections: control.connections,
+        per_client: control.connections_per_client,
+        stall: Duration::from_secs(control.stall_seconds),
+        head: LONGEST_HEAD,
+        last_words: LAST_WORDS,
     };
     let (stopping, stopped) = watch::channel(());
     let admin_task = admin_listener.map(|listener| {
@@ -86,6 +95,7 @@ pub async fn run(
         tokio::spawn(connection::serve(
             listener,
             limits,
+            |_| false,
             handler,
             told(stopped.clone()),
         ))
@@ -94,7 +104,17 @@ pub async fn run(
         let state = Arc::clone(&state);
         move |request, peer| router::route(Arc::clone(&state), request, peer)
     };
-    let main_task = tokio::spawn(connection::serve(listener, limits, handler, told(stopped)));
+    let is_proxy = {
+        let state = Arc::clone(&state);
+        move |address| network::address_in(&state.config.server.trusted_proxies, address)
+    };
+    let main_task = tokio::spawn(connection::serve(
+        listener,
+        limits,
+        is_proxy,
+        handler,
+        told(stopped),
+    ));
     ready(&addresses);
     stop.await;
 

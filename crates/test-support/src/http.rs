@@ -1,8 +1,10 @@
 //! A plain HTTP/1.1 client on a socket.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
+
+use rustix::net;
 
 use crate::base64;
 
@@ -39,6 +41,14 @@ impl Response {
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
+}
+
+/// Connects from an address of this machine, such as 127.0.0.9.
+pub fn connect_from(from: Ipv4Addr, to: SocketAddr) -> TcpStream {
+    let socket = net::socket(net::AddressFamily::INET, net::SocketType::STREAM, None).unwrap();
+    net::bind(&socket, &SocketAddr::from((from, 0))).unwrap();
+    net::connect(&socket, &to).unwrap();
+    TcpStream::from(socket)
 }
 
 impl Connection {

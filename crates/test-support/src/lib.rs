@@ -26,7 +26,7 @@ pub use browser::Browser;
 pub use encoding::{base64, from_base64, percent_encoded};
 pub use fixture::{Fixture, files_below};
 pub use ftp_server::{FtpServer, FtpSetup};
-pub use http::{Connection, Response, basic, fetch, get};
+pub use http::{Connection, Response, basic, connect_from, fetch, get};
 pub use httpd::{Httpd, HttpdSetup, Mpm, mod_oai};
 pub use misbehaving::{Fault, Misbehaving, Script};
 pub use nginx::Nginx;

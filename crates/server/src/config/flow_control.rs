@@ -14,6 +14,8 @@ pub struct FlowControlConfig {
     pub retry_after_seconds: u64,
     /// Connections at once.
     pub connections: usize,
+    /// The same for one client.
+    pub connections_per_client: usize,
     /// How long a client may take to read or to send a little more.
     pub stall_seconds: u64,
 }
@@ -25,6 +27,7 @@ impl Default for FlowControlConfig {
             lists_per_client: 8,
             retry_after_seconds: 10,
             connections: 1024,
+            connections_per_client: 256,
             stall_seconds: 60,
         }
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use roxmltree::Document;
-use test_support::{Answer, Fixture, Header, Server, base64, free_port, wait_until};
+use test_support::{Answer, Fixture, Header, Server, base64, free_port, get, wait_until};
 
 use crate::garner;
 
@@ -476,6 +476,96 @@ fn no_update_is_missed_with_other_luck() {
 #[test]
 fn no_update_is_missed_a_third_time() {
     no_update_is_missed(now().unsigned_abs());
+}
+
+/// Issue 18: the other name of a file was told of at the next scan only.
+#[test]
+fn a_change_by_one_hard_link_is_told_for_the_other_names_within_two_seconds() {
+    let fixture = Fixture::small();
+    fixture.write("a/one.txt", "one");
+    fs::create_dir(fixture.path("b")).unwrap();
+    fs::hard_link(fixture.path("a/one.txt"), fixture.path("b/two.txt")).unwrap();
+    fs::hard_link(fixture.path("a/one.txt"), fixture.beside("three.txt")).unwrap();
+    let server = garner().serve(&fixture, "");
+    let size_of = |path: &str| {
+        let identifier = server.url(path);
+        let query = format!("verb=GetRecord&metadataPrefix=http_header&identifier={identifier}");
+        let record = get(&format!("{}?{query}", server.base_url)).text();
+        let begin = record.find("Content-Length").unwrap_or_default();
+        record[begin..].chars().take(60).collect::<String>()
+    };
+    let wait_for = |what: &str, change: &dyn Fn(), paths: &[&str]| {
+        let before: Vec<_> = paths.iter().map(|path| size_of(path)).collect();
+        let began = Instant::now();
+        change();
+        wait_until(what, || {
+            let mut pairs = paths.iter().zip(&before);
+            pairs.all(|(path, before)| size_of(path) != *before)
+        });
+        let elapsed = began.elapsed();
+        assert!(elapsed < Duration::from_secs(2), "{what}: {elapsed:?}");
+    };
+    wait_until("the first look", || {
+        size_of("b/two.txt") == size_of("a/one.txt")
+    });
+    // A change is seen by its own name as soon as the site is followed.
+    fixture.write("settled.txt", "x");
+    wait_until("the watch", || header_of(&server, "settled.txt").is_some());
+
+    let names = ["a/one.txt", "b/two.txt"];
+    let longer = |name: &str| {
+        let path = match name {
+            "three.txt" => fixture.beside(name),
+            name => fixture.path(name),
+        };
+        let mut content = fs::read(&path).unwrap();
+        content.extend(b"more");
+        // In place: another file would have one name only.
+        fs::write(&path, content).unwrap();
+    };
+    wait_for("by the first name", &|| longer("a/one.txt"), &names);
+    wait_for("by the second name", &|| longer("b/two.txt"), &names);
+    wait_for("by a name outside", &|| longer("three.txt"), &names);
+
+    // A name that comes later.
+    fs::hard_link(fixture.path("notes.txt"), fixture.path("b/later.txt")).unwrap();
+    wait_until("the later name", || {
+        header_of(&server, "b/later.txt").is_some_and(|header| !header.deleted)
+    });
+    let names = ["notes.txt", "b/later.txt"];
+    wait_for("by the later name", &|| longer("b/later.txt"), &names);
+    // A moved name, and one that is removed.
+    fs::rename(fixture.path("b/later.txt"), fixture.path("a/moved.txt")).unwrap();
+    wait_until("the moved name", || {
+        header_of(&server, "a/moved.txt").is_some_and(|header| !header.deleted)
+    });
+    let names = ["notes.txt", "a/moved.txt"];
+    wait_for("by the moved name", &|| longer("a/moved.txt"), &names);
+    wait_for("by the old name", &|| longer("notes.txt"), &names);
+}
+
+/// Issue 18: it was told at every look.
+#[test]
+fn a_loop_of_links_is_told_once_and_cannot_garble_the_log() {
+    let fixture = Fixture::small();
+    fixture.write_beside("outside/a.txt", "a");
+    let outside = fixture.beside("outside");
+    std::os::unix::fs::symlink(&outside, outside.join("l\u{202e}oop")).unwrap();
+    std::os::unix::fs::symlink(&outside, fixture.path("out")).unwrap();
+    // Without enough watches the site is scanned again and again.
+    let config = "[offer]\nsymlinks = \"all\"\n[index]\nwatch_limit = 1\n";
+    let server = garner().serve(&fixture, config);
+
+    for number in 0..4 {
+        let name = format!("docs/new-{number}.txt");
+        fixture.write(&name, "new");
+        wait_until("the next scan", || header_of(&server, &name).is_some());
+    }
+
+    let log = server.log();
+    assert_eq!(log.matches("contains itself").count(), 1, "{log}");
+    assert!(log.contains(r"out/l\u{202e}oop"), "{log}");
+    assert!(!log.contains('\u{202e}'), "{log}");
 }
 
 #[test]

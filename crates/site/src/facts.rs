@@ -17,6 +17,8 @@ pub struct Facts {
     pub ctime_ns: i128,
     /// A number that changes with size, times or inode.
     pub mark: i64,
+    /// How many names (hard links) it has; 0 where that is not known.
+    pub links: u64,
 }
 
 impl Facts {
@@ -41,6 +43,7 @@ impl Facts {
             ctime_ns: i128::from(stat.st_ctime) * 1_000_000_000
                 + i128::from(stat.st_ctime_nsec as i64),
             mark: mix(&numbers),
+            links: u64::from(stat.st_nlink),
         }
     }
     /// Whether the file changed a moment ago, so that a further change might not show in its times.

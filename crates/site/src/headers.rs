@@ -65,8 +65,8 @@ mod tests {
             let facts = Facts {
                 size: 1,
                 mtime,
-                ctime_ns: 0,
                 mark: -1,
+                ..Facts::default()
             };
             let headers = of_file(&facts, "text/plain");
             let stated = headers.iter().any(|(name, _)| name == "Last-Modified");

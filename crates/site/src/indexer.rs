@@ -54,6 +54,7 @@ impl Indexer {
             stop: stop.clone(),
             wake: Arc::clone(&wake),
             dirty: Dirty::default(),
+            names_wanted: false,
             young_since: HashMap::new(),
             root_missing: false,
             said: None,
@@ -91,6 +92,8 @@ struct Follower {
     /// Readable when it is time to stop.
     wake: Arc<OwnedFd>,
     dirty: Dirty,
+    /// Whether a file has names that are not known, which a scan finds.
+    names_wanted: bool,
     /// Files that were too young whenever they were looked at.
     young_since: HashMap<SitePath, Instant>,
     root_missing: bool,
@@ -102,12 +105,18 @@ impl Follower {
     /// The first round sets the watches and finds what changed before they stood.
     fn follow(&mut self) {
         let mut next_scan = Instant::now();
+        let mut next_for_names = next_scan;
         loop {
             self.check_root();
+            if self.names_wanted {
+                next_scan = next_scan.min(next_for_names);
+            }
             if Instant::now() >= next_scan || self.dirty.everywhere {
                 let began = Instant::now();
                 self.scan();
-                next_scan = Instant::now() + self.pause(began.elapsed());
+                let (now, took) = (Instant::now(), began.elapsed());
+                next_scan = now + self.pause(took);
+                next_for_names = now + took * 4;
             }
             let waiting = match self.dirty.paths.is_empty() {
                 true => next_scan
@@ -156,6 +165,7 @@ impl Follower {
 
     fn scan(&mut self) {
         self.dirty.everywhere = false;
+        self.names_wanted = false;
         if self.root_missing {
             return;
         }
@@ -164,6 +174,8 @@ impl Follower {
         }
         let began = Instant::now();
         let (files, written) = self.compare("scan", |scan| scan.run(&SitePath::root(), &|_| {}));
+        // Whatever is still unknown lies outside of the site.
+        self.watch.as_mut().map(Watch::take_unknown_names);
         if !written {
             self.dirty.everywhere = true;
             self.wait_a_little();
@@ -195,6 +207,8 @@ impl Follower {
             paths.iter().try_for_each(|path| scan.look(path))?;
             scan.apply()
         });
+        let watch = self.watch.as_mut();
+        self.names_wanted |= watch.is_some_and(Watch::take_unknown_names);
         if !written {
             self.dirty.paths.extend(paths);
             self.wait_a_little();

@@ -50,6 +50,7 @@ impl Row {
             mtime: self.mtime,
             ctime_ns: 0,
             mark: self.mark,
+            links: 0,
         }
     }
 

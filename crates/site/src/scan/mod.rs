@@ -210,6 +210,10 @@ impl<'a> Scan<'a> {
                     if self.files.is_multiple_of(1024) {
                         progress(self.files);
                     }
+                    // What was changed by another name before the watch stood is found by one more look.
+                    if self.watch_names(&path, &facts) {
+                        self.young.push(path.clone());
+                    }
                     known.skip_before(&path, &mut suspects)?;
                     let media_type = self
                         .types_by_name
@@ -246,6 +250,9 @@ impl<'a> Scan<'a> {
             return Ok(());
         }
         let sighting = look(self.ground, path);
+        if let Sighting::File { facts, .. } = &sighting {
+            self.watch_names(path, facts);
+        }
         if let Sighting::File { facts, dynamic } = &sighting
             && facts.is_young()
         {
@@ -278,6 +285,16 @@ impl<'a> Scan<'a> {
             self.apply()?;
         }
         Ok(())
+    }
+
+    /// Watches a file that has several names; says whether that is new.
+    fn watch_names(&mut self, path: &SitePath, facts: &Facts) -> bool {
+        match &mut self.watch {
+            Some(watch) if facts.links > 1 => {
+                watch.add_file(&self.ground.place_of(path), path, facts.links)
+            }
+            _ => false,
+        }
     }
 
     /// Makes visible what was observed.

@@ -240,6 +240,43 @@ fn a_forwarded_address_that_cannot_be_read_opens_nothing() {
     }
 }
 
+/// Issue 18: passwords could be tried as fast as they were sent.
+#[test]
+fn those_who_try_passwords_have_to_wait() {
+    let fixture = with_passwords(Fixture::small());
+    let config = "[[area]]\npath = \"/docs/\"\nhtpasswd = \"htpasswd\"\n";
+    let server = garner().serve(&fixture, config);
+    let url = server.url("docs/");
+    let status = |user: &str, password: &str| {
+        let headers = Requester::new(Some((user, password)), None);
+        fetch("GET", &url, &headers.headers(), b"")
+    };
+    assert_eq!(status("reader", "reader").status, 200);
+
+    let tried: Vec<_> = (0..9)
+        .map(|guess| status(&format!("user-{guess}"), "guess").status)
+        .collect();
+
+    assert_eq!(tried, [401, 401, 401, 401, 401, 401, 429, 429, 429]);
+    let refused = status("nobody", "guess");
+    assert_eq!(refused.status, 429);
+    assert!(refused.header("retry-after").is_some());
+    let list = Requester::new(Some(("nobody", "guess")), None);
+    let answer = fetch(
+        "GET",
+        &format!(
+            "{}?verb=ListIdentifiers&metadataPrefix=oai_dc",
+            server.base_url
+        ),
+        &list.headers(),
+        b"",
+    );
+    assert_eq!(answer.status, 429);
+    // Neither those who were let in before nor those without a password wait.
+    assert_eq!(status("reader", "reader").status, 200);
+    assert_eq!(get(&server.url("about.html")).status, 200);
+}
+
 #[test]
 fn passwords_made_by_htpasswd_are_understood_and_take_effect_at_once() {
     let fixture = Fixture::small();

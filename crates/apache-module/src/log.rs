@@ -2,7 +2,11 @@
 
 use std::ffi::c_int;
 use std::fmt::{self, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
+use defence::Repeats;
+use defence::harmful::is_harmful;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -71,7 +75,7 @@ pub(crate) unsafe fn about_request(r: *const sys::request_rec, level: c_int, mes
 fn one_line(message: &str) -> std::ffi::CString {
     let line: String = message
         .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| if is_harmful(c) { ' ' } else { c })
         .collect();
     c_string(line)
 }
@@ -102,12 +106,29 @@ impl Subscriber for ToErrorLog {
         };
         let mut line = Line::default();
         event.record(&mut line);
-        server(level, &format!("{}{}", line.message, line.fields));
+        let Line { message, fields } = line;
+        match repeated(level, &message, &fields) {
+            None => {}
+            Some(1) => server(level, &format!("{message}{fields}")),
+            Some(count) => server(level, &format!("({count} times by now) {message}")),
+        }
     }
 
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
+}
+
+/// How often a message has come in this process, if it is to be told. Fields say what it is about, and that is another
+/// thing each time.
+fn repeated(level: c_int, message: &str, fields: &str) -> Option<u64> {
+    static WARNINGS: Mutex<Option<Repeats>> = Mutex::new(None);
+    if level != WARNING || !fields.is_empty() {
+        return Some(1);
+    }
+    let mut warnings = WARNINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    let warnings = warnings.get_or_insert_default();
+    warnings.count(message, Instant::now())
 }
 
 /// An event as one line: the message, then its fields.

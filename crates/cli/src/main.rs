@@ -3,6 +3,7 @@
 
 mod commands;
 mod config;
+mod log_lines;
 mod output;
 mod text;
 

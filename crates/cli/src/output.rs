@@ -3,10 +3,12 @@
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::ExitCode;
 
+use defence::harmful::{is_harmful, may_begin};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
-use crate::text::{is_suspicious, plain};
+use crate::log_lines::{Lines, ToldOnce};
+use crate::text::plain;
 
 /// Where data goes.
 pub(crate) type Out = BufWriter<StdoutLock<'static>>;
@@ -44,11 +46,16 @@ pub(crate) fn failed(code: &str, message: &str) {
 pub(crate) fn log() {
     let filter = tracing_subscriber::EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    let colours = io::stderr().is_terminal();
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
+        .with_writer(move || Lines {
+            out: io::stderr(),
+            colours,
+        })
+        .with_ansi(colours)
         .with_target(false)
+        .map_event_format(ToldOnce::new)
         .init();
 }
 
@@ -72,7 +79,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// JSON has to escape the control characters of ASCII; here those that a terminal obeys beside them are escaped too.
+/// JSON has to escape the control characters of ASCII; here those that a terminal obeys beside them, and format characters, are escaped too.
 struct Harmless;
 
 impl Formatter for Harmless {
@@ -81,15 +88,17 @@ impl Formatter for Harmless {
         writer: &mut W,
         fragment: &str,
     ) -> io::Result<()> {
-        if !fragment.bytes().any(is_suspicious) {
+        if !fragment.bytes().any(may_begin) {
             return CompactFormatter.write_string_fragment(writer, fragment);
         }
-        for part in fragment.split_inclusive(char::is_control) {
-            let end = part.chars().next_back().filter(|c| c.is_control());
+        for part in fragment.split_inclusive(is_harmful) {
+            let end = part.chars().next_back().filter(|c| is_harmful(*c));
             let length = part.len() - end.map_or(0, char::len_utf8);
             writer.write_all(&part.as_bytes()[..length])?;
-            if let Some(control) = end {
-                write!(writer, "\\u{:04x}", u32::from(control))?;
+            if let Some(harmful) = end {
+                for unit in harmful.encode_utf16(&mut [0; 2]) {
+                    write!(writer, "\\u{unit:04x}")?;
+                }
             }
         }
         Ok(())
@@ -102,13 +111,16 @@ mod tests {
 
     #[test]
     fn json_holds_no_control_characters_and_means_the_same() {
-        let text = "a\u{9b}2J\x7f\x1b\"é\u{a0}\n";
+        let text = "a\u{9b}2J\x7f\x1b\"é\u{a0}\n\u{202e}\u{e0041}";
         let mut line = Vec::new();
 
         write_json(&mut line, &text).unwrap();
 
         let line = String::from_utf8(line).unwrap();
-        assert_eq!(line, "\"a\\u009b2J\\u007f\\u001b\\\"é\u{a0}\\n\"\n");
+        assert_eq!(
+            line,
+            "\"a\\u009b2J\\u007f\\u001b\\\"é\u{a0}\\n\\u202e\\udb40\\udc41\"\n"
+        );
         assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
     }
 }

@@ -4,13 +4,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
+use defence::harmful::{is_harmful, may_begin, replaced};
 use oai::Datestamp;
 
-/// A text from outside on one line: control characters, line breaks among them, become the replacement character.
+/// A text from outside on one line: control and format characters, line breaks and bidirectional overrides among them,
+/// become the replacement character.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Plain<'a>(&'a str);
 
-/// The text without control characters.
+/// The text without control and format characters.
 pub(crate) fn plain(text: &str) -> Plain<'_> {
     Plain(text)
 }
@@ -23,14 +25,10 @@ impl Plain<'_> {
 
     fn harmless(&self) -> Cow<'_, str> {
         // Nearly all texts are.
-        if is_printable_ascii(self.0) || !self.0.bytes().any(is_suspicious) {
+        if is_printable_ascii(self.0) || !self.0.bytes().any(may_begin) {
             return Cow::Borrowed(self.0);
         }
-        let harmless = self
-            .0
-            .chars()
-            .map(|c| if c.is_control() { MARK } else { c });
-        Cow::Owned(harmless.collect())
+        Cow::Owned(replaced(self.0))
     }
 }
 
@@ -40,20 +38,14 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// Lines from outside: line feeds and tabs stay, all other control characters are replaced.
+/// Lines from outside: line feeds and tabs stay, all other control and format characters are replaced.
 pub(crate) fn plain_lines(text: &str) -> String {
     let harmless = text.chars().map(|c| match c {
         '\n' | '\t' => c,
-        c if c.is_control() => MARK,
+        c if is_harmful(c) => MARK,
         c => c,
     });
     harmless.collect()
-}
-
-/// The first byte of every control character: of C0, DEL, and in UTF-8 of C1.
-pub(crate) fn is_suspicious(byte: u8) -> bool {
-    // Without a branch, so that the compiler can use vectors.
-    (byte < 0x20) | (byte == 0x7f) | (byte == 0xc2)
 }
 
 /// Whether all characters are of ASCII and none is a control character; found out for eight at a time.
@@ -130,6 +122,13 @@ mod tests {
             "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}\u{fffd}e\u{fffd} é\u{a0}"
         );
         assert_eq!(plain_lines("a\n\tb\x1b\r"), "a\n\tb\u{fffd}\u{fffd}");
+        // Issue 18: an override shows `fdp.exe` as `exe.pdf`.
+        let overrides = "a\u{202e}fdp\u{2066}\u{200b}\u{feff}b\u{e0041}";
+        assert_eq!(
+            plain(overrides).to_string(),
+            "a\u{fffd}fdp\u{fffd}\u{fffd}\u{fffd}b\u{fffd}"
+        );
+        assert_eq!(plain_lines("\u{2028}\u{200f}x"), "\u{fffd}\u{fffd}x");
     }
 
     #[test]
@@ -141,7 +140,7 @@ mod tests {
                 text.replace_range(place..=place, c.encode_utf8(&mut [0; 4]));
                 let printable = (' '..='~').contains(&c);
                 assert_eq!(is_printable_ascii(&text), printable, "{text:?}");
-                assert_eq!(plain(&text).to_string() != text, c.is_control(), "{text:?}");
+                assert_eq!(plain(&text).to_string() != text, is_harmful(c), "{text:?}");
             }
         }
     }

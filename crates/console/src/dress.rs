@@ -10,10 +10,11 @@ use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde_json::json;
 
+use crate::client::Client;
 use crate::cookies::{self, Name};
 use crate::problem::Problem;
-use crate::state::ConsoleState;
-use crate::who::{Asking, LIVE, Visit, Who, is_api, strip_browser_headers, way_back};
+use crate::state::{ConsoleState, NOBODY};
+use crate::who::{Asking, LIVE, Visit, Who, bearer, is_api, strip_browser_headers, way_back};
 
 /// A message that the next page shows; in the extensions of a response.
 #[derive(Debug, Clone)]
@@ -50,6 +51,8 @@ pub(crate) async fn dress(
     strip_browser_headers(&mut request);
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let is_live = request.headers().contains_key(LIVE);
+    let client = Client::of(request.extensions(), request.headers(), &state);
+    let has_token = bearer(request.headers()).is_some();
     let (asking, mut response) = match Asking::identify(&state, &uri, request.headers()).await {
         Ok(asking) => {
             request.extensions_mut().insert(asking.clone());
@@ -58,10 +61,38 @@ pub(crate) async fn dress(
         Err(problem) => (Asking::default(), problem.into_response()),
     };
     if let Some(problem) = problem_of(&mut response) {
+        let action = format!("{method} {}", uri.path());
+        audit_refusal(&state, &asking, client, has_token, &action, &problem).await;
         response = render(&method, &uri, &asking, problem, response.headers());
     }
     pass_message_on(&state, &asking.visit, is_live, &mut response);
     response
+}
+
+/// Refused actions are in the audit trail: those of people who may not do them, and those with a token that is none.
+async fn audit_refusal(
+    state: &ConsoleState,
+    asking: &Asking,
+    Client(from): Client,
+    has_token: bool,
+    action: &str,
+    problem: &Problem,
+) {
+    let details = || format!("from {from}: {}", problem.message);
+    match (problem.status, &asking.account) {
+        (StatusCode::FORBIDDEN, Some((account, _))) => {
+            state
+                .audit_refusal(&account.name, "refuse", action, &details())
+                .await;
+        }
+        (StatusCode::UNAUTHORIZED, None) if has_token => {
+            let details = format!("from {from}");
+            state
+                .audit_refusal(NOBODY, "token.refuse", "an unknown token", &details)
+                .await;
+        }
+        _ => {}
+    }
 }
 
 /// The answer with a page.

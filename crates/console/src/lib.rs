@@ -38,7 +38,6 @@ mod secret;
 mod session;
 mod state;
 mod stream;
-mod throttle;
 mod who;
 mod whole;
 

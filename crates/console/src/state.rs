@@ -1,10 +1,12 @@
 //! What all requests share.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use catalog::{AuditEntry, Catalog};
+use defence::harmful::replaced;
+use defence::{Repeats, Throttle};
 use jobs::{DocumentFiles, Holdings};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::openapi::OpenApi;
@@ -18,7 +20,6 @@ use crate::outside::Outside;
 use crate::password;
 use crate::previews::Previews;
 use crate::problem::Problem;
-use crate::throttle::Throttle;
 use crate::who::Who;
 
 /// What all requests share; cheap to clone.
@@ -35,6 +36,8 @@ struct Inner {
     friends: Friends,
     hosts: Hosts,
     throttle: Throttle,
+    /// What was refused lately, so that whoever repeats it cannot fill the audit trail.
+    refusals: Mutex<Repeats>,
     /// A check of a password takes 19 MiB and a core for a while.
     password_checks: Arc<Semaphore>,
     /// A download takes a thread.
@@ -65,6 +68,7 @@ impl ConsoleState {
             previews: Previews::default(),
             friends: Friends::default(),
             throttle: Throttle::default(),
+            refusals: Mutex::default(),
             password_checks: Arc::new(Semaphore::new(PASSWORDS_AT_ONCE)),
             downloads: Arc::new(Semaphore::new(DOWNLOADS_AT_ONCE)),
             document_files: Mutex::new(None),
@@ -169,10 +173,40 @@ impl ConsoleState {
         let AuditEntry {
             account, subject, ..
         } = &entry;
-        tracing::info!(account, action, subject, "changed in the console");
+        tracing::info!(
+            account,
+            action,
+            subject,
+            "in the audit trail of the console"
+        );
         if let Err(error) = self.catalog().audit(&entry).await {
             tracing::error!(account, action, subject, "not in the audit trail: {error}");
         }
+    }
+
+    /// Writes down what was refused, and to whom: an account, or [`NOBODY`]. What is refused again and again is written
+    /// down the first time, the tenth, the hundredth and so on, with its number.
+    pub(crate) async fn audit_refusal(
+        &self,
+        account: &str,
+        action: &str,
+        subject: &str,
+        details: &str,
+    ) {
+        let key = format!("{account} {action} {subject} {details}");
+        let count = {
+            let refusals = self.0.refusals.lock();
+            let mut refusals = refusals.unwrap_or_else(PoisonError::into_inner);
+            refusals.count(&key, Instant::now())
+        };
+        let details = match count {
+            None => return,
+            Some(1) => replaced(details),
+            Some(count) => format!("{} ({count} times by now)", replaced(details)),
+        };
+        let subject: String = replaced(subject).chars().take(LONGEST_SUBJECT).collect();
+        self.audit_name(account, action, subject, Some(details))
+            .await;
     }
 
     /// Does what blocks on a thread where that is fine.
@@ -253,6 +287,9 @@ async fn turn(semaphore: &Arc<Semaphore>, busy: &str) -> Result<OwnedSemaphorePe
     Err(problem)
 }
 
+/// Stands for an account in the audit trail where nobody is logged in; no account can have this name.
+pub(crate) const NOBODY: &str = "(nobody)";
+const LONGEST_SUBJECT: usize = 200;
 const PASSWORDS_AT_ONCE: usize = 2;
 const DOWNLOADS_AT_ONCE: usize = 16;
 const QUESTIONS_AT_ONCE: usize = 8;

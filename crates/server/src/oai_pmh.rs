@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use connection::RequestBody;
+use defence::harmful::replaced;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
@@ -138,12 +139,7 @@ impl Writing {
     fn shown_arguments(&self) -> String {
         let mut shown = String::new();
         for (name, value) in self.arguments.iter().filter(|(name, _)| *name != "verb") {
-            let clean = |text: &str| {
-                text.chars()
-                    .map(|c| if c.is_control() { '\u{FFFD}' } else { c })
-                    .collect::<String>()
-            };
-            shown.push_str(&format!("{}={} ", clean(name), clean(value)));
+            shown.push_str(&format!("{}={} ", replaced(name), replaced(value)));
             if shown.len() > LONGEST_SHOWN {
                 shown = shown.chars().take(LONGEST_SHOWN).collect();
                 shown.push('…');

@@ -1,13 +1,14 @@
 //! Which part of the server answers a request.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use connection::RequestBody;
-use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, SERVER};
+use http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, SERVER};
 use http::{Method, Request, Response, StatusCode};
 use provider::{Provider, assets};
-use site::{Site, SitePath};
+use site::{Requester, Site, SitePath};
 
 use crate::body::Body;
 use crate::config::Config;
@@ -30,7 +31,21 @@ pub(crate) async fn route(
     peer: SocketAddr,
 ) -> Response<Body> {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut response = dispatch(&state, request, peer).await;
+    let requester = client::requester(
+        peer.ip(),
+        request.headers(),
+        &state.config.server.trusted_proxies,
+    );
+    let mut response = match state.site.access().begin_try(&requester) {
+        Err(wait) => wait_for(requester.address, wait),
+        Ok(attempt) => {
+            let response = dispatch(&state, request, requester).await;
+            if let Some(attempt) = attempt {
+                state.site.access().end_try(&attempt);
+            }
+            response
+        }
+    };
     let server = HeaderValue::from_static(site::headers::SERVER);
     response.headers_mut().entry(SERVER).or_insert(server);
     let status = response.status().as_u16().to_string();
@@ -42,13 +57,8 @@ pub(crate) async fn route(
 async fn dispatch(
     state: &Arc<State>,
     request: Request<RequestBody>,
-    peer: SocketAddr,
+    requester: Requester,
 ) -> Response<Body> {
-    let requester = client::requester(
-        peer.ip(),
-        request.headers(),
-        &state.config.server.trusted_proxies,
-    );
     let path = request.uri().path();
     let below = path.strip_prefix(state.config.server.base_path.as_str());
     match below {
@@ -72,6 +82,17 @@ async fn dispatch(
             }
         }
     }
+}
+
+/// Refuses somebody who has tried too many passwords.
+fn wait_for(client: IpAddr, wait: Duration) -> Response<Body> {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    tracing::warn!("{client} has tried too many passwords, and has to wait");
+    let message = format!("too many passwords were tried; wait for {seconds} s");
+    let mut response = text(StatusCode::TOO_MANY_REQUESTS, &message);
+    let seconds = HeaderValue::from(seconds);
+    response.headers_mut().insert(RETRY_AFTER, seconds);
+    response
 }
 
 fn asset(method: &Method, name: &str) -> Response<Body> {

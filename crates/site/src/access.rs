@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use defence::Throttle;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::htpasswd::Htpasswd;
 use crate::index::Visibility;
 use crate::network::Network;
 use crate::password_file::PasswordFile;
@@ -79,6 +81,29 @@ pub struct Access {
     areas: Vec<Area>,
     /// Passwords are checked once in a while, not once a request: bcrypt takes its time on purpose.
     checked: Mutex<HashMap<[u8; 32], (bool, Instant)>>,
+    throttle: Throttle,
+}
+
+/// A password that a request tries.
+#[derive(Debug)]
+pub struct Try {
+    user: String,
+    password: String,
+    from: IpAddr,
+    begun: Instant,
+}
+
+/// What is known of the password of a try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It opens an area.
+    Right,
+    /// It was checked since the try began, and opened nothing.
+    Wrong,
+    /// The same was known a moment before the try: nothing new can be learned from it.
+    WrongBefore,
+    /// No area was asked for.
+    Unchecked,
 }
 
 #[derive(Debug)]
@@ -140,6 +165,7 @@ impl Access {
         Ok(Self {
             areas,
             checked: Mutex::default(),
+            throttle: Throttle::default(),
         })
     }
 
@@ -221,28 +247,17 @@ impl Access {
         let Some((user, password)) = requester.basic() else {
             return false;
         };
-        let users = &area.config.users;
-        if !users.is_empty() && !users.contains(&user) {
-            return false;
-        }
         let passwords = file.current();
-        let mut hash = Sha256::new();
-        for part in [
-            area.path.as_bytes(),
-            passwords.fingerprint().as_bytes(),
-            user.as_bytes(),
-            password.as_bytes(),
-        ] {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
-        let key: [u8; 32] = hash.finalize().into();
+        let key = credentials_key(area, &passwords, &user, &password);
         if let Some((known, at)) = self.checked().get(&key)
             && at.elapsed() < CHECKED_FOR
         {
             return *known;
         }
-        let known = passwords.verify(&user, &password);
+        // Checked also for users that the area does not want: the time it takes must not tell who they are.
+        let users = &area.config.users;
+        let fits = passwords.verify(&user, &password);
+        let known = fits && (users.is_empty() || users.contains(&user));
         let mut checked = self.checked();
         if checked.len() >= MOST_CHECKED {
             checked.clear();
@@ -251,9 +266,91 @@ impl Access {
         known
     }
 
+    /// Counts a try of the password of a request, or says how long to wait for the next one. `None` if there is nothing
+    /// to be tried: the request has no password, or one that was checked before. A try counts as a failure until
+    /// [`Access::end_try`].
+    pub fn begin_try(&self, requester: &Requester) -> Result<Option<Try>, Duration> {
+        let Some((user, password)) = requester.basic() else {
+            return Ok(None);
+        };
+        let attempt = Try {
+            user,
+            password,
+            from: requester.address,
+            begun: Instant::now(),
+        };
+        match self.outcome(&attempt) {
+            Outcome::Right | Outcome::WrongBefore => Ok(None),
+            Outcome::Wrong | Outcome::Unchecked if self.has_passwords() => {
+                let Try {
+                    user, from, begun, ..
+                } = &attempt;
+                self.throttle.begin(user, *from, *begun)?;
+                Ok(Some(attempt))
+            }
+            Outcome::Wrong | Outcome::Unchecked => Ok(None),
+        }
+    }
+
+    /// Ends a try once the request has been answered: it was a failure if the password opened no area that was asked
+    /// for.
+    pub fn end_try(&self, attempt: &Try) {
+        match self.outcome(attempt) {
+            Outcome::Wrong | Outcome::WrongBefore => {}
+            Outcome::Right | Outcome::Unchecked => {
+                self.throttle
+                    .succeeded(&attempt.user, attempt.from, attempt.begun);
+            }
+        }
+    }
+
+    fn has_passwords(&self) -> bool {
+        self.areas.iter().any(|area| area.passwords.is_some())
+    }
+
+    /// What is remembered of the password of a try, over all areas.
+    fn outcome(&self, attempt: &Try) -> Outcome {
+        let checked = self.checked();
+        let files = self
+            .areas
+            .iter()
+            .filter_map(|area| Some((area, area.passwords.as_ref()?)));
+        let known = files.filter_map(|(area, file)| {
+            let key = credentials_key(area, &file.current(), &attempt.user, &attempt.password);
+            checked.get(&key).copied()
+        });
+        let known: Vec<_> = known.collect();
+        // Right passwords are remembered for longer than they need not be checked again: an attack on the same name
+        // does not stop whoever knows the password.
+        if known.iter().any(|(right, _)| *right) {
+            return Outcome::Right;
+        }
+        match known.iter().map(|(_, at)| *at).max() {
+            None => Outcome::Unchecked,
+            Some(at) if at < attempt.begun && at.elapsed() < CHECKED_FOR => Outcome::WrongBefore,
+            Some(at) if at < attempt.begun => Outcome::Unchecked,
+            Some(_) => Outcome::Wrong,
+        }
+    }
+
     fn checked(&self) -> MutexGuard<'_, HashMap<[u8; 32], (bool, Instant)>> {
         self.checked.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What names a check of a password: it is another one as soon as the password file changes.
+fn credentials_key(area: &Area, passwords: &Htpasswd, user: &str, password: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in [
+        area.path.as_bytes(),
+        passwords.fingerprint().as_bytes(),
+        user.as_bytes(),
+        password.as_bytes(),
+    ] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }
 
 impl Area {
@@ -407,6 +504,53 @@ mod tests {
             verdict(&access, "private/x", &requester("127.0.0.1", None)),
             Verdict::Forbidden
         );
+    }
+
+    /// Whether a GET of a protected path may be answered now.
+    fn tries(access: &Access, requester: &Requester) -> Result<Verdict, Duration> {
+        let attempt = access.begin_try(requester)?;
+        let verdict = verdict(access, "private/a", requester);
+        if let Some(attempt) = attempt {
+            access.end_try(&attempt);
+        }
+        Ok(verdict)
+    }
+
+    #[test]
+    fn those_who_try_passwords_have_to_wait_and_others_do_not() {
+        let (_keep, access) = access(Require::All, &[], true);
+        let reader = requester("192.0.2.1", Some("reader:123"));
+        assert_eq!(tries(&access, &reader), Ok(Verdict::Open));
+
+        let guesses = (0..10).map(|guess| requester("192.0.2.1", Some(&format!("reader:{guess}"))));
+        let refused = guesses.filter(|guess| tries(&access, guess).is_err());
+        assert_eq!(refused.count(), 4);
+
+        // Whoever was let in before is, nobody without a password waits, and nobody elsewhere with another name.
+        assert_eq!(tries(&access, &reader), Ok(Verdict::Open));
+        assert!(tries(&access, &requester("192.0.2.1", None)).is_ok());
+        assert!(tries(&access, &requester("192.0.2.2", Some("other:1"))).is_ok());
+        assert!(tries(&access, &requester("192.0.2.2", Some("reader:x"))).is_err());
+    }
+
+    #[test]
+    fn the_same_wrong_password_again_is_no_further_try() {
+        let (_keep, access) = access(Require::All, &[], true);
+        let wrong = requester("192.0.2.1", Some("reader:wrong"));
+        for _ in 0..100 {
+            assert!(tries(&access, &wrong).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_password_for_what_is_open_to_all_is_no_try() {
+        let (_keep, access) = access(Require::All, &[], true);
+        for guess in 0..100 {
+            let requester = requester("192.0.2.1", Some(&format!("reader:{guess}")));
+            let attempt = access.begin_try(&requester).unwrap().unwrap();
+            assert_eq!(verdict(&access, "public", &requester), Verdict::Open);
+            access.end_try(&attempt);
+        }
     }
 
     #[test]

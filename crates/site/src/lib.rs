@@ -39,7 +39,7 @@ mod view;
 mod walk;
 mod watch;
 
-pub use access::{Access, AreaConfig, Requester, Require, Verdict};
+pub use access::{Access, AreaConfig, Requester, Require, Try, Verdict};
 pub use addresses::Addresses;
 pub use config::{DynamicPolicy, OfferConfig, Symlinks};
 pub use error::Error;

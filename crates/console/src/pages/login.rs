@@ -14,7 +14,7 @@ use crate::extract::{Form, Query};
 use crate::parts::Errors;
 use crate::problem::{Answer, Problem};
 use crate::session;
-use crate::state::ConsoleState;
+use crate::state::{ConsoleState, NOBODY};
 use crate::who::{Visit, local_path};
 
 #[derive(Deserialize)]
@@ -69,6 +69,11 @@ pub(crate) async fn enter(
     let (name, next) = (name.trim(), local_path(next.as_deref()));
     let begun = Instant::now();
     if let Err(wait) = state.throttle().begin(name, from, begun) {
+        // Without the name, which is another one each time where names are tried.
+        let details = format!("from {from}");
+        state
+            .audit_refusal(NOBODY, "session.throttle", "too many failures", &details)
+            .await;
         let seconds = wait.as_secs().max(1);
         let message = format!("too many failures; wait for {seconds} s, then try again");
         return Err(Problem::too_many(wait, message));
@@ -77,6 +82,10 @@ pub(crate) async fn enter(
     let fits = state.verify_password(&password, hash).await?;
     let Some(account) = account.filter(|_| fits) else {
         tracing::warn!(%from, name, "failed to log in to the console");
+        let (subject, details) = (format!("account {name}"), format!("from {from}"));
+        state
+            .audit_refusal(NOBODY, "session.refuse", &subject, &details)
+            .await;
         let mut response = page(&Login {
             who,
             name: name.to_owned(),

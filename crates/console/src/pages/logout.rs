@@ -12,7 +12,7 @@ use crate::state::ConsoleState;
 use crate::who::Viewer;
 
 pub(crate) async fn leave(
-    Viewer(_): Viewer,
+    Viewer(who): Viewer,
     State(state): State<ConsoleState>,
     headers: HeaderMap,
 ) -> Answer {
@@ -20,6 +20,8 @@ pub(crate) async fn leave(
     if let Some(session) = cookies.read(&headers, Name::Session) {
         let digest = secret::digest(session);
         state.catalog().end_session(&digest).await?;
+        let subject = format!("account {}", who.account.name);
+        state.audit(&who, "session.end", subject, None).await;
     }
     let mut response = done("/login", "You are logged out.");
     if let Some(cookie) = cookies.set(Name::Session, "", 0) {

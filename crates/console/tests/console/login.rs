@@ -75,6 +75,50 @@ fn wrong_names_and_wrong_passwords_look_alike() {
     assert_eq!(browser.cookie_header(), "");
 }
 
+/// Issue 18: the audit trail had logins only.
+#[test]
+fn logouts_failed_logins_and_refused_actions_are_in_the_audit_trail() {
+    let test = TestConsole::new();
+    let ann = test.logged_in("ann", Role::Viewer);
+    test.browser().log_in("ann", "not the password");
+    test.browser().log_in("e\u{202e}va", "not the password");
+    for _ in 0..3 {
+        let refused = ann.get("/accounts");
+        assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    }
+    let refused = ann.post("/accounts", &[("name", "eva")]);
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    ann.post("/logout", &[]).leads_to("/login");
+
+    let trail = test.audit_trail();
+
+    let entries: Vec<_> = trail
+        .iter()
+        .rev()
+        .map(|row| {
+            let entry = &row.entry;
+            [
+                entry.account.as_str(),
+                entry.action.as_str(),
+                entry.subject.as_str(),
+            ]
+        })
+        .collect();
+    assert_eq!(
+        entries,
+        [
+            ["ann", "session.begin", "account ann"],
+            ["(nobody)", "session.refuse", "account ann"],
+            ["(nobody)", "session.refuse", "account e\u{fffd}va"],
+            ["ann", "refuse", "GET /accounts"],
+            ["ann", "refuse", "POST /accounts"],
+            ["ann", "session.end", "account ann"],
+        ]
+    );
+    let details = trail[3].entry.details.as_deref().unwrap_or_default();
+    assert!(details.contains("from "), "{details}");
+}
+
 #[test]
 fn those_who_try_passwords_have_to_wait() {
     let test = TestConsole::new();

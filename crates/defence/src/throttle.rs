@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// Who has failed lately, and for how long they have to wait.
 #[derive(Debug, Default)]
-pub(crate) struct Throttle {
+pub struct Throttle {
     tries: Mutex<HashMap<Key, Tries>>,
 }
 
@@ -29,7 +29,7 @@ struct Tries {
 impl Throttle {
     /// Counts a try, or says how long to wait for the next. A try counts as a failure until [`Throttle::succeeded`], so
     /// that many at once are as slow as many in a row.
-    pub(crate) fn begin(&self, name: &str, from: IpAddr, now: Instant) -> Result<(), Duration> {
+    pub fn begin(&self, name: &str, from: IpAddr, now: Instant) -> Result<(), Duration> {
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         let keys = keys(name, from);
         let waiting = keys.iter().filter_map(|key| tries.get(key));
@@ -59,7 +59,7 @@ impl Throttle {
 
     /// Forgets the failures of a name. The address gets back the try that was begun then and no more: whoever has an
     /// account could otherwise try the passwords of others as fast as they please.
-    pub(crate) fn succeeded(&self, name: &str, from: IpAddr, begun: Instant) {
+    pub fn succeeded(&self, name: &str, from: IpAddr, begun: Instant) {
         let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
         let [name, address] = keys(name, from);
         tries.remove(&name);

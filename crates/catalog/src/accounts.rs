@@ -124,8 +124,9 @@ impl Catalog {
         Ok(account)
     }
 
-    /// Gives an account another password, and ends its sessions.
-    pub async fn set_password(&self, id: i64, password_hash: &str) -> Result<(), Error> {
+    /// Gives an account another password, and ends its sessions and its tokens: whoever knew the old one may have made
+    /// some. Returns the names of the tokens that ended.
+    pub async fn set_password(&self, id: i64, password_hash: &str) -> Result<Vec<String>, Error> {
         let mut transaction = self.database.write().await?;
         let sql = "UPDATE account SET password_hash = $2 WHERE id = $1";
         let values = [id.into(), password_hash.into()];
@@ -133,7 +134,12 @@ impl Catalog {
             return Err(Error::UnknownAccount { id });
         }
         end_sessions(&mut transaction, id).await?;
-        transaction.commit().await
+        let sql = "DELETE FROM api_token WHERE account_id = $1 RETURNING name";
+        let rows = transaction.rows(sql, [id.into()]).await?;
+        let tokens = rows.iter().map(|row| row.text("name"));
+        let tokens = tokens.collect::<Result<_, _>>()?;
+        transaction.commit().await?;
+        Ok(tokens)
     }
 
     /// Removes an account with its sessions and tokens. Tells whether there was one.

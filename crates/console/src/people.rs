@@ -52,6 +52,7 @@ pub(crate) async fn add_account(
     password: &str,
     role: Role,
 ) -> Result<Account, Problem> {
+    refuse_tokens(who)?;
     let hash = state.hash_password(password).await?;
     let account = state.catalog().add_account(name, &hash, role).await?;
     let details = Some(format!("as {}", role.name()));
@@ -69,6 +70,7 @@ pub(crate) async fn change_account(
     role: Role,
     disabled: bool,
 ) -> Result<Account, Problem> {
+    refuse_tokens(who)?;
     let before = account(state, id).await?;
     let after = state.catalog().change_account(id, role, disabled).await?;
     let told = |account: &Account| {
@@ -81,19 +83,24 @@ pub(crate) async fn change_account(
     Ok(after)
 }
 
-/// Gives an account another password, which has been checked. Its sessions end.
+/// Gives an account another password, which has been checked. Its sessions and its tokens end; returns what to tell of
+/// the tokens.
 pub(crate) async fn set_password(
     state: &ConsoleState,
     who: &Who,
     id: i64,
     password: &str,
-) -> Result<(), Problem> {
+) -> Result<String, Problem> {
+    refuse_tokens(who)?;
     let account = account(state, id).await?;
     let hash = state.hash_password(password).await?;
-    state.catalog().set_password(id, &hash).await?;
+    let tokens = state.catalog().set_password(id, &hash).await?;
+    let ended = (!tokens.is_empty()).then(|| format!("tokens ended: {}", tokens.join(", ")));
     let subject = format!("account {}", account.name);
-    state.audit(who, "account.password", subject, None).await;
-    Ok(())
+    state
+        .audit(who, "account.password", subject, ended.clone())
+        .await;
+    Ok(ended.map_or(String::new(), |ended| format!(" API {ended}.")))
 }
 
 /// Removes an account with its tokens.
@@ -102,6 +109,7 @@ pub(crate) async fn remove_account(
     who: &Who,
     id: i64,
 ) -> Result<Account, Problem> {
+    refuse_tokens(who)?;
     let account = account(state, id).await?;
     state.catalog().remove_account(id).await?;
     let subject = format!("account {}", account.name);
@@ -168,13 +176,13 @@ pub(crate) async fn remove_token(
     Ok(token)
 }
 
-/// A token that leaked must not outlive its end by making others, nor take away those of its owner.
+/// A token that leaked must not outlive its end by making accounts or other tokens, nor take away those of its owner.
 fn refuse_tokens(who: &Who) -> Result<(), Problem> {
     match who.by_token {
         true => Err(Problem::new(
             StatusCode::FORBIDDEN,
             "forbidden",
-            "a token cannot make or remove tokens; log in to do that",
+            "a token cannot make, change or remove accounts and tokens; log in to do that, or use garner account",
         )),
         false => Ok(()),
     }

@@ -12,7 +12,7 @@ crate::on_both_databases!(
     somebody_can_always_steer,
     of_two_admins_who_leave_at_once_one_stays,
     who_is_disabled_is_out,
-    a_new_password_ends_sessions,
+    a_new_password_ends_sessions_and_tokens,
     sessions_end_by_time_and_by_hand,
     a_token_may_no_more_than_its_account,
     the_audit_trail_is_listed_from_its_newest_entry,
@@ -136,13 +136,21 @@ async fn who_is_disabled_is_out(place: Place) {
     assert!(catalog.token("t").await.unwrap().is_some());
 }
 
-async fn a_new_password_ends_sessions(place: Place) {
+async fn a_new_password_ends_sessions_and_tokens(place: Place) {
     let (catalog, anna) = with_admin(&place).await;
     catalog.begin_session("s", anna, HOUR).await.unwrap();
     assert!(is_in(&catalog, "s").await);
 
-    catalog.set_password(anna, "new").await.unwrap();
+    let (role, name) = (Role::Viewer, "indexer");
+    catalog
+        .add_token(anna, name, "t", role, None)
+        .await
+        .unwrap();
 
+    let tokens = catalog.set_password(anna, "new").await.unwrap();
+
+    assert_eq!(tokens, [name]);
+    assert!(catalog.token("t").await.unwrap().is_none());
     assert!(!is_in(&catalog, "s").await);
     let (_, hash) = catalog.account_to_log_in("anna").await.unwrap().unwrap();
     assert_eq!(hash, "new");

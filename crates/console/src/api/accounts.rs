@@ -117,7 +117,7 @@ pub(crate) async fn change(
     Ok(axum::Json(account.into()))
 }
 
-/// Gives an account another password, and ends its sessions
+/// Gives an account another password, and ends its sessions and tokens
 #[utoipa::path(put, path = "/api/v1/accounts/{id}/password", tag = "people", operation_id = "set_password",
     params(("id" = i64, Path)), request_body = NewPassword, responses((status = 204)))]
 pub(crate) async fn set_password(

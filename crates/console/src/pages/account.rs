@@ -97,9 +97,12 @@ pub(crate) async fn change_password(
     if !answer.errors.is_empty() {
         return form_again(&answer);
     }
-    set_password(&state, &answer.who, id, &password).await?;
+    let ended = set_password(&state, &answer.who, id, &password).await?;
     let name = &answer.account.name;
-    let response = done("/accounts", format!("{name} has another password now."));
+    let response = done(
+        "/accounts",
+        format!("{name} has another password now.{ended}"),
+    );
     match id == answer.who.account.id {
         true => session::begin(&state, id, response).await,
         false => Ok(response),

@@ -53,10 +53,10 @@ pub(crate) async fn change_password(
     if !errors.is_empty() {
         return form_again(&Me { who, errors });
     }
-    set_password(&state, &who, who.account.id, &passwords.password).await?;
+    let ended = set_password(&state, &who, who.account.id, &passwords.password).await?;
     let response = done(
         "/me",
-        "Your password is changed; you are logged out elsewhere.",
+        format!("Your password is changed; you are logged out elsewhere.{ended}"),
     );
     session::begin(&state, who.account.id, response).await
 }
@@ -89,6 +89,11 @@ async fn knows_password(
     let fits = state.verify_password(password, hash).await?;
     if fits {
         state.throttle().succeeded(name, from, begun);
+    } else {
+        let (subject, details) = (format!("account {name}"), format!("from {from}"));
+        state
+            .audit_refusal(name, "account.password.refuse", &subject, &details)
+            .await;
     }
     Ok(fits)
 }

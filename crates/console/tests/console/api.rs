@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{Method, StatusCode};
-use catalog::Role;
+use catalog::{AuditRow, Role};
 use serde_json::{Value, json};
 
 use crate::browser::{Answer, PASSWORD, TestConsole, request};
@@ -98,8 +98,8 @@ fn a_token_neither_makes_nor_removes_tokens() {
 #[test]
 fn accounts_are_made_changed_and_removed() {
     let test = TestConsole::new();
-    let token = token(&test, "root", Role::Admin);
-    let send = |method, path: &str, body: &Value| call(&test, &token, method, path, body);
+    let root = test.logged_in("root", Role::Admin);
+    let send = |method, path: &str, body: &Value| root.call(method, path, body);
     let new = json!({ "name": "ann", "role": "viewer", "password": PASSWORD });
     let made = send(Method::POST, "/api/v1/accounts", &new);
     assert_eq!(made.status, StatusCode::CREATED);
@@ -136,6 +136,66 @@ fn accounts_are_made_changed_and_removed() {
     let further = send(Method::GET, &further, &Value::Null).json();
     assert_eq!(further["items"].as_array().unwrap().len(), 2);
     assert_eq!(further["items"][1]["action"], "account.password");
+}
+
+/// Issue 18: a token of an admin could make admins, who would outlive it.
+#[test]
+fn tokens_neither_make_nor_change_accounts() {
+    let test = TestConsole::new();
+    let token = token(&test, "root", Role::Admin);
+    let ann = test.account("ann", Role::Viewer);
+    let new = json!({ "name": "eva", "role": "admin", "password": PASSWORD });
+    let place = format!("/api/v1/accounts/{ann}");
+    for (method, path, body) in [
+        (Method::POST, "/api/v1/accounts", &new),
+        (Method::PUT, &place, &json!({ "role": "admin" })),
+        (
+            Method::PUT,
+            &format!("{place}/password"),
+            &json!({ "password": "another long password" }),
+        ),
+        (Method::DELETE, &place, &Value::Null),
+    ] {
+        let answer = call(&test, &token, method, path, body);
+        assert_eq!(answer.status, StatusCode::FORBIDDEN, "{path}");
+        assert!(answer.body.contains("log in to do that"), "{answer:?}");
+    }
+    let list = call(&test, &token, Method::GET, "/api/v1/accounts", &Value::Null);
+    assert_eq!(list.json()["total"], 2);
+    test.browser().log_in("ann", PASSWORD).leads_to("/");
+}
+
+/// Issue 18: tokens outlived the password that they were made under.
+#[test]
+fn tokens_end_with_the_password() {
+    let test = TestConsole::new();
+    let ann = test.logged_in("ann", Role::Operator);
+    let wanted = json!({ "name": "indexer", "role": "viewer" });
+    let made = ann.call(Method::POST, "/api/v1/tokens", &wanted).json();
+    let token = made["token"].as_str().unwrap();
+    let me = || call(&test, token, Method::GET, "/api/v1/me", &Value::Null);
+    assert_eq!(me().status, StatusCode::OK);
+    let fields = [
+        ("current", PASSWORD),
+        ("password", "another long password"),
+        ("again", "another long password"),
+    ];
+
+    ann.post("/me/password", &fields).leads_to("/me");
+
+    ann.get("/me")
+        .shows(StatusCode::OK, "API tokens ended: indexer.");
+    assert_eq!(me().status, StatusCode::UNAUTHORIZED);
+    let trail = test.audit_trail();
+    let ended = trail[1].entry.details.as_deref().unwrap_or_default();
+    assert!(ended.starts_with("tokens ended: "), "{trail:?}");
+    // A token that is none is in the trail as well, and fills it not.
+    for _ in 0..5 {
+        me();
+    }
+    let trail = test.audit_trail();
+    let refused = |row: &&AuditRow| row.entry.action == "token.refuse";
+    assert_eq!(trail.iter().filter(refused).count(), 1);
 }
 
 #[test]

@@ -181,6 +181,19 @@ impl Config {
                 bail!("server.trusted_proxies: `{network}` is not an address or network");
             }
         }
+        let control = &self.flow_control;
+        for (key, value) in [
+            ("connections", control.connections as u64),
+            (
+                "connections_per_client",
+                control.connections_per_client as u64,
+            ),
+            ("stall_seconds", control.stall_seconds),
+        ] {
+            if value == 0 {
+                bail!("flow_control.{key} has to be at least 1");
+            }
+        }
         self.check_directories()?;
         if self.origin.url.is_some() && !self.area.is_empty() {
             bail!(

@@ -81,6 +81,16 @@ quirks! {
     RecordRepeated => "Records come twice in a list.",
     /// A list that is longer or shorter than it says.
     WrongCompleteListSize => "Lists are not as long as their completeListSize says.",
+    /// A list that shrank while it was read, or ended early.
+    ListShrank => "Lists shrank while they were read, or ended before their completeListSize; they were read again.",
+    /// completeListSize that is wrong again and again.
+    SizesUnreliable => "completeListSize is wrong again and again; lists are not read again because of it.",
+    /// Tokens that lead back, or pages without records and without an end.
+    ListLoops => "Lists lead back to pages that came before, or do not end; the harvest went on by date.",
+    /// An `until` whose moment is not within.
+    UntilNotIncluded => "The moment that `until` names is not within the list, or its time of day is ignored.",
+    /// An error beside the list that was asked for.
+    ErrorBesideAnswer => "Errors of the protocol stand beside the answer that was asked for.",
     /// noRecordsMatch in the middle of a list.
     ListEndsWithError => "Lists end with the error noRecordsMatch instead of an empty resumptionToken.",
     /// Records that the server cannot give although it lists them.
@@ -89,8 +99,8 @@ quirks! {
     OtherGranularity => "Datestamps are not of the granularity that Identify tells.",
     /// A request at the granularity told was refused.
     GranularityRefused => "Dates of the granularity that Identify tells are refused.",
-    /// A `from` before the earliestDatestamp was refused.
-    FromRefused => "A date before the earliestDatestamp is refused; all records were asked for.",
+    /// A `from` was refused.
+    FromRefused => "A `from` date is refused; all records were asked for.",
     /// A datestamp of a form that the protocol does not have.
     DatestampForm => "Datestamps are not of the forms of the protocol.",
     /// No datestamp, or none that can be understood.

@@ -53,8 +53,8 @@ pub use options::{ClientOptions, Credentials};
 pub use pace::{Pace, RealPace};
 pub(crate) use page_stream::PageStream;
 pub use post::Posted;
-pub(crate) use query::Arguments;
 pub use query::canonical_base_url;
+pub(crate) use query::{Arguments, Patience};
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 pub use stop::Stop;
@@ -230,9 +230,11 @@ impl Client {
                 let kind = ErrorKind::AskedToWait { wait, limit };
                 return Err(Error::new(kind).at(&request.shown()));
             }
-            let wait = retry
-                .next_wait(asked)
-                .filter(|_| !hopeless || retry.is_second());
+            let wait = match request.may_repeat(retry.attempts(), busy) {
+                true => retry.next_wait(asked),
+                false => None,
+            };
+            let wait = wait.filter(|_| !hopeless || retry.is_second());
             match wait {
                 Some(wait) => {
                     let waiting = retry.waiting(wait, asked.is_some(), reason);

@@ -43,7 +43,7 @@ impl PageStream {
         }
     }
 
-    /// Takes broken XML for what it is at once.
+    /// Takes broken XML for what it is at once, and asks for other broken bodies once more at most.
     pub(crate) fn impatient(mut self) -> Self {
         self.patient = false;
         self
@@ -159,11 +159,12 @@ impl PageStream {
         self.bytes += report.bytes;
         drop(reading);
         let options = client.options();
+        let usual = options.attempts.min(if self.patient { 3 } else { 2 });
         let most = match error.kind() {
-            ErrorKind::Transport(_) => options.attempts.min(3),
+            ErrorKind::Transport(_) => usual,
             ErrorKind::RepositoryMisbehaved(
                 Misbehaviour::WebPage | Misbehaviour::NotXml(_) | Misbehaviour::Truncated { .. },
-            ) => options.attempts.min(3),
+            ) => usual,
             ErrorKind::RepositoryMisbehaved(Misbehaviour::Broken { .. }) if self.patient => {
                 options.attempts.min(2)
             }

@@ -50,10 +50,23 @@ pub fn canonical_base_url(text: &str) -> Result<String, Error> {
     Ok(shown(&base_url(text)?))
 }
 
+/// How often a request is repeated that brings no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Patience {
+    /// As often as the client's options say.
+    #[default]
+    Usual,
+    /// Once, unless the server says that it is busy: for what a harvest can do without.
+    BriefUnlessBusy,
+    /// Once: for the parts of a list that is known to be broken.
+    Brief,
+}
+
 /// One request, not sent yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     url: Url,
+    patience: Patience,
     /// The base URL and the arguments, for a POST. There is none for what is not a repository.
     post: Option<(Url, String)>,
 }
@@ -77,7 +90,21 @@ impl Request {
         url.set_query(Some(&query));
         Self {
             url,
+            patience: Patience::Usual,
             post: Some((base.clone(), form)),
+        }
+    }
+
+    pub(super) fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Whether a further attempt may be made after `attempts` that failed.
+    pub(super) fn may_repeat(&self, attempts: u32, busy: bool) -> bool {
+        match self.patience {
+            Patience::Usual => true,
+            Patience::BriefUnlessBusy => busy || attempts < BRIEF_ATTEMPTS,
+            Patience::Brief => attempts < BRIEF_ATTEMPTS,
         }
     }
 
@@ -85,6 +112,7 @@ impl Request {
     pub(super) fn resource(url: &Url) -> Self {
         Self {
             url: url.clone(),
+            patience: Patience::Usual,
             post: None,
         }
     }
@@ -169,6 +197,8 @@ const ARGUMENTS: [&str; 7] = [
     "set",
     "resumptionToken",
 ];
+/// Attempts at a request that is not repeated for long.
+const BRIEF_ATTEMPTS: u32 = 2;
 /// Of the limits in use, 2 kB is about the lowest.
 const LONGEST_URL: usize = 2000;
 const LONGEST_SHOWN: usize = 300;

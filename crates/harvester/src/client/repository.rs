@@ -6,7 +6,7 @@ use oai::{ErrorCode, Granularity};
 use reqwest::Url;
 
 use super::list::{List, headers, records, sets};
-use super::query::{Request, base_url, shown};
+use super::query::{Patience, Request, base_url, shown};
 use super::{Arguments, Client, Credentials, Headers, PageStream, Records, same_host};
 use crate::error::{Error, Incompatibility, Misbehaviour};
 use crate::read::{Found, Report};
@@ -32,6 +32,7 @@ pub struct Repository {
     base: Url,
     credentials: Option<Credentials>,
     spool: Option<Arc<dyn Spool>>,
+    patience: Patience,
 }
 
 impl Repository {
@@ -52,6 +53,7 @@ impl Repository {
             base,
             credentials,
             spool: None,
+            patience: Patience::Usual,
         })
     }
 
@@ -60,6 +62,19 @@ impl Repository {
     pub fn spooling(&self, spool: Arc<dyn Spool>) -> Self {
         Self {
             spool: Some(spool),
+            ..self.clone()
+        }
+    }
+
+    /// The same repository, asked twice at most where its server fails, unless the server says that it is busy: for verbs
+    /// that a harvest can do without.
+    pub fn brief(&self) -> Self {
+        self.with_patience(Patience::BriefUnlessBusy)
+    }
+
+    pub(crate) fn with_patience(&self, patience: Patience) -> Self {
+        Self {
+            patience,
             ..self.clone()
         }
     }
@@ -188,7 +203,8 @@ impl Repository {
 
     /// One page, not asked for yet.
     pub(crate) fn page(&self, arguments: &Arguments<'_>) -> PageStream {
-        PageStream::new(self.clone(), Request::new(&self.base, arguments))
+        let request = Request::new(&self.base, arguments).with_patience(self.patience);
+        PageStream::new(self.clone(), request)
     }
 
     /// A request for messages.

@@ -54,6 +54,11 @@ impl<'a> Retry<'a> {
         }
     }
 
+    /// How many attempts were made.
+    pub(super) fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
     /// Whether the next attempt is the second.
     pub(super) fn is_second(&self) -> bool {
         self.attempts == 2

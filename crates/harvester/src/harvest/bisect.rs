@@ -1,12 +1,15 @@
 //! Pages that cannot be read: their dates are halved, until only the bad record is left out.
 
+use super::Method;
+use super::patch::Budget;
 use super::run::Harvest;
+use super::tally::Pass;
+use super::until::Until;
 use super::window::{Cut, Window};
-use super::{Method, Step};
 use crate::Quirk;
+use crate::client::Patience;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 use crate::read::Report;
-use crate::record::LeftOut;
 
 impl Harvest {
     /// A page could not be read to its end.
@@ -19,7 +22,14 @@ impl Harvest {
                     bytes,
                     ..Report::default()
                 }),
-            ErrorKind::Transport(_) | ErrorKind::Busy(_) if self.is_alive() => {
+            ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(status))
+                if is_refusal(*status) && self.asks_without_dates() =>
+            {
+                Ok(())
+            }
+            ErrorKind::Transport(_) | ErrorKind::Busy(_)
+                if self.state.patch.is_some() || self.is_alive() =>
+            {
                 self.narrow(&error, bytes)
             }
             ErrorKind::RepositoryMisbehaved(Misbehaviour::Redirect(_)) => Err(error),
@@ -36,69 +46,155 @@ impl Harvest {
         }
     }
 
-    /// Whether the repository answers at all, so that the fault lies with one page.
+    /// Whether the repository answers at all, so that the fault lies with one page. Identify may be what is broken.
     pub(super) fn is_alive(&self) -> bool {
-        self.repository.identify().is_ok()
+        let repository = self.repository.with_patience(Patience::Brief);
+        repository.identify().is_ok()
+            || repository.list_metadata_formats(None).is_ok()
+            || repository.list_sets().next().is_none_or(|set| set.is_ok())
     }
 
     /// Cuts the current window, until the record that cannot be read is alone.
     pub(super) fn narrow(&mut self, error: &Error, bytes: u64) -> Result<(), Error> {
-        self.page.quirks.add(Quirk::PageBroken);
+        let is_loop = is_loop(error);
+        if !is_loop {
+            self.page.quirks.add(Quirk::PageBroken);
+        }
         self.page.headers.clear();
         self.state.failures += 1;
-        if self.state.failures > MOST_FAILURES {
+        if self.state.failures > MOST_FAILURES && self.state.given == 0 {
             return Err(Misbehaviour::Hopeless(MOST_FAILURES, error.to_string()).into());
         }
-        let granularity = self.state.granularity();
-        let now = self.now();
-        let earliest = self.state.earliest.unwrap_or(EARLIEST);
+        self.learn_until();
         let Some(mut window) = self.state.windows.pop() else {
             return Ok(());
         };
-        // What is left of the page covers about as much time as what could be read of it.
-        let likely = match (self.page.oldest, window.newest) {
-            (Some(oldest), Some(newest)) if self.state.ordered() => Some(2 * newest - oldest + 1),
-            _ => None,
-        };
-        window.restart(self.state.ordered(), granularity);
-        window.restarts += 1;
-        window.part = true;
-        self.forget_list();
-        let cut = window.cut((earliest, now), likely, granularity);
-        match (cut, window.method) {
-            (Cut::Halves(halves), _) => self.push_halves(*halves),
-            (Cut::Grain, Method::ListRecords) => {
-                window.method = Method::ListIdentifiers;
-                self.state.windows.push(window);
-            }
-            // Nothing is wrong with it; it will be there later.
-            (Cut::Grain, Method::ListIdentifiers) if matches!(error.kind(), ErrorKind::Busy(_)) => {
-                self.state.windows.push(window);
-                return Err(error.clone());
-            }
-            (Cut::Grain, Method::ListIdentifiers) => {
-                let bound = |text: Option<String>| text.unwrap_or_else(|| "…".to_owned());
-                let from = bound(window.lower(granularity));
-                let until = bound(window.upper(granularity));
-                self.ready.push_back(Step::LeftOut(LeftOut {
-                    identifier: None,
-                    dates: Some((from, until)),
-                    reason: error.to_string(),
-                }));
+        if window.pass == Pass::Check {
+            self.lose_check(window, error)?;
+        } else {
+            // What is left of the page covers about as much time as what could be read of it, or as the page before.
+            let likely = window.newest.filter(|_| self.state.ordered());
+            let likely = likely.map(|newest| {
+                let length = self.page.oldest.map(|oldest| newest - oldest);
+                newest + length.unwrap_or(window.page_length) + 1
+            });
+            let size = window.tally.size;
+            let progress = window.restart(self.state.ordered(), self.state.granularity());
+            window.restarts += 1;
+            window.part = true;
+            self.forget_list();
+            let is_new = self.open_patch(&window, size, &error.to_string(), !is_loop);
+            let rest_is_apart = is_new && progress && likely.is_some();
+            self.spend();
+            match self.cut(&window, likely) {
+                Cut::Halves(halves) if rest_is_apart => self.push_with_rest(&window, *halves),
+                Cut::Halves(halves) => self.push_halves(*halves),
+                Cut::Grain => self.isolate(window, error)?,
             }
         }
+        self.confirm_cuts();
+        self.close_patch();
         self.push_page(bytes, None, Some(error.to_string()));
         Ok(())
+    }
+
+    /// Cuts a window as finely as the server's `until` allows and the budget permits.
+    pub(super) fn cut(&mut self, window: &Window, likely: Option<i64>) -> Cut {
+        if self.budget() != Budget::Cuts {
+            return Cut::Grain;
+        }
+        let bounds = (self.state.earliest.unwrap_or(EARLIEST), self.now());
+        let grain = self.cutting_grain(window, bounds);
+        if let Some(patch) = &mut self.state.patch {
+            patch.on_trust |= self.state.until.is_none() && grain == 1;
+        }
+        window.cut(bounds, likely, grain)
     }
 
     pub(super) fn push_halves(&mut self, (earlier, later): (Window, Window)) {
         self.state.windows.push(later);
         self.state.windows.push(earlier);
     }
+
+    /// Where lists are in the order of dates, the later half is the list itself, behind the bad page.
+    fn push_with_rest(&mut self, window: &Window, (earlier, mut later): (Window, Window)) {
+        later.restarts = window.restarts;
+        later.tally = window.tally.clone();
+        self.state.windows.push(later);
+        if let Some(patch) = &mut self.state.patch {
+            patch.base = self.state.windows.len();
+            patch.met_before = self.state.given + self.state.lost;
+            patch.size = None;
+            patch.span = earlier.clone();
+        }
+        self.state.windows.push(earlier);
+    }
+
+    /// Asks in another way for a span that cannot be cut further, or gives it up.
+    fn isolate(&mut self, mut window: Window, error: &Error) -> Result<(), Error> {
+        let budget = self.budget();
+        let may_be_behind = window.cut && !window.exact && budget == Budget::Cuts;
+        let is_inclusive = matches!(self.state.until, None | Some(Until::Inclusive));
+        match window.method {
+            Method::ListRecords if budget != Budget::Nothing => {
+                window.method = Method::ListIdentifiers;
+                self.state.windows.push(window);
+            }
+            // The bad record may be the one behind the span, which the overlap brings in.
+            Method::ListIdentifiers if may_be_behind && is_inclusive => {
+                window.method = self.state.plan.method;
+                window.exact = true;
+                self.state.windows.push(window);
+            }
+            _ => {
+                self.expect_alive(error)?;
+                let reason = format!("{error}{}", self.spent());
+                self.give_up(&window, reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing is given up where the repository is away, or busy: it will be there later.
+    fn expect_alive(&self, error: &Error) -> Result<(), Error> {
+        let is_away = match error.kind() {
+            ErrorKind::Busy(_) => true,
+            ErrorKind::Transport(_) => !self.is_alive(),
+            _ => false,
+        };
+        match is_away {
+            true => Err(error.clone()),
+            false => Ok(()),
+        }
+    }
+
+    /// The headers of a span could not be read.
+    pub(super) fn lose_check(&mut self, window: Window, error: &Error) -> Result<(), Error> {
+        self.expect_alive(error)?;
+        self.forget_list();
+        self.fail_check(&window, &error.to_string());
+        Ok(())
+    }
+}
+
+/// Whether a list that does not end is at fault, and no record of it.
+fn is_loop(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::RepositoryMisbehaved(
+            Misbehaviour::TokenRepeated(_)
+                | Misbehaviour::ListRepeated(_)
+                | Misbehaviour::EmptyPages(_)
+        )
+    )
+}
+
+/// Whether a status may mean that dates are refused.
+fn is_refusal(status: u16) -> bool {
+    (400..500).contains(&status) && ![401, 403, 404, 407, 410].contains(&status)
 }
 
 /// Where nothing else is known, no record is older: the protocol is of 2001, files of 1970.
 pub(super) const EARLIEST: i64 = 0;
-/// As many parts in a row that cannot be read mean that none can. One bad record among 2^32 seconds
-/// takes 33 cuts.
+/// As many parts in a row that cannot be read, before anything was given, mean that none can.
 const MOST_FAILURES: u32 = 60;

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::circle::Circle;
 use super::run::Harvest;
+use super::tally::Pass;
 use crate::Quirk;
-use crate::error::{Error, Misbehaviour};
+use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::keys::Keys;
 
 /// What this process has seen of the current list.
@@ -25,10 +26,48 @@ pub(super) struct Way {
     tokens: Circle,
     first_records: Circle,
     empty_pages: u32,
+    /// The first record of the list.
+    #[serde(default)]
+    first: Option<String>,
 }
 
 impl Harvest {
-    /// Ends a list that would not end by itself.
+    /// A list would not end by itself: goes on by date, unless all of it came.
+    pub(super) fn looped(&mut self, error: &Error, bytes: u64) -> Result<(), Error> {
+        self.page.quirks.add(Quirk::ListLoops);
+        self.state.loops += 1;
+        let Some(window) = self.state.windows.last() else {
+            return Ok(());
+        };
+        if window.pass == Pass::Check {
+            return self.narrow(error, bytes);
+        }
+        let met = window.tally.before.map_or(0, |(met, _)| met);
+        let (size, came) = (window.tally.size, self.met().saturating_sub(met));
+        let nothing_new = window.tally.fresh == 0;
+        // What came before an interruption may have come again.
+        let is_complete = self.resumed_at <= met && size.is_some_and(|size| came >= size);
+        if is_complete || !self.begin_behind_what_came() {
+            // Where lists are in the order of dates, nothing lies behind the newest, and this list has come back to its
+            // first page.
+            let begins_anew = matches!(
+                error.kind(),
+                ErrorKind::RepositoryMisbehaved(Misbehaviour::ListRepeated(first))
+                    if Some(first) == self.state.way.first.as_ref()
+            );
+            let has_ended = size.is_none() && nothing_new && begins_anew && self.state.ordered();
+            if is_complete || has_ended {
+                self.drop_list();
+                self.push_page(bytes, size, None);
+                return Ok(());
+            }
+            return self.narrow(error, bytes);
+        }
+        self.push_page(bytes, size, Some(error.to_string()));
+        Ok(())
+    }
+
+    /// Finds out that a list would not end by itself.
     pub(super) fn check_loop(
         &mut self,
         token: &str,
@@ -64,7 +103,12 @@ impl Harvest {
         }
         self.page.quirks.add(Quirk::EmptyPage);
         *empty_pages += 1;
-        match *empty_pages >= MOST_EMPTY_PAGES {
+        // A server that was found out once is not waited for as long again.
+        let most = match self.state.loops {
+            0 => MOST_EMPTY_PAGES,
+            _ => MOST_EMPTY_PAGES_AGAIN,
+        };
+        match *empty_pages >= most {
             true => Err(Misbehaviour::EmptyPages(*empty_pages).into()),
             false => Ok(()),
         }
@@ -76,6 +120,10 @@ impl Harvest {
         let Some((first, identifier)) = self.page.first.take() else {
             return Ok(());
         };
+        self.state
+            .way
+            .first
+            .get_or_insert_with(|| identifier.clone());
         let seen = &mut self.seen;
         seen.repeated_pages = match seen.first_records.insert(first) {
             true => 0,
@@ -95,4 +143,5 @@ impl Harvest {
 }
 
 const MOST_EMPTY_PAGES: u32 = 50;
+const MOST_EMPTY_PAGES_AGAIN: u32 = 5;
 const MOST_REPEATED_PAGES: u32 = 3;

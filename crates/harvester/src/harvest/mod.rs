@@ -4,6 +4,7 @@ mod bisect;
 mod circle;
 mod loops;
 mod page;
+mod patch;
 mod plan;
 mod recent;
 mod refusal;
@@ -11,6 +12,8 @@ mod run;
 mod single;
 mod state;
 mod step;
+mod tally;
+mod until;
 mod window;
 
 pub use plan::{Method, Plan};

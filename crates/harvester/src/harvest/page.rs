@@ -7,6 +7,9 @@ use oai::Datestamp;
 
 use super::run::{Harvest, Reading};
 use super::single::Singles;
+use super::tally::Pass;
+use super::until::Until;
+use super::window::Window;
 use super::{PageEnd, Step};
 use crate::error::{Error, Misbehaviour};
 use crate::read::{Found, Report};
@@ -21,6 +24,8 @@ pub(super) struct Progress {
     pub(super) on_page: u64,
     pub(super) first: Option<(u64, String)>,
     pub(super) oldest: Option<i64>,
+    /// The newest datestamp of the pages before this one.
+    pub(super) newest_before: Option<i64>,
     pub(super) headers: VecDeque<Header>,
 }
 
@@ -49,12 +54,23 @@ impl Harvest {
     /// Gives a record, unless it was given a short while ago.
     pub(super) fn give(&mut self, record: Record, key: u64) {
         if !self.recent.insert(key) {
-            self.page.quirks.add(Quirk::RecordRepeated);
+            self.note_repeated();
             return;
         }
+        self.count_fresh(record.header.moment().map(Datestamp::seconds));
         self.page.records += 1;
         self.state.given += 1;
         self.ready.push_back(Step::Record(record));
+    }
+
+    /// Notes a record that came before, unless the harvest itself asked twice for it.
+    pub(super) fn note_repeated(&mut self) {
+        let window = self.state.windows.last();
+        let overlaps =
+            |window: &Window| window.part || window.pass != Pass::First || window.restarts > 0;
+        if !window.is_some_and(overlaps) {
+            self.page.quirks.add(Quirk::RecordRepeated);
+        }
     }
 
     /// Tells of a record that cannot be had, unless that was told a short while ago: where a page is read in parts, the same
@@ -63,6 +79,7 @@ impl Harvest {
         let identifier = left_out.identifier.as_deref();
         let key = identifier.map(|identifier| self.recent.of_loss(identifier));
         if key.is_none_or(|key| self.recent.insert(key)) {
+            self.state.lost += u64::from(left_out.identifier.is_some());
             self.ready.push_back(Step::LeftOut(left_out));
         }
     }
@@ -113,6 +130,13 @@ impl Harvest {
             self.page.quirks.add(Quirk::WrongEarliestDatestamp);
             self.state.earliest = Some(moment);
         }
+        if oddity.is_none() {
+            self.note_sample(moment);
+        }
+        // A list that begins anew says nothing about the order.
+        if self.recent.contains(key) {
+            return;
+        }
         self.page.oldest = Some(self.page.oldest.map_or(moment, |oldest| oldest.min(moment)));
         let Some(window) = self.state.windows.last_mut() else {
             return;
@@ -135,7 +159,11 @@ impl Harvest {
         http_date: Option<String>,
     ) -> Result<(), Error> {
         if !report.errors.is_empty() {
-            return self.refused(report);
+            // Quirk: servers that put a warning beside the list that was asked for.
+            if report.verb.is_none() || self.page.on_page == 0 {
+                return self.refused(report);
+            }
+            self.page.quirks.add(Quirk::ErrorBesideAnswer);
         }
         if report.verb.is_none() {
             let error = Error::from(Misbehaviour::Missing("ListRecords"));
@@ -172,45 +200,65 @@ impl Harvest {
         let token = report.token.unwrap_or_default();
         let on_page = self.page.on_page.max(singles);
         self.state.failures = 0;
+        let newest_before = self.page.newest_before;
         let Some(window) = self.state.windows.last_mut() else {
             return Ok(());
         };
-        window.given += on_page;
-        // The last page often says nothing; what the ones before it said still counts.
-        window.announced = token.complete_list_size.or(window.announced);
-        let announced = window.announced;
+        window.count(on_page, token.complete_list_size, newest_before);
+        if let (Some(newest), Some(oldest)) = (window.newest, self.page.oldest) {
+            window.page_length = newest - oldest;
+        }
         if token.value.is_empty() {
-            let is_shorter = self.check_size();
-            if is_shorter && self.begin_behind_what_came() {
-                let reason = "the list ended before it was complete".to_owned();
-                self.push_page(report.bytes, announced, Some(reason));
-                return Ok(());
+            let announced = window.announced;
+            let is_wrong = announced.is_some_and(|size| size != window.given);
+            if is_wrong && window.restarts == 0 {
+                self.page.quirks.add(Quirk::WrongCompleteListSize);
             }
-            self.state.windows.pop();
-            self.forget_list();
-            self.push_page(report.bytes, announced, None);
+            self.end_list(report.bytes, announced);
             return Ok(());
         }
         let sent = window.token.replace(token.value.clone());
         window.done_on_page = 0;
-        self.check_loop(&token.value, sent.as_deref(), on_page)?;
+        if let Err(error) = self.check_loop(&token.value, sent.as_deref(), on_page) {
+            return self.looped(&error, report.bytes);
+        }
+        self.renew_budget();
         self.push_page(report.bytes, token.complete_list_size, None);
         Ok(())
     }
 
-    /// Compares a list that has ended with its completeListSize; whether fewer records came.
-    fn check_size(&mut self) -> bool {
-        let Some(window) = self.state.windows.last() else {
-            return false;
+    /// Ends a list that has no more pages, or reads more of it if records may be missing.
+    pub(super) fn end_list(&mut self, bytes: u64, announced: Option<u64>) {
+        let ended_early = self.state.windows.last().is_some_and(|window| {
+            window.pass == Pass::First && !self.state.sizes_unreliable && self.is_short(window)
+        });
+        let reason = if ended_early && self.begin_behind_what_came() {
+            Some("the list ended before it was complete")
+        } else if self.read_again() {
+            Some("the list shrank, or ended before it was complete")
+        } else {
+            None
         };
-        // What came before a restart is not counted.
-        let announced = window.announced.filter(|_| window.restarts == 0);
-        let Some(announced) = announced.filter(|size| *size != window.given) else {
-            return false;
-        };
-        let is_shorter = window.given < announced;
-        self.page.quirks.add(Quirk::WrongCompleteListSize);
-        is_shorter
+        if reason.is_none() {
+            self.drop_list();
+        }
+        self.push_page(bytes, announced, reason.map(str::to_owned));
+    }
+
+    /// Takes a list that is done off the stack.
+    pub(super) fn drop_list(&mut self) {
+        if let Some(window) = self.state.windows.pop()
+            && window.exact
+            && window.given == 0
+            && self.state.until != Some(Until::Inclusive)
+        {
+            // Either there is nothing, or it is what broke the list and `until` is exclusive.
+            let reason = self.state.patch.as_ref().map(|patch| patch.reason.clone());
+            self.give_up(&window, reason.unwrap_or_default());
+        }
+        self.forget_list();
+        self.confirm_cuts();
+        self.close_patch();
     }
 
     /// Goes on by date with a list that may have ended early. Where lists are not in the order of dates that would be all
@@ -254,11 +302,7 @@ impl Harvest {
 
     /// The repository's own time as far as it is known, else ours.
     pub(super) fn now(&self) -> i64 {
-        self.state.began.unwrap_or_else(|| {
-            let now = self.repository.client().options().pace.now();
-            let since = now.duration_since(std::time::UNIX_EPOCH);
-            since.map_or(0, |since| since.as_secs().cast_signed())
-        })
+        self.state.began.unwrap_or_else(|| self.clock())
     }
 }
 

@@ -45,4 +45,5 @@ impl Recent {
     }
 }
 
-const GENERATION: usize = 50_000;
+/// As many records at least are remembered.
+pub(super) const GENERATION: usize = 50_000;

@@ -2,8 +2,8 @@
 
 use oai::ErrorCode;
 
-use super::bisect::EARLIEST;
 use super::run::Harvest;
+use super::tally::Pass;
 use super::window::Cut;
 use crate::Quirk;
 use crate::client::{code, refusal};
@@ -35,31 +35,53 @@ impl Harvest {
             // Quirk: repositories whose earliestDatestamp is that of today, and that refuse what is before it. Nothing is
             // older by their own word, so all of it is asked for.
             Some(ErrorCode::BadArgument)
-                if window.from.is_some() && window.from < self.state.earliest =>
+                if window.from < self.state.earliest && self.asks_without_from() =>
             {
                 self.page.quirks.merge(report.quirks);
-                self.page.quirks.add(Quirk::FromRefused);
-                if let Some(window) = self.state.windows.last_mut() {
-                    window.from = None;
-                }
                 Ok(())
             }
-            // Quirk: repositories that tell seconds and refuse them.
-            Some(ErrorCode::BadArgument)
-                if !self.state.days && (window.from.is_some() || window.until.is_some()) =>
-            {
+            Some(ErrorCode::NoSetHierarchy | ErrorCode::BadVerb) => Err(error),
+            _ if self.asks_without_dates() => {
                 self.page.quirks.merge(report.quirks);
-                self.page.quirks.add(Quirk::GranularityRefused);
-                self.state.days = true;
                 Ok(())
             }
-            None if resumed || window.part => {
+            _ if resumed || window.part => {
                 self.page.quirks.add(Quirk::UnknownErrorCode);
                 self.page.quirks.merge(report.quirks);
                 self.narrow(&error, report.bytes)
             }
             _ => Err(error),
         }
+    }
+
+    /// Asks for the current list with days instead of seconds, or else without `from`; whether there is a way.
+    pub(super) fn asks_without_dates(&mut self) -> bool {
+        let Some(window) = self.state.windows.last() else {
+            return false;
+        };
+        if window.token.is_some() || window.part || window.pass != Pass::First {
+            return false;
+        }
+        // Quirk: repositories that tell seconds and refuse them.
+        if !self.state.days && (window.from.is_some() || window.until.is_some()) {
+            self.page.quirks.add(Quirk::GranularityRefused);
+            self.state.days = true;
+            return true;
+        }
+        self.asks_without_from()
+    }
+
+    /// Asks for the whole list instead of a part; whether it was a part.
+    fn asks_without_from(&mut self) -> bool {
+        let Some(window) = self.state.windows.last_mut() else {
+            return false;
+        };
+        if window.from.take().is_none() {
+            return false;
+        }
+        window.tally.begin = None;
+        self.page.quirks.add(Quirk::FromRefused);
+        true
     }
 
     fn no_records_match(&mut self, report: Report, resumed: bool) -> Result<(), Error> {
@@ -88,11 +110,10 @@ impl Harvest {
         self.note_time(&report, None);
         self.page.quirks.merge(report.quirks);
         // That a small part is empty does not mean that parts can be read.
-        if self.state.windows.pop().is_some_and(|window| !window.part) {
+        if self.state.windows.last().is_some_and(|window| !window.part) {
             self.state.failures = 0;
         }
-        self.forget_list();
-        self.push_page(report.bytes, None, None);
+        self.end_list(report.bytes, None);
         Ok(())
     }
 
@@ -105,14 +126,9 @@ impl Harvest {
     /// Tells that a list has ended early, and has so when it was begun anew.
     fn lose_rest(&mut self, missing: u64) {
         let granularity = self.state.granularity();
-        let bound = |text: Option<String>| text.unwrap_or_else(|| "…".to_owned());
         let window = self.state.windows.last();
-        let dates = window.map(|window| {
-            (
-                bound(window.lower(granularity)),
-                bound(window.upper(granularity)),
-            )
-        });
+        let dates = window.map(|window| window.dates(granularity));
+        self.state.holes += 1;
         self.leave_out(LeftOut {
             identifier: None,
             dates,
@@ -167,20 +183,23 @@ impl Harvest {
     pub(super) fn expired(&mut self, report: Report) -> Result<(), Error> {
         self.page.quirks.merge(report.quirks);
         self.page.quirks.add(Quirk::TokenExpired);
-        let granularity = self.state.granularity();
-        let now = self.now();
-        let earliest = self.state.earliest.unwrap_or(EARLIEST);
         let Some(mut window) = self.state.windows.pop() else {
             return Ok(());
         };
-        let progress = window.restart(self.state.ordered(), granularity);
+        let size = window.tally.size;
+        let progress = window.restart(self.state.ordered(), self.state.granularity());
         window.restarts += 1;
         self.forget_list();
-        if progress || window.restarts == 1 {
+        if window.pass == Pass::Check {
+            self.lose_check(window, &Misbehaviour::TokensExpire.into())?;
+            self.close_patch();
+        } else if progress || window.restarts == 1 {
             self.state.windows.push(window);
         } else {
             // Smaller lists are done before their tokens expire.
-            match window.cut((earliest, now), None, granularity) {
+            self.learn_until();
+            self.open_patch(&window, size, "the resumptionToken expired", false);
+            match self.cut(&window, None) {
                 Cut::Halves(halves) => self.push_halves(*halves),
                 Cut::Grain if window.restarts > MOST_RESTARTS => {
                     return Err(Misbehaviour::TokensExpire.into());

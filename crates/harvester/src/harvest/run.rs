@@ -11,8 +11,8 @@ use super::single::Singles;
 use super::state::ResumeState;
 use super::window::{Window, written};
 use super::{Method, Outcome, Plan, Step};
-use crate::client::PageStream;
-use crate::error::{Error, ErrorKind, Misbehaviour};
+use crate::client::{PageStream, Patience};
+use crate::error::{Error, ErrorKind};
 use crate::{Quirk, Quirks, Repository};
 
 /// A harvest of one repository: gives records, and after each page where it stands.
@@ -34,6 +34,10 @@ pub struct Harvest {
     open: bool,
     failure: Option<Error>,
     pub(super) ended: bool,
+    /// How many records were met before this process went on with the harvest; they are not remembered.
+    pub(super) resumed_at: u64,
+    /// How often it was tried what `until` means.
+    pub(super) probes: u32,
 }
 
 /// What is being read.
@@ -70,12 +74,21 @@ impl Harvest {
                     disordered: false,
                     failures: 0,
                     way: Way::default(),
+                    lost: 0,
+                    holes: 0,
+                    patch: None,
+                    until: None,
+                    sample: None,
+                    sizes_unreliable: false,
+                    loops: 0,
                 }
             }
         };
         Ok(Self {
             repository: repository.clone(),
             ended: state.windows.is_empty(),
+            resumed_at: state.given + state.lost,
+            probes: 0,
             kept: state.clone(),
             open: false,
             failure: None,
@@ -90,6 +103,12 @@ impl Harvest {
             },
             outcome: Outcome::default(),
         })
+    }
+
+    /// Does not read lists again because of their completeListSize, which an earlier harvest found to be wrong.
+    pub fn distrust_sizes(&mut self) {
+        self.state.sizes_unreliable = true;
+        self.kept.sizes_unreliable = true;
     }
 
     /// What came of it so far.
@@ -154,23 +173,34 @@ impl Harvest {
 
     /// Asks for the next page of the current window.
     fn ask(&mut self) {
-        let Some(window) = self.state.windows.last() else {
+        let before = (self.met(), self.state.holes);
+        let Some(window) = self.state.windows.last_mut() else {
             self.ended = true;
             return;
         };
+        window.tally.before.get_or_insert(before);
+        let part = window.part;
+        let newest_before = window.newest;
         let quirks = std::mem::take(&mut self.page.quirks);
         self.page = Progress {
             quirks,
+            newest_before,
             ..Progress::default()
         };
-        let arguments = self.arguments(window);
+        let window = self.state.windows.last();
+        let arguments = window.map_or_else(Vec::new, |window| self.arguments(window));
         let arguments: Vec<_> = arguments
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        let page = self.repository.page(&arguments);
-        // A page that is known to be broken is not read twice at every cut.
-        let page = if window.part { page.impatient() } else { page };
+        // A page that is known to be broken is not asked for again and again at every cut.
+        let page = match part {
+            true => {
+                let repository = self.repository.with_patience(Patience::Brief);
+                repository.page(&arguments).impatient()
+            }
+            false => self.repository.page(&arguments),
+        };
         self.reading = Reading::Page(Box::new(page));
     }
 
@@ -226,23 +256,18 @@ fn introduce(
     repository: &Repository,
     quirks: &mut Quirks,
 ) -> Result<(Granularity, Option<i64>), Error> {
-    match repository.identify() {
+    match repository.brief().identify() {
         Ok(identity) => {
             let earliest = identity.earliest_datestamp.map(Datestamp::seconds);
             Ok((identity.granularity, earliest))
         }
         Err(error) => match error.kind() {
-            ErrorKind::RepositoryMisbehaved(
-                Misbehaviour::Missing(_)
-                | Misbehaviour::Broken { .. }
-                | Misbehaviour::Truncated { .. }
-                | Misbehaviour::UnknownError { .. }
-                | Misbehaviour::UnfittingError { .. },
-            ) => {
+            ErrorKind::Stopped | ErrorKind::Usage(_) => Err(error),
+            // What is wrong with the whole repository keeps its lists from being read as well.
+            _ => {
                 quirks.add(Quirk::IdentifyUnusable);
                 Ok((Granularity::Day, None))
             }
-            _ => Err(error),
         },
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use super::Harvest;
+use super::patch::Budget;
 use crate::Quirk;
+use crate::client::Patience;
 use crate::error::{Error, ErrorKind};
 use crate::read::Report;
 use crate::record::{Header, LeftOut, Record};
@@ -41,8 +43,10 @@ impl Singles {
             return Ok(false);
         };
         let key = harvest.recent.key(&header);
-        if harvest.recent.contains(key) {
-            harvest.page.quirks.add(Quirk::RecordRepeated);
+        if is_behind(&header, harvest) {
+            // The list behind this one brings it.
+        } else if harvest.recent.contains(key) {
+            harvest.note_repeated();
         } else if header.deleted {
             harvest.give(tombstone(header), key);
         } else {
@@ -61,9 +65,30 @@ impl Singles {
     }
 }
 
+/// Whether a record lies behind the span that is read, which overlaps with the next one.
+fn is_behind(header: &Header, harvest: &Harvest) -> bool {
+    let window = harvest.state.windows.last().filter(|window| window.cut);
+    let until = window.and_then(|window| window.until);
+    let moment = header.moment().map(oai::Datestamp::seconds);
+    moment
+        .zip(until)
+        .is_some_and(|(moment, until)| moment > until)
+}
+
 fn ask(header: Header, harvest: &mut Harvest) -> Result<(), Error> {
     let prefix = harvest.state.plan.metadata_prefix.clone();
-    let error = match harvest.repository.get_record(&header.identifier, &prefix) {
+    let is_part = harvest.state.patch.is_some();
+    if is_part && harvest.budget() == Budget::Nothing {
+        let reason = format!("it was not asked for{}", harvest.spent());
+        lose(header, reason, harvest);
+        return Ok(());
+    }
+    let patience = match is_part {
+        true => Patience::Brief,
+        false => Patience::Usual,
+    };
+    let repository = harvest.repository.with_patience(patience);
+    let error = match repository.get_record(&header.identifier, &prefix) {
         Ok(record) => {
             // It may have changed since it was listed.
             let key = harvest.recent.key(&record.header);
@@ -80,13 +105,21 @@ fn ask(header: Header, harvest: &mut Harvest) -> Result<(), Error> {
         ErrorKind::Transport(_) if !harvest.is_alive() => return Err(error),
         _ => {}
     }
+    if is_part {
+        harvest.spend();
+    }
+    lose(header, error.to_string(), harvest);
+    Ok(())
+}
+
+fn lose(header: Header, reason: String, harvest: &mut Harvest) {
     harvest.page.quirks.add(Quirk::ListedButNotGiven);
+    harvest.blame();
     harvest.leave_out(LeftOut {
         identifier: Some(header.identifier),
         dates: None,
-        reason: error.to_string(),
+        reason,
     });
-    Ok(())
 }
 
 /// The record of an item that is gone: there is nothing more to ask for than its header.

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use super::loops::Way;
+use super::patch::Patch;
+use super::until::Until;
 use super::window::Window;
 use crate::Error;
 
@@ -32,6 +34,25 @@ pub struct ResumeState {
     /// What was met in the current list, to notice when it comes again.
     #[serde(default)]
     pub(super) way: Way,
+    /// How many records could not be had, and how many spans were given up.
+    #[serde(default)]
+    pub(super) lost: u64,
+    #[serde(default)]
+    pub(super) holes: u64,
+    /// The span that is read in parts.
+    #[serde(default)]
+    pub(super) patch: Option<Patch>,
+    /// What `until` was found to mean, and a datestamp it can be tried with.
+    #[serde(default)]
+    pub(super) until: Option<Until>,
+    #[serde(default)]
+    pub(super) sample: Option<i64>,
+    /// Whether completeListSize was found to be wrong, so that no list is read again because of it.
+    #[serde(default)]
+    pub(super) sizes_unreliable: bool,
+    /// How many lists did not end by themselves.
+    #[serde(default)]
+    pub(super) loops: u32,
 }
 
 impl ResumeState {

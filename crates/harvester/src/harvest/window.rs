@@ -6,6 +6,7 @@ use oai::{Datestamp, Granularity};
 use serde::{Deserialize, Serialize};
 
 use super::Method;
+use super::tally::{Pass, Tally};
 
 /// A list: its bounds, and how far it has been read. Moments are in seconds, bounds are within.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,19 @@ pub(super) struct Window {
     pub(super) restarts: u32,
     /// Whether the window is a part of one that could not be read.
     pub(super) part: bool,
+    /// Whether `until` was made by a cut: then it is sent one tick later, because for some servers it is exclusive.
+    #[serde(default)]
+    pub(super) cut: bool,
+    /// Whether such an `until` is sent as it is: what lies behind it may be what cannot be read.
+    #[serde(default)]
+    pub(super) exact: bool,
+    /// How many seconds the datestamps of the last page cover.
+    #[serde(default)]
+    pub(super) page_length: i64,
+    #[serde(default)]
+    pub(super) pass: Pass,
+    #[serde(default)]
+    pub(super) tally: Tally,
 }
 
 /// What became of a window that could not be read.
@@ -53,7 +67,23 @@ impl Window {
             in_order: true,
             restarts: 0,
             part: false,
+            cut: false,
+            exact: false,
+            page_length: 0,
+            pass: Pass::First,
+            tally: Tally::new(from),
         }
+    }
+
+    /// Counts the records of a page, and takes the completeListSize that it tells.
+    pub(super) fn count(&mut self, on_page: u64, size: Option<u64>, newest_before: Option<i64>) {
+        if let Some(size) = size {
+            self.tally
+                .note(size, self.announced, self.given, newest_before);
+        }
+        // The last page often says nothing; what the ones before it said still counts.
+        self.announced = size.or(self.announced);
+        self.given += on_page;
     }
 
     /// Notes a datestamp, and tells how it stands to the newest so far.
@@ -72,8 +102,12 @@ impl Window {
         let reached = self.newest.filter(|_| self.in_order && ordered);
         let reached = reached.map(|newest| start_of(newest, granularity));
         let progress = reached > self.from;
-        if progress {
-            self.from = reached;
+        match progress {
+            true => {
+                self.from = reached;
+                self.tally.fresh = 0;
+            }
+            false => self.tally.forget_sizes(),
         }
         self.token = None;
         self.done_on_page = 0;
@@ -84,15 +118,9 @@ impl Window {
         progress
     }
 
-    /// Cuts in the middle, or where the fault is likely to be before. Where a bound is open, the one
-    /// given here stands in for it, and the half on that side stays open.
-    pub(super) fn cut(
-        &self,
-        (earliest, now): (i64, i64),
-        likely: Option<i64>,
-        granularity: Granularity,
-    ) -> Cut {
-        let grain = grain(granularity);
+    /// Cuts in the middle, or where the fault is likely to be before, between two pieces of `grain` seconds. Where a bound
+    /// is open, the one given here stands in for it, and the half on that side stays open.
+    pub(super) fn cut(&self, (earliest, now): (i64, i64), likely: Option<i64>, grain: i64) -> Cut {
         let low = self.from.unwrap_or(earliest).div_euclid(grain);
         let high = self.until.unwrap_or(now).div_euclid(grain);
         if low >= high {
@@ -105,7 +133,9 @@ impl Window {
         let mut earlier = Self::new(self.from, Some(middle * grain + grain - 1), self.method);
         let mut later = Self::new(Some((middle + 1) * grain), self.until, self.method);
         earlier.part = true;
+        earlier.cut = true;
         later.part = true;
+        later.cut = self.cut;
         Cut::Halves(Box::new((earlier, later)))
     }
 
@@ -115,7 +145,8 @@ impl Window {
     }
 
     pub(super) fn upper(&self, granularity: Granularity) -> Option<String> {
-        self.until.map(|until| written(until, granularity))
+        let behind = i64::from(self.cut && !self.exact);
+        self.until.map(|until| written(until + behind, granularity))
     }
 }
 
@@ -128,12 +159,12 @@ pub(super) fn written(seconds: i64, granularity: Granularity) -> String {
     text
 }
 
-fn start_of(seconds: i64, granularity: Granularity) -> i64 {
+pub(super) fn start_of(seconds: i64, granularity: Granularity) -> i64 {
     let grain = grain(granularity);
     seconds.div_euclid(grain) * grain
 }
 
-fn grain(granularity: Granularity) -> i64 {
+pub(super) fn grain(granularity: Granularity) -> i64 {
     match granularity {
         Granularity::Day => 86_400,
         Granularity::Second => 1,
@@ -147,21 +178,26 @@ mod tests {
     const DAY: i64 = 86_400;
 
     #[test]
-    fn halves_cover_the_whole_and_do_not_overlap() {
+    fn halves_cover_the_whole_and_are_asked_for_with_an_overlap_of_one_tick() {
         let window = Window::new(Some(10 * DAY), Some(20 * DAY + 5), Method::ListRecords);
-        let Cut::Halves(halves) = window.cut((0, 0), None, Granularity::Day) else {
+        let Cut::Halves(halves) = window.cut((0, 0), None, DAY) else {
             panic!("can be cut");
         };
 
         assert_eq!(halves.0.from, Some(10 * DAY));
         assert_eq!(halves.0.until.unwrap() + 1, halves.1.from.unwrap());
         assert_eq!(halves.1.until, Some(20 * DAY + 5));
+        for granularity in [Granularity::Day, Granularity::Second] {
+            assert_eq!(halves.0.upper(granularity), halves.1.lower(granularity));
+            let end = Some(written(20 * DAY + 5, granularity));
+            assert_eq!(halves.1.upper(granularity), end);
+        }
     }
 
     #[test]
     fn the_cut_is_made_where_the_fault_is_likely() {
         let window = Window::new(Some(0), Some(1000), Method::ListRecords);
-        let Cut::Halves(halves) = window.cut((0, 0), Some(10), Granularity::Second) else {
+        let Cut::Halves(halves) = window.cut((0, 0), Some(10), 1) else {
             panic!("can be cut");
         };
         assert_eq!(halves.0.until, Some(10));
@@ -170,7 +206,7 @@ mod tests {
     #[test]
     fn open_ends_stay_open() {
         let window = Window::new(None, None, Method::ListRecords);
-        let Cut::Halves(halves) = window.cut((100, 200), None, Granularity::Second) else {
+        let Cut::Halves(halves) = window.cut((100, 200), None, 1) else {
             panic!("can be cut");
         };
 
@@ -181,11 +217,8 @@ mod tests {
     #[test]
     fn a_day_is_the_smallest_part_where_days_are_all_there_is() {
         let window = Window::new(Some(DAY), Some(2 * DAY - 1), Method::ListRecords);
-        assert_eq!(window.cut((0, 0), None, Granularity::Day), Cut::Grain);
-        assert!(matches!(
-            window.cut((0, 0), None, Granularity::Second),
-            Cut::Halves(_)
-        ));
+        assert_eq!(window.cut((0, 0), None, DAY), Cut::Grain);
+        assert!(matches!(window.cut((0, 0), None, 1), Cut::Halves(_)));
     }
 
     #[test]

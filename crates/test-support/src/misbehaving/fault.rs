@@ -100,7 +100,42 @@ pub enum Fault {
     /// Lists run backwards in time.
     NewestFirst,
 
+    /// `until` is exclusive: its own second, or its own day, is not within.
+    UntilExclusive,
+    /// `until` means midnight, with which its day begins.
+    UntilMidnight,
+    /// Every page with this record is answered with 500, and so is the record itself; its header is given.
+    RecordError(usize),
+    /// Every page with the header of this record is answered with 500 as well.
+    HeaderError(usize),
+    /// Before this page of a list is sent, so many records at its beginning vanish for good.
+    Vanish { page: usize, records: usize },
+    /// The same, and as many more each time such a page is asked for.
+    VanishEachTime { page: usize, records: usize },
+    /// completeListSize tells how many records are left.
+    RemainingSize,
+    /// completeListSize is so much too large.
+    SizeTooLarge(usize),
+    /// Any `from` is refused.
+    FromRefused,
+    /// An error of the protocol stands beside every list.
+    ErrorBesideList,
+    /// Lists that are right come with this status.
+    ListsWithStatus(u16),
+    /// An answer with this status to one verb.
+    VerbStatus(&'static str, u16),
+    /// A web page in place of the answer to one verb.
+    VerbWebPage(&'static str),
+
     // In all answers.
+    /// Text before the XML declaration.
+    LeadingText,
+    /// Small entities in the document type.
+    SmallEntities,
+    /// Raw deflate that nobody announces.
+    RawDeflate,
+    /// deflate with the header of zlib, announced.
+    ZlibDeflate,
     /// Datestamps with fractions of a second.
     FractionalSeconds,
     /// Datestamps in another time zone.

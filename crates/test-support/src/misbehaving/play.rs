@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::sync::Mutex;
 
 use flate2::Compression;
-use flate2::write::GzEncoder;
+use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
 use super::script::BEGINNING;
 use super::{Counter, Fault, Script};
@@ -41,6 +41,8 @@ pub(super) struct Play {
     counter: Counter,
     /// Where the list stands, for the one token that never changes.
     place: Mutex<usize>,
+    /// How many of the oldest records have vanished.
+    vanished: Mutex<usize>,
 }
 
 /// A request for a page of a list.
@@ -64,6 +66,7 @@ impl Play {
             base_url,
             counter: Counter::default(),
             place: Mutex::default(),
+            vanished: Mutex::default(),
         }
     }
 
@@ -92,6 +95,15 @@ impl Play {
             }
         }
         let verb = arguments.get("verb").map_or("", String::as_str);
+        for fault in &script.faults {
+            match fault {
+                Fault::VerbStatus(of, status) if *of == verb => return plain(*status, "failed"),
+                Fault::VerbWebPage(of) if *of == verb => {
+                    return plain(200, "<!DOCTYPE html><html><body>Hello</body></html>");
+                }
+                _ => {}
+            }
+        }
         match verb {
             "Identify" => self.wrap(&script, &identify(&script, &self.base_url), 200),
             "ListMetadataFormats" => self.wrap(&script, FORMATS, 200),
@@ -117,6 +129,7 @@ impl Play {
         let identifier = arguments.get("identifier").map_or("", String::as_str);
         let number = (0..script.records).find(|n| Script::identifier(*n) == identifier);
         match number {
+            Some(number) if script.breaks(number, "GetRecord") => plain(500, "failed"),
             Some(number) if !script.has(&Fault::NotGiven(number)) => {
                 let given = number + usize::from(script.has(&Fault::OtherGiven(number)));
                 let record = record(script, given);
@@ -148,9 +161,22 @@ impl Play {
                 {
                     return self.error(script, "badArgument", "before the earliestDatestamp");
                 }
+                if script.has(&Fault::FromRefused) && from.is_some() {
+                    return self.error(script, "badArgument", "no from here");
+                }
+                let until = arguments.get("until").map(|until| {
+                    let begin = seconds_of(until, false);
+                    match script.has(&Fault::UntilExclusive) {
+                        true => begin - 1,
+                        false if script.has(&Fault::UntilMidnight) => {
+                            begin.div_euclid(86_400) * 86_400
+                        }
+                        false => seconds_of(until, true),
+                    }
+                });
                 Selection {
                     from,
-                    until: arguments.get("until").map(|until| seconds_of(until, true)),
+                    until,
                     set: arguments.get("set").cloned(),
                     ..Selection::default()
                 }
@@ -163,7 +189,19 @@ impl Play {
         if let Some(answer) = self.instead(script, selection.page) {
             return answer;
         }
-        let all = selected(script, selection);
+        for fault in &script.faults {
+            let mut vanished = self.vanished.lock().unwrap();
+            match fault {
+                Fault::Vanish { page, records } if *page == selection.page => {
+                    *vanished = (*vanished).max(*records);
+                }
+                Fault::VanishEachTime { page, records } if *page == selection.page => {
+                    *vanished += records;
+                }
+                _ => {}
+            }
+        }
+        let all = self.selected(script, selection);
         if script.has(&Fault::EndlessEmptyPages) && selection.page > 0 {
             let token = self.token(script, selection, 0);
             return self.wrap(script, &format!("<{verb}>{token}</{verb}>"), 200);
@@ -176,7 +214,16 @@ impl Play {
             start -= 2;
         }
         let end = (selection.offset + script.page).min(all.len());
+        if all[start..end]
+            .iter()
+            .any(|number| script.breaks(*number, verb))
+        {
+            return plain(500, "failed");
+        }
         let mut body = format!("<{verb}>");
+        if script.has(&Fault::ErrorBesideList) {
+            body.insert_str(0, "<error code=\"badArgument\">deprecated</error>");
+        }
         if !script.has(&Fault::EmptyPage(selection.page)) {
             for number in &all[start..end] {
                 match verb {
@@ -203,11 +250,24 @@ impl Play {
         } else if script.has(&Fault::RestartingList) {
             body.push_str(&self.token(script, selection, 0));
         } else if selection.page > 0 {
-            let size = complete_list_size(script, all.len());
+            let size = complete_list_size(script, all.len(), selection.offset);
             let _ = write!(body, "<resumptionToken{size}/>");
         }
         let _ = write!(body, "</{verb}>");
-        self.sent(script, selection.page, self.wrap(script, &body, 200))
+        let status = script.faults.iter().find_map(|fault| match fault {
+            Fault::ListsWithStatus(status) => Some(*status),
+            _ => None,
+        });
+        let answer = self.wrap(script, &body, status.unwrap_or(200));
+        self.sent(script, selection.page, answer)
+    }
+
+    /// The records of a list that have not vanished.
+    fn selected(&self, script: &Script, selection: &Selection) -> Vec<usize> {
+        let vanished = *self.vanished.lock().unwrap();
+        let mut all = selected(script, selection);
+        all.retain(|number| *number >= vanished);
+        all
     }
 
     /// What is answered in place of a page.
@@ -273,7 +333,7 @@ impl Play {
     }
 
     fn token(&self, script: &Script, selection: &Selection, offset: usize) -> String {
-        let all = selected(script, selection).len();
+        let all = self.selected(script, selection).len();
         let mut next = selection.clone();
         next.offset = offset;
         next.page += 1;
@@ -309,7 +369,7 @@ impl Play {
             .replace('<', "&lt;")
             .replace('>', "&gt;");
         let cursor = selection.offset;
-        let size = complete_list_size(script, all);
+        let size = complete_list_size(script, all, cursor);
         format!("<resumptionToken cursor=\"{cursor}\"{size}>{token}</resumptionToken>")
     }
 
@@ -373,6 +433,15 @@ impl Play {
         if has(Fault::LeadingWhitespace) {
             text.insert_str(0, "\n\n  ");
         }
+        if has(Fault::LeadingText) {
+            text.insert_str(
+                0,
+                "<br />\n<b>Warning</b>: unset index in oai.php on line 3<br />\n",
+            );
+        }
+        if has(Fault::SmallEntities) {
+            text.push_str(SMALL);
+        }
         if has(Fault::EntityBomb) {
             text.push_str(BOMB);
         }
@@ -401,6 +470,18 @@ impl Play {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
             encoder.write_all(&answer.body).unwrap();
             answer.body = encoder.finish().unwrap();
+        }
+        if has(Fault::RawDeflate) {
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&answer.body).unwrap();
+            answer.body = encoder.finish().unwrap();
+        }
+        if has(Fault::ZlibDeflate) {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&answer.body).unwrap();
+            answer.body = encoder.finish().unwrap();
+            let header = ("Content-Encoding".to_owned(), "deflate".to_owned());
+            answer.headers.push(header);
         }
         if has(Fault::UnannouncedZstd) {
             answer.body = zstd(&answer.body);
@@ -513,6 +594,7 @@ fn record(script: &Script, number: usize) -> String {
                 after.push_str(&format!("{}{}", "<d>".repeat(1000), "</d>".repeat(1000)));
             }
             Fault::LongRecord(n, length) if *n == number => title.push_str(&"x".repeat(*length)),
+            Fault::SmallEntities => title.push_str(" &uuml;&who;"),
             Fault::EntityBomb => title.push_str("&bomb;"),
             Fault::ExternalEntity => title.push_str("&file;"),
             _ => {}
@@ -553,14 +635,19 @@ fn identify(script: &Script, base_url: &str) -> String {
 }
 
 /// The attribute that tells how long a list is, with a blank before it.
-fn complete_list_size(script: &Script, size: usize) -> String {
+fn complete_list_size(script: &Script, size: usize, given: usize) -> String {
     if script.has(&Fault::NoCompleteListSize) {
         return String::new();
     }
-    let told = match script.has(&Fault::WrongCompleteListSize) {
-        true => 3,
-        false => size,
-    };
+    let mut told = size;
+    for fault in &script.faults {
+        match fault {
+            Fault::WrongCompleteListSize => told = 3,
+            Fault::RemainingSize => told = size - given,
+            Fault::SizeTooLarge(more) => told = size + more,
+            _ => {}
+        }
+    }
     format!(" completeListSize=\"{told}\"")
 }
 
@@ -697,6 +784,8 @@ const FORMATS: &str = "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_
 const SETS: &str = "<ListSets><set><setSpec>even</setSpec><setName>Even</setName></set>\
     <set><setSpec>odd</setSpec><setName>Odd &amp; strange</setName></set>\
     <set><setSpec>mime:image:svg_2bxml</setSpec><setName>image/svg+xml</setName></set></ListSets>";
+const SMALL: &str = "<!DOCTYPE OAI-PMH [\n<!-- <!ENTITY uuml \"no\"> --><!ENTITY uuml '&#252;'><!ENTITY amper \"&#38;#38;\">\
+    <!ENTITY who \"Smith &amper; &uuml;\">\n]>";
 const BOMB: &str = "<!DOCTYPE OAI-PMH [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">\
     <!ENTITY bomb \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>";
 const EXTERNAL: &str = "<!DOCTYPE OAI-PMH [<!ENTITY file SYSTEM \"file:///etc/passwd\">]>";

@@ -56,6 +56,12 @@ impl Script {
         self.faults.contains(fault)
     }
 
+    /// Whether the server fails at a record.
+    pub(super) fn breaks(&self, number: usize, verb: &str) -> bool {
+        self.has(&Fault::HeaderError(number))
+            || verb != "ListIdentifiers" && self.has(&Fault::RecordError(number))
+    }
+
     /// The moment of a record, in seconds.
     pub(super) fn moment(&self, number: usize) -> i64 {
         BEGINNING + number as i64 * self.step

@@ -35,6 +35,8 @@ quirks! {
     AnnouncedCompressionMissing => "Answers are announced as compressed and are not.",
     /// Blank lines or spaces before the XML declaration.
     LeadingWhitespace => "Answers begin with blank space before the XML declaration.",
+    /// Text before the XML declaration.
+    LeadingText => "Answers begin with text before the XML declaration, which was passed over.",
     /// Bytes after the root element.
     TrailingContent => "Something follows the end of the XML document.",
     /// The encoding named is none.
@@ -54,7 +56,7 @@ quirks! {
     /// Tags, attributes or comments that do not fit; mended.
     MarkupMended => "Markup that is not well-formed was mended.",
     /// A document type before the answer.
-    DocumentType => "Answers have a document type; none of its entities is followed.",
+    DocumentType => "Answers have a document type; of its entities only small ones that it declares itself are followed.",
     /// The OAI-PMH namespace is missing or misspelled.
     WrongNamespace => "Answers are not in the namespace of OAI-PMH 2.0.",
     /// A record that is not well-formed in itself.
@@ -65,6 +67,8 @@ quirks! {
     PageRepeated => "Pages had to be asked for again because they broke off.",
     /// A status of HTTP beside an error of the protocol.
     ErrorWithHttpStatus => "Errors of the protocol come with an error status of HTTP.",
+    /// A status of HTTP beside a good answer.
+    AnswerWithHttpStatus => "Good answers come with an error status of HTTP.",
     /// An error code that the protocol does not have.
     UnknownErrorCode => "Errors come with codes that the protocol does not have.",
     /// 429, 500, 502, 504 where 503 was due.
@@ -121,6 +125,10 @@ quirks! {
     IdentifierNotUri => "Identifiers are not URIs.",
     /// No Identify, but lists.
     IdentifyUnusable => "Identify gives no usable answer; days are used as granularity.",
+    /// No ListMetadataFormats, but lists.
+    FormatsUnusable => "ListMetadataFormats gives no usable answer.",
+    /// No ListSets, but lists.
+    SetsUnusable => "ListSets gives no usable answer.",
 }
 
 impl fmt::Display for Quirk {
@@ -138,6 +146,11 @@ impl Quirks {
     /// Counts one.
     pub fn add(&mut self, quirk: Quirk) {
         *self.0.entry(quirk).or_default() += 1;
+    }
+
+    /// Takes one back; `false` if it was not met.
+    pub(crate) fn remove(&mut self, quirk: Quirk) -> bool {
+        self.0.remove(&quirk).is_some()
     }
 
     /// Counts all of another.

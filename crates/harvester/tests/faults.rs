@@ -520,6 +520,10 @@ fn oddities_of_answers_are_tolerated_and_told() {
         (Fault::LeadingWhitespace, Quirk::LeadingWhitespace),
         (Fault::TrailingContent, Quirk::TrailingContent),
         (Fault::NoNamespace, Quirk::WrongNamespace),
+        (Fault::RawDeflate, Quirk::UnannouncedCompression),
+        (Fault::ErrorBesideList, Quirk::ErrorBesideAnswer),
+        (Fault::ListsWithStatus(500), Quirk::AnswerWithHttpStatus),
+        (Fault::ListsWithStatus(404), Quirk::AnswerWithHttpStatus),
     ] {
         let harvested = harvest(fault);
         harvested.expect_all();
@@ -527,6 +531,57 @@ fn oddities_of_answers_are_tolerated_and_told() {
         assert_eq!(title(&harvested, 42), "Record 42: café");
     }
     harvest(Fault::PrefixedElements).expect_all();
+    harvest(Fault::ZlibDeflate).expect_all();
+}
+
+#[test]
+fn small_entities_that_a_document_type_declares_are_taken() {
+    let harvested = harvest(Fault::SmallEntities);
+    harvested.expect_all();
+    harvested.expect_quirk(Quirk::DocumentType);
+    assert_eq!(title(&harvested, 42), "Record 42: café üSmith & ü");
+    assert!(
+        harvested
+            .records
+            .iter()
+            .all(|record| record.repairs.is_empty())
+    );
+}
+
+#[test]
+fn text_before_the_declaration_is_passed_over_where_that_is_allowed() {
+    let harvested = lenient(Fault::LeadingText);
+    harvested.expect_all();
+    harvested.expect_quirk(Quirk::LeadingText);
+    assert!(harvest(Fault::LeadingText).error.is_some());
+}
+
+#[test]
+fn a_refused_from_falls_back_to_the_whole_list() {
+    for days in [false, true] {
+        let mut script = Script::new(95, 10).with(Fault::FromRefused);
+        script.days = days;
+        let mut setup = Setup::new(script);
+        setup.plan.from = Some("2020-01-01".to_owned());
+        let harvested = setup.run();
+        harvested.expect_all();
+        harvested.expect_quirk(Quirk::FromRefused);
+    }
+}
+
+#[test]
+fn a_broken_identify_does_not_stop_a_harvest() {
+    for fault in [
+        Fault::VerbStatus("Identify", 500),
+        Fault::VerbStatus("Identify", 503),
+        Fault::VerbStatus("Identify", 404),
+        Fault::VerbWebPage("Identify"),
+    ] {
+        let script = Script::new(95, 10).with(fault).with(Fault::RecordError(42));
+        let harvested = Setup::new(script).run();
+        harvested.expect_all_but(&[42]);
+        harvested.expect_quirk(Quirk::IdentifyUnusable);
+    }
 }
 
 #[test]

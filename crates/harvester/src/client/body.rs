@@ -60,6 +60,17 @@ impl Body {
         self.unwanted.clone()
     }
 
+    /// Looks at the first bytes, as far as they can be had; they are given nevertheless.
+    pub(super) fn peek(&mut self, length: usize) -> &[u8] {
+        let mut begun = Vec::new();
+        while begun.len() < length && self.fill().is_ok() && !self.rest.is_empty() {
+            begun.extend_from_slice(&std::mem::take(&mut self.rest));
+        }
+        begun.extend_from_slice(&self.rest);
+        self.rest = begun.into();
+        &self.rest
+    }
+
     /// What has come, as soon as there is something; empty at the end.
     pub(super) fn block(&mut self) -> io::Result<Bytes> {
         if self.stop.is_set() || self.unwanted.is_set() {

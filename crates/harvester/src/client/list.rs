@@ -98,8 +98,10 @@ impl<T> List<T> {
         if code(&report).is_some_and(|code| code.is_ok_and(|code| none.contains(&code))) {
             return Ok(());
         }
-        self.repository
-            .refuse_errors(&report, &borrowed(&self.arguments))?;
+        if !self.found_on_page {
+            let arguments = borrowed(&self.arguments);
+            self.repository.refuse_errors(&report, &arguments)?;
+        }
         if report.verb.is_none() {
             return Err(Misbehaviour::Missing(self.verb).into());
         }

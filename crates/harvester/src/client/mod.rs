@@ -44,6 +44,7 @@ use self::read_ahead::Readers;
 use self::retry::Retry;
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, Misbehaviour};
+use crate::read::is_answer;
 use crate::{Quirk, Quirks};
 
 pub use address_policy::{AddressPolicy, Network, NotANetwork};
@@ -286,7 +287,7 @@ impl Client {
                 failed => failed,
             })?;
             let Some(target) = redirect_target(&url, &response) else {
-                return self.judge(response, permit);
+                return self.judge(response, permit, request.is_for_a_verb());
             };
             let target = target.map_err(|reason| refused(&reason))?;
             self.check_redirect(&url, &target, credentials.is_some())?;
@@ -352,23 +353,17 @@ impl Client {
         }
     }
 
-    fn judge(&self, response: Response, permit: Permit) -> Result<Answer, Failed> {
-        let status = response.status().as_u16();
+    /// An answer, unless its status means "later". Quirk: some servers send good answers with such a status.
+    fn judge(&self, response: Response, permit: Permit, verb: bool) -> Result<Answer, Failed> {
+        let status = response.status();
         let text = |name| {
             let value = response.headers().get(name);
             value.and_then(|value: &HeaderValue| value.to_str().ok())
         };
-        if TRY_LATER.contains(&status) {
-            let now = self.options().pace.now();
-            return Err(Failed::Later {
-                reason: format!("the server answers {}", response.status()),
-                asked: text(RETRY_AFTER).and_then(|value| retry::retry_after(value, now)),
-                connecting: false,
-                busy: matches!(status, 429 | 503),
-            });
-        }
-        Ok(Answer {
-            status,
+        let now = self.options().pace.now();
+        let asked = text(RETRY_AFTER).and_then(|value| retry::retry_after(value, now));
+        let mut answer = Answer {
+            status: status.as_u16(),
             compressed: text(CONTENT_ENCODING)
                 .is_some_and(|coding| !coding.trim().eq_ignore_ascii_case("identity")),
             charset: text(CONTENT_TYPE).and_then(charset),
@@ -381,6 +376,17 @@ impl Client {
                 self.options(),
                 Arc::clone(&self.shared.bytes),
             ),
+        };
+        let is_later = TRY_LATER.contains(&answer.status);
+        let may_be_good = verb && asked.is_none() && answer.status != 429;
+        if !is_later || may_be_good && is_answer(answer.body.peek(PEEKED)) {
+            return Ok(answer);
+        }
+        Err(Failed::Later {
+            reason: format!("the server answers {status}"),
+            asked,
+            connecting: false,
+            busy: matches!(answer.status, 429 | 503),
         })
     }
 }
@@ -446,4 +452,6 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Statuses that may be others in a while. Quirk: 500 where 503 was meant is common.
-const TRY_LATER: [u16; 6] = [408, 429, 500, 502, 503, 504];
+pub(crate) const TRY_LATER: [u16; 6] = [408, 429, 500, 502, 503, 504];
+/// As much of a body tells whether it is an answer.
+const PEEKED: usize = 8 << 10;

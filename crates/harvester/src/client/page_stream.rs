@@ -132,15 +132,24 @@ impl PageStream {
         if (200..300).contains(&status) {
             return Ok(());
         }
-        if reading.reader.report().errors.is_empty() {
+        let report = reading.reader.report();
+        let (is_error, is_answer) = (!report.errors.is_empty(), report.verb.is_some());
+        if is_answer {
+            self.quirks.add(Quirk::AnswerWithHttpStatus);
+        } else if is_error {
+            self.quirks.add(Quirk::ErrorWithHttpStatus);
+        } else {
             return Err(self.http_status(status));
         }
-        self.quirks.add(Quirk::ErrorWithHttpStatus);
         Ok(())
     }
 
     fn http_status(&self, status: u16) -> Error {
-        Error::from(Incompatibility::HttpStatus(status)).at(&self.request.shown())
+        let error = match super::TRY_LATER.contains(&status) {
+            true => Error::transport(format!("the server answers {status}")),
+            false => Incompatibility::HttpStatus(status).into(),
+        };
+        error.at(&self.request.shown())
     }
 
     /// Prepares for reading the page once more, or gives the error back.
@@ -151,7 +160,7 @@ impl PageStream {
         let Some(mut reading) = self.reading.take() else {
             return Err(error);
         };
-        if !(200..300).contains(&reading.status) {
+        if !(200..300).contains(&reading.status) && !super::TRY_LATER.contains(&reading.status) {
             return Err(self.http_status(reading.status));
         }
         let report = std::mem::take(reading.reader.report());

@@ -8,7 +8,7 @@ use reqwest::Url;
 use super::list::{List, headers, records, sets};
 use super::query::{Patience, Request, base_url, shown};
 use super::{Arguments, Client, Credentials, Headers, PageStream, Records, same_host};
-use crate::error::{Error, Incompatibility, Misbehaviour};
+use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 use crate::read::{Found, Report};
 use crate::record::{Identity, MetadataFormat, Record, Set, moment};
 use crate::unpack::Spool;
@@ -66,9 +66,13 @@ impl Repository {
         }
     }
 
-    /// The same repository, asked twice at most where its server fails, unless the server says that it is busy: for verbs
-    /// that a harvest can do without.
+    /// The same repository, asked twice at most where its server fails: for verbs that a harvest can do without.
     pub fn brief(&self) -> Self {
+        self.with_patience(Patience::Brief)
+    }
+
+    /// The same repository, asked twice at most where its server fails, unless the server says that it is busy.
+    pub fn brief_unless_busy(&self) -> Self {
         self.with_patience(Patience::BriefUnlessBusy)
     }
 
@@ -97,11 +101,34 @@ impl Repository {
     /// What the repository says of itself.
     pub fn identify(&self) -> Result<Identity, Error> {
         let (_, report) = self.read_whole(&[("verb", "Identify")])?;
-        self.refuse_errors(&report, &[])?;
+        if report.identity.is_empty() {
+            self.refuse_errors(&report, &[])?;
+        }
         let identity = identity(&report).map_err(|error| error.at(&self.base_url()))?;
         match identity.protocol_version.as_str() {
             "2.0" | "" => Ok(identity),
             other => Err(Incompatibility::ProtocolVersion(other.to_owned()).into()),
+        }
+    }
+
+    /// Whether the repository answers anything at all, so that a failure lies with one request. Any verb may be broken.
+    pub fn is_alive(&self) -> bool {
+        let brief = self.brief();
+        brief.identify().is_ok()
+            || brief.list_metadata_formats(None).is_ok()
+            || brief.list_sets().next().is_none_or(|set| set.is_ok())
+            || brief.has_lists()
+    }
+
+    /// Whether lists are answered in the protocol's own words.
+    pub fn has_lists(&self) -> bool {
+        let mut headers = self.list_identifiers("oai_dc", None, None, None);
+        match headers.next() {
+            Some(Err(error)) => matches!(
+                error.kind(),
+                ErrorKind::RepositoryIncompatible(Incompatibility::MetadataPrefix { .. })
+            ),
+            Some(Ok(_)) | None => true,
         }
     }
 
@@ -116,7 +143,9 @@ impl Repository {
         if code(&report) == Some(Ok(ErrorCode::NoMetadataFormats)) {
             return Ok(Vec::new());
         }
-        self.refuse_errors(&report, &arguments)?;
+        if found.is_empty() {
+            self.refuse_errors(&report, &arguments)?;
+        }
         let formats = found.into_iter().filter_map(|found| match found {
             Found::MetadataFormat(format) => Some(format),
             _ => None,
@@ -137,7 +166,9 @@ impl Repository {
             ("metadataPrefix", metadata_prefix),
         ];
         let (found, report) = self.read_whole(&arguments)?;
-        self.refuse_errors(&report, &arguments)?;
+        if found.is_empty() {
+            self.refuse_errors(&report, &arguments)?;
+        }
         for found in found {
             match found {
                 Found::Record(record) => {
@@ -173,6 +204,28 @@ impl Repository {
     ) -> Headers {
         let arguments = selection(metadata_prefix, set, from, until);
         List::new(self.clone(), "ListIdentifiers", &arguments, headers)
+    }
+
+    /// How many records a list has, as far as the first page of their headers tells.
+    pub fn list_size(
+        &self,
+        metadata_prefix: &str,
+        set: Option<&str>,
+        from: Option<&str>,
+        until: Option<&str>,
+    ) -> Result<Option<u64>, Error> {
+        let mut arguments = vec![("verb", "ListIdentifiers")];
+        arguments.extend(selection(metadata_prefix, set, from, until));
+        let (found, report) = self.read_whole(&arguments)?;
+        if code(&report) == Some(Ok(ErrorCode::NoRecordsMatch)) {
+            return Ok(Some(0));
+        }
+        self.refuse_errors(&report, &arguments)?;
+        let token = report.token.unwrap_or_default();
+        Ok(match token.value.is_empty() {
+            true => Some(found.len() as u64),
+            false => token.complete_list_size,
+        })
     }
 
     /// All records, page by page. Dates are sent as they are given.

@@ -7,7 +7,6 @@ use super::tally::Pass;
 use super::until::Until;
 use super::window::{Cut, Window};
 use crate::Quirk;
-use crate::client::Patience;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 use crate::read::Report;
 
@@ -16,6 +15,7 @@ impl Harvest {
     pub(super) fn fail(&mut self, error: Error, bytes: u64) -> Result<(), Error> {
         let begun = self.state.began.is_some();
         let resumed = self.state.windows.last().is_some_and(|w| w.token.is_some());
+        let part = self.state.windows.last().is_some_and(|w| w.part);
         match error.kind() {
             ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(_)) if resumed => self
                 .expired(Report {
@@ -27,8 +27,11 @@ impl Harvest {
             {
                 Ok(())
             }
+            ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(_)) if part => {
+                self.narrow(&error, bytes)
+            }
             ErrorKind::Transport(_) | ErrorKind::Busy(_)
-                if self.state.patch.is_some() || self.is_alive() =>
+                if self.state.patch.is_some() || self.repository.is_alive() =>
             {
                 self.narrow(&error, bytes)
             }
@@ -41,17 +44,9 @@ impl Harvest {
                 | Misbehaviour::NotText { .. },
             ) => self.narrow(&error, bytes),
             // From the first page on nothing but this: there is no use in asking for parts.
-            ErrorKind::RepositoryMisbehaved(_) if begun => self.narrow(&error, bytes),
+            ErrorKind::RepositoryMisbehaved(_) if begun || part => self.narrow(&error, bytes),
             _ => Err(error),
         }
-    }
-
-    /// Whether the repository answers at all, so that the fault lies with one page. Identify may be what is broken.
-    pub(super) fn is_alive(&self) -> bool {
-        let repository = self.repository.with_patience(Patience::Brief);
-        repository.identify().is_ok()
-            || repository.list_metadata_formats(None).is_ok()
-            || repository.list_sets().next().is_none_or(|set| set.is_ok())
     }
 
     /// Cuts the current window, until the record that cannot be read is alone.
@@ -159,7 +154,7 @@ impl Harvest {
     fn expect_alive(&self, error: &Error) -> Result<(), Error> {
         let is_away = match error.kind() {
             ErrorKind::Busy(_) => true,
-            ErrorKind::Transport(_) => !self.is_alive(),
+            ErrorKind::Transport(_) => !self.repository.is_alive(),
             _ => false,
         };
         match is_away {

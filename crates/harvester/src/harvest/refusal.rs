@@ -80,6 +80,10 @@ impl Harvest {
             return false;
         }
         window.tally.begin = None;
+        // Days were refused as well, so it was not for the granularity.
+        if self.page.quirks.remove(Quirk::GranularityRefused) {
+            self.state.days = false;
+        }
         self.page.quirks.add(Quirk::FromRefused);
         true
     }

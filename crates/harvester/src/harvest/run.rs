@@ -256,13 +256,13 @@ fn introduce(
     repository: &Repository,
     quirks: &mut Quirks,
 ) -> Result<(Granularity, Option<i64>), Error> {
-    match repository.brief().identify() {
+    match repository.brief_unless_busy().identify() {
         Ok(identity) => {
             let earliest = identity.earliest_datestamp.map(Datestamp::seconds);
             Ok((identity.granularity, earliest))
         }
         Err(error) => match error.kind() {
-            ErrorKind::Stopped | ErrorKind::Usage(_) => Err(error),
+            ErrorKind::Stopped | ErrorKind::Usage(_) | ErrorKind::AskedToWait { .. } => Err(error),
             // What is wrong with the whole repository keeps its lists from being read as well.
             _ => {
                 quirks.add(Quirk::IdentifyUnusable);

@@ -102,7 +102,7 @@ fn ask(header: Header, harvest: &mut Harvest) -> Result<(), Error> {
         | ErrorKind::Usage(_)
         | ErrorKind::Busy(_)
         | ErrorKind::AskedToWait { .. } => return Err(error),
-        ErrorKind::Transport(_) if !harvest.is_alive() => return Err(error),
+        ErrorKind::Transport(_) if !harvest.repository.is_alive() => return Err(error),
         _ => {}
     }
     if is_part {

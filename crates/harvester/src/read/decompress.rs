@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::{Decompress, FlushDecompress};
 use ruzstd::decoding::StreamingDecoder;
 
 use crate::Quirk;
@@ -12,15 +13,17 @@ pub(super) fn decompress(
     mut body: Box<dyn BufRead + Send>,
     announced: bool,
 ) -> io::Result<(Box<dyn BufRead + Send>, Option<Quirk>)> {
-    let mut beginning = [0; 4];
+    let mut beginning = vec![0; SNIFFED];
     let length = fill(&mut body, &mut beginning)?;
-    let beginning = Cursor::new(beginning).take(length as u64);
-    let kind = Compression::of(&beginning.get_ref().get_ref()[..length]);
-    let whole = beginning.chain(body);
+    beginning.truncate(length);
+    let kind = Compression::of(&beginning);
+    let whole = Cursor::new(beginning).chain(body);
     let (plain, compressed): (Box<dyn BufRead + Send>, bool) = match kind {
         Compression::None => (Box::new(whole), false),
         Compression::Gzip => (Box::new(buffered(MultiGzDecoder::new(whole))), true),
         Compression::Zstd => (Box::new(buffered(Zstd::new(whole))), true),
+        Compression::Zlib => (Box::new(buffered(ZlibDecoder::new(whole))), true),
+        Compression::Deflate => (Box::new(buffered(DeflateDecoder::new(whole))), true),
     };
     let quirk = match (announced, compressed) {
         (false, true) => Some(Quirk::UnannouncedCompression),
@@ -38,16 +41,41 @@ enum Compression {
     None,
     Gzip,
     Zstd,
+    Zlib,
+    /// Without any header.
+    Deflate,
 }
 
 impl Compression {
     fn of(beginning: &[u8]) -> Self {
         match beginning {
             [0x1f, 0x8b, ..] => Self::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd] => Self::Zstd,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
+            _ if is_document(beginning) => Self::None,
+            _ if inflates(beginning, true) => Self::Zlib,
+            _ if inflates(beginning, false) => Self::Deflate,
             _ => Self::None,
         }
     }
+}
+
+/// Whether bytes inflate to the beginning of a document. Raw deflate has no other mark.
+fn inflates(beginning: &[u8], zlib: bool) -> bool {
+    let mut plain = [0; 64];
+    let mut decoder = Decompress::new(zlib);
+    let decoded = decoder.decompress(beginning, &mut plain, FlushDecompress::None);
+    let length = usize::try_from(decoder.total_out()).unwrap_or(0);
+    decoded.is_ok() && is_document(&plain[..length.min(plain.len())])
+}
+
+/// Whether bytes begin as XML does, in any encoding.
+fn is_document(beginning: &[u8]) -> bool {
+    let beginning = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+    let beginning = beginning.trim_ascii_start();
+    matches!(
+        beginning,
+        [b'<', ..] | [0, b'<', ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..]
+    )
 }
 
 /// Frames of zstd, one after the other.
@@ -113,3 +141,5 @@ fn fill(source: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
 }
 
 const BLOCK: usize = 64 * 1024;
+/// By as many bytes compression is recognised.
+const SNIFFED: usize = 512;

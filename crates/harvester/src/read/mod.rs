@@ -3,6 +3,7 @@
 mod attributes;
 mod decompress;
 mod draft;
+mod entities;
 mod names;
 mod namespaces;
 mod page;
@@ -10,8 +11,10 @@ mod plain;
 mod record;
 mod references;
 mod rules;
+mod sniff;
 mod text;
 mod values;
 
 pub(crate) use page::{Found, PageReader, Report};
 pub use rules::{Leniency, ReadRules};
+pub(crate) use sniff::is_answer;

@@ -8,6 +8,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::draft::Draft;
+use super::entities::Entities;
 use super::names::Names;
 use super::namespaces::{OAI, declared_prefix, local};
 use super::references::{mended, resolve, unescape};
@@ -38,6 +39,8 @@ pub(crate) struct PageReader {
     pub(super) last: Option<String>,
     /// Where long values go, if they are to be taken out of records.
     pub(super) spool: Option<Arc<dyn Spool>>,
+    /// What the document type declares.
+    pub(super) entities: Entities,
     /// Whether no record is read at one go; only tests want that.
     pub(super) piece_by_piece: bool,
 }
@@ -105,7 +108,10 @@ impl PageReader {
         let (plain, quirk) = super::decompress::decompress(body, compressed)
             .map_err(|error| Error::transport(format!("the answer broke off: {error}")))?;
         let limits = (rules.page_limit, rules.record_limit as u64);
-        let text = Text::new(plain, charset, limits, buffer);
+        let mut text = Text::new(plain, charset, limits, buffer);
+        if rules.leniency == Leniency::Repair {
+            text.pass_over_leading_text();
+        }
         let mut xml = Reader::from_reader(text);
         let config = xml.config_mut();
         config.check_end_names = false;
@@ -129,6 +135,7 @@ impl PageReader {
             ended: false,
             last: None,
             spool: None,
+            entities: Entities::default(),
             piece_by_piece: false,
         })
     }
@@ -206,6 +213,7 @@ impl PageReader {
             Event::DocType(text) => match doctype(&text) {
                 Misbehaviour::DocumentType => {
                     self.report.quirks.add(Quirk::DocumentType);
+                    self.entities = Entities::declared(&text);
                     Ok(Step::On)
                 }
                 page => Err(page.into()),
@@ -361,7 +369,10 @@ impl PageReader {
             Event::CData(part) if here => text.push_str(&part),
             Event::GeneralRef(name) if here => match resolve(&name) {
                 Some(c) => text.push(c),
-                None => text.push_str(&unescape(&mended(&name))),
+                None => match self.entities.text(&name) {
+                    Some(entity) => text.push_str(entity),
+                    None => text.push_str(&unescape(&mended(&name))),
+                },
             },
             Event::DocType(part) => return Err(doctype(&part).into()),
             Event::Eof => return Err(self.truncated()),

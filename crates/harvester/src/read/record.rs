@@ -8,6 +8,7 @@ use memchr::memmem;
 use quick_xml::events::{BytesStart, Event};
 
 use super::attributes::is_name;
+use super::entities::escaped;
 use super::namespaces::{OAI, WELL_KNOWN, declared_prefix, local, prefix};
 use super::page::{Found, PageReader, doctype, mismatch};
 use super::references::{mend_value, mended, resolve};
@@ -272,6 +273,20 @@ impl PageReader {
     }
 
     fn mend_attributes(&mut self, raw: &str) -> Option<String> {
+        let mut expanded = String::new();
+        let mut is_right = true;
+        for (attribute, value) in self.draft.tag.iter(raw) {
+            let value = self
+                .entities
+                .expand(value)
+                .unwrap_or_else(|| value.to_owned());
+            is_right &= mend_value(&value).is_none();
+            let value = value.replace('"', "&quot;");
+            expanded.push_str(&format!(" {attribute}=\"{value}\""));
+        }
+        if is_right {
+            return Some(expanded);
+        }
         if self.rules.leniency == Leniency::Strict {
             self.draft
                 .fail("an attribute holds a bare ampersand, an unknown entity or `<`");
@@ -313,6 +328,11 @@ impl PageReader {
         if let Some(c) = resolve(name) {
             self.draft.write(&["&", name, ";"], limit);
             self.draft.field_text(c.encode_utf8(&mut [0; 4]));
+            return;
+        }
+        if let Some(text) = self.entities.text(name) {
+            self.draft.write(&[&escaped(text)], limit);
+            self.draft.field_text(text);
             return;
         }
         if self.rules.leniency == Leniency::Strict {

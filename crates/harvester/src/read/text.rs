@@ -17,6 +17,8 @@ pub(super) struct Text {
     /// `None`: UTF-8, which is checked and taken as it is.
     decoder: Option<Decoder>,
     started: bool,
+    /// Whether text before the document is passed over.
+    passes_over: bool,
     ended: bool,
     charset: Option<String>,
     /// What was read and cannot be taken yet: the beginning, until its encoding is known, or a part of a character.
@@ -69,6 +71,7 @@ impl Text {
             source,
             decoder: None,
             started: false,
+            passes_over: false,
             ended: false,
             charset: charset.map(str::to_owned),
             raw: Vec::new(),
@@ -81,6 +84,11 @@ impl Text {
             event_limit,
             event_length: 0,
         }
+    }
+
+    /// Passes over what stands before the document, as warnings of PHP do.
+    pub(super) fn pass_over_leading_text(&mut self) {
+        self.passes_over = true;
     }
 
     /// Tells that the parser has got one more piece whole.
@@ -225,6 +233,9 @@ impl Text {
             self.read_block()?;
         }
         self.started = true;
+        if self.passes_over {
+            self.find_document()?;
+        }
         let (encoding, skipped) = match Encoding::for_bom(&self.raw) {
             Some((encoding, length)) => (encoding, length),
             None => match self.raw[..] {
@@ -245,6 +256,30 @@ impl Text {
             self.raw.drain(..blank);
         }
         Ok(())
+    }
+
+    /// Finds where the document begins, if something else stands before it.
+    fn find_document(&mut self) -> io::Result<()> {
+        let begins = self.raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.raw);
+        let begins = begins.trim_ascii_start();
+        let is_xml = [&b"<?"[..], b"<!", b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<"];
+        if is_xml.iter().any(|beginning| begins.starts_with(beginning)) {
+            return Ok(());
+        }
+        loop {
+            if let Some(at) = beginning_of_document(&self.raw) {
+                // A byte order mark and blanks are no text.
+                if self.raw[..at].iter().any(|byte| byte.is_ascii_graphic()) {
+                    self.quirks.push(Quirk::LeadingText);
+                    self.raw.drain(..at);
+                }
+                return Ok(());
+            }
+            if self.ended || self.raw.len() > LEADING {
+                return Ok(());
+            }
+            self.read_block()?;
+        }
     }
 
     /// What the declaration says, else what the Content-Type says, else UTF-8.
@@ -482,6 +517,19 @@ fn legal_or_replacement(c: char) -> char {
     if is_legal(c) { c } else { '\u{fffd}' }
 }
 
+/// Where a document of the protocol begins: its declaration, or else its root element.
+fn beginning_of_document(bytes: &[u8]) -> Option<usize> {
+    let declaration = memmem::find(bytes, b"<?xml");
+    let root = memmem::find(bytes, b"OAI-PMH").and_then(|name| {
+        let start = memchr::memrchr(b'<', &bytes[..name])?;
+        let prefix = &bytes[start + 1..name];
+        let is_root =
+            prefix.is_empty() || prefix.ends_with(b":") && prefix.iter().all(|byte| *byte > b' ');
+        is_root.then_some(start)
+    });
+    declaration.or(root)
+}
+
 /// The encoding that an XML declaration names.
 fn declared_encoding(head: &[u8]) -> Option<String> {
     let head = head.trim_ascii_start().strip_prefix(b"<?xml")?;
@@ -498,6 +546,8 @@ fn declared_encoding(head: &[u8]) -> Option<String> {
 const BLOCK: usize = 64 * 1024;
 /// A declaration must end within as many bytes.
 const DECLARATION: usize = 1024;
+/// A document must begin within as many bytes.
+const LEADING: usize = 64 * 1024;
 const DRAINED_BLOCKS: usize = 4;
 /// A page with more faults than this is no text at all.
 const MOST_FAULTS: usize = 100_000;

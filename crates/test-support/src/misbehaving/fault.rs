@@ -97,6 +97,8 @@ pub enum Fault {
     OverlappingPages,
     /// Lists hold so many records and end as if there were no more.
     ShortLists(usize),
+    /// The same of lists that have both `from` and `until`.
+    ShortSpans(usize),
     /// Lists run backwards in time.
     NewestFirst,
 

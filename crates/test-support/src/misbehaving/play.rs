@@ -529,6 +529,9 @@ fn selected(script: &Script, selection: &Selection) -> Vec<usize> {
     for fault in &script.faults {
         match fault {
             Fault::ShortLists(length) => all.truncate(*length),
+            Fault::ShortSpans(length) if selection.from.is_some() && selection.until.is_some() => {
+                all.truncate(*length);
+            }
             Fault::NewestFirst => all.reverse(),
             _ => {}
         }

@@ -70,6 +70,16 @@ fn nothing_that_can_be_had_is_lost_to_a_fault() {
         Fault::NoResponseDate,
         Fault::ErrorsWithStatus,
         Fault::NoSets,
+        Fault::SameTokenForEver,
+        Fault::TokenCircle,
+        Fault::EndlessEmptyPages,
+        Fault::RestartingList,
+        Fault::FromRefused,
+        Fault::ErrorBesideList,
+        Fault::ListsWithStatus(500),
+        Fault::SmallEntities,
+        Fault::RawDeflate,
+        Fault::ZlibDeflate,
     ] {
         let (repository, live) = repository(Script::new(50, 10).with(fault.clone()));
         let harvester = Harvester::new();
@@ -156,13 +166,7 @@ fn the_newest_version_of_a_record_is_kept_whatever_comes_last() {
 
 #[test]
 fn what_would_never_end_ends_with_a_reason() {
-    for (fault, reason) in [
-        (Fault::SameTokenForEver, "again"),
-        (Fault::TokenCircle, "resumptionToken"),
-        (Fault::EndlessEmptyPages, "empty"),
-        (Fault::RestartingList, "repeats itself"),
-        (Fault::RedirectLoop, "redirects"),
-    ] {
+    for (fault, reason) in [(Fault::RedirectLoop, "redirects")] {
         let (repository, _) = repository(Script::new(50, 10).with(fault.clone()));
         let harvester = Harvester::new();
 
@@ -207,4 +211,146 @@ fn a_clock_that_is_ahead_does_not_lead_the_next_harvest_astray() {
 
     let next = harvested.entry["next_from"].as_str().unwrap();
     assert!(next < "2090", "{next}");
+}
+
+#[test]
+fn slices_lose_nothing_where_until_is_exclusive_or_means_midnight() {
+    for until in [Fault::UntilExclusive, Fault::UntilMidnight] {
+        for days in [false, true] {
+            let mut script = Script::new(1000, 100).with(until.clone());
+            script.days = days;
+            // Over six years, as the clock of slices has it.
+            script.step = 200_000;
+            let (repository, live) = repository(script);
+            let harvester = Harvester::new();
+
+            let harvested = harvester.run(&repository.base_url(), &["--slices", "12"]);
+
+            let name = format!("{until:?} {days} {}", harvested.stderr);
+            assert_eq!(harvested.code, 0, "{name}");
+            assert_eq!(harvester.live(), live, "{name}");
+        }
+    }
+}
+
+#[test]
+fn slices_that_bring_too_little_are_followed_by_the_whole_list() {
+    // Lists that have both dates hold ten records at most.
+    let mut script = Script::new(200, 100).with(Fault::ShortSpans(10));
+    script.step = 1_000_000;
+    let (repository, live) = repository(script);
+    let harvester = Harvester::new();
+
+    let harvested = harvester.harvest(&repository.base_url(), &["--slices", "4"]);
+
+    assert_eq!(harvester.live(), live);
+    assert_eq!(harvested.entry["quirks"]["listShrank"], 1);
+}
+
+#[test]
+fn verbs_that_a_harvest_does_not_need_never_stop_it() {
+    for (faults, quirks) in [
+        (
+            vec![Fault::VerbStatus("ListSets", 500)],
+            &["setsUnusable"][..],
+        ),
+        (
+            vec![Fault::VerbStatus("ListMetadataFormats", 502)],
+            &["formatsUnusable"],
+        ),
+        (
+            vec![Fault::VerbStatus("Identify", 500)],
+            &["identifyUnusable"],
+        ),
+        (
+            vec![Fault::VerbStatus("Identify", 404)],
+            &["identifyUnusable"],
+        ),
+        (vec![Fault::VerbWebPage("Identify")], &["identifyUnusable"]),
+        (
+            vec![
+                Fault::VerbWebPage("Identify"),
+                Fault::VerbStatus("ListMetadataFormats", 500),
+                Fault::VerbStatus("ListSets", 503),
+            ],
+            &["identifyUnusable", "formatsUnusable", "setsUnusable"],
+        ),
+    ] {
+        let mut script = Script::new(50, 10);
+        script.faults = faults.clone();
+        let (repository, live) = repository(script);
+        let base_url = repository.base_url();
+        let harvester = Harvester::new();
+
+        let harvested = harvester.run(&base_url, &["--attempts", "1"]);
+
+        assert_eq!(harvested.code, 0, "{faults:?}: {}", harvested.stderr);
+        assert_eq!(harvester.live(), live, "{faults:?}");
+        for quirk in quirks {
+            assert!(
+                harvested.entry["quirks"][quirk].as_u64() > Some(0),
+                "{quirk} {}",
+                harvested.entry
+            );
+        }
+
+        // And it can be added by itself.
+        let harvester = Harvester::new();
+        let told = harvester.garner(&["repository", "add", &base_url, "--attempts", "1"]);
+        assert!(told.contains("gives no usable answer"), "{faults:?} {told}");
+        let sliced = harvester.run(&base_url, &["--attempts", "1", "--slices", "3"]);
+        assert_eq!(sliced.code, 0, "{faults:?}: {}", sliced.stderr);
+        assert_eq!(harvester.live(), live, "{faults:?}");
+    }
+
+    // A web site is no repository.
+    let mut script = Script::new(5, 10);
+    for verb in [
+        "Identify",
+        "ListMetadataFormats",
+        "ListSets",
+        "ListIdentifiers",
+        "ListRecords",
+    ] {
+        script = script.with(Fault::VerbWebPage(verb));
+    }
+    let (repository, _) = repository(script);
+    let harvested = Harvester::new().run(&repository.base_url(), &["--attempts", "1"]);
+    assert_eq!(harvested.code, 1);
+    assert!(
+        harvested.stderr.contains("web page"),
+        "{}",
+        harvested.stderr
+    );
+}
+
+#[test]
+fn a_refused_from_falls_back_to_the_whole_list_and_is_told() {
+    let (repository, live) = repository(Script::new(50, 10).with(Fault::FromRefused));
+    let harvester = Harvester::new();
+    harvester.harvest(&repository.base_url(), &no_arguments());
+
+    let again = harvester.harvest(&repository.base_url(), &no_arguments());
+
+    assert_eq!(again.entry["quirks"]["fromRefused"], 1, "{}", again.entry);
+    assert_eq!(again.count("unchanged"), 50, "{}", again.entry);
+    assert!(again.entry["quirks"]["granularityRefused"].is_null());
+    assert_eq!(harvester.live(), live);
+}
+
+#[test]
+fn text_before_the_declaration_is_passed_over_in_loose_alone() {
+    let (repository, live) = repository(Script::new(50, 10).with(Fault::LeadingText));
+    let harvester = Harvester::new();
+    let strict = harvester.run(&repository.base_url(), &["--attempts", "1"]);
+    assert_eq!(strict.code, 1, "{}", strict.stderr);
+
+    let loose = harvester.harvest(&repository.base_url(), &["--validation", "loose"]);
+
+    assert!(
+        loose.entry["quirks"]["leadingText"].as_u64() > Some(0),
+        "{}",
+        loose.entry
+    );
+    assert_eq!(harvester.live(), live);
 }

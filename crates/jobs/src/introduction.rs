@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use catalog::{Identity, MetadataFormat, Repository};
-use harvester::ErrorKind;
+use harvester::{ErrorKind, Quirk, Quirks};
 
 use crate::{Holdings, base_directory};
 
@@ -15,12 +15,13 @@ pub struct SelfDescription {
     /// `None` if it cannot tell.
     formats: Option<Vec<MetadataFormat>>,
     sets: Option<Vec<(String, Option<String>)>>,
+    quirks: Quirks,
 }
 
 /// Asks a repository about itself.
 ///
-/// One that gets a verb wrong may still give records. What gets both Identify and ListMetadataFormats wrong is none: a
-/// web page, or a URL that was mistyped.
+/// One that gets these verbs wrong may still give records: nothing here is needed for a harvest. What gets Identify,
+/// ListMetadataFormats and lists wrong is no repository: a web page, or a URL that was mistyped.
 pub fn introduce(repository: &harvester::Repository) -> anyhow::Result<SelfDescription> {
     ask(repository, false)
 }
@@ -32,22 +33,33 @@ pub fn introduce_briefly(repository: &harvester::Repository) -> anyhow::Result<S
 }
 
 fn ask(repository: &harvester::Repository, without_sets: bool) -> anyhow::Result<SelfDescription> {
-    let identity = repository.identify();
-    let formats = repository.list_metadata_formats(None);
-    if formats.is_err() {
-        identity.as_ref().map_err(Clone::clone)?;
+    let identity = repository.brief_unless_busy().identify();
+    let brief = repository.brief();
+    let formats = brief.list_metadata_formats(None);
+    if let (Err(error), Err(_)) = (&identity, &formats)
+        && !brief.has_lists()
+    {
+        return Err(error.clone().into());
     }
-    let formats = tolerated(formats)?;
-    let sets = repository.list_sets().take(MOST_SETS);
+    let mut quirks = Quirks::default();
+    if let Err(error) = &identity
+        && matches!(error.kind(), ErrorKind::AskedToWait { .. })
+    {
+        return Err(error.clone().into());
+    }
+    let identity = tolerated(identity, Quirk::IdentifyUnusable, &mut quirks)?;
+    let formats = tolerated(formats, Quirk::FormatsUnusable, &mut quirks)?;
+    let sets = brief.list_sets().take(MOST_SETS);
     let sets = match sets.collect::<Result<Vec<_>, _>>() {
         Err(error) if without_sets && *error.kind() == ErrorKind::Stopped => None,
-        sets => tolerated(sets)?,
+        sets => tolerated(sets, Quirk::SetsUnusable, &mut quirks)?,
     };
     Ok(SelfDescription {
         base_url: repository.base_url(),
-        identity: tolerated(identity)?.map(told).unwrap_or_default(),
+        identity: identity.map(told).unwrap_or_default(),
         formats: formats.map(|formats| formats.into_iter().map(format).collect()),
         sets: sets.map(|sets| sets.into_iter().map(set).collect()),
+        quirks,
     })
 }
 
@@ -72,6 +84,11 @@ impl SelfDescription {
         self.sets.as_deref()
     }
 
+    /// Which of these verbs it did not answer.
+    pub fn quirks(&self) -> &Quirks {
+        &self.quirks
+    }
+
     /// Adds the repository to the catalog, or brings up to date what is known of it. The base directory is for a new
     /// one; it is made of the base URL if none is given.
     pub fn keep(
@@ -84,8 +101,16 @@ impl SelfDescription {
             None => base_directory::usual(holdings, &self.base_url)?,
         };
         let catalog = holdings.catalog();
-        let added = catalog.add_repository(&self.base_url, &directory, &self.identity);
-        let known = holdings.wait(added)?;
+        let known = holdings.wait(catalog.repository_at(&self.base_url))?;
+        // An Identify that fails for once says nothing against what was known.
+        let is_kept = known.is_some() && self.quirks.count(Quirk::IdentifyUnusable) > 0;
+        let known = match known.filter(|_| is_kept) {
+            Some(known) => known,
+            None => {
+                let added = catalog.add_repository(&self.base_url, &directory, &self.identity);
+                holdings.wait(added)?
+            }
+        };
         if let Some(formats) = &self.formats {
             holdings.wait(catalog.replace_formats(known.id, formats))?;
         }
@@ -108,14 +133,21 @@ fn told(identity: harvester::Identity) -> Identity {
     }
 }
 
-/// A repository that answers one of these verbs wrongly may still give records.
-fn tolerated<T>(answer: Result<T, harvester::Error>) -> Result<Option<T>, harvester::Error> {
+/// A repository that answers one of these verbs wrongly, or not at all, may still give records.
+fn tolerated<T>(
+    answer: Result<T, harvester::Error>,
+    quirk: Quirk,
+    quirks: &mut Quirks,
+) -> Result<Option<T>, harvester::Error> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
-        Err(error) => match error.kind() {
-            ErrorKind::RepositoryMisbehaved(_) | ErrorKind::RepositoryIncompatible(_) => Ok(None),
-            _ => Err(error),
-        },
+        Err(error) if matches!(error.kind(), ErrorKind::Stopped | ErrorKind::Usage(_)) => {
+            Err(error)
+        }
+        Err(_) => {
+            quirks.add(quirk);
+            Ok(None)
+        }
     }
 }
 

@@ -15,6 +15,12 @@ pub(super) struct Checkpoint {
     /// How far the WARC file is whose records are committed: its name and its length; both are empty as long as none
     /// are.
     pub(super) warc: Option<(String, u64)>,
+    /// The span that was cut into slices, and how many records the repository says it has.
+    #[serde(default)]
+    pub(super) whole: Option<(Span, u64)>,
+    /// Whether the last harvest found completeListSize to be wrong.
+    #[serde(default)]
+    pub(super) distrusts_sizes: bool,
 }
 
 /// A part of the list that is harvested by itself.
@@ -25,6 +31,21 @@ pub(super) struct Slice {
     pub(super) stand: Stand,
     /// Where the next harvest should begin, as far as this slice is concerned.
     pub(super) next_from: Option<String>,
+    /// How many records came.
+    #[serde(default)]
+    pub(super) given: u64,
+}
+
+impl Slice {
+    fn new((from, until): Span) -> Self {
+        Self {
+            from,
+            until,
+            stand: Stand::Ahead,
+            next_from: None,
+            given: 0,
+        }
+    }
 }
 
 /// How far a slice is.
@@ -41,17 +62,23 @@ pub(super) enum Stand {
 impl Checkpoint {
     /// A harvest that has not begun.
     pub(super) fn new(spans: Vec<Span>, anew: bool) -> Self {
-        let slices = spans.into_iter().map(|(from, until)| Slice {
-            from,
-            until,
-            stand: Stand::Ahead,
-            next_from: None,
-        });
         Self {
-            slices: slices.collect(),
+            slices: spans.into_iter().map(Slice::new).collect(),
             anew,
             warc: None,
+            whole: None,
+            distrusts_sizes: false,
         }
+    }
+
+    /// Adds the whole span as one more slice if fewer records came than it has. `true` if it does.
+    pub(super) fn add_whole(&mut self) -> bool {
+        let came: u64 = self.slices.iter().map(|slice| slice.given).sum();
+        let Some((span, _)) = self.whole.take().filter(|(_, size)| came < *size) else {
+            return false;
+        };
+        self.slices.push(Slice::new(span));
+        true
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {

@@ -24,7 +24,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
 use catalog::{Counts, Finish, HistoryEntry, JobEnd, Run, State};
-use harvester::{Client, ErrorKind};
+use harvester::{Client, ErrorKind, Quirks};
 use oai::Datestamp;
 
 pub(crate) use self::job::{Ended, HarvestJob, Verdict};
@@ -93,13 +93,23 @@ pub(crate) fn harvest_for(
     if let (Some(known), Some(directory)) = (&known, &order.base_directory) {
         base_directory::wanted(holdings, &known.base_url, directory)?;
     }
+    let mut unanswered = Quirks::default();
     let repository = match known {
         Some(repository) => repository,
         // It was there when the job was made.
         None if job.is_some() => bail!("the repository of this job was removed"),
-        None => introduce(&remote)?.keep(holdings, order.base_directory.as_deref())?,
+        None => {
+            let description = introduce(&remote)?;
+            unanswered.merge(description.quirks().clone());
+            description.keep(holdings, order.base_directory.as_deref())?
+        }
     };
-    let Begun { run, quirks, start } = begin(holdings, order, &repository, &parameters, job, told)?;
+    let Begun {
+        run,
+        mut quirks,
+        start,
+    } = begin(holdings, order, &repository, &parameters, job, told)?;
+    quirks.merge(unanswered);
 
     let lease = Lease::new(run);
     let work = Work {

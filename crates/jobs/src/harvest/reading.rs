@@ -26,8 +26,8 @@ pub(super) struct Bundle {
 pub(super) fn read(
     repository: &Repository,
     plan: Plan,
-    stand: &Stand,
-    slice: usize,
+    (slice, stand): (usize, &Stand),
+    distrusts_sizes: bool,
     queue: &Queue<Bundle>,
 ) {
     let begun = match stand {
@@ -49,6 +49,9 @@ pub(super) fn read(
             return;
         }
     };
+    if distrusts_sizes {
+        harvest.distrust_sizes();
+    }
     while let Some(step) = harvest.next() {
         let wanted = match step {
             Ok(Step::Record(record)) => {

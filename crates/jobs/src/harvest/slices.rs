@@ -6,15 +6,14 @@ use oai::{Datestamp, Granularity};
 /// The bounds of a span, as they are sent; where there is none, it is open.
 pub(super) type Span = (Option<String>, Option<String>);
 
-/// Cuts a span in so many parts of the same length. The first begins where the span does and the last ends where it
+/// Cuts a span in `parts` parts of about the same length. The first begins where the span does and the last ends where it
 /// does, so that dates beyond all expectation are in one of them.
+///
+/// Each part ends at the midnight at which the next one begins, so that they overlap by one tick of the granularity: for
+/// many servers `until` is exclusive, and for others it means midnight.
 pub(super) fn cut(span: Span, parts: usize, identity: Option<&Identity>, now: i64) -> Vec<Span> {
     let (from, until) = span;
     let granularity = identity.map_or(Granularity::Day, |identity| identity.granularity);
-    let grain = match granularity {
-        Granularity::Day => 86_400,
-        Granularity::Second => 1,
-    };
     let date = |text: &String| Datestamp::parse(text).map(|(datestamp, _)| datestamp.seconds());
     let earliest = identity.and_then(|identity| identity.earliest_datestamp);
     let low = from
@@ -22,10 +21,10 @@ pub(super) fn cut(span: Span, parts: usize, identity: Option<&Identity>, now: i6
         .and_then(date)
         .or(earliest.map(Datestamp::seconds));
     let high = until.as_ref().and_then(date).unwrap_or(now);
-    let low = low.unwrap_or(0).div_euclid(grain);
-    let high = high.div_euclid(grain);
-    let written = |grains: i64| {
-        let mut text = Datestamp::from_seconds(grains * grain).to_string();
+    let low = low.unwrap_or(0).div_euclid(DAY);
+    let high = high.div_euclid(DAY);
+    let midnight = |day: i64| {
+        let mut text = Datestamp::from_seconds(day * DAY).to_string();
         if granularity == Granularity::Day {
             text.truncate("YYYY-MM-DD".len());
         }
@@ -38,12 +37,14 @@ pub(super) fn cut(span: Span, parts: usize, identity: Option<&Identity>, now: i6
     let mut spans = Vec::new();
     let mut begin = from;
     for part in 1..parts {
-        let end = low + (high - low) * part / parts;
-        spans.push((begin.replace(written(end)), Some(written(end - 1))));
+        let end = midnight(low + (high - low) * part / parts);
+        spans.push((begin.replace(end.clone()), Some(end)));
     }
     spans.push((begin, until));
     spans
 }
+
+const DAY: i64 = 86_400;
 
 #[cfg(test)]
 mod tests {
@@ -72,34 +73,34 @@ mod tests {
     }
 
     #[test]
-    fn spans_follow_each_other_without_a_gap_and_stay_open_at_their_ends() {
+    fn spans_overlap_by_a_day_and_stay_open_at_their_ends() {
         let (now, _) = Datestamp::parse("2020-01-09").unwrap();
         let identity = identity(Granularity::Day);
 
         let spans = cut((None, None), 4, Some(&identity), now.seconds());
 
         let expected = [
-            ("", "2020-01-02"),
-            ("2020-01-03", "2020-01-04"),
-            ("2020-01-05", "2020-01-06"),
+            ("", "2020-01-03"),
+            ("2020-01-03", "2020-01-05"),
+            ("2020-01-05", "2020-01-07"),
             ("2020-01-07", ""),
         ];
         assert_eq!(texts(&spans), expected);
     }
 
     #[test]
-    fn bounds_that_were_given_are_kept() {
+    fn bounds_that_were_given_are_kept_and_cuts_are_made_at_midnight() {
         let bounds = (
-            Some("2020-01-01T00:00:00Z".to_owned()),
-            Some("2020-01-01T00:00:09Z".to_owned()),
+            Some("2020-01-01T12:00:00Z".to_owned()),
+            Some("2020-01-03T00:00:09Z".to_owned()),
         );
         let identity = identity(Granularity::Second);
 
         let spans = cut(bounds, 2, Some(&identity), 0);
 
         let expected = [
-            ("2020-01-01T00:00:00Z", "2020-01-01T00:00:03Z"),
-            ("2020-01-01T00:00:04Z", "2020-01-01T00:00:09Z"),
+            ("2020-01-01T12:00:00Z", "2020-01-02T00:00:00Z"),
+            ("2020-01-02T00:00:00Z", "2020-01-03T00:00:09Z"),
         ];
         assert_eq!(texts(&spans), expected);
     }

@@ -1,7 +1,7 @@
 //! How a harvest begins: where it was interrupted, at what the last one left, or with everything.
 
 use catalog::{HistoryEntry, NewRun, Repository, Run};
-use harvester::Quirks;
+use harvester::{Quirk, Quirks};
 
 use super::checkpoint::Checkpoint;
 use super::order::Parameters;
@@ -24,6 +24,8 @@ pub(super) enum Start {
         beginning: Beginning,
         /// How far WARC files are safe that an interrupted harvest left which is not gone on with.
         warc: Option<(String, u64)>,
+        /// Whether the last harvest found completeListSize to be wrong.
+        distrusts_sizes: bool,
     },
 }
 
@@ -77,11 +79,23 @@ pub(super) fn begin(
         None => None,
     };
     let beginning = beginning(holdings, order, repository, parameters, told)?;
+    let last = holdings.wait(catalog.last_finished(repository.id, prefix, set))?;
     Ok(Begun {
         run: holdings.wait(catalog.begin(&run))?,
         quirks: Quirks::default(),
-        start: Start::At { beginning, warc },
+        start: Start::At {
+            beginning,
+            warc,
+            distrusts_sizes: last.is_some_and(|last| has_wrong_sizes(&last)),
+        },
     })
+}
+
+/// Whether a harvest found completeListSize to be wrong again and again.
+fn has_wrong_sizes(entry: &HistoryEntry) -> bool {
+    let quirks = entry.quirks.as_deref().map(serde_json::from_str::<Quirks>);
+    let quirks = quirks.and_then(Result::ok);
+    quirks.is_some_and(|quirks| quirks.count(Quirk::SizesUnreliable) > 0)
 }
 
 /// Whether a harvest was begun with the same parameters.

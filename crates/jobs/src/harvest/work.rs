@@ -3,7 +3,7 @@
 use std::sync::{Arc, mpsc};
 
 use catalog::Repository;
-use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirks, ResumeState};
+use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirk, Quirks, ResumeState};
 
 use super::ahead::{self, Helping};
 use super::checkpoint::{Checkpoint, Slice, Stand};
@@ -50,12 +50,21 @@ impl Work<'_> {
         })
     }
 
-    fn work(&self, start: Start, quirks: Quirks) -> anyhow::Result<Option<String>> {
+    fn work(&self, start: Start, mut quirks: Quirks) -> anyhow::Result<Option<String>> {
         let (checkpoint, lost) = match start {
             Start::GoOn(checkpoint) => (checkpoint, None),
-            Start::At { beginning, warc } => {
-                let plan = self.plan(beginning.from)?;
-                (Checkpoint { warc, ..plan }, Some(beginning.lost))
+            Start::At {
+                beginning,
+                warc,
+                distrusts_sizes,
+            } => {
+                let plan = self.plan(beginning.from, distrusts_sizes, &mut quirks)?;
+                let checkpoint = Checkpoint {
+                    warc,
+                    distrusts_sizes,
+                    ..plan
+                };
+                (checkpoint, Some(beginning.lost))
             }
         };
         let committed = checkpoint.position();
@@ -137,19 +146,45 @@ impl Work<'_> {
         }
     }
 
-    /// What is to be read, from the beginning.
-    fn plan(&self, from: Option<String>) -> anyhow::Result<Checkpoint> {
+    /// What is to be read, from the beginning. What the repository says of itself is brought up to date, if it answers.
+    fn plan(
+        &self,
+        from: Option<String>,
+        distrusts_sizes: bool,
+        quirks: &mut Quirks,
+    ) -> anyhow::Result<Checkpoint> {
         if !self.is_new && now() - self.repository.identified > A_DAY {
-            introduce(self.remote)?.keep(self.holdings, None)?;
+            match introduce(self.remote) {
+                Ok(description) => {
+                    quirks.merge(description.quirks().clone());
+                    description.keep(self.holdings, None)?;
+                }
+                Err(error) if self.client.options().stop.is_set() => return Err(error),
+                Err(_) => quirks.add(Quirk::IdentifyUnusable),
+            }
         }
         let anew = from.is_none();
         let span = (from, self.order.until.clone());
         if self.order.slices < 2 {
             return Ok(Checkpoint::new(vec![span], anew));
         }
-        let identity = self.remote.identify()?;
-        let spans = slices::cut(span, self.order.slices, Some(&identity), now());
-        Ok(Checkpoint::new(spans, anew))
+        let identity = self.remote.brief_unless_busy().identify().ok();
+        let spans = slices::cut(span.clone(), self.order.slices, identity.as_ref(), now());
+        let size = match spans.len() > 1 && !distrusts_sizes {
+            true => self.size_of(&span),
+            false => None,
+        };
+        let mut checkpoint = Checkpoint::new(spans, anew);
+        checkpoint.whole = size.map(|size| (span, size));
+        Ok(checkpoint)
+    }
+
+    /// How many records a span has, if the repository tells.
+    fn size_of(&self, (from, until): &slices::Span) -> Option<u64> {
+        let (prefix, set) = (&self.order.metadata_prefix, self.order.set.as_deref());
+        let remote = self.remote.brief();
+        let size = remote.list_size(prefix, set, from.as_deref(), until.as_deref());
+        size.ok().flatten()
     }
 
     /// Asks for records one by one. What cannot be had is left out, and what the repository does not know is gone.
@@ -175,7 +210,7 @@ impl Work<'_> {
                 ErrorKind::Stopped | ErrorKind::Busy(_) | ErrorKind::AskedToWait { .. } => {
                     return Err(error.into());
                 }
-                ErrorKind::Transport(_) if self.remote.identify().is_err() => {
+                ErrorKind::Transport(_) if !self.remote.is_alive() => {
                     return Err(error.into());
                 }
                 _ => storing.leave_out(
@@ -194,12 +229,26 @@ impl Work<'_> {
         }
     }
 
-    /// Reads all slices, each on a thread of its own, prepares what comes on another, and stores it.
+    /// Reads all slices, and then the whole list if records are missing. Returns where the next harvest should begin.
     fn read(
         &self,
         remote: &harvester::Repository,
         storing: &mut Storing,
     ) -> anyhow::Result<Option<String>> {
+        self.read_slices(remote, storing)?;
+        if storing.add_whole() {
+            self.read_slices(remote, storing)?;
+        }
+        Ok(storing.checkpoint.next_from())
+    }
+
+    /// Reads all slices, each on a thread of its own, prepares what comes on another, and stores it.
+    fn read_slices(
+        &self,
+        remote: &harvester::Repository,
+        storing: &mut Storing,
+    ) -> anyhow::Result<()> {
+        let distrusts_sizes = storing.checkpoint.distrusts_sizes;
         let slices = storing.checkpoint.slices.clone();
         let (bundles, ready) = (
             Queue::new(slices.len(), UNPREPARED),
@@ -213,7 +262,8 @@ impl Work<'_> {
                 let plan = self.plan_of(slice);
                 scope.spawn(move || {
                     let _leaving = bundles.leaving();
-                    reading::read(remote, plan, &slice.stand, index, bundles);
+                    let slice = (index, &slice.stand);
+                    reading::read(remote, plan, slice, distrusts_sizes, bundles);
                 });
             }
             let preparing = scope.spawn(move || {
@@ -227,7 +277,7 @@ impl Work<'_> {
         })?;
         match failure {
             Some(error) => Err(error.into()),
-            None => Ok(storing.checkpoint.next_from()),
+            None => Ok(()),
         }
     }
 

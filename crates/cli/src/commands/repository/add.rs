@@ -1,5 +1,6 @@
 //! `garner repository add`: a repository introduces itself.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -42,7 +43,12 @@ impl Add {
         to_stdout(|out| {
             match self.json {
                 true => write_json(out, &introduction.json())?,
-                false => show(out, &introduction)?,
+                false => {
+                    show(out, &introduction)?;
+                    for (quirk, _) in description.quirks().iter() {
+                        writeln!(out, "oddity: {quirk}")?;
+                    }
+                }
             }
             Ok(ExitCode::SUCCESS)
         })

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use catalog::{Counts, Known, RecordQuery, RecordRow, Validation, Warning};
-use harvester::{Header, LeftOut, PageEnd, Quirks, Record, Traffic};
+use harvester::{Header, LeftOut, PageEnd, Quirk, Quirks, Record, Traffic};
 use store::RecordFiles;
 
 use self::committing::{Batch, Committer, Ledger};
@@ -271,6 +271,7 @@ impl<'a> Storing<'a> {
         self.quirks.merge(page.quirks);
         let stand = &mut self.checkpoint.slices[slice];
         stand.next_from = next_from;
+        stand.given = page.given;
         stand.stand = match page.state {
             Some(state) => Stand::Begun(Box::new(state)),
             None => Stand::Done,
@@ -336,6 +337,16 @@ impl<'a> Storing<'a> {
             self.commit()?;
         }
         self.settle()
+    }
+
+    /// Has the whole list read after its slices, if fewer records came than the repository says there are. `true` if so.
+    pub(super) fn add_whole(&mut self) -> bool {
+        let is_added = self.checkpoint.add_whole();
+        if is_added {
+            self.quirks.add(Quirk::ListShrank);
+            self.pages.push(Page::default());
+        }
+        is_added
     }
 
     /// Ends the work when everything is committed.

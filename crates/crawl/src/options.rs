@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::Roots;
+
 /// How a source is read.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
@@ -46,6 +48,8 @@ pub struct Limits {
     pub zstd_window: u64,
     /// How many bytes of a file one thread takes at a time.
     pub segment: u64,
+    /// Where files may be opened.
+    pub roots: Roots,
 }
 
 impl Default for Limits {
@@ -57,6 +61,7 @@ impl Default for Limits {
             decoded: 4 * 1024 * 1024 * 1024,
             zstd_window: 64 * 1024 * 1024,
             segment: 2 * 1024 * 1024,
+            roots: Roots::default(),
         }
     }
 }

@@ -25,7 +25,6 @@ mod warc;
 mod whole;
 mod zstd;
 
-use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -100,7 +99,7 @@ impl Archive {
     ) -> Result<Ended, Error> {
         match &self.0 {
             Ok(closed) => closed
-                .open()
+                .open(options)
                 .and_then(|opened| opened.read(from, options, work, take))
                 .map_err(|error| Error::file(&closed.path, error)),
             Err(skipped) => Ok(Ended {
@@ -114,8 +113,8 @@ impl Archive {
 
 impl Closed {
     /// Opens it as it is now: a file may have grown since it was looked at.
-    fn open(&self) -> io::Result<Opened> {
-        let mut extent = Extent::of(File::open(&self.path)?)?;
+    fn open(&self, options: &ReadOptions) -> io::Result<Opened> {
+        let mut extent = Extent::of(options.limits.roots.open(&self.path)?)?;
         if self.member.is_some() {
             extent.part = self.part;
         }

@@ -1,6 +1,6 @@
 //! Finds archives, by what is in them and never by their names.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
 /// they may lead in circles.
 fn directory(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
-    let mut waiting = entries(path).map_err(|error| Error::file(path, error))?;
+    let mut waiting = entries(path, limits).map_err(|error| Error::file(path, error))?;
     while let Some(path) = waiting.pop() {
         match below(&path, limits) {
             Ok(Below::Files(found)) => sources.extend(found),
@@ -60,7 +60,7 @@ fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
             sources.retain(|source| !is_nothing(source));
             Below::Files(sources)
         }
-        () if kind.is_dir() => Below::Directory(entries(path)?),
+        () if kind.is_dir() => Below::Directory(entries(path, limits)?),
         () => Below::Files(Vec::new()),
     })
 }
@@ -73,16 +73,16 @@ fn is_nothing(source: &Source) -> bool {
 }
 
 /// The paths in a directory, the last first.
-fn entries(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let paths = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
-    let mut paths = paths.collect::<io::Result<Vec<_>>>()?;
+fn entries(path: &Path, limits: &Limits) -> io::Result<Vec<PathBuf>> {
+    let names = limits.roots.names(path)?.into_iter();
+    let mut paths: Vec<_> = names.map(|name| path.join(name)).collect();
     paths.sort_by(|one, other| other.cmp(one));
     Ok(paths)
 }
 
 /// What is in a file; `None` if that is nothing for us.
 fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
-    let extent = Extent::of(File::open(path)?)?;
+    let extent = Extent::of(limits.roots.open(path)?)?;
     let mut head = [0; 4];
     let count = extent.read_at(0, &mut head)?;
     if !wacz::begins(&head[..count]) {

@@ -35,7 +35,7 @@ pub struct LogIndex {
 impl LogIndex {
     /// Reads a log once. It takes little memory, and room in the directory for temporary files: 48 bytes for each line.
     pub fn build(log: &Path, format: &LogFormat, limits: &Limits) -> Result<Self, Error> {
-        let file = open_log(log)?;
+        let file = open_log(log, limits)?;
         Self::read(file, format, limits).map_err(|error| Error::file(log, error))
     }
 

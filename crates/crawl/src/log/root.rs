@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use sha1::{Digest, Sha1};
 
 use super::segment::Segment;
-use crate::Error;
+use crate::{Error, Limits};
 
 /// A directory of files.
 #[derive(Debug)]
@@ -45,14 +45,20 @@ enum Seen {
 }
 
 impl Root {
-    pub(super) fn open(path: &Path) -> Result<Self, Error> {
+    pub(super) fn open(path: &Path, limits: &Limits) -> Result<Self, Error> {
         // The root is the user's own choice and may be a link.
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let directory = rustix::fs::open(path, flags, Mode::empty())
-            .map_err(|errno| Error::file(path, errno))?;
+        let opened =
+            limits
+                .roots
+                .open(path)
+                .and_then(|directory| match directory.metadata()?.is_dir() {
+                    true => Ok(directory),
+                    false => Err(io::ErrorKind::NotADirectory.into()),
+                });
+        let directory = opened.map_err(|error| Error::file(path, error))?;
         Ok(Self {
             path: path.to_owned(),
-            directory,
+            directory: directory.into(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! A log and the directory that its files lie in, as a stream of captures; or a log alone, as a stream of what it says.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,8 @@ pub struct LogSource {
     root: Option<Root>,
     format: Box<LogFormat>,
     length: u64,
+    /// What was opened and looked at is what is read.
+    file: File,
 }
 
 impl LogSource {
@@ -37,19 +39,19 @@ impl LogSource {
         log: &Path,
         root: &Path,
         format: LogFormat,
-        _limits: &Limits,
+        limits: &Limits,
     ) -> Result<Self, Error> {
-        let root = Root::open(root)?;
+        let root = Root::open(root, limits)?;
         Ok(Self {
             root: Some(root),
-            ..Self::beside(log, format)?
+            ..Self::beside(log, format, limits)?
         })
     }
 
     /// Opens a log beside archives that hold what it speaks of. What it says of each capture is handed over as
     /// [`News::Late`]; lines that cannot be read say nothing.
-    pub fn beside(log: &Path, format: LogFormat) -> Result<Self, Error> {
-        let file = open_log(log)?;
+    pub fn beside(log: &Path, format: LogFormat, limits: &Limits) -> Result<Self, Error> {
+        let file = open_log(log, limits)?;
         let length = file
             .metadata()
             .map_err(|error| Error::file(log, error))?
@@ -59,6 +61,7 @@ impl LogSource {
             root: None,
             format: Box::new(format),
             length,
+            file,
         })
     }
 
@@ -82,16 +85,17 @@ impl LogSource {
         take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
     ) -> Result<Ended, Error> {
         let error = |error| Error::file(&self.path, error);
-        let file = open_log(&self.path)?;
+        let mut file = &self.file;
+        file.rewind().map_err(error)?;
         let superseded = match self.format.path {
             // A list may name a file twice; a mirror cannot hold two.
             PathRule::Field if from == 0 => Superseded::none(0),
             PathRule::Field => Superseded::none(self.format.header_lines),
             _ if self.is_beside() && from == 0 => Superseded::none(0),
             _ if self.is_beside() => Superseded::none(self.format.header_lines),
-            _ => Superseded::read(&file, from, &self.format, options).map_err(error)?,
+            _ => Superseded::read(file, from, &self.format, options).map_err(error)?,
         };
-        let mut blocks = Blocks::new(&file, from, superseded.first, options).map_err(error)?;
+        let mut blocks = Blocks::new(file, from, superseded.first, options).map_err(error)?;
         let mut ended = Ended {
             position: from,
             still_written: false,
@@ -258,9 +262,9 @@ impl LogSource {
 }
 
 /// Opens a log. One that is compressed would be millions of broken lines.
-pub(super) fn open_log(path: &Path) -> Result<File, Error> {
+pub(super) fn open_log(path: &Path, limits: &Limits) -> Result<File, Error> {
     let error = |error: io::Error| Error::file(path, error);
-    let file = File::open(path).map_err(error)?;
+    let file = limits.roots.open(path).map_err(error)?;
     if file.metadata().map_err(error)?.is_dir() {
         return Err(error(io::ErrorKind::IsADirectory.into()));
     }

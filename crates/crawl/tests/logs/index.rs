@@ -69,7 +69,9 @@ fn a_log_beside_archives_tells_what_it_says_and_can_be_read_on() {
     let half = [&crawl.log, &b.as_bytes()[..60]].concat();
     fs::write(crawl.log_path(), half).unwrap();
     let open = || {
-        let source = LogSource::beside(&crawl.log_path(), LogFormat::heritrix()).unwrap();
+        let source =
+            LogSource::beside(&crawl.log_path(), LogFormat::heritrix(), &Limits::default())
+                .unwrap();
         Source::Log(source)
     };
     let urls = |seen: &Seen| {

@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, bail};
-use crawl::LogFormat;
+use crawl::{LogFormat, Roots};
 use oai::Datestamp;
 use tempfile::NamedTempFile;
 
 /// A list of the files below a directory, in the order of their paths: date and path on each line.
 pub(super) fn list(
     root: &Path,
+    roots: &Roots,
     refused: &mut Vec<(PathBuf, String)>,
 ) -> anyhow::Result<NamedTempFile> {
     let file = NamedTempFile::new().context("no temporary file can be made")?;
     let mut out = BufWriter::new(file);
-    walk(root, "", &mut out, refused)?;
+    walk(root, "", roots, &mut out, refused)?;
     let file = out.into_inner().map_err(|error| error.into_error());
     file.context("the list of downloads cannot be written")
 }
@@ -48,19 +49,17 @@ pub(super) fn format(base_url: &str, with_dates: bool) -> anyhow::Result<LogForm
 fn walk(
     directory: &Path,
     below: &str,
+    roots: &Roots,
     out: &mut impl Write,
     refused: &mut Vec<(PathBuf, String)>,
 ) -> anyhow::Result<()> {
     let unreadable = || format!("`{}` cannot be read", directory.display());
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(directory).with_context(unreadable)? {
-        entries.push(entry.with_context(unreadable)?);
-    }
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let metadata = entry.metadata().with_context(unreadable)?;
-        let path = entry.path();
-        let name = match entry.file_name().into_string() {
+    let mut names = roots.names(directory).with_context(unreadable)?;
+    names.sort_unstable();
+    for name in names {
+        let path = directory.join(&name);
+        let metadata = path.symlink_metadata().with_context(unreadable)?;
+        let name = match name.into_string() {
             Ok(name) if !name.contains(['\t', '\n', '\r']) => name,
             _ => {
                 let reason = "its name cannot stand in a URL; rename it".to_owned();
@@ -69,7 +68,7 @@ fn walk(
             }
         };
         if metadata.is_dir() {
-            walk(&path, &format!("{below}{name}/"), out, refused)?;
+            walk(&path, &format!("{below}{name}/"), roots, out, refused)?;
         } else if metadata.is_file() {
             let modified = metadata.modified().ok();
             let since = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -96,7 +95,7 @@ mod tests {
         std::os::unix::fs::symlink("/etc", root.join("etc")).unwrap();
         let mut refused = Vec::new();
 
-        let list = list(root, &mut refused).unwrap();
+        let list = list(root, &Roots::default(), &mut refused).unwrap();
 
         let text = std::fs::read_to_string(list.path()).unwrap();
         let paths: Vec<_> = text

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use catalog::{HistoryQuery, RecordEntry, RecordQuery, Repository};
-use crawl::LogFormat;
+use crawl::{LogFormat, Roots};
 use harvester::unpack;
 use oai::Datestamp;
 use serde::Deserialize;
@@ -40,8 +40,8 @@ pub(super) fn is_data_directory(directory: &Path) -> bool {
 }
 
 impl Harvested {
-    /// Looks at what was harvested into a data directory.
-    pub(super) fn look(data: &Path) -> anyhow::Result<Self> {
+    /// Looks at what was harvested into a data directory. Its catalog may name any place, of which `roots` decide.
+    pub(super) fn look(data: &Path, roots: &Roots) -> anyhow::Result<Self> {
         let holdings = Holdings::open(data, None)?;
         let mut harvested = Self::default();
         let mut mirrors: BTreeMap<PathBuf, BTreeSet<(i64, String)>> = BTreeMap::new();
@@ -56,17 +56,17 @@ impl Harvested {
                 let Ok(places) = serde_json::from_str::<Places>(&entry.parameters) else {
                     continue;
                 };
-                if let Some(mirror) = places.unpack.and_then(|place| found(data, place)) {
+                if let Some(mirror) = places.unpack.and_then(|place| found(data, place, roots)) {
                     let of = (entry.repository, entry.metadata_prefix.clone());
                     mirrors.entry(mirror).or_default().insert(of);
                 }
                 harvested
                     .warcs
-                    .extend(places.warc.and_then(|place| found(data, place)));
+                    .extend(places.warc.and_then(|place| found(data, place, roots)));
             }
         }
         for (mirror, harvests) in mirrors {
-            let list = list(&holdings, &mirror, &harvests)?;
+            let list = list(&holdings, &mirror, &harvests, roots)?;
             harvested.mirrors.push((mirror, list));
         }
         Ok(harvested)
@@ -81,9 +81,10 @@ pub(super) fn format() -> anyhow::Result<LogFormat> {
 }
 
 /// A place that is there. The data directory may have been moved with all that is in it.
-fn found(data: &Path, place: PathBuf) -> Option<PathBuf> {
+fn found(data: &Path, place: PathBuf, roots: &Roots) -> Option<PathBuf> {
     let moved = data.join(place.file_name()?);
-    let place = [place, moved].into_iter().find(|place| place.is_dir())?;
+    let is_ours = |place: &PathBuf| place.is_dir() && roots.open(place).is_ok();
+    let place = [place, moved].into_iter().find(is_ours)?;
     Some(place.canonicalize().unwrap_or(place))
 }
 
@@ -92,6 +93,7 @@ fn list(
     holdings: &Holdings,
     directory: &Path,
     harvests: &BTreeSet<(i64, String)>,
+    roots: &Roots,
 ) -> anyhow::Result<NamedTempFile> {
     let file = NamedTempFile::new().context("no temporary file can be made")?;
     let mut out = BufWriter::new(file);
@@ -114,7 +116,7 @@ fn list(
             };
             query.after = last.id;
             for record in records.iter().filter(|record| record.is_held()) {
-                write_resources(holdings, &repository, record, &mirror, &mut out)?;
+                write_resources(holdings, &repository, record, &mirror, roots, &mut out)?;
             }
         }
     }
@@ -127,12 +129,13 @@ fn write_resources(
     repository: &Repository,
     record: &RecordEntry,
     mirror: &Mirror,
+    roots: &Roots,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
     let directory = holdings.record_directory(repository, &record.metadata_prefix);
     let file = record.file.as_ref().map(|file| directory.join(file));
     // A record that is gone has no resources; verifying holdings is not our job.
-    let Some(xml) = file.and_then(|file| std::fs::read(file).ok()) else {
+    let Some(xml) = file.and_then(|file| roots.read(&file).ok()) else {
         return Ok(());
     };
     let date = Datestamp::from_seconds(record.harvested);

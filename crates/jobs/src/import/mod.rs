@@ -35,7 +35,6 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use catalog::{Import, NewImport};
-use crawl::Limits;
 use document::container;
 use document::url::Rules;
 use harvester::Stop;
@@ -88,7 +87,7 @@ pub(crate) fn import_for(
     tell: &(dyn Fn(ImportNews<'_>) + Sync),
 ) -> anyhow::Result<Imported> {
     let began = Instant::now();
-    let limits = Limits::default();
+    let limits = order.limits();
     let order = &fetch_sources(holdings.directory(), order, stop, tell)?;
     let sources = Sources::open(order, &limits).map_err(|error| match &order.listing {
         // Where it was ordered there was something to import.
@@ -177,8 +176,7 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
 fn rules(order: &ImportCrawl) -> anyhow::Result<Rules> {
     let rules = match &order.blacklist {
         Some(file) => {
-            let text = std::fs::read_to_string(file)
-                .with_context(|| format!("`{}` cannot be read", file.display()))?;
+            let text = order.read(file)?;
             Rules::parse(&text).with_context(|| format!("in `{}`", file.display()))?
         }
         None => Rules::default(),

@@ -1,13 +1,12 @@
 //! What is read: the archives, or the log and the files that it names.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use anyhow::{Context, bail};
 use catalog::NewSource;
-use crawl::{Limits, LogFormat, LogIndex, LogSource, Source};
+use crawl::{Limits, LogFormat, LogIndex, LogSource, Roots, Source};
 use tempfile::NamedTempFile;
 
 use super::downloads;
@@ -25,6 +24,8 @@ pub(super) struct Sources {
     pub(super) refused: Vec<(PathBuf, String)>,
     /// Lists of the files below directories, as they were made for this import.
     lists: Vec<(NamedTempFile, PathBuf)>,
+    /// Where files may be opened.
+    roots: Roots,
 }
 
 impl Sources {
@@ -61,6 +62,7 @@ impl Sources {
             log: None,
             refused,
             lists: Vec::new(),
+            roots: limits.roots.clone(),
         };
         for data in &harvests {
             sources.add_harvested(data, limits)?;
@@ -101,7 +103,7 @@ impl Sources {
 
     /// All that harvests unpacked, with the URLs that their records say.
     fn add_harvested(&mut self, data: &Path, limits: &Limits) -> anyhow::Result<()> {
-        let found = Harvested::look(data).with_context(|| {
+        let found = Harvested::look(data, &limits.roots).with_context(|| {
             format!(
                 "what was harvested into `{}` cannot be found",
                 data.display()
@@ -114,7 +116,8 @@ impl Sources {
             );
         }
         for (mirror, list) in found.mirrors {
-            let source = LogSource::open(list.path(), &mirror, harvested::format()?, limits)?;
+            let limits = with_list(limits, &list);
+            let source = LogSource::open(list.path(), &mirror, harvested::format()?, &limits)?;
             self.all.push(Source::Log(source));
             self.lists.push((list, mirror));
         }
@@ -137,9 +140,10 @@ impl Sources {
                 directories.len()
             );
         };
-        let list = downloads::list(directory, &mut self.refused)?;
+        let list = downloads::list(directory, &limits.roots, &mut self.refused)?;
         let format = downloads::format(base_url, true)?;
-        let source = LogSource::open(list.path(), directory, format, limits)?;
+        let limits = with_list(limits, &list);
+        let source = LogSource::open(list.path(), directory, format, &limits)?;
         self.all.push(Source::Log(source));
         self.lists.push((list, std::path::absolute(directory)?));
         Ok(())
@@ -159,7 +163,7 @@ impl Sources {
                 let index = LogIndex::build(log, &format, limits)?;
                 self.log = Some(index);
                 if !self.all.is_empty() {
-                    let source = LogSource::beside(log, format)?;
+                    let source = LogSource::beside(log, format, limits)?;
                     self.all.push(Source::Log(source));
                 }
             }
@@ -211,9 +215,16 @@ impl Sources {
             None => BEGINNING,
         };
         let mut beginning = Vec::new();
-        let file = [name, file]
-            .into_iter()
-            .find_map(|path| File::open(path).ok());
+        let file = match self
+            .lists
+            .iter()
+            .find(|(list, _)| list.path() == Path::new(file))
+        {
+            Some((list, _)) => list.reopen().ok(),
+            None => [name, file]
+                .into_iter()
+                .find_map(|path| self.roots.open(Path::new(path)).ok()),
+        };
         if let Some(file) = file {
             file.take(most).read_to_end(&mut beginning)?;
         }
@@ -230,6 +241,14 @@ impl Sources {
         let mut lists = self.lists.iter();
         let (_, directory) = lists.find(|(list, _)| list.path() == file)?;
         Some(directory)
+    }
+}
+
+/// The same, for a list that was made for this import and lies elsewhere.
+fn with_list(limits: &Limits, list: &NamedTempFile) -> Limits {
+    Limits {
+        roots: limits.roots.clone().with(list.path()),
+        ..limits.clone()
     }
 }
 
@@ -252,8 +271,7 @@ fn log_format(order: &ImportCrawl) -> anyhow::Result<LogFormat> {
     if !is_file(name) {
         return Ok(LogFormat::named(name)?);
     }
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("`{}` cannot be read", path.display()))?;
+    let text = order.read(path)?;
     LogFormat::parse(&text).with_context(|| format!("in `{}`", path.display()))
 }
 

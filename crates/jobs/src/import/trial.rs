@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use catalog::{ImportCounters, Placement};
-use crawl::Limits;
 use harvester::Stop;
 use store::{Collection, Durability};
 
@@ -24,7 +23,7 @@ pub fn try_import(
     tell: &(dyn Fn(ImportNews<'_>) + Sync),
 ) -> anyhow::Result<Imported> {
     let began = Instant::now();
-    let limits = Limits::default();
+    let limits = order.limits();
     let sources = Sources::open(order, &limits)?;
     // Who reads documents for their text needs their bytes for a while, and a place for long ones.
     let place = match order.texts.is_wanted() {

@@ -16,6 +16,7 @@ use super::{Document, Found, Judged, TextOrder, Unsure, Verdict, row};
 use crate::Holdings;
 use crate::import::spool::{Held, Spool, Trouble};
 use crate::import::{ImportCrawl, ImportNews};
+use crate::model::load_model_in;
 
 /// Judges documents, from several threads at once.
 pub(in crate::import) struct Judge<'a> {
@@ -61,7 +62,10 @@ impl<'a> Judge<'a> {
             ..ExtractOptions::new(confiner)
         };
         let classifier = match order.content_filter {
-            true => Some(crate::load_model(order.model.as_deref())?),
+            true => Some(load_model_in(
+                order.model.as_deref(),
+                &import.limits().roots,
+            )?),
             false => None,
         };
         Ok(Some(Self {

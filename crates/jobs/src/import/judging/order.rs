@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use crawl::Roots;
 use document::classify::{CDI_2012, Policy};
 use serde::{Deserialize, Serialize};
 
-use crate::load_model;
+use crate::model::load_model_in;
 
 /// How documents are read for their text, and which are wanted by it. As JSON, a part of the parameters of a job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,13 +55,17 @@ impl TextOrder {
     }
 
     /// All of it that makes another import, with the model by its version; nothing if texts are not read.
-    pub(in crate::import) fn said(&self) -> anyhow::Result<Option<String>> {
+    pub(in crate::import) fn said(&self, roots: &Roots) -> anyhow::Result<Option<String>> {
         if !self.is_wanted() {
             return Ok(None);
         }
         let mut order = self.clone();
         order.model = match self.content_filter {
-            true => Some(load_model(self.model.as_deref())?.version().to_owned()),
+            true => Some(
+                load_model_in(self.model.as_deref(), roots)?
+                    .version()
+                    .to_owned(),
+            ),
             false => None,
         };
         Ok(Some(serde_json::to_string(&order)?))

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use crawl::Roots;
 use document::container::Containers;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub(in crate::import) struct Parameters {
 impl ImportCrawl {
     pub(in crate::import) fn parameters(&self) -> anyhow::Result<Parameters> {
         let log_format = match &self.log_format {
-            Some(format) if is_file(format) => Some(said(Path::new(format))?),
+            Some(format) if is_file(format) => Some(self.said(Path::new(format))?),
             format => format.clone(),
         };
         let mut types = self.types.clone();
@@ -48,23 +48,25 @@ impl ImportCrawl {
             log_format,
             root: absolute(self.root.as_deref())?,
             base_url: self.base_url.clone(),
-            blacklist: self.blacklist.as_deref().map(said).transpose()?,
+            blacklist: self
+                .blacklist
+                .as_deref()
+                .map(|file| self.said(file))
+                .transpose()?,
             max_url_length: self.max_url_length,
             keep_versions: self.keep_versions,
             crawler: self.crawler.clone(),
             collection: self.collection.clone(),
-            texts: self.texts.said()?,
+            texts: self.texts.said(&Roots::new(&self.within))?,
         })
+    }
+
+    /// The digest of what a file says.
+    fn said(&self, file: &Path) -> anyhow::Result<String> {
+        Ok(digest::of_bytes(self.read(file)?.as_bytes()))
     }
 }
 
 fn absolute(path: Option<&Path>) -> anyhow::Result<Option<PathBuf>> {
     Ok(path.map(std::path::absolute).transpose()?)
-}
-
-/// The digest of what a file says.
-fn said(file: &Path) -> anyhow::Result<String> {
-    let bytes =
-        std::fs::read(file).with_context(|| format!("`{}` cannot be read", file.display()))?;
-    Ok(digest::of_bytes(&bytes))
 }

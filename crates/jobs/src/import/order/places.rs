@@ -1,9 +1,10 @@
 //! The files that an import names, and where they have to lie.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
-use crawl::LogFormat;
+use anyhow::{Context, bail};
+use crawl::{Limits, LogFormat, Roots};
 use document::classify::CDI_2012;
 
 use super::ImportCrawl;
@@ -34,6 +35,21 @@ impl ImportCrawl {
                 .filter_map(|(field, path)| Some((field, path?))),
         );
         files
+    }
+
+    /// How much of a crawl is borne with, and where its files may be opened.
+    pub(in crate::import) fn limits(&self) -> Limits {
+        Limits {
+            roots: Roots::new(&self.within),
+            ..Limits::default()
+        }
+    }
+
+    /// What a file says that the order names beside crawls.
+    pub(in crate::import) fn read(&self, file: &Path) -> anyhow::Result<String> {
+        let read = Roots::new(&self.within).read(file);
+        let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        read.with_context(|| format!("`{}` cannot be read", file.display()))
     }
 
     /// Refuses files that do not lie where they have to, wherever links lead. It is the same whether one is elsewhere or

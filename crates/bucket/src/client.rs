@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::Location;
-use crate::credentials::Credentials;
+use crate::credentials::{Credentials, KeySource};
 use crate::encoding::hex;
 use crate::listing::{self, Page};
 use crate::reader::Reader;
@@ -25,7 +25,8 @@ use crate::signature::{Unsigned, query, sign};
 #[derive(Debug)]
 pub struct Bucket {
     location: Location,
-    credentials: Credentials,
+    keys: KeySource,
+    credentials: Mutex<Credentials>,
     client: Client,
     runtime: Arc<Runtime>,
     shown: String,
@@ -43,7 +44,10 @@ struct Ask<'a> {
 impl Bucket {
     /// Opens a bucket that is there and that the keys of the environment open.
     pub fn open(location: Location) -> io::Result<Self> {
-        let credentials = Credentials::find()?;
+        Self::open_with(location, KeySource::environment())
+    }
+
+    fn open_with(location: Location, keys: KeySource) -> io::Result<Self> {
         // Whoever was first has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
@@ -58,10 +62,12 @@ impl Bucket {
             .worker_threads(1)
             .enable_all()
             .build()?;
+        let credentials = runtime.block_on(keys.find(&client))?;
         let bucket = Self {
             shown: location.shown(),
             location,
-            credentials,
+            keys,
+            credentials: Mutex::new(credentials),
             client,
             runtime: Arc::new(runtime),
         };
@@ -89,14 +95,49 @@ impl Bucket {
         listing::parse(&String::from_utf8_lossy(&bytes))
     }
 
-    /// Sends a request, again if the store does not answer or says that it is busy.
+    /// Sends a request, again if the store does not answer or says that it is busy, or if there are other keys by now.
     fn send(&self, method: &Method, ask: &Ask<'_>) -> io::Result<Response> {
+        let used = self.credentials();
+        let refused = [
+            StatusCode::BAD_REQUEST,
+            StatusCode::UNAUTHORIZED,
+            StatusCode::FORBIDDEN,
+        ];
+        let response = self.insist(method, ask)?;
+        // A store answers HEAD without a reason, so every refusal may be that keys have expired.
+        match refused.contains(&response.status()) && self.has_others(&used) {
+            true => self.insist(method, ask),
+            false => Ok(response),
+        }
+    }
+
+    fn credentials(&self) -> Credentials {
+        let held = self.credentials.lock();
+        held.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether there are other keys than those that were `used`, which are taken from now on.
+    fn has_others(&self, used: &Credentials) -> bool {
+        let found = self.runtime.block_on(self.keys.find(&self.client));
+        let mut held = self
+            .credentials
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Ok(found) = found {
+            *held = found;
+        }
+        *held != *used
+    }
+
+    fn insist(&self, method: &Method, ask: &Ask<'_>) -> io::Result<Response> {
         let mut wait = FIRST_WAIT;
         for attempt in 1.. {
             let sent = self.runtime.block_on(self.try_send(method, ask));
             let is_busy = |status: StatusCode| {
                 status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
                     || status == StatusCode::TOO_MANY_REQUESTS
+                    // `ConditionalRequestConflict`: somebody else wrote at the same moment, and nothing was decided.
+                    || status == StatusCode::CONFLICT
             };
             match sent {
                 Ok(response) if !is_busy(response.status()) || attempt == ATTEMPTS => {
@@ -117,6 +158,16 @@ impl Bucket {
             Some((_, _, digest)) => digest.clone(),
             None => hex(&Sha256::digest(b"")),
         };
+        let now = Timestamp::now();
+        let mut credentials = self.credentials();
+        if credentials.is_over(now) {
+            credentials = self.keys.find(&self.client).await?;
+            let mut held = self
+                .credentials
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            held.clone_from(&credentials);
+        }
         let unsigned = Unsigned {
             method: method.as_str(),
             url: &url,
@@ -124,12 +175,7 @@ impl Bucket {
             headers: &ask.headers,
             digest: &digest,
         };
-        let headers = sign(
-            &unsigned,
-            &self.credentials,
-            self.location.region(),
-            Timestamp::now(),
-        );
+        let headers = sign(&unsigned, &credentials, self.location.region(), now);
         if !ask.query.is_empty() {
             url.set_query(Some(&query(ask.query)));
         }
@@ -235,12 +281,7 @@ impl Objects for Bucket {
             ask.headers.clear();
             response = self.send(&Method::PUT, &ask)?;
         }
-        if is_new
-            && matches!(
-                response.status(),
-                StatusCode::PRECONDITION_FAILED | StatusCode::CONFLICT
-            )
-        {
+        if is_new && response.status() == StatusCode::PRECONDITION_FAILED {
             return Ok(false);
         }
         self.expect(response, path).map(|_| true)
@@ -394,3 +435,170 @@ const BLOCK: usize = 256 << 10;
 const LONGEST: u64 = 5 << 30;
 /// A thousand keys of a kilobyte each have room.
 const LONGEST_ANSWER: usize = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A store that answers requests by what `answer` makes of method and authorization: status, headers and body.
+    fn store(
+        answer: impl Fn(&str, &str) -> (u16, String) + Send + 'static,
+    ) -> (Location, std::net::SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = BufReader::new(stream.unwrap());
+                let (mut request, mut authorization, mut length) =
+                    (String::new(), String::new(), 0);
+                stream.read_line(&mut request).unwrap();
+                loop {
+                    let mut line = String::new();
+                    stream.read_line(&mut line).unwrap();
+                    let Some((name, value)) = line.split_once(':') else {
+                        break;
+                    };
+                    match name.to_ascii_lowercase().as_str() {
+                        "authorization" => value.trim().clone_into(&mut authorization),
+                        "content-length" => length = value.trim().parse().unwrap(),
+                        _ => {}
+                    }
+                }
+                let mut body = vec![0; length];
+                stream.read_exact(&mut body).unwrap();
+                let (status, body) = answer(&request, &authorization);
+                let answer = format!(
+                    "HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                    body.len()
+                );
+                stream.get_mut().write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        let location = format!("s3://papers/?endpoint=http://{address}");
+        (Location::given(&location).unwrap(), address)
+    }
+
+    const NOTHING: &str = "<ListBucketResult></ListBucketResult>";
+
+    fn file() -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"text").unwrap();
+        file
+    }
+
+    fn fixed() -> KeySource {
+        KeySource::new(|name| match name {
+            "AWS_ACCESS_KEY_ID" => Some("fixed".to_owned()),
+            "AWS_SECRET_ACCESS_KEY" => Some("secret".to_owned()),
+            _ => None,
+        })
+    }
+
+    /// Issue 18: a conflict was taken for a document that is there.
+    #[test]
+    fn a_conflict_is_tried_again_and_is_no_object_that_is_there() {
+        let puts = Mutex::new(0);
+        let (location, _) = store(move |request, _| match request.starts_with("PUT") {
+            false => (200, NOTHING.to_owned()),
+            true => {
+                let mut puts = puts.lock().unwrap();
+                *puts += 1;
+                match *puts {
+                    1 | 2 => (
+                        409,
+                        "<Error><Code>ConditionalRequestConflict</Code></Error>".to_owned(),
+                    ),
+                    3 => (200, String::new()),
+                    _ => (412, String::new()),
+                }
+            }
+        });
+        let bucket = Bucket::open_with(location, fixed()).unwrap();
+        assert!(bucket.put("a", &file(), true).unwrap());
+        assert!(!bucket.put("a", &file(), true).unwrap());
+    }
+
+    #[test]
+    fn a_conflict_without_end_is_an_error() {
+        let (location, _) = store(|request, _| match request.starts_with("PUT") {
+            false => (200, NOTHING.to_owned()),
+            true => (
+                409,
+                "<Error><Code>ConditionalRequestConflict</Code></Error>".to_owned(),
+            ),
+        });
+        let bucket = Bucket::open_with(location, fixed()).unwrap();
+        let error = bucket.put("a", &file(), true).unwrap_err().to_string();
+        assert!(error.contains("ConditionalRequestConflict"), "{error}");
+    }
+
+    /// Issue 18: an import ended with the first keys that it found.
+    #[test]
+    fn keys_that_expired_are_replaced_by_those_in_the_file() {
+        let (location, _) = store(|_, authorization| match authorization.contains("=old/") {
+            true => (400, "<Error><Code>ExpiredToken</Code></Error>".to_owned()),
+            false => (200, NOTHING.to_owned()),
+        });
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("credentials");
+        let write = |key: &str| {
+            let text = format!(
+                "[default]\naws_access_key_id={key}\naws_secret_access_key=s\naws_session_token=t\n"
+            );
+            std::fs::write(&path, text).unwrap();
+        };
+        let place = path.to_string_lossy().into_owned();
+        let keys = KeySource::new(move |name| {
+            (name == "AWS_SHARED_CREDENTIALS_FILE").then(|| place.clone())
+        });
+        write("new");
+        let bucket = Bucket::open_with(location, keys).unwrap();
+        *bucket.credentials.lock().unwrap() = Credentials {
+            key: "old".to_owned(),
+            ..bucket.credentials()
+        };
+        assert_eq!(bucket.size("a").unwrap(), Some(NOTHING.len() as u64));
+        assert_eq!(bucket.credentials().key, "new");
+
+        // Without others there is the answer of the store.
+        write("old");
+        *bucket.credentials.lock().unwrap() = Credentials {
+            key: "old".to_owned(),
+            ..bucket.credentials()
+        };
+        let error = bucket.put("a", &file(), false).unwrap_err().to_string();
+        assert!(error.contains("ExpiredToken"), "{error}");
+    }
+
+    #[test]
+    fn keys_of_a_container_are_renewed_before_they_expire() {
+        let asked = Mutex::new(0);
+        let (location, address) = store(move |request, authorization| {
+            if !request.starts_with("GET /keys ") {
+                let is_ours = authorization.contains("=key-2/");
+                return (if is_ours { 200 } else { 403 }, NOTHING.to_owned());
+            }
+            let mut asked = asked.lock().unwrap();
+            *asked += 1;
+            // The first keys are over in a minute, which is too soon.
+            let minutes = if *asked == 1 { 1 } else { 60 };
+            let end = Timestamp::now() + jiff::SignedDuration::from_mins(minutes);
+            let told = format!(
+                r#"{{"AccessKeyId":"key-{asked}","SecretAccessKey":"s","Token":"t","Expiration":"{end}"}}"#
+            );
+            (if authorization == "pass" { 200 } else { 403 }, told)
+        });
+        let keys = KeySource::new(move |name| match name {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI" => Some(format!("http://{address}/keys")),
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN" => Some("pass".to_owned()),
+            _ => None,
+        });
+        let bucket = Bucket::open_with(location, keys).unwrap();
+        assert_eq!(bucket.credentials().key, "key-2");
+        assert!(bucket.put("a", &file(), false).unwrap());
+        assert_eq!(bucket.credentials().key, "key-2");
+    }
+}

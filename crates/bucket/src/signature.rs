@@ -116,6 +116,7 @@ mod tests {
             key: "AKIAIOSFODNN7EXAMPLE".to_owned(),
             secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned(),
             token: None,
+            expires: None,
         };
         let request = Unsigned {
             method: "GET",

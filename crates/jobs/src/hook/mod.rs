@@ -83,9 +83,11 @@ impl Hook {
 /// Does what a hook is for and returns what came of it, shortened.
 ///
 /// The facts are a JSON object. A command gets them on its standard input, and those that [`VARIABLES`] names in its
-/// environment; a web server gets them as the body of a POST. With a confiner, a command ends when this process does.
+/// environment; a web server gets them as the body of a POST, with the `id` of the message, which stays the same when it is
+/// told again. With a confiner, a command ends when this process does.
 pub fn run(
     hook: &Hook,
+    id: &str,
     facts: &Value,
     options: &ClientOptions,
     confiner: Option<&Confiner>,
@@ -93,9 +95,15 @@ pub fn run(
 ) -> anyhow::Result<String> {
     let done = match &hook.what {
         Action::Command(command) => command::run(command, facts, hook.timeout, confiner, stop),
-        Action::Webhook { url, secret } => {
-            webhook::tell(url, secret.as_deref(), facts, hook.timeout, options, stop)
-        }
+        Action::Webhook { url, secret } => webhook::tell(
+            url,
+            secret.as_deref(),
+            id,
+            facts,
+            hook.timeout,
+            options,
+            stop,
+        ),
     };
     done.with_context(|| format!("the hook `{}`", hook.name))
 }
@@ -127,6 +135,9 @@ impl TryFrom<Settings> for Hook {
             },
             (None, Some(url), secret) => {
                 canonical_base_url(&url).map_err(|error| anyhow!("the hook `{name}`: {error}"))?;
+                if let Some(secret) = &secret {
+                    signature::key(secret).with_context(|| format!("the hook `{name}`"))?;
+                }
                 Action::Webhook { url, secret }
             }
             (Some(_), None, Some(_)) => {

@@ -1,41 +1,57 @@
-//! HMAC with SHA-256 (RFC 2104), by which the receiver of a webhook knows who sent it.
+//! Signs webhooks as the specification Standard Webhooks has it: the id and the time are signed with the message, so that
+//! nobody can send it once more later, or under another id.
 
-use sha2::{Digest, Sha256};
+use anyhow::Context;
+use base64_simd::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
-/// The signature of a message, in hexadecimal.
-pub(super) fn sign(secret: &[u8], message: &[u8]) -> String {
-    let mut key = [0; BLOCK];
-    match secret.len() > BLOCK {
-        true => key[..32].copy_from_slice(&Sha256::digest(secret)),
-        false => key[..secret.len()].copy_from_slice(secret),
-    }
-    let padded = |pad: u8| key.map(|byte| byte ^ pad);
-    let inner = Sha256::new_with_prefix(padded(0x36)).chain_update(message);
-    let outer = Sha256::new_with_prefix(padded(0x5c)).chain_update(inner.finalize());
-    let bytes = outer.finalize();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The value of the header `webhook-signature`.
+pub(super) fn sign(secret: &str, id: &str, time: u64, body: &[u8]) -> anyhow::Result<String> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key(secret)?)?;
+    mac.update(format!("{id}.{time}.").as_bytes());
+    mac.update(body);
+    let signature = mac.finalize().into_bytes();
+    Ok(format!("v1,{}", STANDARD.encode_to_string(signature)))
 }
 
-/// The block of SHA-256.
-const BLOCK: usize = 64;
+/// The bytes of a secret: those that base64 stands for behind `whsec_`, or the text itself.
+pub(super) fn key(secret: &str) -> anyhow::Result<Vec<u8>> {
+    match secret.strip_prefix("whsec_") {
+        Some(encoded) => STANDARD
+            .decode_to_vec(encoded)
+            .context("a secret that begins with `whsec_` is base64 behind it, with padding"),
+        None => Ok(secret.as_bytes().to_owned()),
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The example of the specification.
+    const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const ID: &str = "msg_p5jXN8AQM9LWM0D4loKWxJek";
+    const BODY: &[u8] = br#"{"test": 2432232314}"#;
+
     #[test]
-    fn signatures_are_those_of_the_standard() {
-        // RFC 4231, test cases 2 and 6.
-        assert_eq!(
-            sign(b"Jefe", b"what do ya want for nothing?"),
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-        );
-        assert_eq!(
-            sign(
-                &[0xaa; 131],
-                b"Test Using Larger Than Block-Size Key - Hash Key First"
-            ),
-            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
-        );
+    fn signatures_are_those_of_the_specification() {
+        let signature = sign(SECRET, ID, 1_614_265_330, BODY).unwrap();
+        assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+    }
+
+    #[test]
+    fn id_time_and_body_are_all_signed() {
+        let signed = sign(SECRET, ID, 1_614_265_330, BODY).unwrap();
+        for (id, time, body) in [
+            ("msg_2", 1_614_265_330, BODY),
+            (ID, 1_614_265_331, BODY),
+            (ID, 1_614_265_330, &b"{}"[..]),
+        ] {
+            assert_ne!(sign(SECRET, id, time, body).unwrap(), signed);
+        }
+        let plain = sign("a long random text", ID, 1_614_265_330, BODY).unwrap();
+        assert_ne!(plain, signed);
+        assert!(sign("whsec_not base64", ID, 1, BODY).is_err());
     }
 }

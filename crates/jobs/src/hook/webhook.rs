@@ -1,6 +1,6 @@
 //! Tells a web server of a harvest.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{anyhow, bail};
 use harvester::{AddressPolicy, Client, ClientOptions, ErrorKind, Stop};
@@ -9,10 +9,12 @@ use serde_json::Value;
 use super::shortened;
 use super::signature::sign;
 
-/// Posts the facts, and returns what the server says to that. It was told if it answers with success.
+/// Posts the facts under the `id` of the message, and returns what the server says to that. It was told if it answers with
+/// success.
 pub(super) fn tell(
     url: &str,
     secret: Option<&str>,
+    id: &str,
     facts: &Value,
     timeout: Duration,
     options: &ClientOptions,
@@ -26,8 +28,15 @@ pub(super) fn tell(
         ..options.clone()
     })?;
     let body = serde_json::to_vec(facts)?;
-    let signature = secret.map(|secret| format!("sha256={}", sign(secret.as_bytes(), &body)));
-    let mut headers = vec![("Content-Type", "application/json")];
+    let time = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let signature = secret.map(|secret| sign(secret, id, time, &body));
+    let signature = signature.transpose()?;
+    let time = time.to_string();
+    let mut headers = vec![
+        ("Content-Type", "application/json"),
+        ("webhook-id", id),
+        ("webhook-timestamp", &time),
+    ];
     headers.extend(signature.as_deref().map(|value| (SIGNATURE, value)));
     let host = host(url);
     let posted = client.post(url, &headers, body, timeout);
@@ -52,7 +61,7 @@ fn host(url: &str) -> &str {
         .map_or(authority, |(_, host)| host)
 }
 
-const SIGNATURE: &str = "X-Garner-Signature";
+const SIGNATURE: &str = "webhook-signature";
 
 #[cfg(test)]
 mod tests {
@@ -97,6 +106,7 @@ mod tests {
         let told = tell(
             &url,
             Some("key"),
+            "garner-4711",
             &facts,
             Duration::from_secs(20),
             &options,
@@ -113,11 +123,19 @@ mod tests {
         let head = head.to_ascii_lowercase();
         assert!(head.starts_with("post /told http/1.1"), "{head}");
         assert!(head.contains("content-type: application/json"), "{head}");
-        let signature = sign(b"key", body.as_bytes());
-        assert!(
-            head.contains(&format!("x-garner-signature: sha256={signature}")),
-            "{head}"
-        );
+        let header = |name: &str| {
+            let line = heard.lines().find_map(|line| {
+                let (found, value) = line.split_once(": ")?;
+                found.eq_ignore_ascii_case(name).then_some(value)
+            });
+            line.unwrap_or_else(|| panic!("no {name} in {head}"))
+        };
+        assert_eq!(header("webhook-id"), "garner-4711");
+        let time = header("webhook-timestamp").parse().unwrap();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        assert!(now.as_secs().abs_diff(time) < 60, "{time}");
+        let signature = sign("key", "garner-4711", time, body.as_bytes()).unwrap();
+        assert_eq!(header("webhook-signature"), signature);
         assert!(!head.contains("hush"), "{head}");
         assert_eq!(body, r#"{"job":7}"#);
     }
@@ -149,6 +167,7 @@ mod tests {
             tell(
                 &url,
                 None,
+                "garner-1",
                 &json!({}),
                 time,
                 &ClientOptions::default(),

@@ -20,6 +20,9 @@ use crate::hook::{self, HookEvent};
 #[derive(Serialize, Deserialize)]
 struct HookParameters {
     hook: String,
+    /// What receivers know a message by: the same each time that it is tried, and no other's.
+    #[serde(default = "new_id")]
+    id: String,
     facts: Value,
 }
 
@@ -40,6 +43,7 @@ impl Shared {
         let jobs = wanted.filter_map(|hook| {
             let parameters = HookParameters {
                 hook: hook.name.clone(),
+                id: new_id(),
                 facts: self.facts(claim, event, ended),
             };
             Some(NewJob {
@@ -79,7 +83,8 @@ impl Shared {
         };
         log.info(&format!("running the hook `{}`", hook.name));
         let confiner = self.options.confiner.as_ref();
-        let ran = hook::run(hook, &parameters.facts, &client, confiner, &running.stop);
+        let (id, facts) = (&parameters.id, &parameters.facts);
+        let ran = hook::run(hook, id, facts, &client, confiner, &running.stop);
         let end = match ran {
             Ok(said) => {
                 if !said.trim().is_empty() {
@@ -116,4 +121,12 @@ impl Shared {
             "counts": counts,
         })
     }
+}
+
+fn new_id() -> String {
+    let mut bytes = [0; 16];
+    // Without randomness it is still told; receivers that remember ids may take two for one then.
+    let _ = getrandom::fill(&mut bytes);
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("garner_{digits}")
 }

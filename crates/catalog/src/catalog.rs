@@ -1,5 +1,6 @@
 //! The catalog, opened.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::Error;
@@ -41,6 +42,11 @@ impl Catalog {
         Self {
             database: self.database.interactive(),
         }
+    }
+
+    /// Its file, if it is one of SQLite.
+    pub fn file(&self) -> Option<&Path> {
+        self.database.file()
     }
 
     /// Where it is, without a password.

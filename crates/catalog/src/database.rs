@@ -2,6 +2,8 @@
 //!
 //! A few words of the text differ between the two and are written in braces; `dialect` has their list.
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -105,6 +107,9 @@ impl Database {
 
     async fn open_sqlite(path: &Path) -> Result<Self, Error> {
         let location: Arc<str> = path.to_string_lossy().into();
+        // SQLite would let everybody read it, and what it makes beside it has the same mode. What goes wrong it tells.
+        let mut file = OpenOptions::new();
+        drop(file.write(true).create_new(true).mode(0o600).open(path));
         let readers = SqliteConnectOptions::new()
             .filename(path)
             .busy_timeout(BUSY_TIMEOUT)
@@ -188,6 +193,11 @@ impl Database {
             interactive: false,
             trouble: Arc::default(),
         })
+    }
+
+    pub(crate) fn file(&self) -> Option<&Path> {
+        let is_file = matches!(self.pools, Pools::Sqlite { .. });
+        is_file.then(|| Path::new(&*self.location))
     }
 
     pub(crate) fn location(&self) -> &str {

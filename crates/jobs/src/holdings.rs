@@ -1,6 +1,8 @@
 //! What is held on this machine: a data directory with the files, and the catalog that knows them.
 
+use std::fs::DirBuilder;
 use std::future::Future;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -22,9 +24,12 @@ impl Holdings {
     /// Opens a data directory, and makes it if need be. The catalog is a file in it, or the database that is named:
     /// `postgres://…`, or the path of a SQLite file.
     pub fn create(directory: &Path, catalog: Option<&str>) -> anyhow::Result<Self> {
-        std::fs::create_dir_all(directory).with_context(|| {
-            format!("the data directory {} cannot be made", directory.display())
-        })?;
+        // The catalog has what passwords can be guessed from, and secrets lie beside it.
+        let made = DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory);
+        made.with_context(|| format!("the data directory {} cannot be made", directory.display()))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -62,6 +67,35 @@ impl Holdings {
     /// Whether the catalog is a file in the data directory.
     pub(crate) fn is_catalog_inside(&self) -> bool {
         Path::new(self.catalog.location()) == in_directory(&self.directory)
+    }
+
+    /// What others on this machine may look into, with the remedy, a line each.
+    pub fn exposed(&self) -> Vec<String> {
+        let mode_of = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.mode() & 0o777);
+        let is_open = |path: &Path| mode_of(path) & 0o077 != 0;
+        let mut exposed = Vec::new();
+        if is_open(&self.directory) {
+            let (path, mode) = (self.directory.display(), mode_of(&self.directory));
+            exposed.push(format!(
+                "the data directory {path} is open to others (mode {mode:04o}); run: chmod 700 {path}"
+            ));
+        }
+        let Some(file) = self.catalog.file() else {
+            return exposed;
+        };
+        // Nobody gets to a file in a directory that is closed.
+        let folder = file.parent().filter(|folder| *folder != Path::new(""));
+        let is_reached = is_open(folder.unwrap_or(Path::new(".")));
+        let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", file.display()));
+        let parts = ["", "-wal", "-shm"].map(beside);
+        if let Some(part) = parts.iter().find(|part| is_reached && is_open(part)) {
+            let (path, mode) = (part.display(), mode_of(part));
+            exposed.push(format!(
+                "the catalog {path}, which has the hashes of passwords, is open to others (mode {mode:04o}); run: chmod 600 {}*",
+                file.display()
+            ));
+        }
+        exposed
     }
 
     /// What is known.
@@ -137,7 +171,47 @@ const LONGEST_NAME: usize = 100;
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
+
+    /// Issue 18: everybody could read the hashes of passwords.
+    #[test]
+    fn what_is_made_is_closed_to_others_and_what_is_open_is_told() {
+        let place = tempfile::tempdir().unwrap();
+        let data = place.path().join("data");
+        let holdings = Holdings::create(&data, None).unwrap();
+        let mode = |name: &str| data.join(name).metadata().unwrap().mode() & 0o777;
+
+        assert_eq!(mode(""), 0o700);
+        for name in ["catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm"] {
+            assert_eq!(mode(name), 0o600, "{name}");
+        }
+        assert_eq!(holdings.exposed(), [""; 0]);
+
+        let open = |name: &str, mode| {
+            std::fs::set_permissions(data.join(name), Permissions::from_mode(mode)).unwrap();
+        };
+        // Nobody gets to it.
+        open("catalog.sqlite-wal", 0o644);
+        assert_eq!(holdings.exposed(), [""; 0]);
+        open("", 0o755);
+        let told = holdings.exposed().join("\n");
+        for words in [
+            "chmod 700",
+            "0755",
+            "catalog.sqlite-wal",
+            "0644",
+            "catalog.sqlite*",
+        ] {
+            assert!(told.contains(words), "{told}");
+        }
+        // What somebody opened on purpose stays as it is.
+        drop(holdings);
+        Holdings::create(&data, None).unwrap();
+        assert_eq!(mode(""), 0o755);
+    }
 
     #[test]
     fn names_from_outside_stay_in_their_directory() {

@@ -7,6 +7,7 @@ use clap::Args;
 use jobs::Holdings;
 
 use crate::config::Config;
+use crate::text::plain;
 
 /// Where the files are, and what is known of them.
 #[derive(Debug, Args)]
@@ -27,7 +28,7 @@ pub(crate) struct HoldingsOptions {
 impl HoldingsOptions {
     /// Opens the holdings, and makes them if need be.
     pub(crate) fn create(&self) -> anyhow::Result<Holdings> {
-        Holdings::create(&self.data, self.catalog.as_deref())
+        Holdings::create(&self.data, self.catalog.as_deref()).inspect(warn)
     }
 
     /// Opens holdings that are there. A slip of the pen is not to make a new, empty catalog.
@@ -44,7 +45,7 @@ impl HoldingsOptions {
                 );
             }
         }
-        Holdings::open(&self.data, self.catalog.as_deref())
+        Holdings::open(&self.data, self.catalog.as_deref()).inspect(warn)
     }
 
     /// These options on top of a configuration file.
@@ -76,6 +77,13 @@ impl HoldingsOptions {
     /// The directory of the harvested files, as it was given.
     pub(crate) fn data(&self) -> &Path {
         &self.data
+    }
+}
+
+/// Tells what others on this machine may look into.
+pub(crate) fn warn(holdings: &Holdings) {
+    for exposed in holdings.exposed() {
+        eprintln!("warning: {}", plain(&exposed));
     }
 }
 

@@ -9,6 +9,7 @@ use jobs::{Holdings, WorkerOptions};
 use remote::Access;
 
 use super::confine::confiner;
+use crate::commands::holdings_options::warn;
 use crate::config::Config;
 use crate::text::plain;
 
@@ -77,7 +78,7 @@ impl Config {
                     }
                     std::thread::sleep(A_SECOND);
                 }
-                holdings => return Ok(Arc::new(holdings?)),
+                holdings => return Ok(Arc::new(holdings.inspect(warn)?)),
             }
         }
     }

@@ -36,7 +36,7 @@ impl ImportCrawl {
                 return Ok(());
             }
         }
-        let sources = Sources::open(self, &crawl::Limits::default())?;
+        let sources = Sources::open(self, &self.limits())?;
         self.listing = Some(Listing::of(&sources)?);
         Ok(())
     }

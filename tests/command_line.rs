@@ -76,7 +76,8 @@ Arguments:
 
 Options:
       --data <DIR>
-          Where the index is kept [default: DIR.garner]
+          Where the index is kept [default: DIR.garner, or ~/.local/share/garner/sites if that
+          cannot be written]
 
       --config <FILE>
           A configuration file in TOML; flags win over it
@@ -216,12 +217,12 @@ fn robots_prints_the_lines_to_add() {
     let elsewhere = garner().arg("robots").arg("--config").arg(&config);
     let elsewhere = prints(elsewhere.arg("--exclusive").output());
 
-    assert_eq!(plain, "User-agent: *\nAllow: /modoai\n");
-    assert_eq!(exclusive, "User-agent: *\nAllow: /modoai\nDisallow: /\n");
-    assert_eq!(
-        elsewhere,
-        "User-agent: *\nAllow: /archive/oai\nDisallow: /\n"
-    );
+    assert!(plain.ends_with("\nUser-agent: *\nAllow: /modoai\n"));
+    assert!(exclusive.ends_with("\nUser-agent: *\nAllow: /modoai\nDisallow: /\n"));
+    assert!(elsewhere.ends_with("\nUser-agent: *\nAllow: /archive/oai\nDisallow: /\n"));
+    // Issue 18: without the URL nobody finds the repository.
+    assert!(plain.contains("\n# http://127.0.0.1:8080/modoai?verb=Identify\n"));
+    assert!(elsewhere.contains("\n# https://www.example.org/archive/oai?verb=Identify\n"));
 }
 
 #[test]
@@ -664,7 +665,12 @@ pub(crate) fn prints(output: Output) -> String {
 pub(crate) fn fails(output: &Output) -> String {
     let line = stderr(output);
     assert_eq!(output.status.code(), Some(1), "{line}");
-    assert_eq!(stdout(output), "");
+    // With --json, an object says the same.
+    let printed = stdout(output);
+    assert!(
+        printed.is_empty() || printed.starts_with("{\"error\":"),
+        "{printed}"
+    );
     assert_eq!(line.lines().count(), 1, "{line}");
     assert!(line.starts_with("garner: "), "{line}");
     line

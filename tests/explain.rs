@@ -94,7 +94,6 @@ fn explain_names_the_rule_for_a_file_a_url_and_a_path() {
         let targets = [
             file.to_string_lossy().into_owned(),
             format!("http://127.0.0.1:8080/{name}"),
-            format!("http://www.example.org/{name}"),
             format!("/{name}"),
         ];
         for target in targets {
@@ -267,3 +266,16 @@ const EXPLAINED_FILES: [&str; 13] = [
     "a b.txt",
     "modoai/file.txt",
 ];
+
+/// Issue 18: any host was called offered.
+#[test]
+fn explain_refuses_the_urls_of_other_hosts() {
+    let fixture = Fixture::small();
+    let output = garner()
+        .args(["explain", "http://other.example/notes.txt", "--site"])
+        .arg(fixture.site())
+        .output();
+    let line = fails(&output);
+    assert!(line.contains("is not a URL of this site"), "{line}");
+    assert!(line.contains("http://127.0.0.1:8080/"), "{line}");
+}

@@ -611,3 +611,18 @@ fn a_deletion_is_told_to_those_only_who_knew() {
     assert_eq!(deleted(Some("editor")), ["notes.txt"]);
     assert_eq!(deleted(Some("nobody")), ["notes.txt"]);
 }
+
+/// Issue 18: the repository was empty, and nothing said why.
+#[test]
+fn an_origin_that_redirects_to_https_is_told_of_at_the_start() {
+    let fixture = Fixture::small();
+    let elsewhere = "if ($request_method) { return 301 https://www.example.org$request_uri; }";
+    let nginx = Nginx::start(&fixture, elsewhere);
+
+    let server = beside(&nginx, &fixture, "");
+
+    let log = server.stop();
+    let said = "redirects to https://www.example.org/: files behind a redirect are not offered";
+    assert_eq!(log.matches(said).count(), 1, "{log}");
+    assert!(log.contains("--origin https://www.example.org/"), "{log}");
+}

@@ -43,7 +43,7 @@ pub struct ConsoleConfig {
 impl Default for ConsoleConfig {
     fn default() -> Self {
         Self {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8090)),
             public_url: None,
             hosts: Vec::new(),
             trusted_proxies: Vec::new(),

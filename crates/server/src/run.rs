@@ -58,6 +58,10 @@ pub async fn run(
     let site_config = config.site(listening)?;
     let (site_url, base_url) = (site_config.site_url.clone(), site_config.base_url.clone());
     let origin = origin(&config, &site_config)?;
+    if let Some(origin) = &origin {
+        origin.check().await;
+    }
+    let origin = origin.map(|origin| origin as SharedOrigin);
 
     let mut stop = std::pin::pin!(stop);
     let opening =
@@ -128,7 +132,7 @@ pub async fn run(
 }
 
 /// The web server to stand beside, if there is one.
-fn origin(config: &Config, site: &SiteConfig) -> anyhow::Result<Option<SharedOrigin>> {
+fn origin(config: &Config, site: &SiteConfig) -> anyhow::Result<Option<Arc<HttpOrigin>>> {
     let Some(url) = &config.origin.url else {
         return Ok(None);
     };

@@ -22,8 +22,8 @@ pub enum DocumentState {
 }
 
 impl Catalog {
-    /// Says what became of documents, and tells how many of them there are. What is set aside is said by corrections,
-    /// not here.
+    /// Says what became of documents, and tells how many of them there are. What is set aside stays so, whatever is said
+    /// of it here: see [`Catalog::count_aside`].
     pub async fn set_state(&self, documents: &[i64], state: DocumentState) -> Result<u64, Error> {
         if state == DocumentState::SetAside {
             return Ok(0);
@@ -40,6 +40,22 @@ impl Catalog {
         }
         transaction.commit().await?;
         Ok(known)
+    }
+}
+
+impl Catalog {
+    /// How many of these documents are set aside, whatever else was said of them.
+    pub async fn count_aside(&self, documents: &[i64]) -> Result<u64, Error> {
+        let mut transaction = self.database.read().await?;
+        let mut aside = 0;
+        for part in documents.chunks(BATCH) {
+            let ids: Vec<_> = part.iter().map(|id| (id,)).collect();
+            let sql = "SELECT count(*) AS number FROM document JOIN content ON content.id = document.content_id
+                 WHERE document.id {integers($1)} AND document.id > 0 AND content.aside = 1";
+            let row = transaction.row(sql, [batch(&ids)]).await?;
+            aside += row.map_or(Ok(0), |row| row.count("number"))?;
+        }
+        Ok(aside)
     }
 }
 

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use server::Config;
 use site::{Candidate, Ground, Look, Origin, Requester, Sighting, SiteConfig, SitePath};
@@ -217,8 +217,11 @@ impl<'a> Explainer<'a> {
         if let Some((_, rest)) = target.split_once("://") {
             let url_path = match target.strip_prefix(&self.site.site_url) {
                 Some(path) => path,
-                // Another name of the same server: what counts here is the path.
-                None => rest.split_once('/').map_or("", |(_, path)| path),
+                None => bail!(
+                    "`{target}` is not a URL of this site, whose URLs begin with {}; name that with --base-url if the site goes by another name, or give the path alone: /{}",
+                    self.site.site_url,
+                    rest.split_once('/').map_or("", |(_, path)| path)
+                ),
             };
             return SitePath::from_url_path(url_path).with_context(not_here);
         }

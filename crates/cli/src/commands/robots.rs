@@ -28,8 +28,8 @@ impl Robots {
             None => Config::default(),
         };
         config.robots.exclusive |= self.exclusive;
-        let path = server::robots::path_of(&config.base_url(config.server.listen)?);
-        print(server::robots::lines(&path, &config.robots).as_bytes())?;
+        let base_url = config.base_url(config.server.listen)?;
+        print(server::robots::file(&base_url, &config.robots).as_bytes())?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -25,7 +25,7 @@ use crate::output::log;
 pub(crate) struct Serve {
     /// The directory of the site
     dir: Option<PathBuf>,
-    /// Where the index is kept [default: DIR.garner]
+    /// Where the index is kept [default: DIR.garner, or ~/.local/share/garner/sites if that cannot be written]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     #[command(flatten)]
@@ -63,6 +63,10 @@ impl Serve {
             no_email: config.repository.admin_emails.is_empty(),
             no_host: config.server.listen.ip().is_unspecified() && config.server.base_url.is_none(),
             base_path: config.server.base_path.clone(),
+            elsewhere: match config.is_data_elsewhere() {
+                true => config.data().ok(),
+                false => None,
+            },
         };
         let bar = progress_bar();
         let progress = {
@@ -112,6 +116,8 @@ struct Hints {
     /// The base URL names no host, because every address of this one is listened at.
     no_host: bool,
     base_path: String,
+    /// Where the index is, because it cannot be beside the site.
+    elsewhere: Option<PathBuf>,
 }
 
 /// The line for scripts, and the URLs for people.
@@ -126,6 +132,12 @@ fn announce(addresses: &Addresses, hints: &Hints) {
     eprintln!("the site is at {site_url}");
     if let Some(admin) = admin {
         eprintln!("metrics are at http://{admin}/metrics");
+    }
+    if let Some(index) = &hints.elsewhere {
+        eprintln!(
+            "the index is in {}, because the directory of the site is not yours to write beside; --data names another place",
+            index.display()
+        );
     }
     if hints.no_host {
         let place = match base_url.starts_with(site_url) {

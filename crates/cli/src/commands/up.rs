@@ -30,7 +30,7 @@ use crate::text::plain;
 pub(crate) struct Up {
     #[command(flatten)]
     flags: WorkerFlags,
-    /// Where the console answers [default: 127.0.0.1:8080]
+    /// Where the console answers [default: 127.0.0.1:8090]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
     /// No console and no API: only what is scheduled

@@ -97,11 +97,34 @@ impl Config {
         )
     }
 
-    /// Where the index is kept: `SITE.garner` beside the site unless told.
+    /// Where the index is kept, unless told: `SITE.garner` beside the site, or among the user's data where that cannot be
+    /// written.
     pub fn data(&self) -> anyhow::Result<PathBuf> {
         if let Some(data) = &self.server.data {
             return Ok(data.clone());
         }
+        let beside = self.beside()?;
+        let above = beside.parent().unwrap_or(Path::new("/"));
+        let place = if beside.exists() { &beside } else { above };
+        if !above.exists() || is_writable(place) {
+            return Ok(beside);
+        }
+        let Some(own) = user_data() else {
+            bail!(
+                "the index cannot be kept in `{}`, because `{}` cannot be written, and there is no HOME; name a directory with --data",
+                beside.display(),
+                place.display()
+            );
+        };
+        Ok(own.join("garner/sites").join(name_of(&beside)))
+    }
+
+    /// Whether the index is not where it would be expected, beside the site.
+    pub fn is_data_elsewhere(&self) -> bool {
+        self.server.data.is_none() && self.data().ok() != self.beside().ok()
+    }
+
+    fn beside(&self) -> anyhow::Result<PathBuf> {
         let root = self.root()?;
         // As it was given: a link that is switched to another release keeps its index.
         let root = std::path::absolute(root)
@@ -294,6 +317,26 @@ fn check_url(url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+fn is_writable(directory: &Path) -> bool {
+    use rustix::fs::{Access, access};
+    access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+/// Where programs keep data of the user who runs them.
+fn user_data() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).map(PathBuf::from);
+    let absolute = |path: &PathBuf| path.is_absolute();
+    let own = set("XDG_DATA_HOME").filter(absolute);
+    own.or_else(|| Some(set("HOME").filter(absolute)?.join(".local/share")))
+}
+
+/// A name for the index of a site, another for each path.
+fn name_of(beside: &Path) -> String {
+    let path = beside.to_string_lossy();
+    let path = path.replace('%', "%25").replace('-', "%2D");
+    path.trim_start_matches('/').replace('/', "-")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -354,5 +397,18 @@ mod tests {
     fn the_documented_example_parses() {
         let text = include_str!("../../../../examples/site.toml");
         Config::parse(text).unwrap();
+    }
+
+    #[test]
+    fn each_site_has_an_index_of_its_own_among_the_users_data() {
+        let names = [
+            "/var/www/html.garner",
+            "/var/www-html.garner",
+            "/var%2Dwww/html.garner",
+        ];
+        let names = names.map(|path| name_of(Path::new(path)));
+        assert_eq!(names[0], "var-www-html.garner");
+        assert_eq!(names[1], "var-www%2Dhtml.garner");
+        assert_eq!(names[2], "var%252Dwww-html.garner");
     }
 }

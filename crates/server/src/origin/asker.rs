@@ -1,8 +1,12 @@
 //! One question to the other server, and what its answer says of a file.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, LAST_MODIFIED,
-    RANGE,
+    LOCATION, RANGE,
 };
 use http::{HeaderMap, Method, StatusCode};
 use reqwest::{Client, Response};
@@ -15,6 +19,8 @@ pub(super) struct Asker {
     pub(super) url: String,
     /// The name the site goes by, if it is not that of the URL.
     pub(super) host: Option<String>,
+    /// Whether it was told that the server leads elsewhere.
+    pub(super) told: Arc<AtomicBool>,
 }
 
 /// Why a question got no answer.
@@ -157,7 +163,38 @@ impl Asker {
                 response.status()
             )));
         }
+        self.notice_redirect(&response);
         Ok(response)
+    }
+
+    /// Asks for the front page, to find out at once if the server leads everybody elsewhere.
+    pub(super) async fn try_front_page(&self) {
+        let nobody = Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        // A server that is away is told of when it is asked for files.
+        let _ = self
+            .ask(Method::HEAD, &nobody, &SitePath::root(), None)
+            .await;
+    }
+
+    /// Tells once if the server leads to another scheme or host, as for HTTPS: then nothing is confirmed, and harvesters
+    /// see an empty repository.
+    fn notice_redirect(&self, response: &Response) {
+        let location = response.headers().get(LOCATION);
+        let target = location.and_then(|value| reqwest::Url::parse(value.to_str().ok()?).ok());
+        let Some(target) = target.filter(|_| response.status().is_redirection()) else {
+            return;
+        };
+        let asked = response.url();
+        let is_elsewhere = target.origin() != asked.origin()
+            && self.host.as_deref() != target.host_str()
+            || target.scheme() != asked.scheme();
+        if is_elsewhere && !self.told.swap(true, Ordering::Relaxed) {
+            let place = target.origin().ascii_serialization();
+            tracing::warn!(
+                "the origin {} redirects to {place}/: files behind a redirect are not offered; write --origin {place}/ (origin.url), or let the web server answer garner without redirecting",
+                self.url
+            );
+        }
     }
 }
 

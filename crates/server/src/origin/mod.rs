@@ -61,12 +61,22 @@ impl HttpOrigin {
         }
         let host = (authority(&url) != authority(site_url)).then(|| authority(site_url).to_owned());
         Ok(Self {
-            asker: Asker { client, url, host },
+            asker: Asker {
+                client,
+                url,
+                host,
+                told: Arc::default(),
+            },
             root,
             runtime: Handle::current(),
             slots: Arc::new(Semaphore::new(config.connections.max(1))),
             remembered: Remembered::new(Duration::from_secs(config.cache_seconds)),
         })
+    }
+
+    /// Finds out whether the server leads everybody elsewhere, and says so in the log.
+    pub async fn check(&self) {
+        self.asker.try_front_page().await;
     }
 
     /// Asks for all that is still open, several at once.

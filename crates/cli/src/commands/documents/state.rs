@@ -30,11 +30,12 @@ pub(super) struct State {
 impl State {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let holdings = self.holdings.open()?;
-        let (mut named, mut known) = (0, 0);
+        let (mut named, mut known, mut aside) = (0, 0, 0);
         let mut batch = Vec::new();
         let mut mark = |batch: &mut Vec<i64>| {
             named += batch.len() as u64;
             known += holdings.wait(holdings.catalog().set_state(batch, self.state))?;
+            aside += holdings.wait(holdings.catalog().count_aside(batch))?;
             batch.clear();
             anyhow::Ok(())
         };
@@ -55,7 +56,12 @@ impl State {
         }
         mark(&mut batch)?;
         let state = self.state.name().replace('_', " ");
-        eprintln!("{known} documents are {state} now");
+        eprintln!("{} documents are {state} now", known - aside);
+        if aside > 0 {
+            eprintln!(
+                "{aside} documents stay set aside; garner documents correct NUMBER --accept takes them back"
+            );
+        }
         if known < named {
             eprintln!("{} numbers are not those of documents", named - known);
             return Ok(ExitCode::from(LEFT_OUT));

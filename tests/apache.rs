@@ -6,6 +6,8 @@
 
 /// Crate roots look for modules beside themselves; these have a folder.
 mod apache {
+    /// What other modules and request headers do to answers.
+    mod answers;
     /// Wrong directives, a state directory that cannot be written, a damaged index.
     mod bad_input;
     /// The cases of the test site that decide who may see a file, and where a URL leads.
@@ -20,6 +22,8 @@ mod apache {
     mod dynamic;
     /// The cases of the test site in which the server runs files or changes what it sends.
     mod dynamic_cases;
+    /// Limits on what runs at once.
+    mod flow_control;
     /// Virtual hosts, user directories and extra roots.
     mod hosts;
     /// The index: shared by all workers, it survives restarts and kills, and it keeps what is gone.

@@ -23,7 +23,7 @@ fn main() {
             "module|command_rec|request_rec|conn_rec|server_rec|authn_provider|authn_status|core_server_config|ap_.*|apr_.*",
         )
         .allowlist_var("ap_.*|AP_.*|apr_.*|APR_.*|MODULE_.*|OK|DECLINED|HTTP_.*|M_.*")
-        .allowlist_var("OR_.*|RSRC_CONF|ACCESS_CONF|APLOG_.*|REQUEST_.*|SIG_SETMASK")
+        .allowlist_var("OPT_.*|OR_.*|RSRC_CONF|ACCESS_CONF|APLOG_.*|REQUEST_.*|SIG_SETMASK")
         .layout_tests(false)
         .derive_debug(false)
         .generate_comments(false)

@@ -20,6 +20,8 @@ fn wrong_values_stop_the_start_with_line_and_reason() {
         ("OaiPageLimit records -1", "-1"),
         ("OaiPageLimit apples 3", "apples"),
         ("OaiPageLimit 3", "OaiPageLimit"),
+        ("OaiFlowLimit lists many", "many"),
+        ("OaiFlowLimit apples 3", "apples"),
         ("OaiByValueLimit large", "large"),
         ("OaiByValueLimit 1M video", "video"),
         ("OaiFreshness soon", "soon"),
@@ -92,7 +94,8 @@ fn right_values_are_accepted() {
         "OaiDynamic Processed",
         "OaiByValueLimit 10M",
         "OaiByValueLimit 0 video/* audio/mpeg",
-        "OaiPageLimit bytes 1M\nOaiPageLimit seconds 0",
+        "OaiPageLimit bytes 1M\nOaiPageLimit seconds 0\nOaiPageLimit programs 3",
+        "OaiFlowLimit lists 3\nOaiFlowLimit lists-per-client 0\nOaiFlowLimit programs 1",
         "OaiSkip none\nOaiSkip *.tmp /private/*",
         "OaiAdminEmail a@example.org b@example.org",
         "OaiFixity md5 sha1 sha256",
@@ -193,31 +196,15 @@ fn a_state_directory_in_what_is_served_is_refused() {
             ("extra/deep", "extra"),
         ] {
             let directive = format!("OaiStateDir ${{ROOT}}/{state}");
-            let httpd = site.httpd().conf(&directive).start();
-            let client = Client::anonymous(&httpd);
-
-            let warning = format!("{}` lies in", site.fixture.beside(state).display());
-            assert!(httpd.error_log().contains(&warning), "{state}");
-            let answer = client.get("/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc");
-            assert_eq!(answer.status, 503, "{state}");
-
-            let log = httpd.error_log();
-            let line = log.lines().rfind(|line| line.contains("not answered"));
-            let line = line.unwrap();
+            let (right, said) = site.httpd().conf(&directive).config_test();
+            assert!(!right, "{state} is accepted");
             for word in [
-                site.fixture.beside(state).to_str().unwrap(),
+                &format!("{}` lies in", site.fixture.beside(state).display()),
                 site.fixture.beside(place).to_str().unwrap(),
                 "OaiStateDir",
             ] {
-                assert!(line.contains(word), "{state}: {line}");
+                assert!(said.contains(word), "{state}: {said}");
             }
-            let made = fs::read_dir(site.fixture.beside(state));
-            let made = made.into_iter().flatten().flatten();
-            let made: Vec<_> = made.map(|entry| entry.path()).collect();
-            let indexes = made
-                .iter()
-                .filter(|path| path.join("index.sqlite").exists());
-            assert_eq!(indexes.count(), 0, "{state}: {made:?}");
         }
     }
 }
@@ -230,18 +217,36 @@ fn a_state_directory_in_what_another_host_serves_is_refused() {
     let one = "DocumentRoot ${ROOT}/one\n";
     let two = "DocumentRoot ${ROOT}/two\nOaiStateDir ${ROOT}/one/state\n";
     let httpd = site.httpd().vhost("one.test", one);
-    let httpd = httpd.vhost("two.test", two).start();
-    let client = Client::anonymous(&httpd);
-    let (one, two) = (
-        client.clone().of_host("one.test"),
-        client.of_host("two.test"),
-    );
 
-    let list = "/modoai?verb=ListIdentifiers&metadataPrefix=oai_dc";
-    assert_eq!(two.get(list).status, 503);
-    assert_eq!(one.identifiers(), [one.url("/a.txt")]);
+    let (right, said) = httpd.vhost("two.test", two).config_test();
+
+    assert!(!right);
+    assert!(said.contains("OaiStateDir"), "{said}");
     assert!(!site.fixture.beside("one/state").exists());
-    assert!(httpd.error_log().contains("OaiStateDir"));
+}
+
+#[test]
+fn an_alias_that_cannot_be_enumerated_is_told_until_a_root_names_it() {
+    let fixture = Fixture::small();
+    fs::create_dir(fixture.beside("data")).unwrap();
+    let alias = "AliasMatch \"^/data/v[0-9]+/(.*)\" \"${ROOT}/data/$1\"\n";
+    for (root, told) in [
+        ("", true),
+        ("OaiRoot /data/v1 ${ROOT}/data", false),
+        ("OaiRoot /data/latest ${ROOT}/data", true),
+        ("OaiRoot /data/v1 ${SITE}", true),
+    ] {
+        let httpd = Httpd::of(&fixture).conf(LOCATION).conf(alias).conf(root);
+
+        let (right, said) = httpd.config_test();
+
+        assert!(right, "{said}");
+        assert_eq!(
+            said.contains("cannot be enumerated"),
+            told,
+            "{root}: {said}"
+        );
+    }
 }
 
 #[test]

@@ -107,6 +107,13 @@ impl Client {
         ))
     }
 
+    /// The HTTP status of asking for the record of an item with its bytes.
+    pub(crate) fn record_status(&self, identifier: &str) -> u16 {
+        let identifier = percent_encoded(identifier);
+        let query = format!("verb=GetRecord&metadataPrefix=oai_didl&identifier={identifier}");
+        self.get(&format!("/modoai?{query}")).status
+    }
+
     /// A whole list, page by page.
     pub(crate) fn pages(&self, verb: &str, arguments: &str) -> Vec<Answer> {
         let mut pages = vec![self.ask(&format!("verb={verb}&{arguments}"))];

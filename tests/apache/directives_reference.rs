@@ -46,7 +46,7 @@ fn every_directive_has_an_example_that_is_accepted() {
         assert!(shown, "{name} is not in its example");
 
         let httpd = Httpd::of(&fixture)
-            .modules(&["userdir", "actions", "ssl"])
+            .modules(&["userdir", "actions", "ssl", "filter", "deflate"])
             .conf(example);
         let (right, said) = httpd.config_test();
 

@@ -41,7 +41,7 @@ pub(crate) fn cgi(site: &mut Site) {
     // Without the option it is neither run nor sent.
     program(site, "site/docs/refused.cgi", OUTPUT);
     site.answers("/docs/refused.cgi", 403);
-    site.expect("/docs/refused.cgi", Expectation::Either);
+    site.expect("/docs/refused.cgi", Expectation::Hidden);
 }
 
 /// Writes a program for the shell.
@@ -84,7 +84,7 @@ fn php_fpm(site: &mut Site) -> String {
     let source = format!("<?php /* {} */ echo 'made by ', 'proxy'; ?>", site.mark());
     site.fixture.write("by-proxy/page.php", source);
     site.answers("/by-proxy/page.php", 200);
-    site.expect("/by-proxy/page.php", Expectation::Either);
+    site.expect("/by-proxy/page.php", Expectation::Dynamic);
     format!("proxy:unix:{socket}|fcgi://localhost/")
 }
 

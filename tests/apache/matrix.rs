@@ -23,14 +23,16 @@ fn check_all_requesters(site: &Site, policy: Policy) {
 
 #[test]
 fn every_requester_is_told_what_a_get_would_give_with_event() {
-    let site = Site::matrix(Mpm::Event);
+    let mut site = Site::matrix(Mpm::Event);
+    site.oai("OaiDynamic reference");
 
     check_all_requesters(&site, Policy::Reference);
 }
 
 #[test]
 fn every_requester_is_told_what_a_get_would_give_with_prefork() {
-    let site = Site::matrix(Mpm::Prefork);
+    let mut site = Site::matrix(Mpm::Prefork);
+    site.oai("OaiDynamic reference");
 
     check_all_requesters(&site, Policy::Reference);
 }
@@ -54,7 +56,7 @@ fn processed_files_are_told_as_a_get_would_give_them_with_prefork() {
 #[test]
 fn small_pages_tell_the_same() {
     let mut site = Site::matrix(Mpm::Event);
-    site.oai("OaiPageLimit identifiers 7\nOaiPageLimit records 3\nOaiPageLimit lookups 5");
+    site.oai("OaiDynamic reference\nOaiPageLimit identifiers 7\nOaiPageLimit records 3\nOaiPageLimit lookups 5");
 
     check_all_requesters(&site, Policy::Reference);
 }
@@ -62,6 +64,7 @@ fn small_pages_tell_the_same() {
 #[test]
 fn requesters_over_h2c_are_told_what_a_get_would_give() {
     let mut site = Site::matrix(Mpm::Event);
+    site.oai("OaiDynamic reference");
     site.module("http2");
     site.conf("Protocols h2c http/1.1");
     let httpd = site.httpd().start();
@@ -74,7 +77,8 @@ fn requesters_over_h2c_are_told_what_a_get_would_give() {
 
 #[test]
 fn requesters_over_tls_are_told_what_a_get_would_give() {
-    let site = Site::matrix(Mpm::Event);
+    let mut site = Site::matrix(Mpm::Event);
+    site.oai("OaiDynamic reference");
     let httpd = site.httpd().tls().start();
 
     let client = Client::anonymous(&httpd).over(Protocol::Tls);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use oai::{Arguments, Verb};
 use provider::Outcome;
 
+use crate::flow_control::{self, Kind, Permit};
 use crate::httpd::{OK, SERVICE_UNAVAILABLE};
 use crate::log;
 use crate::origin::ApacheOrigin;
@@ -20,6 +21,14 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
     let arguments = match request.arguments() {
         Ok(arguments) => arguments,
         Err(status) => return status,
+    };
+    let Ok(_permit) = admit(request, &arguments) else {
+        request.log(
+            log::INFO,
+            "turned away: as many lists run as OaiFlowLimit allows",
+        );
+        unavailable(request, BUSY);
+        return OK;
     };
     let mut output = Output::new(request);
     request.set_content_type("text/xml; charset=utf-8");
@@ -41,12 +50,23 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
         Err(provider::Error::Unavailable(reason)) => {
             request.log(log::ERROR, &format!("not answered: {reason}"));
             match output.is_unsent() {
-                true => unavailable(request),
+                true => unavailable(request, UNAVAILABLE),
                 false => output.break_off(),
             }
             OK
         }
     }
+}
+
+/// The right to answer, where that may take long: else an error.
+fn admit(request: Request<'_>, arguments: &Arguments) -> Result<Option<Permit>, ()> {
+    if !provider::takes_long(arguments) {
+        return Ok(None);
+    }
+    let limits = request.server_config().flow_limits();
+    let client = request.client();
+    let permit = flow_control::admit(Kind::List, client, limits.lists, limits.lists_per_client);
+    permit.map(Some).ok_or(())
 }
 
 fn write(
@@ -82,7 +102,7 @@ fn write(
         repository.site.rebuild_index()?;
         repository.refresh(freshness, request, &origin)?;
     }
-    let provider = repository.provider(&addresses);
+    let provider = repository.provider(request, &addresses);
     let view = repository
         .site
         .view_through(requester, &origin, addresses)?;
@@ -94,13 +114,13 @@ fn write(
 
 /// 503, with Retry-After in seconds, the form that every harvester understands. Why is for the log: it may speak of
 /// files that are nobody else's business.
-fn unavailable(request: Request<'_>) {
+fn unavailable(request: Request<'_>, reason: &[u8]) {
     request.set_status(SERVICE_UNAVAILABLE);
     request.set_content_type("text/plain; charset=utf-8");
     request.set_header(c"Retry-After", &RETRY_AFTER_SECONDS.to_string());
     let mut output = Output::new(request);
     // A client that is gone needs no answer.
-    let _ = output.write_all(UNAVAILABLE).and_then(|()| output.flush());
+    let _ = output.write_all(reason).and_then(|()| output.flush());
 }
 
 fn report(request: Request<'_>, arguments: &Arguments, outcome: &Outcome, bytes: u64) {
@@ -115,6 +135,8 @@ fn report(request: Request<'_>, arguments: &Arguments, outcome: &Outcome, bytes:
 
 /// After so many a harvester should come back; as the stand-alone server has it by default.
 const RETRY_AFTER_SECONDS: u32 = 10;
+
+const BUSY: &[u8] = b"Too many lists are being answered at the moment; try again later.\n";
 
 const UNAVAILABLE: &[u8] =
     b"This repository cannot answer at the moment; the server's error log says why. \

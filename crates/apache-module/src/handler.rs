@@ -54,6 +54,10 @@ fn answer_request(request: Request<'_>) -> c_int {
         }
         return METHOD_NOT_ALLOWED;
     }
+    // A part of an answer is no answer: harvesters could not read it.
+    for name in [c"Range", c"If-Range", c"Request-Range"] {
+        request.drop_header(name);
+    }
     let (base_path, rest) = request.base_path();
     match rest.as_str() {
         "" => answer::answer(request, &base_path),

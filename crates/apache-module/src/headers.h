@@ -16,6 +16,7 @@
 #include "apr_buckets.h"
 #include "apr_file_io.h"
 #include "apr_portable.h"
+#include "apr_shm.h"
 #include "apr_strings.h"
 #include "apr_tables.h"
 #include "apr_time.h"

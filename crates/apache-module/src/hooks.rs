@@ -5,7 +5,10 @@ use std::ffi::{c_char, c_int};
 use crate::border::{guarded, report_panics};
 use crate::handler;
 use crate::httpd::OK;
-use crate::{log, mark, passwords, repository, servers, sink, state_dirs, sys};
+use crate::origin::handlers;
+use crate::{
+    config_check, flow_control, log, mark, passwords, repository, servers, sink, state_dirs, sys,
+};
 
 const FIRST: c_int = sys::APR_HOOK_REALLY_FIRST;
 /// As all of httpd's own: what is said of one request holds for those that come from it under the same settings.
@@ -30,7 +33,9 @@ pub(crate) unsafe extern "C" fn register(_: *mut sys::apr_pool_t) {
         // SAFETY: httpd is registering hooks; the functions live as long as the module, which is never unloaded.
         unsafe {
             sys::ap_hook_pre_config(Some(passwords::wrap_provider), none, none, MIDDLE);
+            sys::ap_hook_check_config(Some(config_check::check), none, none, MIDDLE);
             sys::ap_hook_post_config(Some(after_config), none, none, MIDDLE);
+            sys::ap_hook_child_status(Some(flow_control::on_child_status), none, none, MIDDLE);
             sys::ap_hook_child_init(Some(in_child), none, none, MIDDLE);
             sys::ap_hook_post_read_request(Some(mark::on_read), none, none, FIRST);
             sys::ap_hook_post_read_request(
@@ -71,6 +76,7 @@ unsafe extern "C" fn after_config(
         servers::set(first);
         servers::take_fingerprint();
         repository::begin_generation();
+        flow_control::prepare(first);
         state_dirs::prepare_all();
         OK
     })
@@ -82,5 +88,6 @@ unsafe extern "C" fn in_child(_: *mut sys::apr_pool_t, server: *mut sys::server_
         servers::set(server);
         log::install();
         repository::forget_all();
+        handlers::forget();
     });
 }

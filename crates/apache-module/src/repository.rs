@@ -16,7 +16,7 @@ use crate::config::{ServerConfig, Space};
 use crate::httpd::text;
 use crate::origin::ApacheOrigin;
 use crate::request::Request;
-use crate::{servers, state_dirs, sys, threads};
+use crate::{servers, sys, threads};
 
 /// The repository of one virtual host.
 pub(crate) struct Repository {
@@ -75,9 +75,8 @@ impl Repository {
         let config = request.server_config();
         let space = Space::of(config, request.document_root());
         let state_dir = config.state_dir();
-        // The directories of users were not looked at in the parent.
-        let checked =
-            state_dirs::check(&state_dir).and_then(|()| space.check_state_dir(&state_dir));
+        // The directories of users were not looked at when the configuration was checked.
+        let checked = space.check_state_dir(&state_dir);
         checked.map_err(site::Error::Config)?;
         let host = Host::of(request.server());
         let site_config = site_config(config, &space, &host);
@@ -120,13 +119,12 @@ impl Repository {
     }
 
     /// The provider as it is reached by this requester.
-    pub(crate) fn provider(&self, addresses: &Addresses) -> Provider {
+    pub(crate) fn provider(&self, request: Request<'_>, addresses: &Addresses) -> Provider {
         Provider {
             base_url: addresses.base_url.clone(),
             repository_name: self.name.clone(),
             admin_emails: self.admin_emails.clone(),
-            // Whether answers are compressed is for mod_deflate to say.
-            compressions: Vec::new(),
+            compressions: request.compressions(),
             limits: self.limits,
             token_key: TokenKey::new(self.site.token_secret()),
         }

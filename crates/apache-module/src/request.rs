@@ -11,6 +11,7 @@ use site::{Addresses, Requester};
 
 use crate::config::{DirectoryConfig, ServerConfig};
 use crate::httpd::{Pool, REQUEST_ENTITY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, bytes, c_string, text};
+use crate::virtual_request::content_filters;
 use crate::{keys, log, sys};
 
 /// A request that httpd has given us to handle.
@@ -67,13 +68,24 @@ impl<'r> Request<'r> {
         unsafe { text(sys::apr_table_get((*self.r).headers_in, name.as_ptr())) }
     }
 
-    /// Who asks.
-    pub(crate) fn requester(self) -> Requester {
+    /// The address of the client.
+    pub(crate) fn client(self) -> IpAddr {
         // SAFETY: see `server`; the text is copied.
         let address = unsafe { text((*self.r).useragent_ip) };
         let address = address.and_then(|address| address.parse().ok());
+        address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED))
+    }
+
+    /// Leaves out a header that the client sent.
+    pub(crate) fn drop_header(self, name: &CStr) {
+        // SAFETY: see `server`.
+        unsafe { sys::apr_table_unset((*self.r).headers_in, name.as_ptr()) }
+    }
+
+    /// Who asks.
+    pub(crate) fn requester(self) -> Requester {
         Requester {
-            address: address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)),
+            address: self.client(),
             authorization: self.header(c"Authorization"),
             cookie: self.header(c"Cookie"),
             // SAFETY: see `server`.
@@ -165,6 +177,21 @@ impl<'r> Request<'r> {
                 }
             }
         }
+    }
+
+    /// The content codings that filters of this request make of an answer, if the client takes them.
+    pub(crate) fn compressions(self) -> Vec<String> {
+        // SAFETY: see `server`; the filters were inserted before the handler was called.
+        let (filters, settings) = unsafe { (content_filters(self.r), DirectoryConfig::of(self.r)) };
+        let inserted = |name: &[u8]| {
+            let by_type = [b"bytype:", name].concat();
+            filters
+                .iter()
+                .any(|filter| filter == name || (*filter == by_type && settings.has_filter(name)))
+        };
+        let codings = [(b"deflate".as_slice(), "gzip"), (b"brotli_compress", "br")];
+        let made = codings.iter().filter(|(filter, _)| inserted(filter));
+        made.map(|(_, coding)| (*coding).to_owned()).collect()
     }
 
     /// Sets a header of the response.

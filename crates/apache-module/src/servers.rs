@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use crate::config::ServerConfig;
 use crate::httpd::bytes;
 use crate::sys;
 
@@ -68,6 +69,12 @@ pub(crate) unsafe fn document_root(server: *const sys::server_rec) -> PathBuf {
         bytes((*core.cast::<sys::core_server_config>()).ap_document_root)
     };
     PathBuf::from(OsStr::from_bytes(root.unwrap_or_default()))
+}
+
+/// All of them with their settings.
+pub(crate) fn hosts() -> impl Iterator<Item = (*const sys::server_rec, &'static ServerConfig)> {
+    // SAFETY: the servers belong to the present configuration, which outlives this look at them.
+    all().map(|server| (server, unsafe { ServerConfig::of(server) }))
 }
 
 /// All of them.

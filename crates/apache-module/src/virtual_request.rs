@@ -259,20 +259,31 @@ impl VirtualRequest<'_> {
 
     /// The names of the filters that would change the content, after all modules have added theirs.
     pub(crate) fn content_filters(&self) -> Vec<Vec<u8>> {
-        let mut names = Vec::new();
         // SAFETY: the request lives; httpd inserts filters once a request, and this one is not run.
         unsafe {
             sys::ap_run_insert_filter(self.r);
-            let mut filter = (*self.r).output_filters;
-            while let Some(here) = filter.as_ref() {
-                if (*here.frec).ftype < sys::ap_filter_type_AP_FTYPE_PROTOCOL {
-                    names.extend(bytes((*here.frec).name).map(<[u8]>::to_ascii_lowercase));
-                }
-                filter = here.next;
-            }
+            content_filters(self.r)
         }
-        names
     }
+}
+
+/// The names of the filters of a request that change the content.
+///
+/// # Safety
+/// `r` is being processed, and its filters are inserted.
+pub(crate) unsafe fn content_filters(r: *const sys::request_rec) -> Vec<Vec<u8>> {
+    let mut names = Vec::new();
+    // SAFETY: the caller's promise; httpd keeps the filters with the request.
+    unsafe {
+        let mut filter = (*r).output_filters;
+        while let Some(here) = filter.as_ref() {
+            if (*here.frec).ftype < sys::ap_filter_type_AP_FTYPE_PROTOCOL {
+                names.extend(bytes((*here.frec).name).map(<[u8]>::to_ascii_lowercase));
+            }
+            filter = here.next;
+        }
+    }
+    names
 }
 
 impl Drop for VirtualRequest<'_> {

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use oai::{
     Arguments, Datestamp, ErrorCode, Identify, ListRequest, ListVerb, MetadataPrefix, Position,
-    Request, Response, ResumptionToken, Selection, TokenElement, TokenKey, Verb,
+    RecordHeader, Request, Response, ResumptionToken, Selection, TokenElement, TokenKey, Verb,
 };
 
 use crate::limits::{Page, unlimited};
-use crate::view::{Listed, Portion, Range, View};
+use crate::view::{Listed, Obtained, Portion, Range, View};
 use crate::{Error, PageLimits, assets};
 
 /// What the answers of one repository have in common.
@@ -62,6 +62,14 @@ impl From<oai::Error> for Failure {
     fn from(error: oai::Error) -> Self {
         Self::Protocol(vec![error])
     }
+}
+
+/// Whether a request may take long to answer: lists, sets that are asked for type by type, and records that may be long.
+pub fn takes_long(arguments: &Arguments) -> bool {
+    Verb::of(arguments).is_ok_and(|verb| match verb {
+        Verb::ListIdentifiers | Verb::ListRecords | Verb::ListSets | Verb::GetRecord => true,
+        Verb::Identify | Verb::ListMetadataFormats => false,
+    })
 }
 
 /// Whether a request goes on with a list that began earlier. Such a list ends where it was to end when it began: what
@@ -154,10 +162,11 @@ impl<V: View> Answer<'_, V> {
         out: W,
         identifier: Option<String>,
     ) -> Result<u64, Failure> {
+        let mut formats = self.view.metadata_formats();
         if let Some(identifier) = &identifier {
-            self.item(identifier)?;
+            let item = self.item(identifier)?;
+            formats.retain(|format| self.view.has_format(&item, &format.prefix));
         }
-        let formats = self.view.metadata_formats();
         if formats.is_empty() {
             return Err(oai::Error::new(
                 ErrorCode::NoMetadataFormats,
@@ -201,6 +210,17 @@ impl<V: View> Answer<'_, V> {
     ) -> Result<u64, Failure> {
         let item = self.item(identifier)?;
         self.check_format(prefix)?;
+        if !self.view.has_format(&item, prefix.as_str()) {
+            let message = format!("this item has no record in `{prefix}`");
+            return Err(oai::Error::new(ErrorCode::CannotDisseminateFormat, message).into());
+        }
+        if !item.header().deleted {
+            match self.view.obtain(&item, prefix.as_str())? {
+                Obtained::Ready => {}
+                Obtained::Gone => return Err(no_item(identifier).into()),
+                Obtained::Busy => return Err(busy().into()),
+            }
+        }
         let mut response = self.begin(out, Verb::GetRecord)?;
         response.record(item.header(), |xml| {
             self.view.write_metadata(&item, prefix.as_str(), xml)
@@ -248,15 +268,38 @@ impl<V: View> Answer<'_, V> {
                 ListVerb::ListIdentifiers => items.asked_at,
                 ListVerb::ListRecords => Instant::now(),
             };
-            if !page.admit(size, moment, items.lookups_before) {
+            let runs_program = list_verb == ListVerb::ListRecords
+                && !item.header().deleted
+                && self.view.runs_program(&item, prefix);
+            if !page.admit(size, moment, items.lookups_before, runs_program) {
                 next = Some(item);
                 break;
             }
+            let mut obtained = Obtained::Ready;
             if list_verb == ListVerb::ListRecords {
                 let coming = items.helping.as_slice();
                 self.view.prepare(&item, coming, prefix, page.bytes_left);
+                if !item.header().deleted {
+                    obtained = self.view.obtain(&item, prefix)?;
+                }
             }
-            self.write_entry(&mut response, &item, list_verb, prefix)?;
+            match obtained {
+                Obtained::Ready => self.write_entry(&mut response, &item, list_verb, prefix)?,
+                // The page has counted it and must not be empty. A harvester that has an earlier version removes it.
+                Obtained::Gone => {
+                    let header = RecordHeader {
+                        deleted: true,
+                        ..item.header().clone()
+                    };
+                    response.record(&header, |_| Ok::<_, Error>(()))?;
+                }
+                Obtained::Busy if page.entries == 1 => return Err(busy().into()),
+                Obtained::Busy => {
+                    page.entries -= 1;
+                    next = Some(item);
+                    break;
+                }
+            }
             last = Some(item.position());
             next = items.next(&page)?;
         }
@@ -340,7 +383,8 @@ impl<V: View> Answer<'_, V> {
         let now = self.view.response_date();
         let until = selection.until.map_or(now, |until| until.min(now));
         let range = range(&selection, until);
-        let complete_list_size = self.view.count(&range)?;
+        let prefix = selection.metadata_prefix.as_str();
+        let complete_list_size = self.view.count(&range, prefix)?;
         let requested_until = selection.until.replace(until);
         Ok(Start {
             range,
@@ -384,10 +428,8 @@ impl<V: View> Answer<'_, V> {
 
     /// An item that exists, else the error for one that does not.
     fn item(&self, identifier: &str) -> Result<V::Item, Failure> {
-        self.view.item(identifier)?.ok_or_else(|| {
-            let message = format!("there is no item `{identifier}` here");
-            oai::Error::new(ErrorCode::IdDoesNotExist, message).into()
-        })
+        let item = self.view.item(identifier)?;
+        item.ok_or_else(|| no_item(identifier).into())
     }
 
     fn check_format(&self, prefix: &MetadataPrefix) -> Result<(), Failure> {
@@ -426,10 +468,8 @@ impl<V: View> Answer<'_, V> {
         Items {
             view: self.view,
             range: start.range.clone(),
-            metadata_prefix: match list_verb {
-                ListVerb::ListIdentifiers => None,
-                ListVerb::ListRecords => Some(start.selection.metadata_prefix.clone()),
-            },
+            metadata_prefix: start.selection.metadata_prefix.clone(),
+            list_verb,
             after: start.position,
             helping: Vec::new().into_iter(),
             helping_size: FIRST_HELPING,
@@ -468,8 +508,8 @@ impl Start {
 struct Items<'a, V: View> {
     view: &'a V,
     range: Range,
-    /// None if headers are all that is wanted.
-    metadata_prefix: Option<MetadataPrefix>,
+    metadata_prefix: MetadataPrefix,
+    list_verb: ListVerb,
     after: Option<Position>,
     helping: std::vec::IntoIter<V::Item>,
     helping_size: usize,
@@ -487,7 +527,9 @@ impl<V: View> Items<'_, V> {
     /// The next item, looked for as one on this page.
     fn next(&mut self, page: &Page) -> Result<Option<V::Item>, Error> {
         loop {
-            if let Some(item) = self.helping.next() {
+            let prefix = self.metadata_prefix.as_str();
+            let has_format = |item: &V::Item| self.view.has_format(item, prefix);
+            if let Some(item) = self.helping.find(has_format) {
                 return Ok(Some(item));
             }
             if self.exhausted || self.range.from > self.range.until {
@@ -500,7 +542,10 @@ impl<V: View> Items<'_, V> {
     fn fetch(&mut self, page: &Page) -> Result<(), Error> {
         let portion = Portion {
             at_most: self.next_size(),
-            metadata_prefix: self.metadata_prefix.as_ref().map(MetadataPrefix::as_str),
+            metadata_prefix: match self.list_verb {
+                ListVerb::ListIdentifiers => None,
+                ListVerb::ListRecords => Some(self.metadata_prefix.as_str()),
+            },
             bytes: page.bytes_left,
         };
         self.asked_at = Instant::now();
@@ -529,6 +574,16 @@ impl<V: View> Items<'_, V> {
         self.range.until = until;
         self.exhausted = false;
     }
+}
+
+fn no_item(identifier: &str) -> oai::Error {
+    let message = format!("there is no item `{identifier}` here");
+    oai::Error::new(ErrorCode::IdDoesNotExist, message)
+}
+
+fn busy() -> Error {
+    let message = "as many programs as may run for harvesters at once are running";
+    Error::Unavailable(message.to_owned())
 }
 
 fn range(selection: &Selection, until: Datestamp) -> Range {

@@ -7,7 +7,7 @@ mod error;
 mod limits;
 mod view;
 
-pub use answer::{Outcome, Provider, goes_on};
+pub use answer::{Outcome, Provider, goes_on, takes_long};
 pub use error::Error;
 pub use limits::PageLimits;
-pub use view::{Helping, Listed, Portion, Range, View};
+pub use view::{Helping, Listed, Obtained, Portion, Range, View};

@@ -59,6 +59,17 @@ pub struct Helping<I> {
     pub lookups: u64,
 }
 
+/// Whether the record of an item can be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obtained {
+    /// It can.
+    Ready,
+    /// There is no item: its resource is not served now.
+    Gone,
+    /// Not now: too much is going on.
+    Busy,
+}
+
 /// What one requester may see of a repository at one moment.
 pub trait View {
     /// An item with whatever the repository needs to write its records.
@@ -70,7 +81,7 @@ pub trait View {
     /// A guaranteed lower limit of all datestamps.
     fn earliest_datestamp(&self) -> Result<Datestamp, Error>;
 
-    /// The formats that every item can be had in.
+    /// The formats that items can be had in.
     fn metadata_formats(&self) -> Vec<MetadataFormat>;
 
     /// The sets that hold something this requester may see, parents before children.
@@ -79,8 +90,8 @@ pub trait View {
     /// The item of an identifier, if the lists of this view have it too.
     fn item(&self, identifier: &str) -> Result<Option<Self::Item>, Error>;
 
-    /// How many items are in a range, if that can be told exactly.
-    fn count(&self, range: &Range) -> Result<Option<u64>, Error>;
+    /// How many items of a range have a format, if that can be told exactly.
+    fn count(&self, range: &Range, metadata_prefix: &str) -> Result<Option<u64>, Error>;
 
     /// Some items of a range behind a position. Fewer than may be, even none, do not mean that there are no more: a
     /// view that must ask somebody else looks at no more than it was asked for and gives what may be seen.
@@ -90,6 +101,24 @@ pub trait View {
         after: Option<Position>,
         portion: Portion<'_>,
     ) -> Result<Helping<Self::Item>, Error>;
+
+    /// Whether an item can be had in one of the formats.
+    fn has_format(&self, item: &Self::Item, metadata_prefix: &str) -> bool {
+        let _ = (item, metadata_prefix);
+        true
+    }
+
+    /// Whether [`View::obtain`] runs a program for the record.
+    fn runs_program(&self, item: &Self::Item, metadata_prefix: &str) -> bool {
+        let _ = (item, metadata_prefix);
+        false
+    }
+
+    /// Fetches what a record needs, before anything of it is written.
+    fn obtain(&self, item: &Self::Item, metadata_prefix: &str) -> Result<Obtained, Error> {
+        let _ = (item, metadata_prefix);
+        Ok(Obtained::Ready)
+    }
 
     /// About how many bytes [`View::write_metadata`] will write.
     fn metadata_size(&self, item: &Self::Item, metadata_prefix: &str) -> u64;

@@ -127,7 +127,7 @@ impl View for Repository {
             .cloned())
     }
 
-    fn count(&self, range: &Range) -> Result<Option<u64>, Error> {
+    fn count(&self, range: &Range, _: &str) -> Result<Option<u64>, Error> {
         Ok(Some(self.within(range).len() as u64))
     }
 
@@ -299,6 +299,7 @@ fn provider_with_lookups(lookups: u64) -> Provider {
         records: 0,
         seconds: 0,
         lookups,
+        programs: 0,
     };
     provider
 }

@@ -160,6 +160,7 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
             records: config.pages.records,
             seconds: config.pages.seconds,
             lookups: config.pages.lookups,
+            ..PageLimits::default()
         },
         token_key: TokenKey::new(site.token_secret()),
     };

@@ -43,6 +43,14 @@ impl Ground {
         seen.unwrap_or_else(|| self.look(path))
     }
 
+    /// The media type of a file by its name; empty where a server runs it, for its output may be of any type.
+    pub fn media_type(&self, path: &SitePath, dynamic: bool) -> &str {
+        match dynamic {
+            true => "",
+            false => self.media_types.of(path.name()),
+        }
+    }
+
     /// Opens a file for reading, as a GET does. The rules on names must have been asked before.
     pub fn open_file(&self, path: &SitePath) -> Result<Opened, OpenError> {
         let mounted = self.mounts.now();

@@ -25,6 +25,7 @@ mod origin;
 mod password_file;
 mod path;
 pub mod plugin;
+mod programs;
 mod public;
 mod record;
 mod refresh;

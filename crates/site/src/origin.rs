@@ -59,7 +59,7 @@ pub enum Look {
 pub struct Served {
     /// The headers of a GET, if they are known without a further question.
     pub headers: Option<Vec<(String, String)>>,
-    /// The whole Content-Type, if it is known.
+    /// The whole Content-Type, if it is known; empty where nobody can know it before a program has run.
     pub media_type: Option<String>,
     /// What is offered of it if the server runs or changes the file rather than sending it; `Off` never comes
     /// here, for such a file is not served. None if the server does not say: then the index and the site's own
@@ -90,6 +90,15 @@ pub enum Body {
 pub enum NotFetched {
     /// The requester does not get it, or not any longer.
     Refused,
-    /// It could not be taken: with the reason in words.
-    Failed(String),
+    /// The server answers with this status instead of 200.
+    Status(u16),
+    /// As many programs as may run at once are running.
+    Busy,
+    /// The answer could not be taken as a whole.
+    Failed {
+        /// Why, in words.
+        reason: String,
+        /// The headers of the answer, if it was one with status 200.
+        headers: Option<Vec<(String, String)>>,
+    },
 }

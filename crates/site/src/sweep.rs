@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use crate::index::{Index, Row, State};
 use crate::media_types::essence;
+use crate::programs;
 use crate::public::nobody;
 use crate::root::Sighting;
 use crate::view::candidate;
-use crate::{Error, Ground, Look, Origin, Served, SharedOrigin, SitePath};
+use crate::{DynamicPolicy, Error, Ground, Look, Origin, Served, SharedOrigin, SitePath};
 
 /// How many items are asked for at once.
 const HELPING: usize = 256;
@@ -132,7 +133,9 @@ impl Comparison<'_> {
             .map_err(Error::Origin)?;
         let (mut noted, mut turned, mut back) = (Vec::new(), Vec::new(), Vec::new());
         let mut retyped = Vec::new();
+        let reader = self.index.reader()?;
         for (row, look) in rows.iter().zip(looks) {
+            let look = programs::remembered(&reader, row, None, DynamicPolicy::Off, look)?;
             let shown = matches!(look, Look::Served(_));
             if shown && row.missed {
                 back.push(row.path.clone());
@@ -151,6 +154,7 @@ impl Comparison<'_> {
                 retyped.extend(retyping(self.index, self.origin, row, &served));
             }
         }
+        drop(reader);
         if !turned.is_empty() {
             let items = turned.len();
             tracing::info!(items, "the origin shows other items than before");

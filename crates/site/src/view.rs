@@ -1,19 +1,20 @@
 //! What one requester may see of a site at one moment, as the provider wants it.
 
+use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
-use provider::{Helping, Listed, Portion, Range, View, assets};
+use provider::{Helping, Listed, Obtained, Portion, Range, View, assets};
 use sha2::{Digest, Sha256};
 
 use crate::findings::Findings;
 use crate::helpers::Assistance;
 use crate::index::{Reader, Row, State, Visibility};
 use crate::notes::Notes;
-use crate::record::{Prepared, Record};
+use crate::record::{Prepared, Record, Resource};
 use crate::sweep::Comparison;
 use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester, Served, Site};
 
@@ -29,6 +30,10 @@ pub struct SiteView<'a> {
     pub(crate) findings: Findings,
     pub(crate) assistance: Assistance<'a>,
     pub(crate) prepared: Prepared,
+    /// What was fetched for the record that is written next.
+    pub(crate) obtained: RefCell<Option<(i64, Resource)>>,
+    /// How many programs that had failed were tried again.
+    pub(crate) retries: Cell<u32>,
     visibility: Visibility,
     response_date: Datestamp,
 }
@@ -76,6 +81,8 @@ impl<'a> SiteView<'a> {
             findings: Findings::default(),
             assistance: Assistance::new(&site.helpers),
             prepared: Prepared::default(),
+            obtained: RefCell::default(),
+            retries: Cell::default(),
             site,
             requester,
             origin,
@@ -100,6 +107,7 @@ impl<'a> SiteView<'a> {
                 .look(&self.requester, &candidates)
                 .map_err(Error::Origin)?,
         };
+        let looks = self.with_answers(origin, &rows, looks)?;
         self.settle_doubts(origin, &rows, &looks);
         let mut looks = looks.into_iter();
         let mut items = Vec::new();
@@ -185,7 +193,7 @@ impl<'a> SiteView<'a> {
 
     /// Who asks: by credentials, or by address where there are none. A key that was shown is part of the name, so
     /// that nobody without it is told what it opened; who has a password needs no other name.
-    fn who(&self) -> i64 {
+    pub(crate) fn who(&self) -> i64 {
         let requester = &self.requester;
         let mut name = match (&requester.authorization, &requester.cookie) {
             (None, None) => requester.address.to_string(),
@@ -211,7 +219,7 @@ impl<'a> SiteView<'a> {
             media_types.extend(self.reader.former_types(row.id)?);
         }
         let sets = media_types.iter().filter_map(|id| types.get(*id));
-        let mut set_specs: Vec<_> = sets.map(|entry| entry.set_spec.clone()).collect();
+        let mut set_specs: Vec<_> = sets.filter_map(|entry| entry.set_spec.clone()).collect();
         set_specs.sort_unstable();
         set_specs.dedup();
         let header = RecordHeader {
@@ -349,9 +357,12 @@ impl View for SiteView<'_> {
             if !self.holds_type(media_type)? {
                 continue;
             }
-            sets.insert(entry.set_spec.clone(), entry.name.clone());
+            let Some(set_spec) = &entry.set_spec else {
+                continue;
+            };
+            sets.insert(set_spec.clone(), entry.name.clone());
             let kind = entry.name.split('/').next().unwrap_or_default();
-            if let Some(parent) = entry.set_spec.parent() {
+            if let Some(parent) = set_spec.parent() {
                 if let Some(root) = parent.parent() {
                     sets.insert(root, "all media types".to_owned());
                 }
@@ -377,9 +388,11 @@ impl View for SiteView<'_> {
         Ok(items.into_iter().next())
     }
 
-    fn count(&self, range: &Range) -> Result<Option<u64>, provider::Error> {
+    fn count(&self, range: &Range, prefix: &str) -> Result<Option<u64>, provider::Error> {
         // Beside an origin only asking for every one of them would tell.
-        if self.origin.is_some() {
+        let all_have_it =
+            prefix != http_header::PREFIX || self.site.config.offer.dynamic == DynamicPolicy::Off;
+        if self.origin.is_some() || !all_have_it {
             return Ok(None);
         }
         Ok(Some(self.reader.count(&self.visibility, range)?))
@@ -392,6 +405,18 @@ impl View for SiteView<'_> {
         portion: Portion<'_>,
     ) -> Result<Helping<SiteItem>, provider::Error> {
         Ok(self.list_rows(range, after, portion)?)
+    }
+
+    fn has_format(&self, item: &SiteItem, metadata_prefix: &str) -> bool {
+        Record::new(self, item).has_format(metadata_prefix)
+    }
+
+    fn runs_program(&self, item: &SiteItem, metadata_prefix: &str) -> bool {
+        Record::new(self, item).runs_program(metadata_prefix)
+    }
+
+    fn obtain(&self, item: &SiteItem, prefix: &str) -> Result<Obtained, provider::Error> {
+        Ok(Record::new(self, item).obtain(prefix)?)
     }
 
     fn metadata_size(&self, item: &SiteItem, metadata_prefix: &str) -> u64 {

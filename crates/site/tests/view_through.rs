@@ -40,6 +40,7 @@ enum Response {
     File(PathBuf),
     Bytes(&'static str),
     Failed,
+    Status(u16),
 }
 
 impl Inside {
@@ -74,7 +75,13 @@ impl Origin for Inside {
         self.fetched.borrow_mut().push(path.clone());
         let body = match self.responses.get(path.as_str()) {
             None => return Err(NotFetched::Refused),
-            Some(Response::Failed) => return Err(NotFetched::Failed("broken".to_owned())),
+            Some(Response::Failed) => {
+                return Err(NotFetched::Failed {
+                    reason: "broken".to_owned(),
+                    headers: None,
+                });
+            }
+            Some(Response::Status(status)) => return Err(NotFetched::Status(*status)),
             Some(Response::File(file)) => Body::File(File::open(file).unwrap()),
             Some(Response::Bytes(bytes)) => Body::Bytes(bytes.as_bytes().to_vec()),
         };
@@ -293,9 +300,12 @@ fn what_is_offered_by_reference_is_never_fetched() {
         .look_at("a.txt", dynamic(DynamicPolicy::Reference))
         .respond("a.txt", Response::Bytes("made"));
 
-    for prefix in ["oai_dc", "http_header", "oai_didl"] {
+    let headers = record(&site, &origin, "a.txt", "http_header");
+    assert!(headers.contains("cannotDisseminateFormat"), "{headers}");
+    for prefix in ["oai_dc", "oai_didl"] {
         let answer = record(&site, &origin, "a.txt", prefix);
         assert!(answer.contains("text/x-made"), "{answer}");
+        assert!(!answer.contains("status="), "{answer}");
         assert!(
             !answer.contains(MADE) && !answer.contains(HELLO),
             "{answer}"
@@ -342,7 +352,42 @@ fn a_failure_is_told_and_a_refusal_is_a_bare_reference() {
         assert!(!didl.contains("found by a program"), "{didl}");
         assert!(!didl.contains("5d41402abc4b2a76b9719d911017c592"), "{didl}");
     }
-    assert!(headers.contains("Content-Type"), "{headers}");
+    assert!(headers.contains("idDoesNotExist"), "{headers}");
+}
+
+/// A program that fails is no item until it works again, which is tried after an hour (issue 18).
+#[test]
+fn a_program_that_fails_is_left_out_and_tried_again_after_an_hour() {
+    let fixture = Fixture::new(&[("a.txt", "hello"), ("b.txt", "hello")]);
+    let site = fixture.open();
+    let origin = |response| {
+        let look = dynamic(DynamicPolicy::Processed);
+        let origin = Inside::default().look_at("a.txt", look);
+        origin.respond("a.txt", response)
+    };
+    let list = "verb=ListRecords&metadataPrefix=oai_didl";
+    let lists = |origin: &Inside| {
+        let list = ask(&site, origin, "verb=ListIdentifiers&metadataPrefix=oai_dc");
+        let mut headers = list.split("<header");
+        headers.any(|header| header.contains("a.txt") && !header.contains("deleted"))
+    };
+
+    let first = ask(&site, &origin(Response::Status(500)), list);
+    assert_eq!(first.matches("status=\"deleted\"").count(), 1, "{first}");
+    let working = origin(Response::Bytes("made"));
+    assert!(!lists(&working));
+    assert!(!lists(&working));
+    assert!(working.fetched().is_empty(), "not within the hour");
+
+    let index = rusqlite::Connection::open(fixture.path("data/index.sqlite")).unwrap();
+    let sql =
+        "UPDATE plugin_result SET outcome = replace(outcome, '\"at\":', '\"at\":0, \"was\":')";
+    assert!(index.execute(sql, []).unwrap() > 0);
+    assert!(lists(&working));
+    assert_eq!(working.fetched(), ["a.txt"]);
+    assert!(lists(&working));
+    assert!(working.fetched().is_empty(), "it is known to work");
+    assert!(ask(&site, &working, list).contains(MADE));
 }
 
 #[test]

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use site::{Mount, SitePath};
 
+use crate::httpd::Pool;
+use crate::sys;
+
 /// URLs that begin with something are files whose paths begin with something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alias {
@@ -48,6 +51,59 @@ impl Alias {
         let path = Path::new(std::ffi::OsStr::from_bytes(&self.file));
         let path: PathBuf = path.components().collect();
         path.is_absolute().then_some(Mount { at, path })
+    }
+}
+
+/// An `AliasMatch` or `ScriptAliasMatch` whose URLs cannot be enumerated.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct GeneralAlias {
+    directive: String,
+    expression: Vec<u8>,
+    file: Vec<u8>,
+}
+
+impl GeneralAlias {
+    /// None if the URLs can be enumerated.
+    pub(super) fn new(directive: &str, expression: &[u8], file: &[u8]) -> Option<Self> {
+        match Alias::of_match(expression, file) {
+            Some(_) => None,
+            None => Some(Self {
+                directive: directive.to_owned(),
+                expression: expression.to_vec(),
+                file: file.to_vec(),
+            }),
+        }
+    }
+
+    /// Whether an `OaiRoot` names URLs of the expression and the directory that they lead to.
+    pub(crate) fn is_covered_by(&self, root: &Alias, pool: Pool) -> bool {
+        let literal = self.file.split(|byte| *byte == b'$').next();
+        let literal = literal.unwrap_or_default();
+        let directory = match literal.iter().rposition(|byte| *byte == b'/') {
+            Some(end) => &literal[..end],
+            None => literal,
+        };
+        let related = root.file.starts_with(directory) || directory.starts_with(&root.file);
+        let expression = pool.string(&self.expression);
+        let url = pool.string([&root.url, b"/x".as_slice()].concat());
+        // SAFETY: the pool keeps the strings and the expression, which httpd has compiled before.
+        related
+            && unsafe {
+                let compiled = sys::ap_pregcomp(pool.raw(), expression, 0);
+                let none = std::ptr::null_mut();
+                !compiled.is_null() && sys::ap_regexec(compiled, url, 0, none, 0) == 0
+            }
+    }
+
+    /// What to do about it.
+    pub(crate) fn advice(&self) -> String {
+        format!(
+            "mod_oai: the URLs of {} {} for {} cannot be enumerated, so its files are not offered; OaiRoot can name a \
+             directory and its URL path",
+            self.directive,
+            String::from_utf8_lossy(&self.expression),
+            String::from_utf8_lossy(&self.file)
+        )
     }
 }
 

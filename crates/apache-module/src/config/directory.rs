@@ -25,6 +25,8 @@ pub(crate) struct DirectoryConfig {
     password_file: *const c_char,
     /// Handlers and media types that `Action` runs a program for.
     actions: *const Pattern,
+    /// Filters that `AddOutputFilterByType` names for answers.
+    filters: *const Pattern,
     /// Whether the client must show a certificate here.
     wants_certificate: bool,
     /// Whether the connection must be of another kind here.
@@ -64,6 +66,7 @@ impl Default for DirectoryConfig {
             location: std::ptr::null(),
             password_file: std::ptr::null(),
             actions: std::ptr::null(),
+            filters: std::ptr::null(),
             wants_certificate: false,
             wants_other_tls: false,
         }
@@ -91,6 +94,7 @@ impl DirectoryConfig {
             // Never taken back by an inner section: what httpd makes of both together is its own business, and to
             // check a password too often does no harm.
             actions: chain(pool, add.actions, base.actions),
+            filters: chain(pool, add.filters, base.filters),
             wants_certificate: add.wants_certificate || base.wants_certificate,
             wants_other_tls: add.wants_other_tls || base.wants_other_tls,
         }
@@ -151,6 +155,15 @@ impl DirectoryConfig {
         });
     }
 
+    /// Adds a filter that `AddOutputFilterByType` names for answers.
+    pub(super) fn add_filter(&mut self, pool: Pool, name: &[u8]) {
+        self.filters = pool.place(Pattern {
+            next: self.filters,
+            place: std::ptr::null(),
+            name: pool.string(name.to_ascii_lowercase()),
+        });
+    }
+
     pub(super) fn want_certificate(&mut self) {
         self.wants_certificate = true;
     }
@@ -172,6 +185,13 @@ impl DirectoryConfig {
         list(self.actions).any(is)
     }
 
+    /// Whether `AddOutputFilterByType` names a filter for answers.
+    pub(crate) fn has_filter(&self, name: &[u8]) -> bool {
+        // SAFETY: as above.
+        let is = |filter: &Pattern| unsafe { bytes(filter.name) } == Some(name);
+        list(self.filters).any(is)
+    }
+
     pub(crate) fn wants_certificate(&self) -> bool {
         self.wants_certificate
     }
@@ -182,7 +202,7 @@ impl DirectoryConfig {
 
     /// What becomes of files that the server runs.
     pub(crate) fn dynamic(&self) -> DynamicPolicy {
-        self.dynamic.unwrap_or(DynamicPolicy::Reference)
+        self.dynamic.unwrap_or(DynamicPolicy::Off)
     }
 
     /// The URL path of the repository, where a location says so.

@@ -9,7 +9,7 @@ use site::config::{ByValueConfig, ByteSize, FixityConfig};
 use site::fixity::Algorithm;
 use site::plugin::PluginRule;
 
-use super::aliases::Alias;
+use super::aliases::{Alias, GeneralAlias};
 
 /// The settings of one server or virtual host.
 #[derive(Debug, Clone, Default)]
@@ -26,17 +26,31 @@ pub(crate) struct ServerConfig {
     pub(super) page_records: Option<u64>,
     pub(super) page_lookups: Option<u64>,
     pub(super) page_seconds: Option<u64>,
+    pub(super) page_programs: Option<u64>,
+    pub(super) flow_lists: Option<u64>,
+    pub(super) flow_lists_per_client: Option<u64>,
+    pub(super) flow_programs: Option<u64>,
     pub(super) fixity: Option<Vec<Algorithm>>,
     pub(crate) plugins: Vec<PluginRule>,
     pub(super) state_dir: Option<PathBuf>,
     pub(super) freshness: Option<u64>,
     pub(super) users: Option<Vec<String>>,
-    pub(super) roots: Vec<Alias>,
+    pub(crate) roots: Vec<Alias>,
+    /// Those whose URLs cannot be enumerated.
+    pub(crate) general_aliases: Vec<GeneralAlias>,
     /// The aliases of locations; they go before the others, as in mod_alias.
     pub(super) location_aliases: Vec<Alias>,
     pub(super) aliases: Vec<Alias>,
     /// The arguments of `UserDir` that name directories.
     pub(super) user_dirs: Option<Vec<String>>,
+}
+
+/// How much may run at once; 0 is no limit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlowLimits {
+    pub(crate) lists: u64,
+    pub(crate) lists_per_client: u64,
+    pub(crate) programs: u64,
 }
 
 impl ServerConfig {
@@ -62,12 +76,17 @@ impl ServerConfig {
             page_records: add.page_records.or(base.page_records),
             page_lookups: add.page_lookups.or(base.page_lookups),
             page_seconds: add.page_seconds.or(base.page_seconds),
+            page_programs: add.page_programs.or(base.page_programs),
+            flow_lists: add.flow_lists.or(base.flow_lists),
+            flow_lists_per_client: add.flow_lists_per_client.or(base.flow_lists_per_client),
+            flow_programs: add.flow_programs.or(base.flow_programs),
             fixity: add.fixity.clone().or_else(|| base.fixity.clone()),
             plugins: own_or(&add.plugins, &base.plugins),
             state_dir: add.state_dir.clone().or_else(|| base.state_dir.clone()),
             freshness: add.freshness.or(base.freshness),
             users: add.users.clone().or_else(|| base.users.clone()),
             roots: chain(&add.roots, &base.roots),
+            general_aliases: [&*add.general_aliases, &*base.general_aliases].concat(),
             location_aliases: chain(&add.location_aliases, &base.location_aliases),
             aliases: chain(&add.aliases, &base.aliases),
             user_dirs: add.user_dirs.clone().or_else(|| base.user_dirs.clone()),
@@ -94,6 +113,15 @@ impl ServerConfig {
             records: self.page_records.unwrap_or(default.records),
             lookups: self.page_lookups.unwrap_or(default.lookups),
             seconds: self.page_seconds.unwrap_or(default.seconds),
+            programs: self.page_programs.unwrap_or(default.programs),
+        }
+    }
+
+    pub(crate) fn flow_limits(&self) -> FlowLimits {
+        FlowLimits {
+            lists: self.flow_lists.unwrap_or(LISTS),
+            lists_per_client: self.flow_lists_per_client.unwrap_or(LISTS_PER_CLIENT),
+            programs: self.flow_programs.unwrap_or(PROGRAMS),
         }
     }
 
@@ -123,6 +151,11 @@ fn own_or<T: Clone>(own: &[T], outer: &[T]) -> Vec<T> {
 
 /// Where the indexes are unless `OaiStateDir` says otherwise.
 const STATE_DIR: &str = "/var/lib/mod_oai";
+
+/// What `OaiFlowLimit` is unless it is given; lists are as in the stand-alone server.
+const LISTS: u64 = 32;
+const LISTS_PER_CLIENT: u64 = 8;
+const PROGRAMS: u64 = 4;
 
 /// What `OaiFreshness` is unless it is given.
 const FRESHNESS_SECONDS: u64 = 10;

@@ -4,11 +4,12 @@ use std::ffi::c_char;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::Access;
+use rustix::fs::{Access, access};
 use site::media_types::essence;
 use site::{DynamicPolicy, Look, Served};
 
 use super::filtering::Filtering;
+use super::handlers;
 use crate::config::DirectoryConfig;
 use crate::httpd::{FORBIDDEN, OK, UNAUTHORIZED, bytes, text};
 use crate::sys;
@@ -21,13 +22,20 @@ pub(super) enum Filters {
     LeftAlone,
 }
 
+/// The name of a handler of which nobody knows whether a module answers to it.
+pub(super) struct UnknownHandler(pub(super) Vec<u8>);
+
 /// What httpd says of a file's URL.
-pub(super) fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters) -> Look {
-    let not_served = |reason: &str| Look::NotServed(reason.to_owned());
+pub(super) fn judge(
+    request: &VirtualRequest<'_>,
+    file: &Path,
+    filters: Filters,
+) -> Result<Look, UnknownHandler> {
+    let not_served = |reason: &str| Ok(Look::NotServed(reason.to_owned()));
     match request.status {
         OK => {}
-        UNAUTHORIZED | FORBIDDEN => return Look::Refused,
-        status => return Look::NotServed(format!("the server answers {status}")),
+        UNAUTHORIZED | FORBIDDEN => return Ok(Look::Refused),
+        status => return Ok(Look::NotServed(format!("the server answers {status}"))),
     }
     // SAFETY: the request lives, and httpd has processed it up to its handler.
     let (mapped, path_info, handler, kind, settings) = unsafe {
@@ -55,22 +63,33 @@ pub(super) fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters)
         .as_deref()
         .map(|name| essence(name).to_ascii_lowercase());
     let by_type = named.as_deref().unwrap_or_default().as_bytes();
-    let dynamic = match handler {
-        _ if proxied => true,
-        Some(b"default-handler") => false,
-        Some(handler) if runs_files(handler) || settings.has_action(handler) => true,
-        Some(_) => return not_served("something else answers at its URL"),
-        None if runs_files(by_type) || settings.has_action(by_type) => true,
+    let runner = match handler {
+        _ if proxied => Some(b"proxy:fcgi:".as_slice()),
+        Some(b"default-handler") => None,
+        Some(handler) if settings.has_action(handler) || handlers::runs_files(handler) => {
+            Some(handler)
+        }
+        // httpd sends the file where a handler is named that no module answers to.
+        Some(handler) if handlers::is_known_to_run(handler) => None,
+        Some(handler) => match handlers::is_answered(handler) {
+            Some(true) => return not_served("something else answers at its URL"),
+            Some(false) => None,
+            None => return Err(UnknownHandler(handler.to_vec())),
+        },
+        None if settings.has_action(by_type) || handlers::runs_files(by_type) => Some(by_type),
         None if answers_by_type(by_type) => {
             return not_served("something else answers for its media type");
         }
-        None => false,
+        None => None,
     };
+    if let Some(reason) = runner.and_then(|runner| refusal(request, runner, file)) {
+        return not_served(reason);
+    }
     let filtering = match filters {
         Filters::LookedAt => Filtering::of(request),
         Filters::LeftAlone => Filtering::None,
     };
-    let dynamic = dynamic || filtering == Filtering::Run;
+    let dynamic = runner.is_some() || filtering == Filtering::Run;
     if dynamic && policy == DynamicPolicy::Off {
         return not_served("it is run by the server, and OaiDynamic is off");
     }
@@ -79,18 +98,42 @@ pub(super) fn judge(request: &VirtualRequest<'_>, file: &Path, filters: Filters)
         Filtering::Rewritten if !dynamic => Some(DynamicPolicy::Processed),
         _ => dynamic.then_some(policy),
     };
-    if !dynamic && rustix::fs::access(file, Access::READ_OK).is_err() {
-        return Look::Refused;
+    if runner.is_none_or(handlers::reads_file) && access(file, Access::READ_OK).is_err() {
+        return Ok(Look::Refused);
     }
-    Look::Served(Served {
+    Ok(Look::Served(Served {
         headers: None,
-        // What a program says its output is comes with the output, and its handler is nobody's business.
-        media_type: match runs_files(by_type) {
-            true => Some("application/octet-stream".to_owned()),
-            false => media_type.clone(),
+        // Only a program itself can say what its output is.
+        media_type: match runner {
+            Some(_) => Some(String::new()),
+            None => media_type.clone(),
         },
         dynamic: policy,
-    })
+    }))
+}
+
+/// Why a GET of a program always fails, if it does.
+fn refusal(request: &VirtualRequest<'_>, runner: &[u8], file: &Path) -> Option<&'static str> {
+    if handlers::lacks_protocol(runner) {
+        return Some("the server has no module for the protocol of its handler");
+    }
+    if ![b"cgi-script".as_slice(), b"fcgid-script"].contains(&runner) {
+        return None;
+    }
+    // SAFETY: the request lives, and httpd has processed it up to its handler. The setting is written at the start.
+    let (options, by_alias, other_user) = unsafe {
+        let by_alias = sys::apr_table_get((*request.r).notes, c"alias-forced-type".as_ptr());
+        (
+            sys::ap_allow_options(request.r).unsigned_abs(),
+            bytes(by_alias) == Some(b"cgi-script"),
+            sys::ap_unixd_config.suexec_enabled != 0,
+        )
+    };
+    if options & sys::OPT_EXECCGI == 0 && !by_alias {
+        return Some("the server refuses to run it: `Options ExecCGI` is not set there");
+    }
+    let unable = runner == b"cgi-script" && !other_user && access(file, Access::EXEC_OK).is_err();
+    unable.then_some("the server cannot run it: it is not executable")
 }
 
 /// The Content-Type that httpd would send for a file.
@@ -104,30 +147,6 @@ fn content_type(request: &VirtualRequest<'_>) -> Option<String> {
             false => text(sys::ap_make_content_type(r, own)),
         }
     }
-}
-
-/// Handlers that run or read the very file; any other answers in its place.
-fn runs_files(handler: &[u8]) -> bool {
-    let named = [
-        b"cgi-script".as_slice(),
-        b"fcgid-script",
-        b"fastcgi-script",
-        b"lua-script",
-        b"perl-script",
-        b"wsgi-script",
-        b"server-parsed",
-        b"send-as-is",
-        b"imap-file",
-        b"php-script",
-    ];
-    named.contains(&handler)
-        || handler.starts_with(b"application/x-httpd-")
-        || handler.starts_with(b"proxy:fcgi:")
-        || handler.starts_with(b"proxy:unix:")
-        || handler.starts_with(b"php")
-        || handler.starts_with(b"x-httpd-")
-        || handler.starts_with(b"text/x-server-parsed-html")
-        || handler == b"httpd/send-as-is"
 }
 
 /// Media types for which modules of httpd's own answer with something else than the file.

@@ -1,22 +1,30 @@
 //! httpd as the origin: says what of the index a requester may see, and gives headers and bytes as a GET does.
 
 mod filtering;
+pub(crate) mod handlers;
 mod judge;
 mod response;
 
 use std::cell::{OnceCell, RefCell};
 use std::fmt;
+use std::fs::Metadata;
 use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use site::{
-    Candidate, DynamicPolicy, Fetched, Ground, Look, NotFetched, Origin, Requester, SitePath,
+    Body, Candidate, DynamicPolicy, Fetched, Ground, Look, NotFetched, Origin, Requester, SitePath,
 };
 
-use self::judge::{Filters, judge};
+use self::judge::{Filters, UnknownHandler, judge};
 use self::response::response;
 use crate::certificate;
 use crate::directories::Directories;
+use crate::flow_control::{self, Kind, Permit};
+use crate::httpd::OK;
+use crate::request::Request;
 use crate::sys;
 use crate::virtual_request::{Asking, Connection, Overrides};
 
@@ -66,6 +74,23 @@ impl<'r> ApacheOrigin<'r> {
         }
     }
 
+    /// The right to run one program.
+    fn permit(&self) -> Result<Permit, NotFetched> {
+        // SAFETY: `new` was promised that the original is being handled.
+        let request = unsafe { Request::new(self.original) };
+        let limit = request.server_config().flow_limits().programs;
+        // Another one may be over in a moment.
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            let permit = flow_control::admit(Kind::Program, request.client(), limit, limit);
+            match permit {
+                Some(permit) => return Ok(permit),
+                None if Instant::now() >= patience => return Err(NotFetched::Busy),
+                None => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
     fn look_at(&self, connection: &Connection<'_>, path: &SitePath) -> Look {
         let mut directories = self.directories.borrow_mut();
         let directory = directories.directory(connection, &self.ground, &path.parent());
@@ -77,7 +102,12 @@ impl<'r> ApacheOrigin<'r> {
             return Look::NotServed("no directory is configured for it".to_owned());
         };
         let request = connection.look_up(&url_path(path), directory.overrides);
-        match judge(&request, &file, Filters::LookedAt) {
+        let judged =
+            judge(&request, &file, Filters::LookedAt).or_else(|UnknownHandler(handler)| {
+                handlers::learn(handler, !sends_file(connection, path, &file));
+                judge(&request, &file, Filters::LookedAt)
+            });
+        match judged.unwrap_or_else(|_| Look::NotServed("its handler is not known".to_owned())) {
             Look::Served(_) if directory.hides_by(request.settings(), &self.ground, path) => {
                 left_out()
             }
@@ -116,22 +146,45 @@ impl Origin for ApacheOrigin<'_> {
         // What it was a moment ago, when it was looked at, it need not be now, nor need its rules.
         let request = connection.look_up(&url_path(path), Overrides::UNKNOWN);
         // Its filters are not looked at once more: that would add them twice.
-        let Look::Served(served) = judge(&request, &file, Filters::LeftAlone) else {
+        let Ok(Look::Served(served)) = judge(&request, &file, Filters::LeftAlone) else {
             return Err(NotFetched::Refused);
         };
-        let limit = match served.dynamic {
-            None => limit.min(LARGEST_REWRITTEN),
-            Some(DynamicPolicy::Processed) => limit,
+        let (limit, _permit) = match served.dynamic {
+            None => (limit.min(LARGEST_REWRITTEN), None),
+            Some(DynamicPolicy::Processed) => (limit, Some(self.permit()?)),
             Some(_) => return Err(NotFetched::Refused),
         };
         let (sink, status) = connection.run(&request, limit);
-        response(sink, status, limit).map_err(NotFetched::Failed)
+        response(sink, status, limit)
+    }
+}
+
+/// Whether httpd sends the very file, although a handler is named for it. That runs the handler, so it is tried once
+/// for each name.
+fn sends_file(connection: &Connection<'_>, path: &SitePath, file: &Path) -> bool {
+    let request = connection.look_up(&url_path(path), Overrides::UNKNOWN);
+    if request.status != OK {
+        return false;
+    }
+    let (sink, status) = connection.run(&request, LARGEST_REWRITTEN);
+    let sent = response(sink, status, LARGEST_REWRITTEN);
+    let identity = |metadata: Metadata| (metadata.dev(), metadata.ino());
+    match sent.map(|sent| sent.body) {
+        Ok(Body::File(sent)) => {
+            let (sent, own) = (sent.metadata().map(identity), file.metadata().map(identity));
+            matches!((sent, own), (Ok(sent), Ok(own)) if sent == own)
+        }
+        _ => false,
     }
 }
 
 fn url_path(path: &SitePath) -> String {
     format!("/{}", path.to_url_path())
 }
+
+/// How long a program may wait for others to be over, and how often it is asked whether they are.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How much is taken of a file that filters change.
 const LARGEST_REWRITTEN: u64 = 1024 * 1024;

@@ -2,27 +2,37 @@
 
 use std::ffi::c_int;
 
-use site::{Body, Fetched, headers};
+use site::{Body, Fetched, NotFetched, headers};
 
 use crate::httpd::OK;
 use crate::sink::Sink;
 
 /// What came down the connection, as a response.
-pub(super) fn response(sink: Sink, status: c_int, limit: u64) -> Result<Fetched, String> {
+pub(super) fn response(sink: Sink, status: c_int, limit: u64) -> Result<Fetched, NotFetched> {
+    let head = Head::parse(&sink.head);
+    match (status, &head) {
+        // A sink that is full ends the handler, whose status then says nothing.
+        (_, Some(head)) if head.status != 200 => return Err(NotFetched::Status(head.status)),
+        (status, None) if status != OK && !sink.overflowed => {
+            let status = u16::try_from(status).unwrap_or(500);
+            return Err(NotFetched::Status(status));
+        }
+        _ => {}
+    }
+    let headers = head.as_ref().map(|head| head.headers.clone());
+    body_of(sink, status, head, limit).map_err(|reason| NotFetched::Failed { reason, headers })
+}
+
+/// The whole body of a response with status 200, else why there is none.
+fn body_of(sink: Sink, status: c_int, head: Option<Head>, limit: u64) -> Result<Fetched, String> {
     let too_long = || Err(format!("the answer is longer than {limit} bytes"));
     if sink.overflowed {
         return too_long();
     }
-    if status != OK {
-        return Err(format!("the server answers {status}"));
-    }
-    if sink.broken || !sink.ended {
+    if status != OK || sink.broken || !sink.ended {
         return Err("the answer was not complete".to_owned());
     }
-    let head = Head::parse(&sink.head).ok_or("the answer has no head")?;
-    if head.status != 200 {
-        return Err(format!("the server answers {}", head.status));
-    }
+    let head = head.ok_or("the answer has no head")?;
     let body = match sink.is_file() {
         true => {
             let (file, length) = sink.into_file().ok_or("the answer has no body")?;

@@ -122,14 +122,16 @@ impl<'a> Explainer<'a> {
                     self.site.site_url,
                     path.to_url_path()
                 ));
-                let media_type = self.ground.media_types.of(path.name());
-                let set = oai::SetSpec::of_media_type(media_type);
-                lines.push(format!("media type: {media_type}, set {set}"));
                 if dynamic {
                     lines.push(
-                        "a server runs it, so its source is never given (offer.dynamic)".to_owned(),
+                        "a server runs it, so its source is never given and its media type is not known \
+                         (offer.dynamic)"
+                            .to_owned(),
                     );
                 } else {
+                    let media_type = self.ground.media_type(&path, dynamic);
+                    let set = oai::SetSpec::of_media_type(media_type);
+                    lines.push(format!("media type: {media_type}, set {set}"));
                     lines.push(self.by_value(media_type, facts.size));
                 }
                 self.protection(&path, &mut lines)?;

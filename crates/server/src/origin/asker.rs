@@ -29,12 +29,15 @@ pub(super) enum Unanswered {
     Server(String),
     /// This one answer was broken.
     Resource(String),
+    /// The answer has this status instead of 200.
+    Status(u16),
 }
 
 impl Unanswered {
     pub(super) fn reason(self) -> String {
         match self {
             Self::Server(reason) | Self::Resource(reason) => reason,
+            Self::Status(status) => format!("the server answers {status}"),
         }
     }
 }
@@ -89,8 +92,7 @@ impl Asker {
     ) -> Result<Fetched, Unanswered> {
         let response = self.ask(Method::GET, requester, path, None).await?;
         if response.status() != StatusCode::OK {
-            let reason = format!("the server answers {}", response.status());
-            return Err(Unanswered::Resource(reason));
+            return Err(Unanswered::Status(response.status().as_u16()));
         }
         let headers = shown(response.headers());
         let body = read(response, limit).await?;
@@ -123,7 +125,7 @@ impl Asker {
         }
         let same = match read(response, COMPARED).await {
             Ok(body) => body == bytes,
-            Err(Unanswered::Resource(_)) => false,
+            Err(Unanswered::Resource(_) | Unanswered::Status(_)) => false,
             Err(error) => return Err(error),
         };
         Ok(confirmed(look, same))

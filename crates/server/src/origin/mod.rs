@@ -112,8 +112,8 @@ impl HttpOrigin {
             let (at, answer) = answered.map_err(|error| error.to_string())?;
             let look = match answer {
                 Ok(look) => look,
-                Err(Unanswered::Resource(reason)) => Look::NotServed(reason),
                 Err(Unanswered::Server(reason)) => return Err(self.asker.unreachable(&reason)),
+                Err(error) => Look::NotServed(error.reason()),
             };
             self.remembered.keep(keys[at].clone(), &look);
             looks[at] = Some(look);
@@ -149,7 +149,13 @@ impl Origin for HttpOrigin {
     ) -> Result<Fetched, NotFetched> {
         let fetching = self.asker.fetch(requester, path, limit);
         let fetched = self.runtime.block_on(fetching);
-        fetched.map_err(|error| NotFetched::Failed(error.reason()))
+        fetched.map_err(|error| match error {
+            Unanswered::Status(status) => NotFetched::Status(status),
+            error => NotFetched::Failed {
+                reason: error.reason(),
+                headers: None,
+            },
+        })
     }
 }
 

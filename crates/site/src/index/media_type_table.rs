@@ -15,10 +15,10 @@ pub(crate) struct MediaTypeTable {
 /// One media type.
 #[derive(Debug, Clone)]
 pub(crate) struct MediaTypeEntry {
-    /// Its name.
+    /// Its name; empty for what nobody knows before a program has run.
     pub(crate) name: String,
-    /// The set of its items.
-    pub(crate) set_spec: SetSpec,
+    /// The set of its items, if there is a name.
+    pub(crate) set_spec: Option<SetSpec>,
 }
 
 impl MediaTypeTable {
@@ -43,13 +43,19 @@ impl MediaTypeTable {
         self.by_id.get(&id)
     }
 
+    /// Whether all items are in some set.
+    pub(crate) fn are_all_named(&self) -> bool {
+        !self.by_name.contains_key("")
+    }
+
     /// The numbers of all media types in a set.
     pub(crate) fn within(&self, set: &SetSpec) -> Vec<i64> {
         let set = set.respelled();
-        let members = self
-            .by_id
-            .iter()
-            .filter(|(_, entry)| set.contains(&entry.set_spec));
+        let is_member = |entry: &MediaTypeEntry| {
+            let own = entry.set_spec.as_ref();
+            own.is_some_and(|own| set.contains(own))
+        };
+        let members = self.by_id.iter().filter(|(_, entry)| is_member(entry));
         let mut ids: Vec<_> = members.map(|(id, _)| *id).collect();
         ids.sort_unstable();
         ids
@@ -67,7 +73,7 @@ impl MediaTypeTable {
     }
 
     fn insert(&mut self, id: i64, name: String) {
-        let set_spec = SetSpec::of_media_type(&name);
+        let set_spec = (!name.is_empty()).then(|| SetSpec::of_media_type(&name));
         self.by_name.insert(name.clone(), id);
         self.by_id.insert(id, MediaTypeEntry { name, set_spec });
     }

@@ -277,8 +277,9 @@ impl Reader<'_> {
 
     /// The media types in a set; `None` if the set holds everything.
     fn types(&self, set: Option<&SetSpec>) -> Option<Vec<i64>> {
-        let set = set.filter(|set| set.as_str() != "mime")?;
-        Some(self.index.media_types().within(set))
+        let types = self.index.media_types();
+        let set = set.filter(|set| set.as_str() != "mime" || !types.are_all_named())?;
+        Some(types.within(set))
     }
 
     fn rows(&self, sql: &str, parameters: &[&dyn ToSql]) -> Result<Vec<Row>, Error> {

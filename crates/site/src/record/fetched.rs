@@ -8,35 +8,63 @@ use crate::{Body, DynamicPolicy, Facts, Fetched, NotFetched, Origin};
 
 impl Record<'_> {
     /// A file that a server runs: nothing of its source is told.
-    pub(super) fn dynamic_resource(&self, policy: DynamicPolicy, wanted: Wanted) -> Resource {
+    pub(super) fn dynamic_resource(
+        &self,
+        policy: DynamicPolicy,
+        wanted: Wanted,
+    ) -> Result<Resource, NotFetched> {
         match (policy, self.view.origin) {
             (DynamicPolicy::Processed, Some(origin)) if wanted > Wanted::Description => {
                 self.fetched_resource(origin, wanted)
             }
-            _ => self.bare_reference(),
+            _ => Ok(self.bare_reference()),
         }
     }
 
     /// What a GET returns now, if it is not known already.
-    pub(super) fn fetched_resource(&self, origin: &dyn Origin, wanted: Wanted) -> Resource {
+    pub(super) fn fetched_resource(
+        &self,
+        origin: &dyn Origin,
+        wanted: Wanted,
+    ) -> Result<Resource, NotFetched> {
         let mut resource = self.bare_reference();
         if wanted < Wanted::Bytes && self.known_headers().is_some() {
-            return resource;
+            return Ok(resource);
         }
         let limit = match wanted {
             Wanted::Bytes | Wanted::BytesSoon => {
-                LARGEST_PROCESSED.min(self.by_value_limit(&resource.media_type))
+                LARGEST_PROCESSED.min(self.by_value_limit(&self.media_type()))
             }
             // The bytes are not given, so it does not matter how many there are.
             _ => LARGEST_PROCESSED,
         };
         let failure = match origin.fetch(&self.view.requester, &self.item.row.path, limit) {
             Ok(fetched) => match self.resource_of(fetched, wanted) {
-                Ok(resource) => return resource,
+                Ok(resource) => {
+                    self.note_answer(200, resource.media_type.as_deref());
+                    return Ok(resource);
+                }
                 Err(error) => error.to_string(),
             },
-            Err(NotFetched::Refused) => return resource,
-            Err(NotFetched::Failed(reason)) => reason,
+            Err(NotFetched::Failed { reason, headers }) => {
+                let media_type = headers.as_deref().and_then(content_type);
+                if headers.is_some() {
+                    self.note_answer(200, media_type.as_deref());
+                }
+                resource.media_type = media_type.or(resource.media_type);
+                resource.headers = headers.or(resource.headers);
+                reason
+            }
+            Err(not_fetched) => {
+                if let NotFetched::Status(status) = not_fetched {
+                    self.note_answer(status, None);
+                    tracing::warn!(
+                        "`{}` is not offered: the server answers {status}",
+                        self.item.header.identifier
+                    );
+                }
+                return Err(not_fetched);
+            }
         };
         tracing::warn!(
             "`{}` cannot be fetched: {failure}",
@@ -46,7 +74,7 @@ impl Record<'_> {
             Some(_) => "what the server makes of it could not be taken; fetch it by its reference",
             None => "what the server sends could not be taken; fetch it by its reference",
         });
-        resource
+        Ok(resource)
     }
 
     fn resource_of(&self, fetched: Fetched, wanted: Wanted) -> io::Result<Resource> {
@@ -58,15 +86,15 @@ impl Record<'_> {
                 let (content, facts) = self.content(file, facts, &media_type, wanted);
                 return Ok(Resource {
                     content,
-                    headers: fetched.headers,
+                    headers: Some(fetched.headers),
                     ..file_resource(media_type, &facts)
                 });
             }
             Body::Bytes(bytes) => bytes,
         };
         let resource = Resource {
-            media_type,
-            headers: fetched.headers,
+            media_type: Some(media_type).filter(|media_type| !media_type.is_empty()),
+            headers: Some(fetched.headers),
             ..self.bare_reference()
         };
         // The server was to send the file and makes something else of it. Nobody said that this may be given.
@@ -82,6 +110,13 @@ impl Record<'_> {
 }
 
 impl Record<'_> {
+    /// Remembers what a program answered: lists tell its media type, and leave out what a GET is refused.
+    fn note_answer(&self, status: u16, media_type: Option<&str>) {
+        if self.item.dynamic.is_some() {
+            self.view.note_answer(&self.item.row, status, media_type);
+        }
+    }
+
     /// A version that the index does not know yet is given under the datestamp of the one before.
     fn note_version(&self, facts: &Facts) {
         let row = &self.item.row;

@@ -13,14 +13,18 @@ use std::io::{self, Write};
 use oai::Datestamp;
 use oai::format::{didl, dublin_core, http_header};
 use oai::xml::Writer;
-use provider::assets;
+use provider::{Obtained, assets};
+use sha2::{Digest, Sha256};
 
 use self::dcmi_type::dcmi_type;
 pub(crate) use self::prepared::Prepared;
-use self::resource::{Content, Resource, Wanted};
+pub(crate) use self::resource::Resource;
+use self::resource::{Content, Wanted};
 use crate::media_types::essence;
 use crate::plugin::{Plugin, PluginOutcome, PluginOutput};
+use crate::root::Sighting;
 use crate::view::{SiteItem, SiteView};
+use crate::{DynamicPolicy, Error, NotFetched};
 
 /// Writes the metadata of one item.
 pub(crate) struct Record<'a> {
@@ -66,11 +70,11 @@ impl<'a> Record<'a> {
     pub(crate) fn write<W: Write>(&self, prefix: &str, xml: &mut Writer<W>) -> io::Result<()> {
         match prefix {
             http_header::PREFIX => {
-                let resource = self.resource(Wanted::Headers);
-                self.write_headers(xml, &resource)
+                let resource = self.obtained(Wanted::Headers);
+                self.write_headers(xml, &resource.headers.unwrap_or_default())
             }
             dublin_core::PREFIX => {
-                let resource = self.resource(Wanted::Description);
+                let resource = self.resource_or_reference(Wanted::Description);
                 let outcomes = self.plugin_outcomes(&resource);
                 dublin_core::write(xml, &self.dublin_core(&resource, &outcomes))
             }
@@ -78,25 +82,108 @@ impl<'a> Record<'a> {
         }
     }
 
-    fn write_headers<W: Write>(&self, xml: &mut Writer<W>, resource: &Resource) -> io::Result<()> {
+    /// Fetches what a record needs that can turn out not to be there: the headers, and what a program makes.
+    pub(crate) fn obtain(&self, prefix: &str) -> Result<Obtained, Error> {
+        let wanted = match prefix {
+            http_header::PREFIX => Wanted::Headers,
+            didl::PREFIX if self.runs_program(prefix) => Wanted::Bytes,
+            _ => return Ok(Obtained::Ready),
+        };
+        match self.resource(wanted) {
+            Ok(resource) if resource.headers.is_some() || wanted != Wanted::Headers => {
+                let id = self.item.row.id;
+                self.view.obtained.replace(Some((id, resource)));
+                Ok(Obtained::Ready)
+            }
+            Err(NotFetched::Busy) => Ok(Obtained::Busy),
+            _ if self.view.origin.is_some() => {
+                // It is stamped anew when it is served again.
+                self.view.site.index.note_missed(&[self.item.row.id])?;
+                Ok(Obtained::Gone)
+            }
+            // What is gone will be noticed; a file that is still there must not be told as deleted.
+            _ => match self.view.site.ground.look(&self.item.row.path) {
+                Sighting::File { .. } if self.item.dynamic.is_none() => {
+                    Err(Error::Origin(format!(
+                        "`{}` cannot be opened just now",
+                        self.item.header.identifier
+                    )))
+                }
+                _ => Ok(Obtained::Gone),
+            },
+        }
+    }
+
+    /// Whether a program is run for the record.
+    pub(crate) fn runs_program(&self, prefix: &str) -> bool {
+        let fetched =
+            self.item.dynamic == Some(DynamicPolicy::Processed) && self.view.origin.is_some();
+        match prefix {
+            http_header::PREFIX => fetched && self.known_headers().is_none(),
+            didl::PREFIX => fetched,
+            _ => false,
+        }
+    }
+
+    /// Whether there is a record in a format: nobody knows the headers of a program that is not run.
+    pub(crate) fn has_format(&self, prefix: &str) -> bool {
+        prefix != http_header::PREFIX
+            || self.item.header.deleted
+            || self.item.dynamic.is_none()
+            || self.known_headers().is_some()
+            || self.runs_program(prefix)
+    }
+
+    /// What was obtained for this record, else the resource as it is now.
+    fn obtained(&self, wanted: Wanted) -> Resource {
+        let obtained = self.view.obtained.take();
+        let own = obtained.filter(|(id, _)| *id == self.item.row.id);
+        own.map_or_else(
+            || self.resource_or_reference(wanted),
+            |(_, resource)| resource,
+        )
+    }
+
+    fn write_headers<W: Write>(
+        &self,
+        xml: &mut Writer<W>,
+        headers: &[(String, String)],
+    ) -> io::Result<()> {
         let schema = assets::url(&self.view.addresses.base_url, assets::HTTP_HEADER_SCHEMA);
-        http_header::write(xml, &schema, 200, &resource.headers)
+        http_header::write(xml, &schema, 200, headers)
+    }
+
+    /// Names one content: the datestamp stands for the version that the index knows, so another one is named apart.
+    fn document_id(&self, resource: &Resource) -> String {
+        let header = &self.item.header;
+        let document_id = format!("{}#{}", header.identifier, header.datestamp);
+        match (resource.mark, &resource.content) {
+            (Some(mark), _) if mark != self.item.row.mark => format!("{document_id}/{mark:016x}"),
+            (None, Content::Bytes(bytes)) => {
+                let digest: [u8; 32] = Sha256::digest(bytes).into();
+                let number = u64::from_be_bytes(std::array::from_fn(|at| digest[at]));
+                format!("{document_id}/{number:016x}")
+            }
+            _ => document_id,
+        }
     }
 
     fn write_didl<W: Write>(&self, xml: &mut Writer<W>) -> io::Result<()> {
         let begun = self.view.prepared.take(self.item.row.id);
-        let resource = begun.unwrap_or_else(|| self.resource(Wanted::Bytes));
+        let resource = begun.unwrap_or_else(|| self.obtained(Wanted::Bytes));
         let resource = self.arrived(resource);
         let outcomes = self.plugin_outcomes(&resource);
         let header = &self.item.header;
-        let document_id = format!("{}#{}", header.identifier, header.datestamp);
+        let document_id = self.document_id(&resource);
         let mut didl = didl::Didl::begin(xml, &document_id, &header.identifier)?;
         if let Some(mtime) = resource.mtime {
             didl.modified(&Datestamp::from_seconds(mtime).to_string())?;
         }
         let dublin_core = self.dublin_core(&resource, &outcomes);
         didl.descriptor(|xml| dublin_core::write(xml, &dublin_core))?;
-        didl.descriptor(|xml| self.write_headers(xml, &resource))?;
+        if let Some(headers) = &resource.headers {
+            didl.descriptor(|xml| self.write_headers(xml, headers))?;
+        }
         for (plugin, outcome) in &outcomes {
             didl.descriptor(|xml| write_outcome(xml, plugin, outcome))?;
         }
@@ -116,7 +203,9 @@ impl<'a> Record<'a> {
                 .map(|(algorithm, digest)| (algorithm.name(), digest.as_str()));
             didl.digests(&pairs.collect::<Vec<_>>())?;
         }
-        let media_type = essence(&resource.media_type);
+        // DIDL wants a type; this one says nothing (RFC 2046, 4.5.1).
+        let media_type = resource.media_type.as_deref().map(essence);
+        let media_type = media_type.unwrap_or("application/octet-stream");
         match resource.content {
             Content::Reference { .. } | Content::Coming(_) => {}
             Content::Encoded(text) => {
@@ -144,8 +233,10 @@ impl<'a> Record<'a> {
         if let Some(mtime) = resource.mtime {
             values.push(("date", Datestamp::from_seconds(mtime).to_string()));
         }
-        values.extend(dcmi_type(&resource.media_type).map(|name| ("type", name.to_owned())));
-        values.push(("format", resource.media_type.clone()));
+        if let Some(media_type) = &resource.media_type {
+            values.extend(dcmi_type(media_type).map(|name| ("type", name.to_owned())));
+            values.push(("format", media_type.clone()));
+        }
         if let Some(size) = resource.size {
             values.push(("format", format!("{size} bytes")));
         }

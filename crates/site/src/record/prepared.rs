@@ -77,7 +77,7 @@ impl Prepared {
                 since: Instant::now(),
                 size,
                 held: item.row.size,
-                resource: prepare.then(|| record.resource(Wanted::BytesSoon)),
+                resource: prepare.then(|| record.resource_or_reference(Wanted::BytesSoon)),
             });
         }
     }

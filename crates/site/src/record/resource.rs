@@ -7,13 +7,15 @@ use super::Record;
 use super::reading::{self, Ready};
 use super::results::Digests;
 use crate::helpers::Pending;
-use crate::{Facts, Opened, Origin, headers};
+use crate::{Facts, NotFetched, Opened, Origin, headers};
 
 /// What is known of the resource at the moment of writing.
 #[derive(Debug)]
-pub(super) struct Resource {
-    pub(super) media_type: String,
-    pub(super) headers: Vec<(String, String)>,
+pub(crate) struct Resource {
+    /// None if it is not known what a GET returns.
+    pub(super) media_type: Option<String>,
+    /// The headers of a GET that has status 200; none if nobody asked, or it has another.
+    pub(super) headers: Option<Vec<(String, String)>>,
     pub(super) size: Option<u64>,
     pub(super) mtime: Option<i64>,
     /// The mark of the file that all this is about; none if it is not about a file.
@@ -80,30 +82,36 @@ pub(super) enum Wanted {
 
 impl Record<'_> {
     /// What the resource is like now, as far as the record is to say it.
-    pub(super) fn resource(&self, wanted: Wanted) -> Resource {
+    pub(super) fn resource(&self, wanted: Wanted) -> Result<Resource, NotFetched> {
         if let Some(policy) = self.item.dynamic {
             return self.dynamic_resource(policy, wanted);
         }
         if let Some(origin) = self.view.origin.filter(|origin| origin.fetches_files()) {
             return match wanted {
-                Wanted::Description => self.indexed_resource(),
+                Wanted::Description => Ok(self.indexed_resource()),
                 _ => self.fetched_resource(origin, wanted),
             };
         }
         let media_type = self.media_type();
         let Some(opened) = self.open() else {
-            return self.bare_reference();
+            return Err(NotFetched::Refused);
         };
         let (content, facts) = self.content(opened.file, opened.facts, &media_type, wanted);
         let headers = match self.known_headers() {
             Some(headers) => headers.to_vec(),
             None => headers::of_file(&facts, &media_type),
         };
-        Resource {
+        Ok(Resource {
             content,
-            headers,
+            headers: Some(headers),
             ..file_resource(media_type, &facts)
-        }
+        })
+    }
+
+    /// The same, by its URL alone where it cannot be had now.
+    pub(super) fn resource_or_reference(&self, wanted: Wanted) -> Resource {
+        let resource = self.resource(wanted);
+        resource.unwrap_or_else(|_| self.bare_reference())
     }
 
     /// Opens the file as a GET of the same requester would at this moment, whatever it was when it was indexed.
@@ -116,7 +124,7 @@ impl Record<'_> {
             .filter(|opened| self.view.origin.is_none() || opened.facts.mark == row.mark)
     }
 
-    /// What the origin says it is, else what the table says.
+    /// What the origin says it is, else what the table says; empty where neither knows.
     pub(super) fn media_type(&self) -> String {
         let served = self.item.served.as_ref();
         let told = served.and_then(|served| served.media_type.clone());
@@ -131,10 +139,7 @@ impl Record<'_> {
     pub(super) fn indexed_media_type(&self) -> String {
         let types = self.view.site.index.media_types();
         let entry = types.get(self.item.row.media_type);
-        entry.map_or_else(
-            || "application/octet-stream".to_owned(),
-            |entry| entry.name.clone(),
-        )
+        entry.map_or_else(String::new, |entry| entry.name.clone())
     }
 
     pub(super) fn by_value_limit(&self, media_type: &str) -> u64 {
@@ -199,27 +204,22 @@ impl Record<'_> {
         let fetched = self.view.origin.is_some_and(Origin::fetches_files);
         let headers = match fetched || self.known_headers().is_some() {
             true => resource.headers,
-            false => headers::of_file(&ready.facts, &resource.media_type),
+            false => Some(headers::of_file(&ready.facts, &self.media_type())),
         };
         Resource {
+            media_type: resource.media_type,
             headers,
             content: ready.content,
             digests: ready.digests,
-            ..file_resource(resource.media_type, &ready.facts)
+            ..file_resource(String::new(), &ready.facts)
         }
     }
 
     /// The resource by its URL alone: nothing of the file at its place is told, not even its size.
     pub(super) fn bare_reference(&self) -> Resource {
-        let media_type = self.media_type();
-        let headers = match (self.known_headers(), self.view.origin) {
-            (Some(headers), _) => headers.to_vec(),
-            (None, Some(_)) => vec![("Content-Type".to_owned(), media_type.clone())],
-            (None, None) => vec![("Server".to_owned(), headers::SERVER.to_owned())],
-        };
         Resource {
-            media_type,
-            headers,
+            media_type: known(self.media_type()),
+            headers: self.known_headers().map(<[_]>::to_vec),
             size: None,
             mtime: None,
             mark: None,
@@ -234,11 +234,16 @@ impl Record<'_> {
     }
 }
 
+/// A media type that is not empty.
+fn known(media_type: String) -> Option<String> {
+    Some(media_type).filter(|media_type| !media_type.is_empty())
+}
+
 /// What the facts say of a file that nothing else is known of.
 pub(super) fn file_resource(media_type: String, facts: &Facts) -> Resource {
     Resource {
-        media_type,
-        headers: Vec::new(),
+        media_type: known(media_type),
+        headers: None,
         size: Some(facts.size),
         mtime: Some(facts.mtime),
         mark: Some(facts.mark),

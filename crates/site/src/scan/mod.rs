@@ -70,7 +70,7 @@ fn load(
         None => vec![PublicView::default(); found.len()],
     };
     for ((path, facts, dynamic), view) in found.iter().zip(views) {
-        let by_name = || ground.media_types.of(path.name()).to_owned();
+        let by_name = || ground.media_type(path, *dynamic).to_owned();
         let media_type = view.media_type.unwrap_or_else(by_name);
         loader.add(path, facts, &media_type, *dynamic, view.shown)?;
     }
@@ -217,7 +217,7 @@ impl<'a> Scan<'a> {
                     known.skip_before(&path, &mut suspects)?;
                     let media_type = self
                         .types_by_name
-                        .then(|| ground.media_types.of(path.name()));
+                        .then(|| ground.media_type(&path, dynamic));
                     if !known.matches(&path, &facts, media_type, dynamic)? {
                         suspects.push(Suspect::Met(path));
                     }
@@ -351,7 +351,7 @@ impl<'a> Scan<'a> {
     }
 
     fn observe_file(&mut self, path: &SitePath, facts: Facts, dynamic: bool) {
-        let media_type = self.ground.media_types.of(path.name()).to_owned();
+        let media_type = self.ground.media_type(path, dynamic).to_owned();
         if !self.types_by_name {
             self.untyped.push(path.clone());
         }

@@ -16,7 +16,7 @@ use crate::httpd::{Pool, bytes, c_string, text};
 use crate::{module_of, sys};
 
 /// The table as httpd wants it.
-pub(crate) struct Directives([sys::command_rec; 27]);
+pub(crate) struct Directives([sys::command_rec; 29]);
 
 // SAFETY: httpd reads the table from one thread, while it reads the configuration; nobody writes it.
 unsafe impl Sync for Directives {}
@@ -58,7 +58,12 @@ pub(crate) static DIRECTIVES: Directives = Directives([
     own(
         c"OaiPageLimit",
         SERVER,
-        c"bytes, identifiers, records, lookups or seconds, and a number; 0 is no limit",
+        c"bytes, identifiers, records, lookups, seconds or programs, and a number; 0 is no limit",
+    ),
+    own(
+        c"OaiFlowLimit",
+        SERVER,
+        c"lists, lists-per-client or programs, and how many may run at once; 0 is no limit",
     ),
     own(
         c"OaiSkip",
@@ -110,6 +115,7 @@ pub(crate) static DIRECTIVES: Directives = Directives([
     shadow(c"IndexIgnoreReset", INDEXES),
     shadow(c"AuthUserFile", AUTHENTICATION),
     shadow(c"Action", FILE_INFO),
+    shadow(c"AddOutputFilterByType", FILE_INFO),
     shadow(c"SSLVerifyClient", TLS),
     shadow(c"SSLVerifyDepth", TLS),
     shadow(c"SSLCipherSuite", TLS),

@@ -44,6 +44,7 @@ impl Line<'_> {
             "OaiAdminEmail" => server.admin_emails.extend(emails(words)?),
             "OaiByValueLimit" => by_value_limit(server, words)?,
             "OaiPageLimit" => page_limit(server, words)?,
+            "OaiFlowLimit" => flow_limit(server, words)?,
             "OaiUserList" => {
                 let users = server.users.get_or_insert_default();
                 users.extend(self::users(words)?);
@@ -108,13 +109,32 @@ fn page_limit(server: &mut ServerConfig, words: &[String]) -> Result<(), String>
         "records" => (&mut server.page_records, number(value)?),
         "lookups" => (&mut server.page_lookups, number(value)?),
         "seconds" => (&mut server.page_seconds, number(value)?),
+        "programs" => (&mut server.page_programs, number(value)?),
         _ => {
             return Err(format!(
-                "`{what}` is not limited; bytes, identifiers, records, lookups and seconds are"
+                "`{what}` is not limited; bytes, identifiers, records, lookups, seconds and programs are"
             ));
         }
     };
     *limit = Some(value);
+    Ok(())
+}
+
+fn flow_limit(server: &mut ServerConfig, words: &[String]) -> Result<(), String> {
+    let [what, value] = words else {
+        return Err("it takes what is limited and a number".to_owned());
+    };
+    let limit = match what.as_str() {
+        "lists" => &mut server.flow_lists,
+        "lists-per-client" => &mut server.flow_lists_per_client,
+        "programs" => &mut server.flow_programs,
+        _ => {
+            return Err(format!(
+                "`{what}` is not limited; lists, lists-per-client and programs are"
+            ));
+        }
+    };
+    *limit = Some(number(value)?);
     Ok(())
 }
 

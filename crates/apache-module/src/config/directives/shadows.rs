@@ -1,10 +1,8 @@
 //! The shadows: what other modules' directives tell about where files are, and what is left out of listings.
 
-use std::ffi::c_int;
-
 use super::{Line, absolute};
-use crate::config::aliases::Alias;
-use crate::{log, sys};
+use crate::config::aliases::{Alias, GeneralAlias};
+use crate::sys;
 
 impl Line<'_> {
     /// Takes note of what another module's directive says.
@@ -23,6 +21,10 @@ impl Line<'_> {
             ("Alias" | "ScriptAlias", [file]) => self.location_alias(file),
             ("AliasMatch" | "ScriptAliasMatch", [expression, file]) => {
                 self.alias(|file| Alias::of_match(expression, file), file);
+                let general = GeneralAlias::new(&self.name, expression, file);
+                if let Some(server) = &mut self.server {
+                    server.general_aliases.extend(general);
+                }
             }
             ("UserDir", [first, ..])
                 if !first.eq_ignore_ascii_case(b"disabled")
@@ -49,6 +51,14 @@ impl Line<'_> {
                     self.directory.set_password_file(self.pool, &path);
                 }
             }
+            ("AddOutputFilterByType", [filters, types @ ..]) => {
+                let answers = |name: &Vec<u8>| ANSWER_TYPE.starts_with(&name.to_ascii_lowercase());
+                if types.iter().any(answers) {
+                    for filter in filters.split(|byte| *byte == b';') {
+                        self.directory.add_filter(self.pool, filter);
+                    }
+                }
+            }
             ("Action", [name, ..]) => self.directory.add_action(self.pool, name),
             // On the level of a server these hold for the first handshake, which is over.
             ("SSLVerifyClient", [how]) if self.path.is_some() && how != b"none" => {
@@ -70,18 +80,8 @@ impl Line<'_> {
         if file.ends_with(b"/") && !cleaned.ends_with(b"/") {
             cleaned.push(b'/');
         }
-        match (make(&cleaned), &mut self.server) {
-            (Some(alias), Some(server)) => server.aliases.push(alias),
-            _ => log::about_server(
-                self.server_rec,
-                log::NOTICE | sys::APLOG_STARTUP as c_int,
-                &format!(
-                    "mod_oai: the URLs of {} for {} cannot be enumerated, so its files are not offered; OaiRoot \
-                     can name a directory and its URL path",
-                    self.name,
-                    String::from_utf8_lossy(file)
-                ),
-            ),
+        if let (Some(alias), Some(server)) = (make(&cleaned), &mut self.server) {
+            server.aliases.push(alias);
         }
     }
 
@@ -103,6 +103,7 @@ impl Line<'_> {
             "IndexIgnore" | "IndexIgnoreReset" => c"mod_autoindex.c",
             "AuthUserFile" => c"mod_authn_file.c",
             "Action" => c"mod_actions.c",
+            "AddOutputFilterByType" => c"mod_filter.c",
             name if name.starts_with("SSL") => c"mod_ssl.c",
             _ => c"mod_alias.c",
         };
@@ -110,3 +111,6 @@ impl Line<'_> {
         unsafe { sys::ap_find_linked_module(owner.as_ptr()) }.is_null()
     }
 }
+
+/// The media type of answers.
+const ANSWER_TYPE: &[u8] = b"text/xml";

@@ -29,6 +29,108 @@ fn a_broken_member_costs_itself_and_is_named_with_its_place() {
     assert!(line["file"].as_str().unwrap().ends_with("a.warc.gz"));
 }
 
+/// Issue 18: a damaged beginning, beside a good archive and named by itself.
+#[test]
+fn an_archive_with_a_damaged_beginning_is_read_from_its_next_record_on() {
+    let good = many(20);
+    let flipped = [&[good.bytes[0] ^ 1], &good.bytes[1..]].concat();
+    let zeroed = [&vec![0; 4096][..], &good.bytes[4096..]].concat();
+    let cut = good.bytes[100..].to_vec();
+    let lost = vec![7; 300];
+    let mut beside = Warc::default();
+    beside.response("http://b.example/", &date(1), "application/pdf", &pdf(99));
+    for (damaged, least) in [(flipped, 20), (zeroed, 15), (cut, 19), (lost, 0)] {
+        for arguments in [&["crawl"][..], &["crawl/a.warc.gz"]] {
+            let crawl = Crawl::new();
+            crawl.write("crawl/a.warc.gz", &damaged);
+            crawl.write("crawl/b.warc.gz", &beside.bytes);
+
+            let printed = crawl.import(3, arguments);
+
+            let others = u64::from(arguments == ["crawl"]);
+            let saved = printed["saved_New"].as_u64().unwrap();
+            assert!(saved >= least + others, "{saved} of {least}");
+            assert_eq!(printed["state"], "incomplete");
+            let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+            assert!(report.contains("a.warc.gz"), "{report}");
+            let history = crawl.garner(&["history", "--imports", "--json"]).output();
+            let history = String::from_utf8_lossy(&history.stdout).into_owned();
+            assert!(history.contains("incomplete"), "{history}");
+        }
+    }
+}
+
+#[test]
+fn what_is_packed_or_lies_beside_archives_is_named() {
+    let crawl = Crawl::new();
+    crawl.write("crawl/a.warc.gz", many(3).bytes);
+    crawl.write("crawl/a.warc.gz.md5", "0123 a.warc.gz");
+    crawl.write("crawl/logs.tar.xz", "something");
+
+    let printed = crawl.import(0, &["crawl"]);
+
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("a.warc.gz.md5") && report.contains("logs.tar.xz"),
+        "{report}"
+    );
+    crawl.write("crawl/b.warc.bz2", "BZh9");
+    let printed = crawl.import(3, &["crawl"]);
+    assert_eq!(printed["skipped_Records"], 1);
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(report.contains("bzip2"), "{report}");
+}
+
+/// Issue 18: what is odd about a document that is taken all the same is told.
+#[test]
+fn odd_records_are_taken_and_named() {
+    let record = |kind: &str, url: &str, length: Option<usize>, block: &[u8]| {
+        let length = length.unwrap_or(block.len());
+        let head = format!(
+            "warc/1.0\r\nWARC-Type:\r\n {kind}\r\nWARC-Date: {}\r\nWARC-Target-URI: {url}\r\nContent-Type: application/http\r\nContent-Length: {length}\r\n\r\n",
+            date(1)
+        );
+        [head.as_bytes(), block, b"\r\n\r\n"].concat()
+    };
+    let answer = |body: &[u8], length: usize| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
+        [head.as_bytes(), body].concat()
+    };
+    let whole = |number: usize| answer(&pdf(number), pdf(number).len());
+    let warc = [
+        record("response", "http://a.example/folded.pdf", None, &whole(1)),
+        record(
+            "response",
+            "http://a.example/short.pdf",
+            None,
+            &answer(&pdf(2), 99_999),
+        ),
+        record(
+            "response",
+            "http://a.example/length.pdf",
+            Some(7),
+            &whole(3),
+        ),
+        record("response", "no-scheme.example/4.pdf", None, &whole(4)),
+        record("respanse", "http://a.example/type.pdf", None, &whole(5)),
+    ];
+    let crawl = Crawl::new();
+    crawl.write("a.warc", warc.concat());
+
+    let printed = crawl.import(3, &["a.warc"]);
+
+    assert_eq!(printed["saved_New"], 3, "{printed:#}");
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    for told in [
+        "short.pdf: its body has",
+        "length.pdf: its length 7 is wrong",
+        "no-scheme.example/4.pdf",
+        "its WARC-Type is none that is known",
+    ] {
+        assert!(report.contains(told), "{told}: {report}");
+    }
+}
+
 #[test]
 fn what_is_no_crawl_is_named_and_costs_nothing_of_the_rest() {
     let crawl = Crawl::new();
@@ -175,7 +277,9 @@ fn an_empty_archive_and_an_empty_directory_are_no_riddle() {
     crawl.write("a.warc.gz", "");
 
     // A crawler that was just started has written nothing yet.
-    assert_eq!(crawl.import(0, &["a.warc.gz"])["all"], 0);
+    crawl.write("b.warc.gz.open", "");
+    assert_eq!(crawl.import(0, &["b.warc.gz.open"])["all"], 0);
+    assert_eq!(crawl.import(3, &["a.warc.gz"])["skipped_Records"], 1);
     let output = crawl.try_import(&["empty"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(

@@ -137,7 +137,7 @@ fn lines_tell_what_becomes_of_each_document() {
         "new        http://www.example.edu/tom/pub/paper1.pdf (1, application/pdf)",
         "new URL    http://a.example/%1B%5B2Jb.pdf",
         "filtered   http://a.example/c.gif (image/gif)",
-        "filtered   http://a.example/d.pdf (status 404)",
+        "skipped    http://a.example/d.pdf (status 404)",
         "duplicate  http://www.example.edu/tom/pub/paper1.pdf (1, application/pdf)",
     ] {
         assert!(text.contains(line), "{line:?} is not in\n{text}");

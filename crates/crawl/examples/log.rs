@@ -38,7 +38,7 @@ fn count(log: &Path, root: &Path, format: &str) -> Result<(), Box<dyn Error>> {
             News::Capture(..) => captures += 1,
             News::Late(_) => late += 1,
             News::Skipped(_) => skipped += 1,
-            News::Position(_) => {}
+            News::Noted(_) | News::Position(_) => {}
         }
         ControlFlow::Continue(())
     })?;

@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                             println!("     late {capture:?}");
                         }
                     }
-                    News::Skipped(news) => {
+                    News::Skipped(news) | News::Noted(news) => {
                         skipped += 1;
                         println!("{}: {:?} bytes: {}", news.place, news.length, news.reason);
                     }

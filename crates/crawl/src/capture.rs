@@ -31,10 +31,56 @@ pub struct Capture {
     /// The content coding that the bytes may still have, because it is unknown here or could not be undone, such as
     /// `aes128gcm`. Crawlers that decode bodies leave the header as it was, so the bytes may be plain all the same.
     pub coding: Option<String>,
+    /// What was wrong with it and did not keep it from being read.
+    pub oddities: Vec<Oddity>,
     /// Whether there are bytes.
     pub kind: Kind,
     /// Where it was read.
     pub place: Place,
+}
+
+/// Something that is wrong with a capture that can be read all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Oddity {
+    /// The body is shorter than the server announced.
+    ShortBody {
+        /// How many bytes there are.
+        length: u64,
+        /// How many there should be.
+        announced: u64,
+    },
+    /// The length in the head of the record was wrong; it was read by that of the HTTP message in it.
+    Length {
+        /// What the head says.
+        wrong: u64,
+        /// The length by which it was read.
+        right: u64,
+    },
+    /// The HTTP head does not begin as one does.
+    HttpHead,
+}
+
+impl Oddity {
+    /// Whether the archive is damaged, and not only the server's answer.
+    pub fn is_damage(&self) -> bool {
+        !matches!(self, Self::ShortBody { .. })
+    }
+}
+
+impl fmt::Display for Oddity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ShortBody { length, announced } => write!(
+                f,
+                "its body has {length} of the {announced} bytes that its server announced"
+            ),
+            Self::Length { wrong, right } => write!(
+                f,
+                "its length {wrong} is wrong; it was read with {right}, as its HTTP message says"
+            ),
+            Self::HttpHead => f.write_str("its HTTP head is damaged or missing"),
+        }
+    }
 }
 
 /// Whether a capture brings bytes.

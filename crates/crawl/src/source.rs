@@ -7,10 +7,11 @@ use crate::archive::{self, Archive};
 use crate::log::LogSource;
 use crate::{Body, Capture, Error, Limits, Place, ReadOptions};
 
-/// Finds what there is to read at a path, by content and never by name.
+/// Finds what there is to read at a path, by content.
 ///
 /// A WACZ is one source for each archive in it. A directory is looked through in the order of names; links in it are not
-/// followed, and what is no archive is left out.
+/// followed, and what is no archive is left out. A file that is called as an archive is and cannot be read is a source
+/// that tells so.
 pub fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     archive::open(path, limits)
 }
@@ -30,6 +31,23 @@ impl Source {
         match self {
             Self::Archive(archive) => archive.name(),
             Self::Log(log) => log.name(),
+        }
+    }
+
+    /// Whether records can be read from it. A file that should be an archive and is not readable is a source too, so that it
+    /// is told.
+    pub fn is_readable(&self) -> bool {
+        match self {
+            Self::Archive(archive) => archive.is_readable(),
+            Self::Log(_) => true,
+        }
+    }
+
+    /// Why it is not read, if that is so and records may be lost with it.
+    pub fn loss(&self) -> Option<&Skipped> {
+        match self {
+            Self::Archive(archive) => archive.loss(),
+            Self::Log(_) => None,
         }
     }
 
@@ -86,6 +104,8 @@ pub enum News<T> {
     Late(Box<Capture>),
     /// Something that could not be read.
     Skipped(Skipped),
+    /// Something that nothing is lost with, but that should be known.
+    Noted(Skipped),
     /// All before it was handed over; reading can begin here another time. Nothing behind it was, but for a few captures
     /// where a crawler mixes the records of many without end: those come once more.
     Position(u64),

@@ -223,7 +223,8 @@ fn what_is_no_document_is_not_handed_over() {
 
     assert_eq!(found.urls(), ["ftp://h/a.pdf"]);
     assert_eq!(found.body(0), b"HTTP/1.1 is what this text is about");
-    assert!(found.reasons()[0].contains("parts are not put together"));
+    assert!(found.reasons()[0].contains("WARC-Type"));
+    assert!(found.reasons()[1].contains("parts are not put together"));
 }
 
 #[test]
@@ -313,22 +314,28 @@ fn a_wacz_is_as_many_sources_as_it_has_archives() {
 
 #[test]
 fn what_a_wacz_says_wrongly_is_told() {
-    let mut zip = zip(&[("archive/a.warc", &page("http://h/", b"x"), false)]);
-    // The method of compression, in the directory.
+    let zip = zip(&[("archive/a.warc", &page("http://h/", b"x"), false)]);
+    // The method of compression, in the head of the member and in the directory.
     let directory = zip
         .windows(4)
         .rposition(|bytes| bytes == b"PK\x01\x02")
         .unwrap();
-    zip[directory + 10] = 99;
-    let file = crawl("x.wacz", &zip);
+    let (mut both, mut one) = (zip.clone(), zip);
+    both[8] = 99;
+    both[directory + 10] = 99;
+    one[directory + 10] = 99;
 
-    let found = read(&file.path);
-
+    let found = read(&crawl("x.wacz", &both).path);
     assert!(
         found.reasons()[0].contains("compressed in a way"),
         "{:?}",
         found.skipped
     );
+    let file = crawl("x.wacz", &one);
+    let sources = crawl::open(&file.path, &Limits::default()).unwrap();
+    let [told, read] = [0, 1].map(|at| read_from(&sources[at], 0, &options(1, 50), usize::MAX));
+    assert!(told.reasons()[0].contains("by their own heads"));
+    assert_eq!(read.urls(), ["http://h/"]);
 }
 
 /// Each of these bytes is another letter, and none of them is UTF-8.
@@ -360,8 +367,8 @@ fn members_of_a_wacz_have_names_and_bytes_of_their_own() {
         ),
         (
             same_place,
-            "it lies where another member does",
-            vec!["http://h/1", "http://h/2"],
+            "a member of the ZIP file is not where its directory says; its members are read by their own heads",
+            vec!["http://h/1", "http://h/2", "http://h/1"],
         ),
     ] {
         let file = crawl("x.wacz", &bytes);
@@ -515,13 +522,19 @@ fn a_directory_is_looked_through_by_content_and_in_order() {
         .iter()
         .map(|source| PathBuf::from(source.name()))
         .collect();
-    assert_eq!(names, [root.join("a/x.pdf"), root.join("b.txt")]);
-    let error = crawl::open(&root.join("c.warc"), &Limits::default()).unwrap_err();
+    let expected = ["a/x.pdf", "b.txt", "c.warc"];
+    assert_eq!(names, expected.map(|name| root.join(name)));
+    let error = crawl::open(&root.join("d.gz"), &Limits::default()).unwrap_err();
     assert!(error.to_string().contains("holds no WARC"), "{error}");
+    // What is called an archive is told, also if it is none.
+    for source in [&sources[2], &open_one(&root.join("c.warc"))] {
+        let found = read_from(source, 0, &options(1, 1000), usize::MAX);
+        assert_eq!(found.reasons(), ["no WARC or ARC record was found in it"]);
+        assert!(!source.is_readable() && source.loss().is_some());
+    }
     assert!(crawl::open(&root.join("absent"), &Limits::default()).is_err());
 }
 
-/// Members stored in a ZIP file, or deflated.
 #[test]
 fn a_directory_may_be_a_link_and_need_not_be_readable_everywhere() {
     let directory = tempfile::tempdir().unwrap();
@@ -563,6 +576,51 @@ fn files_with_nothing_in_them_are_archives_only_by_name() {
     let sources = crawl::open(root, &Limits::default()).unwrap();
 
     assert!(sources.is_empty(), "{sources:?}");
+    for name in ["empty.warc", "begun.warc.gz"] {
+        let bytes = if name.ends_with("gz") {
+            files[1].1
+        } else {
+            b""
+        };
+        std::fs::write(root.join(name), bytes).unwrap();
+    }
+    std::fs::write(root.join("open.warc.gz.open"), b"").unwrap();
+    symlink("empty", root.join("link.warc")).unwrap();
+    let mut reasons = Vec::new();
+    for source in crawl::open(root, &Limits::default()).unwrap() {
+        let found = read_from(&source, 0, &options(1, 1000), usize::MAX);
+        reasons.extend(found.skipped.into_iter().map(|skipped| skipped.reason));
+    }
+    let short = "it ends before its first record";
+    assert_eq!(reasons[..2], [short, short]);
+    assert!(reasons[2].contains("links in a directory are not followed") && reasons.len() == 3);
+}
+
+/// Files beside archives and packed files are noted, and cost nothing.
+#[test]
+fn what_lies_beside_archives_is_noted() {
+    let file = crawl("a.warc", &page("http://h/a", b"x"));
+    let root = file.directory.path();
+    for name in ["a.warc.md5", "b.warc.bz2", "c.tar.xz", "d.txt"] {
+        std::fs::write(root.join(name), b"something else").unwrap();
+    }
+
+    let (mut skipped, mut noted) = (Vec::new(), Vec::new());
+    for source in crawl::open(root, &Limits::default()).unwrap() {
+        let found = read_from(&source, 0, &options(1, 1000), usize::MAX);
+        let told = |all: &[crawl::Skipped]| -> Vec<String> {
+            all.iter()
+                .map(|one| format!("{}: {}", one.place, one.reason))
+                .collect()
+        };
+        skipped.extend(told(&found.skipped));
+        noted.extend(told(&found.noted));
+    }
+
+    assert_eq!(skipped.len(), 1, "{skipped:?}");
+    assert!(skipped[0].contains("b.warc.bz2") && skipped[0].contains("bzip2"));
+    assert_eq!(noted.len(), 2, "{noted:?}");
+    assert!(noted[0].contains("a.warc.md5") && noted[1].contains("c.tar.xz"));
 }
 
 #[test]
@@ -593,43 +651,4 @@ fn files_are_open_only_while_they_are_read() {
         assert!(!ended.unwrap().stopped);
     }
     assert_eq!((most, open()), (1, 0));
-}
-
-fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
-    let (mut zip, mut directory) = (Vec::new(), Vec::new());
-    for (name, bytes, deflate) in members {
-        let data = match deflate {
-            // Gzip is deflate between a head of ten bytes and a trailer of eight.
-            true => gzip(bytes)[10..]
-                .split_last_chunk::<8>()
-                .unwrap()
-                .0
-                .to_vec(),
-            false => bytes.to_vec(),
-        };
-        let offset = zip.len() as u32;
-        let mut common = vec![20, 0, 0, 0, if *deflate { 8 } else { 0 }, 0];
-        common.extend([0; 8]);
-        common.extend((data.len() as u32).to_le_bytes());
-        common.extend((bytes.len() as u32).to_le_bytes());
-        common.extend((name.len() as u16).to_le_bytes());
-        common.extend([0, 0]);
-        zip.extend(b"PK\x03\x04");
-        zip.extend(&common);
-        zip.extend(name.as_bytes());
-        zip.extend(&data);
-        directory.extend(b"PK\x01\x02\x14\x00");
-        directory.extend(&common);
-        directory.extend([0; 10]);
-        directory.extend(offset.to_le_bytes());
-        directory.extend(name.as_bytes());
-    }
-    let offset = zip.len() as u32;
-    zip.extend(&directory);
-    zip.extend(b"PK\x05\x06\0\0\0\0");
-    zip.extend([(members.len() as u16).to_le_bytes(); 2].concat());
-    zip.extend((directory.len() as u32).to_le_bytes());
-    zip.extend(offset.to_le_bytes());
-    zip.extend([0, 0]);
-    zip
 }

@@ -24,14 +24,14 @@ impl<'a> ArcLine<'a> {
         let (rest, length) = last_word(line).ok_or(not_one)?;
         let mut behind = rest;
         // A media type with parameters has words of its own.
-        for count in 1..=WORDS {
+        for _ in 0..=WORDS {
             let (before, word) = last_word(behind).ok_or(not_one)?;
             let address = last_word(before);
             if let (true, Some((url, address))) = (is_date(word), address)
                 && is_address(address)
                 && has_scheme(url)
-                && count > 1
             {
+                // Quirk: Alexa's crawler left the media type empty where it knew none.
                 let between = &rest[behind.len()..];
                 return Self::whole(url, word, between, length);
             }
@@ -87,6 +87,17 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     let parsed = || ArcLine::parse(fields::first_line(&bytes[..=end]).0);
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && parsed().map_or_else(|reason| reason == NO_LENGTH, |_| true)
+}
+
+/// Where a record begins within a line, because what was before it is cut off.
+pub(super) fn start_within(line: &[u8]) -> Option<usize> {
+    if !line.trim_ascii_end().last()?.is_ascii_digit() {
+        return None;
+    }
+    let schemes: [&[u8]; 4] = [b"http://", b"https://", b"ftp://", b"dns:"];
+    let found = |scheme: &&[u8]| memchr::memmem::find(line.get(1..)?, scheme).map(|at| at + 1);
+    let start = schemes.iter().filter_map(found).min()?;
+    ArcLine::parse(&line[start..]).is_ok().then_some(start)
 }
 
 /// The last word, and what is before it.
@@ -150,12 +161,24 @@ mod tests {
     }
 
     #[test]
+    fn a_media_type_may_be_empty() {
+        for line in [
+            "http://h/ 1.2.3.4 20140216050221  12",
+            "http://h/ 1.2.3.4 20140216050221 12",
+        ] {
+            let line = ArcLine::parse(line.as_bytes()).unwrap();
+            assert_eq!((line.declared(), line.length), (None, 12));
+            assert_eq!(line.url, b"http://h/");
+        }
+    }
+
+    #[test]
     fn other_lines_are_none() {
         for line in [
             "",
             "URL IP-address Archive-date Content-type Archive-length",
             "http://h/ 1.2.3.4 20140216050221 text/html -1",
-            "http://h/ 1.2.3.4 20140216050221 12",
+            "http://h/ 1.2.3.4 20140216050221",
             "no url 1.2.3.4 20140216050221 text/html 12",
         ] {
             assert!(ArcLine::parse(line.as_bytes()).is_err(), "{line}");

@@ -71,6 +71,10 @@ impl<T> Walk<'_, T> {
         self.lost = self.lost.max(reached);
         let input = self.stream.input();
         if is_complete {
+            let from = damaged + 1;
+            if let Some(next) = search::swallowed(input, layout, from, reached, self.options)? {
+                return Ok(next);
+            }
             input.seek(reached);
             let until = reached + 1;
             let next = search::next_member(input, layout, until, layout.whole, self.options)?;

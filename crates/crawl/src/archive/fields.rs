@@ -19,6 +19,20 @@ pub(super) fn head_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+/// Whether bytes begin with a line of any kind, lines of the form `Name: value`, and an empty line.
+pub(super) fn is_head(bytes: &[u8]) -> bool {
+    let Some(end) = head_end(bytes) else {
+        return false;
+    };
+    let mut lines = bytes[..end].split(|byte| *byte == b'\n').skip(1);
+    let is_field = |line: &[u8]| {
+        let colon = memchr(b':', line).filter(|colon| *colon > 0);
+        let is_name = |byte: &u8| byte.is_ascii_graphic();
+        colon.is_some_and(|colon| line[..colon].iter().all(is_name))
+    };
+    lines.next().is_some_and(is_field)
+}
+
 /// The first line without its end, and what is behind it.
 pub(super) fn first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     match memchr(b'\n', bytes) {
@@ -40,7 +54,9 @@ pub(super) fn each<'a>(mut bytes: &'a [u8], mut see: impl FnMut(&'a [u8], Cow<'a
         while let Some(b' ' | b'\t') = rest.first() {
             let (folded, behind) = first_line(rest);
             let value = value.to_mut();
-            value.push(b' ');
+            if !value.is_empty() {
+                value.push(b' ');
+            }
             value.extend_from_slice(folded.trim_ascii());
             rest = behind;
         }
@@ -92,9 +108,9 @@ mod tests {
 
     #[test]
     fn fields_are_read_whatever_their_lines_end_with() {
-        let fields = all(b"A: 1\r\nB:2\n  more\r\nnothing\nC : x:y ");
+        let fields = all(b"A: 1\r\nB:2\n  more\r\nnothing\nD:\r\n\t 4\r\nC : x:y ");
 
-        let expected = [("A", "1"), ("B", "2 more"), ("C", "x:y")];
+        let expected = [("A", "1"), ("B", "2 more"), ("D", "4"), ("C", "x:y")];
         assert_eq!(fields, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
     }
 

@@ -34,6 +34,12 @@ impl Gzip {
         self.part = Part::Head;
     }
 
+    /// Begins behind the head, which is damaged.
+    pub(super) fn reset_behind_head(&mut self) {
+        self.reset();
+        self.part = Part::Data;
+    }
+
     pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         let mut step = Step::default();
         if self.part == Part::Head {

@@ -15,6 +15,8 @@ pub(super) struct Layout {
     pub(super) dictionary: Option<Vec<u8>>,
     /// There is not a byte of it yet, so it may become anything.
     pub(super) is_nothing: bool,
+    /// The head of the first gzip member is damaged, and what it holds begins at this offset.
+    pub(super) headless: Option<u64>,
 }
 
 impl Layout {

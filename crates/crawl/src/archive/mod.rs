@@ -12,6 +12,7 @@ mod http;
 mod input;
 mod join;
 mod layout;
+mod names;
 mod open;
 mod parallel;
 mod payload;
@@ -23,17 +24,20 @@ mod wacz;
 mod walk;
 mod warc;
 mod whole;
+mod zip_heads;
 mod zstd;
 
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use self::input::{Extent, Part};
+use flate2::Crc;
+
+use self::input::{Extent, Input, Part};
 use self::join::Join;
-use self::layout::Layout;
+use self::layout::{Codec, Layout};
 use self::record::Keys;
-use self::walk::{Halt, Walk};
+use self::walk::{Halt, Item, Signal, Walk};
 use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};
 
 pub(crate) use self::open::open;
@@ -43,7 +47,15 @@ type Work<'a, T> = dyn Fn(&Capture, &mut Body<'_>) -> T + Sync + 'a;
 
 /// One WARC or ARC file, or one of which it was only found out that it cannot be read.
 #[derive(Debug)]
-pub struct Archive(Result<Closed, Skipped>);
+pub struct Archive(Result<Closed, Refusal>);
+
+/// A file that is not read.
+#[derive(Debug)]
+struct Refusal {
+    skipped: Skipped,
+    /// Records may be lost with it.
+    is_loss: bool,
+}
 
 /// A file that can be read. It is open only while it is: a crawl has more files than may be open.
 #[derive(Debug)]
@@ -51,6 +63,8 @@ struct Closed {
     path: PathBuf,
     member: Option<String>,
     part: Part,
+    /// The checksum that a WACZ has of it.
+    crc: Option<u32>,
     layout: Layout,
 }
 
@@ -60,6 +74,7 @@ struct Opened {
     path: PathBuf,
     member: Option<String>,
     extent: Extent,
+    crc: Option<u32>,
     layout: Layout,
 }
 
@@ -67,7 +82,7 @@ impl Archive {
     pub(crate) fn name(&self) -> String {
         let (path, member) = match &self.0 {
             Ok(closed) => (&closed.path, &closed.member),
-            Err(skipped) => (&skipped.place.file, &skipped.place.member),
+            Err(refusal) => (&refusal.skipped.place.file, &refusal.skipped.place.member),
         };
         match member {
             Some(member) => format!("{}!{member}", path.display()),
@@ -79,9 +94,19 @@ impl Archive {
     pub(crate) fn is_member(&self) -> bool {
         let member = match &self.0 {
             Ok(closed) => &closed.member,
-            Err(skipped) => &skipped.place.member,
+            Err(refusal) => &refusal.skipped.place.member,
         };
         member.is_some()
+    }
+
+    pub(crate) fn is_readable(&self) -> bool {
+        self.0.is_ok()
+    }
+
+    /// Why it is not read, if that is so and records may be lost with it.
+    pub(crate) fn loss(&self) -> Option<&Skipped> {
+        let refusal = self.0.as_ref().err().filter(|refusal| refusal.is_loss);
+        refusal.map(|refusal| &refusal.skipped)
     }
 
     pub(crate) fn length(&self) -> u64 {
@@ -102,11 +127,18 @@ impl Archive {
                 .open(options)
                 .and_then(|opened| opened.read(from, options, work, take))
                 .map_err(|error| Error::file(&closed.path, error)),
-            Err(skipped) => Ok(Ended {
-                position: from,
-                still_written: false,
-                stopped: take(News::Skipped(skipped.clone())).is_break(),
-            }),
+            Err(refusal) => {
+                let skipped = refusal.skipped.clone();
+                let news = match refusal.is_loss {
+                    true => News::Skipped(skipped),
+                    false => News::Noted(skipped),
+                };
+                Ok(Ended {
+                    position: from,
+                    still_written: false,
+                    stopped: take(news).is_break(),
+                })
+            }
         }
     }
 }
@@ -122,6 +154,7 @@ impl Closed {
             path: self.path.clone(),
             member: self.member.clone(),
             extent,
+            crc: self.crc,
             layout: self.layout.clone(),
         })
     }
@@ -136,6 +169,16 @@ impl Opened {
         take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
     ) -> io::Result<Ended> {
         let mut join = Join::new(from, take);
+        if from == 0 && self.layout.headless.is_some() {
+            let reason = "the head of its first gzip member is damaged, and is done without";
+            if join.signal(self.skipped(0, reason)).is_break() {
+                return Ok(Ended {
+                    position: from,
+                    still_written: false,
+                    stopped: true,
+                });
+            }
+        }
         let halt = match options.threads {
             0 | 1 => {
                 let keys = Keys::default();
@@ -154,6 +197,12 @@ impl Opened {
             Halt::StillWritten(end) => (end, true),
             Halt::Stopped => return Ok(stopped(&join)),
         };
+        if self.crc.is_some_and(|crc| self.has_other_sum(crc, options)) {
+            let reason = "its checksum in the ZIP file is wrong: some of its records are damaged";
+            if join.signal(self.skipped(end, reason)).is_break() {
+                return Ok(stopped(&join));
+            }
+        }
         let finished = match still_written || self.is_growing() {
             true => join.finish_growing(),
             false => join.finish().map_continue(|()| None),
@@ -167,6 +216,35 @@ impl Opened {
             still_written,
             stopped: false,
         })
+    }
+
+    fn skipped<T>(&self, offset: u64, reason: &str) -> Signal<T> {
+        let skipped = Skipped {
+            place: self.place(offset),
+            length: None,
+            reason: reason.to_owned(),
+        };
+        Signal::Record {
+            unit: offset,
+            item: Item::Skipped(skipped),
+        }
+    }
+
+    /// Whether its bytes are not those that a checksum was made of. Compressed records have checksums of their own.
+    fn has_other_sum(&self, expected: u32, options: &ReadOptions) -> bool {
+        if self.layout.codec != Codec::Plain {
+            return false;
+        }
+        let (mut input, mut crc) = (Input::new(&self.extent), Crc::new());
+        let mut buffer = vec![0; 64 * 1024];
+        while !options.stopped() {
+            match input.read(&mut buffer) {
+                Ok(0) => return crc.sum() != expected,
+                Ok(count) => crc.update(&buffer[..count]),
+                Err(_) => return true,
+            }
+        }
+        false
     }
 
     fn place(&self, offset: u64) -> Place {

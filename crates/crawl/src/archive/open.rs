@@ -1,4 +1,4 @@
-//! Finds archives, by what is in them and never by their names.
+//! Finds archives by what is in them. Names only tell what must not be passed over, and where to look harder.
 
 use std::fs;
 use std::io;
@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::input::{Extent, Input};
 use super::layout::{Codec, Format, Layout, is_line_end};
+use super::names::{Named, Refused};
 use super::stream::{Stream, Tail};
-use super::{Archive, Closed, search, wacz, zstd};
+use super::{Archive, Closed, Refusal, search, wacz, zstd};
 use crate::{Error, Limits, Place, ReadOptions, Skipped, Source};
 
 /// See `crate::open`.
@@ -19,9 +20,10 @@ pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     }
     // A pipe would have to be waited for, and cannot be gone back in.
     let sources = match kind.is_file() {
-        true => file(path, limits).map_err(failed)?,
+        true => file(path, limits, true).map_err(failed)?,
         false => None,
     };
+    let sources = sources.or_else(|| refused(path));
     sources.ok_or_else(|| Error::NotAnArchive {
         path: path.to_owned(),
     })
@@ -53,14 +55,24 @@ enum Below {
 
 fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
     let kind = fs::symlink_metadata(path)?.file_type();
+    let named = Named::of(&path.to_string_lossy());
     Ok(match () {
         () if kind.is_file() => {
-            let mut sources = file(path, limits)?.unwrap_or_default();
-            // Nobody named it, so what has nothing in it is not known to be an archive.
-            sources.retain(|source| !is_nothing(source));
+            let found = file(path, limits, named.wants_search())?;
+            let mut sources = found.or_else(|| refused(path)).unwrap_or_default();
+            // Neither was it named nor is it called an archive, so what has nothing in it is not known to be one.
+            sources.retain(|source| named.is_archive || !is_nothing(source));
             Below::Files(sources)
         }
         () if kind.is_dir() => Below::Directory(entries(path, limits)?),
+        () if named.wants_search() => {
+            let reason = "it is a link, and links in a directory are not followed; name it itself";
+            let reason = match kind.is_symlink() {
+                true => reason,
+                false => "it is no regular file",
+            };
+            Below::Files(vec![unreadable(path, None, reason)])
+        }
         () => Below::Files(Vec::new()),
     })
 }
@@ -80,36 +92,78 @@ fn entries(path: &Path, limits: &Limits) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// What is in a file; `None` if that is nothing for us.
-fn file(path: &Path, limits: &Limits) -> io::Result<Option<Vec<Source>>> {
+/// What is in a file; `None` if that is nothing for us. `search` says that records are looked for in all of it.
+fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Source>>> {
     let extent = Extent::of(limits.roots.open(path)?)?;
+    let named = Named::of(&path.to_string_lossy());
     let mut head = [0; 4];
     let count = extent.read_at(0, &mut head)?;
-    if !wacz::begins(&head[..count]) {
-        let layout = layout(&extent, limits)?;
-        return Ok(layout.map(|layout| vec![archive(path, None, &extent, layout)]));
+    let is_zip = wacz::begins(&head[..count]);
+    if !is_zip && !named.is_wacz {
+        let layout = layout(&extent, limits, &named, search)?;
+        return Ok(layout.map(|layout| match layout.is_nothing {
+            true if named.is_archive && !named.is_open => {
+                vec![unreadable(path, None, "it ends before its first record")]
+            }
+            _ => vec![archive(path, None, &extent, layout)],
+        }));
     }
-    let Some(members) = wacz::members(&extent)? else {
-        return Ok(None);
-    };
+    let sources = in_wacz(path, &extent, limits, &named)?;
+    if !sources.is_empty() || !search {
+        return Ok((!sources.is_empty()).then_some(sources));
+    }
+    // Nothing is left of the ZIP file but the bytes of its members.
+    let found = searched(&extent, limits, &named)?;
+    Ok(found.map(|layout| {
+        vec![
+            unreadable(path, None, NO_MEMBERS),
+            archive(path, Some(REST.to_owned()), &extent, layout),
+        ]
+    }))
+}
+
+/// The archives in a WACZ.
+fn in_wacz(
+    path: &Path,
+    extent: &Extent,
+    limits: &Limits,
+    called: &Named,
+) -> io::Result<Vec<Source>> {
+    let listing = wacz::members(extent)?;
     let mut sources = Vec::new();
-    for member in members {
+    for member in listing.members {
+        let is_archive = member.is_gap || wacz::is_in_archive(&member.name);
+        let named = Named::of(&member.name);
+        let is_archive = is_archive || named.wants_search();
         let name = Some(member.name);
         match member.extent {
             Ok(extent) if extent.part.length == 0 => {}
-            Ok(extent) => {
-                if let Some(layout) = layout(&extent, limits)? {
-                    sources.push(archive(path, name, &extent, layout));
+            Ok(extent) => match layout(&extent, limits, &named, is_archive)? {
+                Some(layout) => {
+                    let mut source = archive(path, name, &extent, layout);
+                    if let Source::Archive(Archive(Ok(closed))) = &mut source {
+                        closed.crc = member.crc;
+                    }
+                    sources.push(source);
                 }
-            }
+                None if is_archive && !member.is_gap => {
+                    let reason = "no WARC or ARC record was found in it";
+                    sources.push(unreadable(path, name, reason));
+                }
+                None => {}
+            },
             // What else lies there need not be readable.
-            Err(reason) if name.as_deref().is_some_and(wacz::is_in_archive) => {
-                sources.push(unreadable(path, name, reason));
-            }
+            Err(reason) if is_archive => sources.push(unreadable(path, name, reason)),
             Err(_) => {}
         }
     }
-    Ok((!sources.is_empty()).then_some(sources))
+    // An office document is a ZIP file as well: it is not told that something is wrong with it.
+    if let Some(damage) = listing.damage
+        && (called.is_wacz || !sources.is_empty())
+    {
+        sources.insert(0, unreadable(path, None, damage));
+    }
+    Ok(sources)
 }
 
 fn archive(path: &Path, member: Option<String>, extent: &Extent, layout: Layout) -> Source {
@@ -117,25 +171,50 @@ fn archive(path: &Path, member: Option<String>, extent: &Extent, layout: Layout)
         path: path.to_owned(),
         member,
         part: extent.part,
+        crc: None,
         layout,
     })))
 }
 
 fn unreadable(path: &Path, member: Option<String>, reason: &str) -> Source {
+    let refused = Refused {
+        reason: reason.to_owned(),
+        is_loss: true,
+    };
+    refusal(path, member, refused)
+}
+
+/// A file in which nothing was found, if somebody expects to hear of it.
+fn refused(path: &Path) -> Option<Vec<Source>> {
+    let refused = Named::of(&path.to_string_lossy()).refused()?;
+    Some(vec![refusal(path, None, refused)])
+}
+
+fn refusal(path: &Path, member: Option<String>, refused: Refused) -> Source {
     let place = Place {
         file: path.to_owned(),
         offset: 0,
         member,
     };
-    Source::Archive(Archive(Err(Skipped {
+    let skipped = Skipped {
         place,
         length: None,
-        reason: reason.to_owned(),
+        reason: refused.reason,
+    };
+    Source::Archive(Archive(Err(Refusal {
+        skipped,
+        is_loss: refused.is_loss,
     })))
 }
 
-/// Finds out how an archive is written; `None` if it is none.
-fn layout(extent: &Extent, limits: &Limits) -> io::Result<Option<Layout>> {
+/// Finds out how an archive is written; `None` if it is none. `search` says that records are looked for in all of it if
+/// it does not begin with one.
+fn layout(
+    extent: &Extent,
+    limits: &Limits,
+    named: &Named,
+    search: bool,
+) -> io::Result<Option<Layout>> {
     let mut input = Input::new(extent);
     let head = input.fill(LOOK)?;
     let codec = match head {
@@ -143,7 +222,7 @@ fn layout(extent: &Extent, limits: &Limits) -> io::Result<Option<Layout>> {
         _ if zstd::begins(head) => Codec::Zstd,
         _ => Codec::Plain,
     };
-    if head.is_empty() {
+    if head.is_empty() && extent.size() == 0 {
         return Ok(Some(Layout {
             is_nothing: true,
             ..plain(Format::Warc, extent)
@@ -151,40 +230,102 @@ fn layout(extent: &Extent, limits: &Limits) -> io::Result<Option<Layout>> {
     }
     if codec == Codec::Plain {
         let formats = [Format::Warc, Format::Arc];
-        let found = formats.into_iter().find(|format| is_plain(*format, head));
-        return Ok(found.map(|format| plain(format, extent)));
+        // What is compressed may hold records as they are, by accident.
+        let is_deep = !search || named.codec == Codec::Plain;
+        let mut formats = formats.into_iter();
+        let found = formats.find(|format| is_plain(*format, head, is_deep));
+        return match found {
+            None if search => searched(extent, limits, named),
+            found => Ok(found.map(|format| plain(format, extent))),
+        };
     }
     let dictionary = match codec {
         Codec::Zstd => zstd::dictionary(&mut input, limits.zstd_window)?,
         _ => None,
     };
+    let mut is_begun = false;
     for format in [Format::Warc, Format::Arc] {
         let layout = Layout {
-            format,
             codec,
-            whole: false,
-            expanded: None,
             dictionary: dictionary.clone(),
-            is_nothing: false,
+            ..plain(format, extent)
         };
-        let whole = |expanded| Layout {
-            whole: true,
-            expanded: Some(expanded),
-            ..layout.clone()
-        };
-        match compressed(extent, &layout, limits)? {
+        match compressed(extent, layout, limits, search)? {
             Content::Other => {}
-            Content::Records => return Ok(Some(layout)),
-            Content::Stream(expanded) => return Ok(Some(whole(expanded))),
-            Content::Nothing => {
-                return Ok(Some(Layout {
-                    is_nothing: true,
-                    ..layout
-                }));
+            Content::Archive(layout) => return Ok(Some(layout)),
+            Content::Nothing => is_begun = true,
+        }
+    }
+    if is_begun {
+        return Ok(Some(Layout {
+            codec,
+            is_nothing: true,
+            ..plain(Format::Warc, extent)
+        }));
+    }
+    match search {
+        true => searched(extent, limits, named),
+        false => Ok(None),
+    }
+}
+
+/// Finds out how an archive is written whose beginning says nothing, by the first record that can be believed. What the
+/// name says is looked for first: archives hold others.
+fn searched(extent: &Extent, limits: &Limits, named: &Named) -> io::Result<Option<Layout>> {
+    let mut codecs = [Codec::Plain, Codec::Gzip, Codec::Zstd];
+    codecs.sort_by_key(|codec| *codec != named.codec);
+    let mut formats = [Format::Warc, Format::Arc];
+    formats.sort_by_key(|format| *format != named.format);
+    for codec in codecs {
+        let dictionaries = match codec {
+            Codec::Zstd => zstd::dictionaries(extent, limits.zstd_window)?,
+            _ => vec![None],
+        };
+        for (format, dictionary) in formats.iter().flat_map(|format| {
+            dictionaries
+                .iter()
+                .map(move |dictionary| (*format, dictionary))
+        }) {
+            let layout = Layout {
+                codec,
+                dictionary: dictionary.clone(),
+                ..plain(format, extent)
+            };
+            let found = match codec {
+                Codec::Plain => searched_plain(extent, layout, limits)?,
+                _ => match compressed(extent, layout, limits, true)? {
+                    Content::Archive(layout) => Some(layout),
+                    Content::Other | Content::Nothing => None,
+                },
+            };
+            if found.is_some() {
+                return Ok(found);
             }
         }
     }
     Ok(None)
+}
+
+fn searched_plain(extent: &Extent, layout: Layout, limits: &Limits) -> io::Result<Option<Layout>> {
+    let found = match layout.whole {
+        true => {
+            let mut stream = Stream::new(extent, &layout, limits);
+            stream.start(0);
+            has_record(&mut stream, layout.format, None)?
+        }
+        false => {
+            let (options, size) = (patient(limits), extent.size());
+            search::next_record(extent, layout.format, 0, size, &options)?.is_some()
+        }
+    };
+    Ok(found.then_some(layout))
+}
+
+fn patient(limits: &Limits) -> ReadOptions {
+    ReadOptions {
+        limits: limits.clone(),
+        ..ReadOptions::default()
+    }
 }
 
 fn plain(format: Format, extent: &Extent) -> Layout {
@@ -195,18 +336,21 @@ fn plain(format: Format, extent: &Extent) -> Layout {
         expanded: None,
         dictionary: None,
         is_nothing: false,
+        headless: None,
     }
 }
 
-/// Whether a record begins near the beginning: there may be junk before it, and the file may have just been begun.
-fn is_plain(format: Format, head: &[u8]) -> bool {
+/// Whether a record begins at the beginning, or near it with `is_deep`: there may be junk before it, and the file may have
+/// just been begun.
+fn is_plain(format: Format, head: &[u8], is_deep: bool) -> bool {
     let start = head.iter().position(|byte| !is_line_end(*byte));
     let begin = &head[start.unwrap_or(head.len())..];
-    if format.begins(begin) || (format == Format::Warc && b"WARC/".starts_with(begin)) {
+    let is_sure = is_deep || search::begins_surely(format, begin);
+    if is_sure && format.begins(begin) || (format == Format::Warc && b"WARC/".starts_with(begin)) {
         return true;
     }
     let mut at = 0;
-    while let Some(found) = search::next_start(format, &head[at..], false) {
+    while let Some(found) = search::next_start(format, &head[at..], false).filter(|_| is_deep) {
         at += found;
         if search::head(format, &head[at..]).is_some() {
             return true;
@@ -223,15 +367,86 @@ enum Content {
     Other,
     /// Nothing of it has been written yet.
     Nothing,
-    /// Each record by itself.
-    Records,
-    /// All at once. It expands to so many bytes, more or less.
-    Stream(u64),
+    Archive(Layout),
 }
 
-fn compressed(extent: &Extent, layout: &Layout, limits: &Limits) -> io::Result<Content> {
-    let mut stream = Stream::new(extent, layout, limits);
+/// Finds out whether there are records in what is compressed, and whether each was compressed by itself. The first member
+/// may be what is damaged, so that others are looked for: in all of it with `search`.
+fn compressed(
+    extent: &Extent,
+    layout: Layout,
+    limits: &Limits,
+    search: bool,
+) -> io::Result<Content> {
+    let layout = Layout {
+        whole: false,
+        ..layout
+    };
+    let mut stream = Stream::new(extent, &layout, limits);
     stream.start(0);
+    if let Some(layout) = by_member(&mut stream, &layout)? {
+        return Ok(Content::Archive(layout));
+    }
+    let (seen, tail) = (stream.window(), stream.tail());
+    let is_begun = seen.is_empty() && tail == Tail::Truncated;
+    let begins = layout.format.begins(seen);
+    let has_seen = stream.decoded() > 0 || !stream.window().is_empty();
+    if search && has_record(&mut stream, layout.format, None)? {
+        return Ok(Content::Archive(at_once(&stream, layout)));
+    }
+    if search && layout.codec == Codec::Gzip && !has_seen {
+        for at in 1..HEADLESS.min(extent.size()) {
+            stream.start_headless(at);
+            if let Some(layout) = by_member(&mut stream, &layout)? {
+                return Ok(Content::Archive(Layout {
+                    headless: Some(at),
+                    ..layout
+                }));
+            }
+        }
+        stream = Stream::new(extent, &layout, limits);
+    }
+    let options = patient(limits);
+    let until = if search { u64::MAX } else { DAMAGED };
+    // A member need not begin with a record, but then one begins somewhere behind it.
+    for any in [false, true] {
+        if any && !search {
+            break;
+        }
+        let mut input = Input::new(extent);
+        input.seek(u64::from(!any));
+        for _ in 0..TRIES {
+            let found = search::next_member(&mut input, &layout, until, any, &options)?;
+            let Some(at) = found else { break };
+            stream.start(at);
+            let found = match any {
+                false => by_member(&mut stream, &layout)?,
+                true => has_record(&mut stream, layout.format, Some(MODERATE))?
+                    .then(|| at_once(&stream, layout.clone())),
+            };
+            if let Some(layout) = found {
+                return Ok(Content::Archive(layout));
+            }
+            input.consume(1);
+        }
+    }
+    Ok(match () {
+        () if begins => Content::Archive(layout),
+        () if is_begun => Content::Nothing,
+        () => Content::Other,
+    })
+}
+
+fn at_once(stream: &Stream, layout: Layout) -> Layout {
+    Layout {
+        whole: true,
+        expanded: Some(stream.expected()),
+        ..layout
+    }
+}
+
+/// How an archive is written, by a member that begins with a record.
+fn by_member(stream: &mut Stream, layout: &Layout) -> io::Result<Option<Layout>> {
     // Frames for somebody else come out as nothing.
     while stream.fill(LOOK)?.is_empty() {
         match stream.tail() {
@@ -240,35 +455,53 @@ fn compressed(extent: &Extent, layout: &Layout, limits: &Limits) -> io::Result<C
         }
     }
     let seen = stream.window();
-    if seen.is_empty() && stream.tail() == Tail::Truncated {
-        return Ok(Content::Nothing);
-    }
     let start = seen.iter().position(|byte| !is_line_end(*byte));
     let start = start.unwrap_or(seen.len());
-    if let Some(span) = search::head(layout.format, &seen[start..]) {
-        let behind = (start + span.head) as u64;
-        let record = behind.saturating_add(span.length);
-        let is_stream = has_more(&mut stream, layout.format, record)?
-            || has_more_later(&mut stream, layout.format)?;
-        return Ok(match is_stream {
-            true => Content::Stream(stream.expected()),
-            false => Content::Records,
-        });
-    }
-    if layout.format.begins(seen) {
-        return Ok(Content::Records);
-    }
-    // The first member may be what is damaged.
-    let mut input = Input::new(extent);
-    let options = ReadOptions {
-        limits: limits.clone(),
-        ..ReadOptions::default()
+    let Some(span) = search::head(layout.format, &seen[start..]) else {
+        return Ok(None);
     };
-    let found = search::next_member(&mut input, layout, DAMAGED, false, &options)?;
-    Ok(match found {
-        Some(_) => Content::Records,
-        None => Content::Other,
-    })
+    let behind = (start + span.head) as u64;
+    let record = behind.saturating_add(span.length);
+    let is_stream =
+        has_more(stream, layout.format, record)? || has_more_later(stream, layout.format)?;
+    Ok(Some(match is_stream {
+        true => at_once(stream, layout.clone()),
+        false => layout.clone(),
+    }))
+}
+
+/// Whether a record begins in what is left of a member, or in the next `most` bytes that come out of it and others.
+fn has_record(stream: &mut Stream, format: Format, most: Option<u64>) -> io::Result<bool> {
+    let end = most.map(|most| stream.decoded().saturating_add(most));
+    let mut at_line = true;
+    while end.is_none_or(|end| stream.decoded() < end) {
+        let seen = stream.fill(LOOK)?;
+        let count = seen.len();
+        if count == 0 {
+            match stream.tail() {
+                Tail::Ended(next) if next < stream.size() && end.is_some() => stream.start(next),
+                Tail::Open => {}
+                _ => return Ok(false),
+            }
+            continue;
+        }
+        let mut at = 0;
+        while let Some(found) = search::next_start(format, &seen[at..], at_line && at == 0) {
+            at += found;
+            if search::head(format, &seen[at..]).is_some() {
+                return Ok(true);
+            }
+            at += 1;
+        }
+        // The head of a record may begin in one look and end in the next.
+        let passed = match count > HEAD {
+            true => count - HEAD,
+            false => count,
+        };
+        at_line = seen[passed - 1] == b'\n';
+        stream.consume(passed);
+    }
+    Ok(false)
 }
 
 /// Whether a member has more than its first record.
@@ -316,6 +549,21 @@ fn has_more_later(stream: &mut Stream, format: Format) -> io::Result<bool> {
 
 /// How far a file is looked into.
 const LOOK: usize = 64 * 1024;
+
+/// As much of a head as has to be in view at once.
+const HEAD: usize = 8 * 1024;
+
+/// Where the bytes of a gzip member may begin whose head is damaged.
+const HEADLESS: u64 = 512;
+
+/// How many members are tried that begin as one should.
+const TRIES: usize = 64;
+
+const NO_MEMBERS: &str =
+    "its directory and the heads of its members are damaged; records are looked for in all of it";
+
+/// What is left of a WACZ without members.
+const REST: &str = "*";
 
 /// How far a first member that is damaged may reach.
 const DAMAGED: u64 = 1024 * 1024;

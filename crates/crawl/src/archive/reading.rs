@@ -32,7 +32,7 @@ impl<T> Walk<'_, T> {
         };
         if let Some(outcome) = self.foresee(&record)? {
             match self.announced(&record)? {
-                Some(length) => record.length = length,
+                Some(length) => record.repair(length),
                 None => return Ok((start, outcome)),
             }
         }
@@ -246,10 +246,6 @@ impl<T> Walk<'_, T> {
         // The checksum of a member is only looked at behind its last byte.
         let before = self.stream.decoded();
         self.pass_line_ends()?;
-        while self.archive.layout.whole && self.sees_little() && self.stream.cross()? {
-            self.pass_line_ends()?;
-        }
-        let at_line = self.stream.decoded() > before;
         let fault = match self.stream.tail() {
             _ if !self.stream.window().is_empty() => None,
             Tail::Broken(reason) => Some(Fault::Broken(reason)),
@@ -259,6 +255,14 @@ impl<T> Walk<'_, T> {
         if let Some(fault) = fault {
             return Ok(Some(Outcome::Faulty(fault)));
         }
+        while self.archive.layout.whole && self.sees_little() && self.stream.cross()? {
+            self.pass_line_ends()?;
+            // The next member is damaged, which says nothing of this record.
+            if matches!(self.stream.tail(), Tail::Broken(_) | Tail::Truncated) {
+                return Ok(None);
+            }
+        }
+        let at_line = self.stream.decoded() > before;
         let mut wanted = HEAD;
         while format == Format::Arc
             && !self.stream.fill(wanted)?.contains(&b'\n')

@@ -7,7 +7,7 @@ use super::block::Block;
 use super::http::{self, HttpHead};
 use super::warc::{self, WarcHead};
 use super::{date, fields, payload};
-use crate::{Body, Capture, Kind, Limits, Place};
+use crate::{Body, Capture, Kind, Limits, Oddity, Place};
 
 /// A record whose head was read.
 #[derive(Debug)]
@@ -140,12 +140,23 @@ impl Record {
         }
     }
 
+    /// Takes another length for that of its head, which is wrong.
+    pub(super) fn repair(&mut self, length: u64) {
+        if let Role::Capture(capture, ..) = &mut self.role {
+            capture.oddities.push(Oddity::Length {
+                wrong: self.length,
+                right: length,
+            });
+        }
+        self.length = length;
+    }
+
     /// The record that a line of an ARC file begins.
     pub(super) fn of_arc(line: &ArcLine<'_>, place: Place) -> Self {
         let url = warc::url(&line.url[..line.url.len().min(fields::URL)]);
-        let role = match is_document(&url) {
-            true if line.url.len() > fields::URL => Role::Refused(LONG_URL),
-            true => Role::Capture(
+        let role = match is_note(&url) {
+            false if line.url.len() > fields::URL => Role::Refused(LONG_URL),
+            false => Role::Capture(
                 Box::new(Capture {
                     url,
                     crawled: line.crawled(),
@@ -157,7 +168,7 @@ impl Record {
                 Link::default(),
                 Wrapping::Unknown,
             ),
-            false => Role::Other,
+            true => Role::Other,
         };
         Self {
             length: line.length,
@@ -175,7 +186,10 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
         return Role::Refused("it is a later part of a record, and parts are not put together");
     }
     if !(is_request || is_metadata || is_response || is_resource || is_revisit) {
-        return Role::Other;
+        return match is("warcinfo") || is("conversion") {
+            true => Role::Other,
+            false => Role::Refused("its WARC-Type is none that is known"),
+        };
     }
     if head.url.len() > fields::URL {
         return match is_request || is_metadata {
@@ -205,7 +219,7 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
             false => Role::Request(fact),
         };
     }
-    if !is_document(&capture.url) {
+    if is_note(&capture.url) {
         return Role::Other;
     }
     if !head.segment.is_empty() {
@@ -248,7 +262,12 @@ pub(super) fn capture<T>(
     if begins.starts_with(b"DELETED_") {
         return Err("its bytes were taken out of the archive");
     }
-    let is_http = wrapping != Wrapping::None && http::begins(begins);
+    let mut is_http = wrapping != Wrapping::None && http::begins(begins);
+    let is_revisit = matches!(capture.kind, Kind::Revisit { .. });
+    if wrapping == Wrapping::Http && !is_http && !is_revisit && block.remaining() > 0 {
+        is_http = fields::is_head(block.peek(limits.head));
+        capture.oddities.push(Oddity::HttpHead);
+    }
     let mut head = HttpHead::default();
     if is_http {
         head = http_head(block, limits)?;
@@ -256,8 +275,20 @@ pub(super) fn capture<T>(
         capture.declared = head.media_type.take();
         capture.last_modified = head.last_modified.take();
     }
-    if matches!(capture.kind, Kind::Revisit { .. }) {
+    if is_revisit {
         return Ok(work(capture, &mut Body::empty()));
+    }
+    let is_success = capture
+        .status
+        .is_none_or(|status| (200..300).contains(&status));
+    if let Some(announced) = head.length.filter(|_| is_success && !head.is_chunked)
+        && block.remaining() < announced
+        && capture.truncated.is_none()
+    {
+        let length = block.remaining();
+        capture
+            .oddities
+            .push(Oddity::ShortBody { length, announced });
     }
     let (mut body, coding) = payload::body(block, &head, limits);
     capture.coding = coding;
@@ -336,10 +367,10 @@ fn depth(path: &str) -> Option<u32> {
 }
 
 /// Schemes under which crawlers keep notes of their own.
-fn is_document(url: &str) -> bool {
+fn is_note(url: &str) -> bool {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     let notes = ["dns", "whois", "filedesc", "warcinfo", "metadata", "urn"];
-    !scheme.is_empty() && !notes.iter().any(|note| scheme.eq_ignore_ascii_case(note))
+    notes.iter().any(|note| scheme.eq_ignore_ascii_case(note))
 }
 
 /// The digest of a payload. That of nothing, which some write for pages that did not change, says nothing.
@@ -375,18 +406,11 @@ mod tests {
 
     #[test]
     fn notes_of_crawlers_are_no_documents() {
-        for url in [
-            "dns:h",
-            "filedesc://x.arc",
-            "metadata://gnu.org/x",
-            "urn:x",
-            "",
-            "x",
-        ] {
-            assert!(!is_document(url), "{url}");
+        for url in ["dns:h", "filedesc://x.arc", "metadata://gnu.org/x", "urn:x"] {
+            assert!(is_note(url), "{url}");
         }
-        for url in ["http://h/", "ftp://h/x.pdf", "HTTPS://h/"] {
-            assert!(is_document(url), "{url}");
+        for url in ["http://h/", "ftp://h/x.pdf", "HTTPS://h/", "", "x"] {
+            assert!(!is_note(url), "{url}");
         }
     }
 }

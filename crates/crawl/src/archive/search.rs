@@ -10,7 +10,7 @@ use super::input::{Extent, Input};
 use super::layout::{Codec, Format, Layout, is_line_end};
 use super::stream::{Decoder, Progress};
 use super::warc::{self, HeadEnd, WarcHead};
-use super::{gzip, zstd};
+use super::{arc, gzip, zstd};
 use crate::{Limits, ReadOptions};
 
 /// The extent of a record: where its block begins and how long it is.
@@ -70,22 +70,36 @@ pub(super) fn begins_surely(format: Format, bytes: &[u8]) -> bool {
     format == Format::Warc || schemes.iter().any(|scheme| bytes.starts_with(scheme))
 }
 
-/// Where a record may begin in bytes, at the beginning of a line.
+/// Where a record may begin in bytes. `at_line` says that one may begin where they do.
 pub(super) fn next_start(format: Format, bytes: &[u8], at_line: bool) -> Option<usize> {
     match format {
         Format::Warc => {
-            if at_line && bytes.starts_with(b"WARC/") {
+            if at_line && warc::has_mark(bytes) {
                 return Some(0);
             }
-            memmem::find(bytes, b"\nWARC/").map(|at| at + 1)
+            // What is before a record may be cut off, so that it need not begin a line.
+            let from = usize::from(!at_line);
+            let large = memmem::find(bytes.get(from..)?, b"WARC/").map(|at| at + from);
+            let before = &bytes[..large.unwrap_or(bytes.len())];
+            let small = memmem::find(before, b"\nwarc/").map(|at| at + 1);
+            small.or(large)
         }
         Format::Arc => {
             let is_start = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphabetic);
             if at_line && is_start(0) {
                 return Some(0);
             }
-            let mut lines = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1);
-            lines.find(|at| is_start(*at))
+            let mut at = 0;
+            for end in memchr::memchr_iter(b'\n', bytes) {
+                if let Some(found) = arc::start_within(&bytes[at..end]) {
+                    return Some(at + found);
+                }
+                at = end + 1;
+                if is_start(at) {
+                    return Some(at);
+                }
+            }
+            None
         }
     }
 }
@@ -134,7 +148,9 @@ pub(super) fn next_record(
 /// Saves a look at the file for each line of a text.
 fn may_be(format: Format, bytes: &[u8]) -> bool {
     match format {
-        Format::Warc => bytes.len() < OVERLAP || warc::head_end(bytes) != HeadEnd::Cut,
+        Format::Warc => {
+            bytes.len() < OVERLAP || warc::begins(bytes) && warc::head_end(bytes) != HeadEnd::Cut
+        }
         Format::Arc => !bytes.contains(&b'\n') || format.begins(bytes),
     }
 }
@@ -239,6 +255,61 @@ pub(super) fn next_member(
     }
 }
 
+/// Looks for members that damage has swallowed: those that end where the damaged one seems to. Members of an archive in a
+/// body end before.
+pub(super) fn swallowed(
+    input: &mut Input,
+    layout: &Layout,
+    from: u64,
+    reached: u64,
+    options: &ReadOptions,
+) -> io::Result<Option<u64>> {
+    let mut decoder = Decoder::new(layout, &options.limits);
+    let (mut at, mut budget) = (from, SWALLOWED);
+    loop {
+        input.seek(at);
+        let found = next_member(input, layout, reached, layout.whole, options)?;
+        let Some(first) = found else { return Ok(None) };
+        let mut end = first;
+        while end < reached {
+            input.seek(end);
+            match member_end(input, &mut decoder, &mut budget)? {
+                Some(next) => end = next,
+                None => break,
+            }
+        }
+        if end == reached {
+            return Ok(Some(first));
+        }
+        if options.stopped() || budget == 0 {
+            return Ok(None);
+        }
+        at = end.max(first) + 1;
+    }
+}
+
+/// Where the member ends at which the input is, if it can be decoded and is right.
+fn member_end(
+    input: &mut Input,
+    decoder: &mut Decoder,
+    budget: &mut usize,
+) -> io::Result<Option<u64>> {
+    let mut out = vec![0; PROBE];
+    decoder.reset();
+    while *budget > 0 {
+        let step = decoder.step(input.available(), &mut out);
+        input.consume(step.consumed);
+        *budget = budget.saturating_sub(step.produced.max(1));
+        match step.progress {
+            Progress::Going => {}
+            Progress::Starved if input.more()? => {}
+            Progress::Ended => return Ok(Some(input.position())),
+            Progress::Starved | Progress::Broken(_) | Progress::Unproven(_) => return Ok(None),
+        }
+    }
+    Ok(None)
+}
+
 /// Decodes the beginning of a member. What does not fit is not looked at.
 fn is_member(
     decoder: &mut Decoder,
@@ -278,6 +349,9 @@ const BUFFER: usize = 256 * 1024;
 const OVERLAP: usize = 16;
 
 const HEAD: usize = 4096;
+
+/// How many bytes are decoded to find out what damage has swallowed.
+const SWALLOWED: usize = 64 * 1024 * 1024;
 
 const LONG_HEAD: usize = 64 * 1024;
 

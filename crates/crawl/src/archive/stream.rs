@@ -102,6 +102,7 @@ pub(super) struct Stream {
     decoder: Decoder,
     format: Format,
     line: usize,
+    headless: Option<u64>,
     window: Vec<u8>,
     begin: usize,
     end: usize,
@@ -124,6 +125,7 @@ impl Stream {
             decoder: Decoder::new(layout, limits),
             format: layout.format,
             line: limits.line,
+            headless: layout.headless,
             window: vec![0; WINDOW],
             begin: 0,
             end: 0,
@@ -168,6 +170,13 @@ impl Stream {
         self.next_member();
     }
 
+    /// Goes to the first member as if its head ended at an offset.
+    pub(super) fn start_headless(&mut self, at: u64) {
+        self.headless = Some(at);
+        self.untouched = false;
+        self.start_counting(0, 0);
+    }
+
     /// Begins with the next member, behind what is in the window.
     fn next_member(&mut self) {
         self.member = self.input.position();
@@ -176,6 +185,11 @@ impl Stream {
         self.tail = Tail::Open;
         self.is_complete = false;
         self.decoder.reset();
+        if let (0, Some(at), Decoder::Gzip(gzip)) = (self.member, self.headless, &mut self.decoder)
+        {
+            gzip.reset_behind_head();
+            self.input.seek(at);
+        }
     }
 
     pub(super) fn tail(&self) -> Tail {
@@ -285,7 +299,12 @@ impl Stream {
             self.end += count;
             self.decoded += count as u64;
             if count == 0 {
-                self.tail = Tail::Ended(self.input.position());
+                let end = self.input.position();
+                // What is deflated may be damaged, and a file may have become shorter.
+                self.tail = match end < self.size() {
+                    true => Tail::Truncated,
+                    false => Tail::Ended(end),
+                };
             }
             return Ok(());
         }

@@ -103,7 +103,7 @@ pub(super) fn head_end(bytes: &[u8]) -> HeadEnd {
         if line.is_empty() || line == b"\r" {
             return HeadEnd::At(at + end + 1);
         }
-        if at > 0 && line.starts_with(b"WARC/") {
+        if at > 0 && has_mark(line) {
             return HeadEnd::Cut;
         }
         at += end + 1;
@@ -113,8 +113,13 @@ pub(super) fn head_end(bytes: &[u8]) -> HeadEnd {
 
 /// Whether a record begins here.
 pub(super) fn begins(bytes: &[u8]) -> bool {
-    let version = bytes.strip_prefix(b"WARC/");
-    version.is_some_and(|version| version.first().is_some_and(u8::is_ascii_digit))
+    has_mark(bytes) && bytes.get(MARK.len()).is_some_and(u8::is_ascii_digit)
+}
+
+/// Whether bytes begin as a record does. Quirk: some writers put it in small letters.
+pub(super) fn has_mark(bytes: &[u8]) -> bool {
+    let mark = bytes.get(..MARK.len());
+    mark.is_some_and(|mark| mark.eq_ignore_ascii_case(MARK))
 }
 
 enum Name {
@@ -163,6 +168,8 @@ fn number(value: &[u8]) -> Result<u64, &'static str> {
         .and_then(|text| text.parse().ok())
         .ok_or("its Content-Length is no number")
 }
+
+const MARK: &[u8] = b"WARC/";
 
 const CONCURRENT: usize = 8;
 

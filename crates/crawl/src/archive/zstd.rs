@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 
-use super::input::Input;
+use super::input::{Extent, Input};
 use super::stream::{Progress, Step};
 
 pub(super) struct Zstd {
@@ -250,6 +250,33 @@ pub(super) fn dictionary(input: &mut Input, window: u64) -> std::io::Result<Opti
     Ok(Some(bytes))
 }
 
+/// The dictionaries that a file may have begun with if the head of their frame is damaged; the last is none.
+pub(super) fn dictionaries(extent: &Extent, window: u64) -> std::io::Result<Vec<Option<Vec<u8>>>> {
+    let mut input = Input::new(extent);
+    let mut bytes = vec![0; extent.size().min(DICTIONARY) as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match input.read(&mut bytes[filled..])? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    let (head, content) = bytes[..filled].split_at(filled.min(8));
+    let mut found = Vec::new();
+    if content.starts_with(&MAGIC) {
+        found.extend(whole_frame(content, window).map(Some));
+    } else if content.starts_with(&DICTIONARY_MAGIC) {
+        let told = head.get(4..).and_then(|bytes| bytes.first_chunk());
+        let told = told.map(|bytes| u32::from_le_bytes(*bytes) as usize);
+        let is_end = |end: &usize| content.get(*end..).is_some_and(begins);
+        let ends = memchr::memmem::find_iter(content, &MAGIC).take(ENDS);
+        let ends = told.filter(is_end).into_iter().chain(ends);
+        found.extend(ends.map(|end| Some(content[..end].to_vec())));
+    }
+    found.push(None);
+    Ok(found)
+}
+
 /// What a frame in memory expands to, unless that is too much.
 fn whole_frame(frame: &[u8], window: u64) -> Option<Vec<u8>> {
     let (mut zstd, mut rest) = (Zstd::new(None, window), frame);
@@ -285,6 +312,9 @@ const DICTIONARY_MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
 const FRAME_HEAD: usize = 18;
 
 const BLOCK: usize = 128 * 1024;
+
+/// How many places are tried at which a dictionary may end.
+const ENDS: usize = 4;
 
 /// The longest dictionary; those of the formats' authors have about 100 KiB.
 const DICTIONARY: u64 = 16 * 1024 * 1024;

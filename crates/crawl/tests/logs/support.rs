@@ -125,7 +125,7 @@ pub(crate) fn read(source: &Source, from: u64, options: &ReadOptions) -> Seen {
         match news {
             News::Capture(capture, body) => seen.captures.push((*capture, body)),
             News::Late(capture) => seen.late.push(*capture),
-            News::Skipped(skipped) => seen.skipped.push(skipped),
+            News::Skipped(skipped) | News::Noted(skipped) => seen.skipped.push(skipped),
             News::Position(position) => seen.positions.push(position),
         }
         ControlFlow::Continue(())

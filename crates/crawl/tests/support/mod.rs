@@ -16,6 +16,7 @@ pub(crate) struct Found {
     pub(crate) captures: Vec<(Capture, Result<Vec<u8>, String>)>,
     pub(crate) late: Vec<Capture>,
     pub(crate) skipped: Vec<Skipped>,
+    pub(crate) noted: Vec<Skipped>,
     /// Where reading can begin, and how many captures had been handed over then.
     pub(crate) positions: Vec<(u64, usize)>,
     pub(crate) ended: Option<Ended>,
@@ -73,6 +74,7 @@ pub(crate) fn read_from(source: &Source, from: u64, options: &ReadOptions, most:
             News::Capture(capture, body) => found.captures.push((*capture, body)),
             News::Late(capture) => found.late.push(*capture),
             News::Skipped(skipped) => found.skipped.push(skipped),
+            News::Noted(noted) => found.noted.push(noted),
             News::Position(position) => found.positions.push((position, found.captures.len())),
         }
         match found.captures.len() >= most {
@@ -204,4 +206,47 @@ impl Random {
         };
         (0..length).map(|_| byte(self)).collect()
     }
+}
+
+/// A ZIP file of members that are stored, or deflated.
+pub(crate) fn zip(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
+    let (mut zip, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes, deflate) in members {
+        let data = match deflate {
+            // Gzip is deflate between a head of ten bytes and a trailer of eight.
+            true => gzip(bytes)[10..]
+                .split_last_chunk::<8>()
+                .unwrap()
+                .0
+                .to_vec(),
+            false => bytes.to_vec(),
+        };
+        let offset = zip.len() as u32;
+        let mut common = vec![20, 0, 0, 0, if *deflate { 8 } else { 0 }, 0];
+        let mut sum = flate2::Crc::new();
+        sum.update(bytes);
+        common.extend([0; 4]);
+        common.extend(sum.sum().to_le_bytes());
+        common.extend((data.len() as u32).to_le_bytes());
+        common.extend((bytes.len() as u32).to_le_bytes());
+        common.extend((name.len() as u16).to_le_bytes());
+        common.extend([0, 0]);
+        zip.extend(b"PK\x03\x04");
+        zip.extend(&common);
+        zip.extend(name.as_bytes());
+        zip.extend(&data);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&common);
+        directory.extend([0; 10]);
+        directory.extend(offset.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let offset = zip.len() as u32;
+    zip.extend(&directory);
+    zip.extend(b"PK\x05\x06\0\0\0\0");
+    zip.extend([(members.len() as u16).to_le_bytes(); 2].concat());
+    zip.extend((directory.len() as u32).to_le_bytes());
+    zip.extend(offset.to_le_bytes());
+    zip.extend([0, 0]);
+    zip
 }

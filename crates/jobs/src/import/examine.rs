@@ -84,6 +84,13 @@ pub(super) enum Why {
     Unsaved,
 }
 
+impl Why {
+    /// Whether it is filtered by its type or its status, as most of a crawl is.
+    pub(super) fn is_usual(self) -> bool {
+        matches!(self, Self::Status | Self::MediaType)
+    }
+}
+
 impl Examiner<'_> {
     /// Looks at a capture. A bug that one brings to light costs that one.
     pub(super) fn examine(&self, capture: &Capture, body: &mut Body<'_>) -> Finding {
@@ -109,7 +116,10 @@ impl Examiner<'_> {
         }
         let url = self.url(&capture.url)?;
         let mut head = [0; media_type::HEAD];
-        let length = fill(body, &mut head).map_err(unreadable)?;
+        let length = match fill(body, &mut head) {
+            Ok(length) => length,
+            Err(error) => return Err(self.not_had(capture, error).into()),
+        };
         let head = &head[..length];
         let media_type = media_type::decide(capture.declared.as_deref(), head);
         self.refuse_coded(capture, &media_type)?;
@@ -135,9 +145,7 @@ impl Examiner<'_> {
         }
         let url = self.url(&capture.url)?;
         let declared = capture.declared.as_deref().unwrap_or_default();
-        let is_other =
-            PAGES.contains(&declared) || PICTURES.iter().any(|kind| declared.starts_with(kind));
-        if is_other && !self.types.contains(declared) {
+        if is_page_or_picture(declared) && !self.types.contains(declared) {
             return Err(left(Why::MediaType, declared.to_owned()).into());
         }
         Ok(Finding::Revisit(url))
@@ -184,6 +192,21 @@ impl Examiner<'_> {
             None => media_type.decided,
         };
         left(Why::MediaType, reason)
+    }
+
+    /// What is said of a capture whose bytes cannot be had. Of a file that is not there, the type that the log tells counts
+    /// first, as in the Crawl Document Importer (Algorithm 1).
+    fn not_had(&self, capture: &Capture, error: io::Error) -> Left {
+        let unreadable = unreadable(error);
+        let declared = capture.declared.as_deref().unwrap_or_default();
+        // What says nothing, and what may have documents inside, may be wanted.
+        let may_be = |word: &&str| declared.contains(*word);
+        let is_other =
+            declared.contains('/') && !VAGUE.iter().any(may_be) && !self.types.contains(declared);
+        match unreadable.why == Why::NotFound && is_other {
+            true => left(Why::MediaType, declared.to_owned()),
+            false => unreadable,
+        }
     }
 
     fn document(
@@ -332,6 +355,10 @@ fn is_success(status: i32) -> bool {
     (200..300).contains(&status) && !matches!(status, 204..=206)
 }
 
+fn is_page_or_picture(declared: &str) -> bool {
+    PAGES.contains(&declared) || PICTURES.iter().any(|kind| declared.starts_with(kind))
+}
+
 /// Whether there was a document, be it sent again or not; also if nothing is said.
 pub(super) fn was_there(status: Option<i32>) -> bool {
     status.is_none_or(|status| is_success(status) || status == NOT_MODIFIED)
@@ -353,6 +380,17 @@ const CODED: [&str; 4] = [
     "application/x-compress",
     "application/x-xz",
     "application/zstd",
+];
+/// Words in types that do not tell what a document is.
+const VAGUE: [&str; 8] = [
+    "octet-stream",
+    "download",
+    "unknown",
+    "binary",
+    "zip",
+    "tar",
+    "compress",
+    "archive",
 ];
 const PICTURES: [&str; 4] = ["image/", "video/", "audio/", "font/"];
 

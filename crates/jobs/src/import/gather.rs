@@ -48,6 +48,7 @@ impl Gatherer<'_> {
             }
             News::Late(capture) => self.late(&capture),
             News::Skipped(skipped) => self.group.skip(&skipped.place, &skipped.reason),
+            News::Noted(noted) => self.group.warn(&noted.place, noted.reason),
             News::Position(position) => {
                 self.group.advance(position);
                 if self.group.is_due() {
@@ -92,6 +93,14 @@ impl Gatherer<'_> {
     }
 
     fn capture(&mut self, capture: &Capture, finding: Finding) -> ControlFlow<()> {
+        // What is not wanted is of no interest, unless it tells that the archive is damaged.
+        let is_unwanted = matches!(&finding, Finding::Left(left) if left.why.is_usual());
+        for oddity in &capture.oddities {
+            if oddity.is_damage() || !is_unwanted {
+                let reason = format!("{}: {oddity}", capture.url);
+                self.group.warn(&capture.place, reason);
+            }
+        }
         match finding {
             Finding::Documents {
                 url,

@@ -147,12 +147,13 @@ impl Group {
         };
         *counter += 1;
         let kind = match left.why {
-            Why::Status | Why::Url | Why::MediaType | Why::Content => FateKind::Filtered,
+            Why::Status => FateKind::Skipped,
+            Why::Url | Why::MediaType | Why::Content => FateKind::Filtered,
             Why::NoText | Why::NotFound | Why::NoneInside | Why::Unreadable | Why::Unsaved => {
                 FateKind::Failed
             }
         };
-        if kind == FateKind::Filtered && left.why != Why::Status {
+        if kind == FateKind::Filtered {
             self.counters.filtered += 1;
         }
         let name = match &left.member {
@@ -160,7 +161,7 @@ impl Group {
             None => name.to_owned(),
         };
         // What is filtered by its type or its status is most of a crawl, and no news.
-        if !matches!(left.why, Why::Status | Why::MediaType) {
+        if !left.why.is_usual() {
             self.warn(place, format!("{name}: {}", left.reason));
         }
         self.told.push(Told::Fate(Fate {

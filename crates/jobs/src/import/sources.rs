@@ -50,7 +50,12 @@ impl Sources {
                 continue;
             }
             match crawl::open(path, limits) {
-                Ok(sources) if sources.is_empty() && metadata.is_dir() => {
+                Ok(sources)
+                    if metadata.is_dir()
+                        && !sources.iter().any(Source::is_readable)
+                        && (is_mirror(order, path)
+                            || sources.iter().all(|source| source.loss().is_none())) =>
+                {
                     directories.push(path.clone());
                 }
                 Ok(sources) => all.extend(sources),
@@ -250,6 +255,14 @@ fn with_list(limits: &Limits, list: &NamedTempFile) -> Limits {
         roots: limits.roots.clone().with(list.path()),
         ..limits.clone()
     }
+}
+
+/// Whether the files of a directory without archives are what is imported.
+fn is_mirror(order: &ImportCrawl, directory: &Path) -> bool {
+    let mut fetched = order.fetched.iter();
+    order.log.is_some()
+        || order.base_url.is_some()
+        || fetched.any(|source| source.path == directory)
 }
 
 /// The format that is named, or that of Heritrix.

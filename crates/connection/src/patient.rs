@@ -85,7 +85,7 @@ impl AsyncRead for Patient {
         if this.mended.is_empty() {
             let before = buffer.filled().len();
             ready!(Pin::new(&mut this.stream).poll_read(cx, buffer))?;
-            this.state.note_progress();
+            this.state.note_read();
             // A request begins where a connection does, or after an answer.
             if std::mem::take(&mut this.request_expected)
                 && let Some(mended) = request_line::mend(&buffer.filled()[before..])

@@ -49,6 +49,12 @@ pub(crate) struct State {
     progress_ms: AtomicU64,
     /// Requests that are being answered.
     busy: AtomicUsize,
+    /// How often something was read from the client, in all and before the last request.
+    reads: AtomicU64,
+    reads_before: AtomicU64,
+    /// Whether the request was sent before the last one was answered. Few clients do that; whoever does could keep a
+    /// connection busy for long without reading a byte.
+    is_pipelined: AtomicBool,
     is_write_blocked: AtomicBool,
     is_body_awaited: AtomicBool,
     /// Told when another connection takes this one's place.
@@ -64,13 +70,14 @@ impl Register {
         }
     }
 
-    /// Admits a connection from an address; `None` means that every one it could take the place of is being answered.
+    /// Admits a connection from an address; `None` means that every one it could take the place of is being answered,
+    /// and none of them is of a network with more connections than its own.
     /// The limit for one client does not hold for an address that is `exempt`, such as a proxy with many clients.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, exempt: bool) -> Option<Place> {
         let (client, network) = (masked(address, 32, 64), masked(address, 24, 48));
         let mut table = self.table();
         let has_room = table.make_room_for_client(client, self.per_client, exempt)
-            && table.make_room(self.connections);
+            && table.make_room(self.connections, network);
         if !has_room {
             table.refused += 1;
         }
@@ -106,8 +113,9 @@ impl Table {
     }
 
     /// Closes a connection of the network that has the most, or of the next one if all of its requests are being
-    /// answered: however many addresses an attacker has, a client from elsewhere keeps its place.
-    fn make_room(&mut self, limit: usize) -> bool {
+    /// answered: however many addresses an attacker has, a client from elsewhere keeps its place. Where all are being
+    /// answered, a network with fewer connections comes before the one with the most.
+    fn make_room(&mut self, limit: usize, network: IpAddr) -> bool {
         if self.open.len() < limit {
             return true;
         }
@@ -117,18 +125,27 @@ impl Table {
         }
         let mut networks: Vec<_> = networks.into_iter().collect();
         networks.sort_unstable_by_key(|(network, count)| (std::cmp::Reverse(*count), *network));
-        networks
-            .into_iter()
-            .any(|(network, _)| self.close_longest_waiting(|entry| entry.network == network))
+        let is_of = |network: IpAddr| move |entry: &Entry| entry.network == network;
+        let mut by_size = networks.iter();
+        if by_size.any(|(network, _)| self.close_longest_waiting(is_of(*network))) {
+            return true;
+        }
+        let own = networks.iter().find(|(other, _)| *other == network);
+        let own = own.map_or(0, |(_, count)| *count);
+        let largest = networks.first().filter(|(_, count)| *count > own + 1);
+        largest.is_some_and(|(largest, _)| self.close_longest(is_of(*largest)))
     }
 
     /// Closes the connection that has waited for its client the longest, if one of them waits.
     fn close_longest_waiting(&mut self, is_candidate: impl Fn(&Entry) -> bool) -> bool {
-        let waiting = self
-            .open
-            .iter()
-            .filter(|(_, entry)| is_candidate(entry) && entry.state.is_waiting());
-        let longest = waiting.min_by_key(|(number, entry)| (entry.state.last_progress(), **number));
+        self.close_longest(|entry| is_candidate(entry) && entry.state.is_waiting())
+    }
+
+    /// Closes the connection whose client sent or took nothing for the longest.
+    fn close_longest(&mut self, is_candidate: impl Fn(&Entry) -> bool) -> bool {
+        let candidates = self.open.iter().filter(|(_, entry)| is_candidate(entry));
+        let longest =
+            candidates.min_by_key(|(number, entry)| (entry.state.last_progress(), **number));
         let Some(number) = longest.map(|(number, _)| *number) else {
             return false;
         };
@@ -176,17 +193,22 @@ impl State {
             began: Instant::now(),
             progress_ms: AtomicU64::new(0),
             busy: AtomicUsize::new(0),
+            reads: AtomicU64::new(1),
+            reads_before: AtomicU64::new(0),
+            is_pipelined: AtomicBool::new(false),
             is_write_blocked: AtomicBool::new(false),
             is_body_awaited: AtomicBool::new(false),
             close: Notify::new(),
         }
     }
 
-    /// Whether the next step is the client's: to send a request or more of one, or to read.
+    /// Whether the next step is the client's: to send a request or more of one, or to read. One that sends further
+    /// requests instead of reading counts as well.
     fn is_waiting(&self) -> bool {
         let is = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         is(&self.is_write_blocked)
             || is(&self.is_body_awaited)
+            || is(&self.is_pipelined)
             || self.busy.load(Ordering::Relaxed) == 0
     }
 
@@ -201,6 +223,12 @@ impl State {
         self.progress_ms.store(ms, Ordering::Relaxed);
     }
 
+    /// Notes that something was read from the client.
+    pub(crate) fn note_read(&self) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.note_progress();
+    }
+
     pub(crate) fn set_write_blocked(&self, blocked: bool) {
         self.is_write_blocked.store(blocked, Ordering::Relaxed);
     }
@@ -212,6 +240,9 @@ impl State {
     /// Counts a request as being answered until what this returns is dropped.
     pub(crate) fn begin_answer(self: &Arc<Self>) -> Answering {
         self.busy.fetch_add(1, Ordering::Relaxed);
+        let reads = self.reads.load(Ordering::Relaxed);
+        let before = self.reads_before.swap(reads, Ordering::Relaxed);
+        self.is_pipelined.store(before == reads, Ordering::Relaxed);
         Answering(Arc::clone(self))
     }
 }
@@ -315,7 +346,7 @@ mod tests {
         let [first, second] = [(); 2].map(|()| admit(&register, "192.0.2.1").unwrap());
         let answering = [&first, &second].map(|place| place.state.begin_answer());
         assert!(admit(&register, "192.0.2.1").is_none());
-        assert!(admit(&register, "203.0.113.1").is_none());
+        assert!(admit(&register, "192.0.2.2").is_none());
 
         second.state.set_write_blocked(true);
         let _third = admit(&register, "203.0.113.1").unwrap();
@@ -324,6 +355,36 @@ mod tests {
         first.state.set_body_awaited(true);
         let _fourth = admit(&register, "203.0.113.2").unwrap();
         drop(answering);
+    }
+
+    #[test]
+    fn a_network_that_keeps_everything_busy_makes_room_for_another() {
+        let register = register(3, 3);
+        let busy = [(); 3].map(|()| {
+            let place = admit(&register, "192.0.2.1").unwrap();
+            let answering = place.state.begin_answer();
+            (place, answering)
+        });
+        let [first, second] = [(); 2].map(|()| admit(&register, "203.0.113.1"));
+        assert!(first.is_some() && second.is_some());
+        let open = busy.iter().filter(|(place, _)| is_open(place)).count();
+        // The second of the visitor takes the place of the visitor's first, which waits.
+        assert_eq!(open, 2);
+    }
+
+    #[test]
+    fn requests_that_are_sent_before_the_last_was_answered_protect_no_connection() {
+        let register = register(10, 1);
+        let first = admit(&register, "192.0.2.1").unwrap();
+        drop(first.state.begin_answer());
+        first.state.note_read();
+        let second_request = first.state.begin_answer();
+        assert!(admit(&register, "192.0.2.1").is_none());
+
+        drop(second_request);
+        let _third_request = first.state.begin_answer();
+        assert!(admit(&register, "192.0.2.1").is_some());
+        assert!(!is_open(&first));
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub struct Waiting {
 
 /// Hears of every wait, on the thread that waits.
 #[derive(Clone, Default)]
-pub struct Listener(Option<Arc<dyn Fn(&Waiting) + Send + Sync>>);
+pub struct Listener(Option<Arc<Hear>>);
+
+type Hear = dyn Fn(&Waiting) + Send + Sync;
 
 impl Listener {
     /// Calls this for every wait, before it begins.

@@ -109,7 +109,7 @@ fn removing_a_repository_says_what_goes_and_keeps_its_files() {
 
     assert_eq!(
         held.blanked(&said),
-        "removed repository 1, BASE_URL: 27 records, 3 deleted ones, 2 sets, 1 harvests\n\
+        "removed repository 1, BASE_URL: 27 records, 3 deleted ones, 3 sets, 1 harvests\n\
          its files stay in DATA/records/127.0.0.1_PORT_oai\n"
     );
     assert_eq!(files_below(&held.data().join("records")).len(), 27);

@@ -27,6 +27,10 @@ impl Facts {
         Ok(Self::of(&rustix::fs::fstat(file)?))
     }
 
+    #[allow(
+        clippy::useless_conversion,
+        reason = "the number of links has 32 bits on some machines"
+    )]
     pub(crate) fn of(stat: &Stat) -> Self {
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         let numbers = [

@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::io::{self, Read};
+use std::rc::Rc;
+
+use crate::archive::{Check, Form};
 
 /// The payload of a capture: without the head of HTTP, and decoded where it really is encoded.
 ///
@@ -9,6 +12,8 @@ use std::io::{self, Read};
 pub struct Body<'a> {
     reader: Box<dyn Read + 'a>,
     length: Option<u64>,
+    /// The digests of its record, and the form of the body that is read here if it is another than that in the record.
+    check: Option<(Rc<Check>, Option<Form>)>,
 }
 
 impl<'a> Body<'a> {
@@ -17,7 +22,13 @@ impl<'a> Body<'a> {
         Self {
             reader: Box::new(reader),
             length,
+            check: None,
         }
+    }
+
+    pub(crate) fn checked(mut self, check: Option<Rc<Check>>, form: Option<Form>) -> Self {
+        self.check = check.map(|check| (check, form));
+        self
     }
 
     /// No bytes, as for a revisit.
@@ -30,6 +41,25 @@ impl<'a> Body<'a> {
         Self::new(Failing(Some(error)), None)
     }
 
+    /// Has the bytes compared with the digests that the archive has of them; see [`Capture::digests`]. Only the bytes of
+    /// bodies that are wanted are, because that takes time, so it has to be asked for before many bytes were read.
+    ///
+    /// Whoever digests the whole body anyway says so by `told`, and calls [`Body::tell_digests`] in the end.
+    ///
+    /// [`Capture::digests`]: crate::Capture::digests
+    pub fn check_digests(&mut self, told: bool) {
+        if let Some((check, _)) = &self.check {
+            check.want(told);
+        }
+    }
+
+    /// Tells the digests of all that was read of the body, which came to its end.
+    pub fn tell_digests(&mut self, sha1: [u8; 20], sha256: [u8; 32]) {
+        if let Some((check, _)) = &self.check {
+            check.tell(sha1, sha256);
+        }
+    }
+
     /// How many bytes there are, if that is known before they are read.
     pub fn length(&self) -> Option<u64> {
         self.length
@@ -38,7 +68,13 @@ impl<'a> Body<'a> {
 
 impl Read for Body<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.reader.read(buffer)
+        let count = self.reader.read(buffer)?;
+        if let Some((check, Some(form))) = &self.check
+            && !buffer.is_empty()
+        {
+            check.take_form(*form, &buffer[..count]);
+        }
+        Ok(count)
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Capture {
     pub last_modified: Option<String>,
     /// The digest that the crawler computed, such as `sha1:BASE32`. A hint only: it may be that of the chunked bytes.
     pub digest: Option<String>,
+    /// Whether its bytes have the digests that the archive says, as far as anybody wanted to know.
+    pub digests: DigestCheck,
     /// Why the crawler cut it off, such as `length`, if it says so.
     pub truncated: Option<String>,
     /// The content coding that the bytes may still have, because it is unknown here or could not be undone, such as
@@ -81,6 +83,29 @@ impl fmt::Display for Oddity {
             Self::HttpHead => f.write_str("its HTTP head is damaged or missing"),
         }
     }
+}
+
+/// How the digests of a record compare with its bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DigestCheck {
+    /// `WARC-Block-Digest`, of all that is behind the head of the record.
+    pub block: Checked,
+    /// `WARC-Payload-Digest`, of the body: as it was transferred, without its chunks, or decoded.
+    pub payload: Checked,
+}
+
+/// How one digest compares.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Checked {
+    /// There is none, or nobody asked, or the bytes could not be read.
+    #[default]
+    Unchecked,
+    /// It is that of the bytes.
+    Fits,
+    /// It is that of other bytes; the sentence says so.
+    Differs(String),
+    /// It cannot be compared: its algorithm is not known here, or it stands for one that was not computed.
+    Unknown,
 }
 
 /// Whether a capture brings bytes.

@@ -14,7 +14,7 @@ pub mod warc;
 
 pub use archive::Archive;
 pub use body::Body;
-pub use capture::{Capture, Kind, Oddity, Place};
+pub use capture::{Capture, Checked, DigestCheck, Kind, Oddity, Place};
 pub use error::Error;
 pub use log::{LogFormat, LogIndex, LogSource};
 pub use options::{Limits, ReadOptions};

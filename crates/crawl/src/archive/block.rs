@@ -1,9 +1,11 @@
 //! What is behind the head of a record, as many bytes as the head says.
 
 use std::io::{self, BufRead, Read};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Opened;
+use super::digest::Check;
 use super::stream::{Stream, Tail};
 
 /// Why the rest of a block cannot be read.
@@ -42,6 +44,7 @@ pub(super) struct Block<'s> {
     stop: &'s AtomicBool,
     /// The file and where the record begins in it, for errors.
     origin: (&'s Opened, u64),
+    check: Option<Rc<Check>>,
 }
 
 impl<'s> Block<'s> {
@@ -51,6 +54,7 @@ impl<'s> Block<'s> {
         can_leap: bool,
         stop: &'s AtomicBool,
         origin: (&'s Opened, u64),
+        check: Option<Rc<Check>>,
     ) -> Self {
         Self {
             stream,
@@ -59,6 +63,7 @@ impl<'s> Block<'s> {
             fault: None,
             stop,
             origin,
+            check,
         }
     }
 
@@ -85,9 +90,14 @@ impl<'s> Block<'s> {
 
     /// Passes over what is left, and says whether all was as it should be.
     pub(super) fn finish(mut self) -> Result<(), Fault> {
+        let is_checked = self.check.as_ref().is_some_and(|check| check.is_wanted());
         while self.remaining > 0 && self.fault.is_none() {
             let visible = self.view(1).len();
-            if self.can_leap && self.remaining > visible as u64 && self.fault.is_none() {
+            if self.can_leap
+                && !is_checked
+                && self.remaining > visible as u64
+                && self.fault.is_none()
+            {
                 self.stream.leap(self.remaining);
                 self.remaining = 0;
                 break;
@@ -142,6 +152,9 @@ impl BufRead for Block<'_> {
     }
 
     fn consume(&mut self, count: usize) {
+        if let Some(check) = &self.check {
+            check.take_block(&self.stream.window()[..count]);
+        }
         self.stream.consume(count);
         self.remaining -= count as u64;
     }

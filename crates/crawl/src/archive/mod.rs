@@ -6,6 +6,7 @@ mod block;
 mod chunked;
 mod coding;
 mod date;
+mod digest;
 mod fields;
 mod gzip;
 mod http;
@@ -40,6 +41,7 @@ use self::record::Keys;
 use self::walk::{Halt, Item, Signal, Walk};
 use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};
 
+pub(crate) use self::digest::{Check, Form};
 pub(crate) use self::open::open;
 
 /// What is done with each capture.

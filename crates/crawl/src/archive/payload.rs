@@ -11,6 +11,7 @@ use flate2::bufread::{DeflateDecoder, ZlibDecoder};
 use super::block::Block;
 use super::chunked::{self, Chunked};
 use super::coding::{self, Brotli, Deflate, Frames, Members};
+use super::digest::{Check, Form};
 use super::http::{self, HttpHead};
 use crate::{Body, Limits};
 
@@ -18,15 +19,29 @@ use crate::{Body, Limits};
 pub(super) fn body<'b>(
     block: &'b mut Block<'_>,
     head: &HttpHead,
+    check: Option<&Rc<Check>>,
     limits: &Limits,
 ) -> (Body<'b>, Option<String>) {
     let remaining = block.remaining();
     let is_chunked = head.is_chunked && chunked::begins(block.peek(chunked::SEEN), remaining);
+    let is_coded = !head.codings.is_empty();
+    let mut form = None;
+    for (is_there, other) in [(is_chunked, Form::Dechunked), (is_coded, Form::Decoded)] {
+        if let Some(check) = check.filter(|_| is_there) {
+            check.add_form(other);
+            form = Some(other);
+        }
+    }
+    let checked = |body: Body<'b>| body.checked(check.cloned(), form);
     let mut reader: Box<dyn BufRead + 'b> = match is_chunked {
-        false if head.codings.is_empty() => return (Body::new(block, Some(remaining)), None),
+        false if !is_coded => return (checked(Body::new(block, Some(remaining))), None),
         false => Box::new(block),
-        true if head.codings.is_empty() => return (Body::new(Chunked::new(block), None), None),
-        true => Box::new(BufReader::with_capacity(BUFFER, Chunked::new(block))),
+        true if !is_coded => return (checked(Body::new(Chunked::new(block), None)), None),
+        true => {
+            let chunks = Body::new(Chunked::new(block), None);
+            let chunks = chunks.checked(check.cloned(), Some(Form::Dechunked));
+            Box::new(BufReader::with_capacity(BUFFER, chunks))
+        }
     };
     if head.codings.len() > http::CODINGS {
         let text = format!("the body has more than {} content codings", http::CODINGS);
@@ -49,7 +64,7 @@ pub(super) fn body<'b>(
             Err(error) => return (Body::failing(error), None),
         }
     }
-    (Body::new(reader, None), remaining)
+    (checked(Body::new(reader, None)), remaining)
 }
 
 type Undone<'b> = (Box<dyn BufRead + 'b>, bool);

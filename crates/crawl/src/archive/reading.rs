@@ -199,6 +199,7 @@ impl<T> Walk<'_, T> {
             can_leap,
             &options.stop,
             (self.archive, start.address),
+            record.check.clone(),
         );
         let refused = |reason: &str| {
             Item::Skipped(Skipped {
@@ -207,10 +208,11 @@ impl<T> Walk<'_, T> {
                 reason: reason.to_owned(),
             })
         };
-        let item = match record.role {
+        let check = record.check.as_ref();
+        let mut item = match record.role {
             Role::Capture(mut capture, link, wrapping) => {
-                let limits = &options.limits;
-                let made = record::capture(&mut capture, wrapping, &mut block, limits, self.work);
+                let (limits, work) = (&options.limits, self.work);
+                let made = record::capture(&mut capture, wrapping, &mut block, limits, check, work);
                 match made {
                     Ok(made) => Item::Capture(capture, made, link),
                     Err(reason) => refused(reason),
@@ -227,7 +229,11 @@ impl<T> Walk<'_, T> {
             Role::Other => Item::Other,
             Role::Refused(reason) => refused(reason),
         };
-        (item, block.finish())
+        let done = block.finish();
+        if let (Item::Capture(capture, ..), Some(check), Ok(())) = (&mut item, check, &done) {
+            capture.digests = check.finish();
+        }
+        (item, done)
     }
 
     /// Passes over the line ends behind a block. Something else behind them says that the length was wrong.

@@ -1,9 +1,11 @@
 //! What a record is to us: a capture, something that is said of one, or nothing.
 
 use std::hash::{BuildHasher, RandomState};
+use std::rc::Rc;
 
 use super::arc::ArcLine;
 use super::block::Block;
+use super::digest::{Check, Said};
 use super::http::{self, HttpHead};
 use super::warc::{self, WarcHead};
 use super::{date, fields, payload};
@@ -16,6 +18,8 @@ pub(super) struct Record {
     /// Its lines end in LF alone.
     pub(super) is_lf: bool,
     pub(super) role: Role,
+    /// The digests that it should have, if it is a capture.
+    pub(super) check: Option<Rc<Check>>,
 }
 
 #[derive(Debug)]
@@ -133,10 +137,15 @@ impl Keys {
 impl Record {
     /// The record that a WARC head begins.
     pub(super) fn of_warc(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Self {
+        let role = warc_role(head, keys, place);
         Self {
             length: head.length,
             is_lf: head.is_lf,
-            role: warc_role(head, keys, place),
+            check: match &role {
+                Role::Capture(capture, ..) => check(head, &capture.kind),
+                _ => None,
+            },
+            role,
         }
     }
 
@@ -174,6 +183,7 @@ impl Record {
             length: line.length,
             is_lf: true,
             role,
+            check: None,
         }
     }
 }
@@ -256,6 +266,7 @@ pub(super) fn capture<T>(
     wrapping: Wrapping,
     block: &mut Block<'_>,
     limits: &Limits,
+    check: Option<&Rc<Check>>,
     work: &dyn Fn(&Capture, &mut Body<'_>) -> T,
 ) -> Result<T, &'static str> {
     let begins = block.peek(8);
@@ -275,8 +286,14 @@ pub(super) fn capture<T>(
         capture.declared = head.media_type.take();
         capture.last_modified = head.last_modified.take();
     }
+    if let Some(check) = check {
+        check.begin_body();
+    }
     if is_revisit {
-        return Ok(work(capture, &mut Body::empty()));
+        return Ok(work(
+            capture,
+            &mut Body::empty().checked(check.cloned(), None),
+        ));
     }
     let is_success = capture
         .status
@@ -290,7 +307,7 @@ pub(super) fn capture<T>(
             .oddities
             .push(Oddity::ShortBody { length, announced });
     }
-    let (mut body, coding) = payload::body(block, &head, limits);
+    let (mut body, coding) = payload::body(block, &head, check, limits);
     capture.coding = coding;
     Ok(work(capture, &mut body))
 }
@@ -371,6 +388,18 @@ fn is_note(url: &str) -> bool {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     let notes = ["dns", "whois", "filedesc", "warcinfo", "metadata", "urn"];
     notes.iter().any(|note| scheme.eq_ignore_ascii_case(note))
+}
+
+/// What the digests of a record are compared with, if it has any. A revisit has no payload of its own.
+fn check(head: &WarcHead<'_>, kind: &Kind) -> Option<Rc<Check>> {
+    let said = |digest| fields::short(digest).and_then(Said::parse);
+    let block = said(&head.block_digest);
+    let payload = match kind {
+        Kind::Document => said(&head.payload_digest),
+        Kind::Revisit { .. } => None,
+    };
+    let is_some = block.is_some() || payload.is_some();
+    is_some.then(|| Rc::new(Check::new(block, payload)))
 }
 
 /// The digest of a payload. That of nothing, which some write for pages that did not change, says nothing.

@@ -45,14 +45,16 @@ pub(super) fn record_id() -> io::Result<String> {
     Ok(format!("<urn:uuid:{}>", groups.join("-")))
 }
 
-/// RFC 4648, for lengths that need no padding, as that of a SHA-1.
+/// RFC 4648, without padding.
 pub(crate) fn base32(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 8 / 5);
+    let mut text = String::with_capacity((bytes.len() * 8).div_ceil(5));
     for group in bytes.chunks(5) {
         let bits = group
             .iter()
             .fold(0, |bits, byte| bits << 8 | u64::from(*byte));
-        for shift in (0..8).rev() {
+        let bits = bits << (8 * (5 - group.len()));
+        let digits = (group.len() * 8).div_ceil(5);
+        for shift in (8 - digits..8).rev() {
             let digit = (bits >> (shift * 5)) & 31;
             text.push(char::from(DIGITS[digit as usize]));
         }

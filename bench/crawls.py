@@ -1,5 +1,7 @@
 """Makes the crawls that are imported. The same sizes and seed give the same crawl everywhere."""
 
+import base64
+import hashlib
 import random
 import zlib
 from concurrent.futures import ProcessPoolExecutor
@@ -76,11 +78,16 @@ def _group(source, number, kind):
     field = {"number": number, "date": date}
     target = f"WARC-Target-URI: {url}\r\n"
     same = f"WARC-Concurrent-To: <urn:uuid:{number:08x}-0000-4000-8000-{0:012x}>\r\n"
-    yield _record(RECORD.format(kind="response", part=0, **field) + target, "application/http; msgtype=response", head.encode() + body)
+    digests = f"WARC-Block-Digest: {_sha1(head.encode() + body)}\r\nWARC-Payload-Digest: {_sha1(body)}\r\n"
+    yield _record(RECORD.format(kind="response", part=0, **field) + target + digests, "application/http; msgtype=response", head.encode() + body)
     request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: bench\r\n\r\n".encode()
     yield _record(RECORD.format(kind="request", part=1, **field) + target + same, "application/http; msgtype=request", request)
     facts = f"via: http://{host}/people/\r\nhopsFromSeed: LL\r\nfetchTimeMs: {number % 1000}\r\n".encode()
     yield _record(RECORD.format(kind="metadata", part=2, **field) + target + same, "application/warc-fields", facts)
+
+
+def _sha1(data):
+    return "sha1:" + base64.b32encode(hashlib.sha1(data).digest()).decode()
 
 
 def _info():

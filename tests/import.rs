@@ -12,6 +12,8 @@ mod crashes;
 mod crawl;
 /// What is damaged or hostile: counted, named, and no harm to the rest.
 mod damage;
+/// Digests of archives, compared with what they are of.
+mod digests;
 /// Documents listed, shown, and marked by whoever ingests them.
 mod documents;
 /// What harvests unpacked.

@@ -45,6 +45,7 @@ fn the_example_has_everything_once() {
         "saved_NewVersion": 1,
         "revisits": 1,
         "containers": 1,
+        "digest_Verified": 7,
         "filtered": 5,
         "filtered_MTF": 5,
         "skipped_Status": 1,

@@ -136,13 +136,53 @@ fn files_that_belong_to_nothing_are_taken_in_or_set_aside() {
     );
 }
 
+/// Issue 18, A7: a repair left such files where they were, and ended with 3 for ever.
 #[test]
-fn what_somebody_else_put_there_is_named_and_stays() {
+fn what_somebody_else_put_there_is_named_and_set_aside_by_a_repair() {
     let crawl = imported();
     let readme = crawl.write("data/documents/README", "mine");
+    let deep = crawl.write("data/documents/000/000/001/notes.txt", "also mine");
 
-    let found = verify(&crawl, 3, &["--repair"]);
-
-    assert_eq!(found["findings"][0]["file"], "README");
+    let found = verify(&crawl, 3, &[]);
+    assert_eq!(found["orphans"], 2, "{found}");
     assert!(readme.exists());
+    let found = verify(&crawl, 0, &["--repair"]);
+
+    assert_eq!(found["repaired"], 2, "{found}");
+    assert!(!readme.exists() && !deep.exists());
+    let aside = |name: &str| {
+        let path = crawl.path("data/documents/set-aside").join(name);
+        std::fs::read_to_string(path).unwrap()
+    };
+    assert_eq!(aside("README"), "mine");
+    assert_eq!(aside("000/000/001/notes.txt"), "also mine");
+    verify(&crawl, 0, &[]);
+}
+
+/// Issue 18, A7.
+#[test]
+fn files_of_an_import_that_did_not_end_are_told_as_such() {
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", many(12).bytes);
+    crawl.write("b.warc.gz", many(40).bytes);
+    // The second source is stored, and never committed.
+    crawl.import(0, &["a.warc.gz"]);
+    super::crawl::break_second_source(&crawl, true);
+    let output = crawl.try_import(&["a.warc.gz", "b.warc.gz"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+
+    let found = verify(&crawl, 3, &[]);
+
+    assert!(found["unfinished"].as_u64().unwrap() > 0, "{found}");
+    assert_eq!(found["unfinished"], found["orphans"], "{found}");
+    let problem = found["findings"][0]["problem"].as_str().unwrap();
+    assert!(
+        problem.contains("import 2, which did not come to its end"),
+        "{problem}"
+    );
+    let said = stderr(&crawl.garner(&["verify"]).output());
+    assert!(said.contains("import the same again"), "{said}");
+    super::crawl::break_second_source(&crawl, false);
+    crawl.import(0, &["a.warc.gz", "b.warc.gz"]);
+    verify(&crawl, 0, &[]);
 }

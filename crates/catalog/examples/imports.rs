@@ -81,6 +81,7 @@ fn row(number: usize, version: u64) -> CaptureRow {
             number / 10_000,
             number * 1000
         ),
+        digest_mismatch: None,
     }
 }
 

@@ -59,8 +59,8 @@ pub use beats::{Answer, Beat, Heard};
 pub use catalog::Catalog;
 pub use claims::{Claim, ClaimOptions, JobLease};
 pub use collection::{
-    ContentEntry, DocumentEntry, DocumentQuery, DocumentState, ParentEntry, ParentQuery,
-    VersionEntry,
+    ContentEntry, DocumentEntry, DocumentQuery, DocumentState, OutdatedMet, ParentEntry,
+    ParentQuery, VersionEntry,
 };
 pub use ends::{Cancelled, JobEnd, URGENT};
 pub use error::Error;

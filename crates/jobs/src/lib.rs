@@ -36,10 +36,11 @@ pub use harvest::{
 };
 pub use holdings::{Holdings, document_file};
 pub use import::{
-    Classified, ClassifyCollection, Fate, FateKind, FetchProgress, FetchedSource, Finding,
-    ImportCrawl, ImportNews, ImportProgress, Imported, Listing, TextOrder, Unsure, Verification,
-    VerifyOptions, address, classify_collection, containers, documents_directory, fetch_sources,
-    forget_report, import, import_report, import_separately, try_import, verify,
+    Classified, ClassifyCollection, DigestRule, Fate, FateKind, FetchProgress, FetchedSource,
+    Finding, ImportCrawl, ImportNews, ImportProgress, Imported, Listing, TextOrder, Unsure,
+    Verification, VerifyOptions, address, classify_collection, containers, documents_directory,
+    fetch_sources, forget_report, import, import_report, import_separately, try_import,
+    update_metadata, verify,
 };
 pub use index::index;
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

@@ -58,6 +58,8 @@ pub struct DocumentEntry {
     pub member: Option<String>,
     /// Where its content is from.
     pub source: Option<String>,
+    /// Which digests of its archive are those of other bytes: `block`, `payload`, or `block, payload`.
+    pub digest_mismatch: Option<String>,
     /// The import that brought its content.
     pub import: i64,
     /// What is known of its text, if anything is.
@@ -182,8 +184,7 @@ impl DocumentQuery {
     /// The statement for a page, among `few` documents or all of them.
     fn statement(&self, few: Option<&[(i64,)]>) -> (String, Vec<Value>) {
         let mut conditions = Conditions::default();
-        // What was only heard of has a number below zero.
-        conditions.only("document.id > $n", Some(self.after.max(0)));
+        conditions.only("document.id > $n", Some(self.after));
         conditions.only("document.id {integers($n)}", few.map(batch));
         let host = self.host.as_deref().map(|host| reversed(&bounded(host)));
         conditions.only("document.rev_host = $n", host);
@@ -225,7 +226,7 @@ async fn few(
     numbers.collect::<Result<_, _>>().map(Some)
 }
 
-fn select() -> String {
+pub(super) fn select() -> String {
     SELECT.replacen("{judgement}", judgements::COLUMNS, 1)
 }
 
@@ -233,12 +234,12 @@ const SELECT: &str = "SELECT document.id, document.url, document.md5, document.h
      content.extension, content.sha1, content.sha256, content.size, document.declared_type, document.sniffed_type, \
      document.media_type, document.discover_date, document.update_date, document.crawl_date, document.parent_id, \
      parent.url AS parent_url, document.depth, document.is_seed, document.state, document.member, document.source, \
-     document.import_id, {judgement} \
+     document.digest_mismatch,      document.import_id, {judgement} \
      FROM document JOIN content ON content.id = document.content_id \
      LEFT JOIN parent ON parent.id = document.parent_id \
      LEFT JOIN judgement ON judgement.sha1 = content.sha1";
 
-fn document(row: &Row) -> Result<DocumentEntry, Error> {
+pub(super) fn document(row: &Row) -> Result<DocumentEntry, Error> {
     let depth = row.maybe_integer("depth")?;
     let judgement = judgements::maybe(row)?;
     let is_aside = judgement
@@ -271,6 +272,7 @@ fn document(row: &Row) -> Result<DocumentEntry, Error> {
         },
         member: row.maybe_text("member")?,
         source: row.maybe_text("source")?,
+        digest_mismatch: row.maybe_text("digest_mismatch")?,
         import: row.integer("import_id")?,
         judgement,
     })

@@ -3,11 +3,14 @@
 mod contents;
 mod documents;
 mod numbers;
+mod outdated;
 mod parents;
 mod place;
 mod states;
 
 pub use self::contents::{ContentEntry, VersionEntry};
 pub use self::documents::{DocumentEntry, DocumentQuery};
+pub use self::outdated::OutdatedMet;
+pub(crate) use self::outdated::outdate;
 pub use self::parents::{ParentEntry, ParentQuery};
 pub use self::states::DocumentState;

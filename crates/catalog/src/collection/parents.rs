@@ -75,7 +75,7 @@ impl Catalog {
 }
 
 const SELECT: &str = "SELECT id, url, md5, host, first_crawl_date, last_crawl_date, \
-     (SELECT count(*) FROM document WHERE parent_id = parent.id AND document.id > 0) AS documents FROM parent";
+     (SELECT count(*) FROM document WHERE parent_id = parent.id) AS documents FROM parent";
 
 fn parent(row: &Row) -> Result<ParentEntry, Error> {
     Ok(ParentEntry {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::imports::lock_collection;
+use super::outdated::outdate;
+use crate::imports::{changed, lock_collection};
 use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error};
 
@@ -34,10 +35,14 @@ impl Catalog {
         let mut known = 0;
         for part in documents.chunks(BATCH) {
             let ids: Vec<_> = part.iter().map(|id| (id,)).collect();
-            let sql = "UPDATE document SET state = $2 WHERE id {integers($1)} AND id > 0";
+            let sql = "UPDATE document SET state = $2 WHERE id {integers($1)} RETURNING content_id";
             let values = [batch(&ids), state.number().into()];
-            known += transaction.execute(sql, values).await?;
+            let rows = transaction.rows(sql, values).await?;
+            known += rows.len() as u64;
+            let contents = rows.iter().map(|row| row.integer("content_id"));
+            outdate(&mut transaction, &contents.collect::<Result<Vec<_>, _>>()?).await?;
         }
+        changed(&mut transaction).await?;
         transaction.commit().await?;
         Ok(known)
     }

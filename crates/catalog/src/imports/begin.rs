@@ -195,6 +195,7 @@ async fn begun(
         positions: entry.sources,
         reserved: serde_json::from_str(&reserved).unwrap_or_default(),
         superfluous: serde_json::from_str(&superfluous).unwrap_or_default(),
+        preferred: Default::default(),
         loaded: None,
     })
 }

@@ -32,6 +32,8 @@ pub struct CaptureRow {
     pub member: Option<String>,
     /// Which file and which place of it the capture is from, for people.
     pub source: String,
+    /// Which digests of its archive are those of other bytes: `block`, `payload`, or `block, payload`.
+    pub digest_mismatch: Option<String>,
 }
 
 /// A page that links to documents.

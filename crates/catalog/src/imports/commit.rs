@@ -8,7 +8,7 @@ use super::documents::{self, Loaded};
 use super::finish::written;
 use super::fold::{Document, Folded};
 use super::lease::{check, keep, lock_collection};
-use super::{Import, contents, parents, revisits};
+use super::{Import, contents, outdated, parents, revisits};
 use crate::bounded::clean;
 use crate::database::Transaction;
 use crate::rows::{BATCH, batch};
@@ -131,6 +131,7 @@ impl Catalog {
         import.counters = total;
         import.groups += 1;
         import.reserved = reserved;
+        import.preferred.clear();
         import.superfluous.clear();
         if let Some(source) = import.positions.get_mut(group.source) {
             source.position = group.position;
@@ -176,7 +177,7 @@ async fn write(
     let parents = parents::write(transaction, group.rows, &folded).await?;
     documents::write(
         transaction,
-        import.id,
+        import,
         &folded,
         &numbers,
         written.fresh,
@@ -187,6 +188,7 @@ async fn write(
         contents::keep_versions(transaction, &folded, &numbers).await?;
     }
     had.append(&mut revisits::write(transaction, import.id, &folded, &written.fresh_sha1s).await?);
+    outdated::note(transaction, group.rows, &folded, &written.fresh_sha1s).await?;
     outcome.superfluous = written.superfluous;
     let removed = contents::remove_superfluous(transaction, import, &had).await?;
     outcome.superfluous.extend(removed);

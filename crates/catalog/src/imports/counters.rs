@@ -83,6 +83,15 @@ pub struct ImportCounters {
     /// Records, lines and bytes that could not be made sense of.
     #[serde(rename = "skipped_Records")]
     pub skipped_records: u64,
+    /// Documents that have the digests of their archive.
+    #[serde(rename = "digest_Verified")]
+    pub digest_verified: u64,
+    /// Captures whose bytes are not those that a digest of their archive was made of.
+    #[serde(rename = "digest_Mismatch")]
+    pub digest_mismatch: u64,
+    /// Documents with a digest that cannot be compared: of another algorithm, or in place of one that was not made.
+    #[serde(rename = "digest_Unverifiable")]
+    pub digest_unverifiable: u64,
     /// Containers that were opened.
     pub containers: u64,
     /// Bytes that were read.
@@ -142,6 +151,9 @@ impl AddAssign for ImportCounters {
             revisits,
             skipped_status,
             skipped_records,
+            digest_verified,
+            digest_mismatch,
+            digest_unverifiable,
             containers,
             bytes_read,
             bytes_saved,
@@ -171,6 +183,9 @@ impl AddAssign for ImportCounters {
         self.revisits += revisits;
         self.skipped_status += skipped_status;
         self.skipped_records += skipped_records;
+        self.digest_verified += digest_verified;
+        self.digest_mismatch += digest_mismatch;
+        self.digest_unverifiable += digest_unverifiable;
         self.containers += containers;
         self.bytes_read += bytes_read;
         self.bytes_saved += bytes_saved;

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::Import;
 use super::fold::{Changing, Claim, Document, Folded, Revisited};
 use super::parents::Edge;
 use crate::bounded::{bounded, clean};
@@ -41,6 +42,9 @@ impl Loaded {
         let mut documents = HashMap::new();
         for row in transaction.rows(DOCUMENTS, [batch(&keys)]).await? {
             documents.insert(row.text("md5")?, document(&row)?);
+        }
+        for row in transaction.rows(HEARD, [batch(&keys)]).await? {
+            documents.insert(row.text("md5")?, heard(&row)?);
         }
         let sha1s: HashSet<_> = rows.iter().filter_map(|row| row.content.sha1()).collect();
         Ok(Self {
@@ -108,18 +112,30 @@ async fn contents<'a>(
 
 const DOCUMENTS: &str = "SELECT document.id, document.md5, document.content_id, document.content_sha1, \
      document.crawl_date, document.media_type, document.declared_type, document.sniffed_type, document.member, \
-     document.source, document.discover_date, document.update_date, document.depth, document.is_seed, \
+     document.source, document.digest_mismatch, document.discover_date, document.update_date, document.depth, document.is_seed, \
      document.revisit, document.parent_date, parent.url AS parent_url, parent.md5 AS parent_md5 \
      FROM {looked_up(document.md5)} LEFT JOIN parent ON parent.id = document.parent_id";
 
+const HEARD: &str = "SELECT heard.md5, heard.discover_date, heard.update_date, heard.depth, heard.is_seed, \
+     heard.parent_date, parent.url AS parent_url, parent.md5 AS parent_md5 \
+     FROM {looked_up(heard.md5)} LEFT JOIN parent ON parent.id = heard.parent_id";
+
 fn document(row: &Row) -> Result<Document, Error> {
-    let content = row.maybe_integer("content_id")?;
-    let is_revisit = row.flag("revisit")?;
-    let (claim, revisited) = match content {
-        None => (None, None),
-        Some(_) if is_revisit => (None, Some(revisited(row)?)),
-        Some(_) => (Some(claim(row)?), None),
+    let (claim, revisited) = match row.flag("revisit")? {
+        true => (None, Some(revisited(row)?)),
+        false => (Some(claim(row)?), None),
     };
+    Ok(Document {
+        id: row.integer("id")?,
+        content: row.maybe_integer("content_id")?,
+        claim,
+        revisited,
+        ..heard(row)?
+    })
+}
+
+/// What may be known of a URL without bytes.
+fn heard(row: &Row) -> Result<Document, Error> {
     let edge = match (row.maybe_text("parent_url")?, row.maybe_text("parent_md5")?) {
         (Some(url), Some(md5)) => Some(Edge {
             url,
@@ -130,12 +146,12 @@ fn document(row: &Row) -> Result<Document, Error> {
     };
     let depth = row.maybe_integer("depth")?;
     Ok(Document {
-        id: row.integer("id")?,
+        id: 0,
         discover_date: row.integer("discover_date")?,
         update_date: row.integer("update_date")?,
-        content,
-        claim,
-        revisited,
+        content: None,
+        claim: None,
+        revisited: None,
         edge,
         depth: depth.and_then(|depth| depth.try_into().ok()),
         is_seed: row.maybe_integer("is_seed")?.map(|flag| flag != 0),
@@ -151,6 +167,7 @@ fn claim(row: &Row) -> Result<Claim, Error> {
         sniffed_type: row.maybe_text("sniffed_type")?,
         member: row.maybe_text("member")?,
         source: row.maybe_text("source")?.unwrap_or_default(),
+        digest_mismatch: row.maybe_text("digest_mismatch")?,
     })
 }
 
@@ -185,23 +202,47 @@ struct Columns<'a>(
     Option<&'a str>,
     Option<&'a str>,
     i64,
+    Option<&'a str>,
 );
 
-/// Writes the documents of a group that changed. `contents` has the numbers of contents by their SHA-1, `fresh` those
-/// that the group brought.
+/// The columns of a URL that was only heard of.
+#[derive(Serialize)]
+struct HeardColumns<'a>(
+    &'a str,
+    &'a str,
+    String,
+    i64,
+    i64,
+    Option<i64>,
+    Option<i64>,
+    Option<u32>,
+    Option<i64>,
+    &'a str,
+    String,
+);
+
+/// Writes the documents of a group that changed, and the URLs that were only heard of. `contents` has the numbers of
+/// contents by their SHA-1, `fresh` those that the group brought.
 pub(super) async fn write<'a>(
     transaction: &mut Transaction,
-    import: i64,
+    import: &Import,
     folded: &'a Folded<'a>,
     contents: &HashMap<&str, i64>,
     mut fresh: HashSet<i64>,
     parents: &HashMap<String, i64>,
 ) -> Result<(), Error> {
-    let changed: Vec<_> = folded
+    let changed = folded
         .documents
         .iter()
-        .filter(|document| document.is_changed())
-        .collect();
+        .filter(|document| document.is_changed());
+    let (changed, heard): (Vec<_>, Vec<_>) = changed.partition(|document| document.now.is_held());
+    if !heard.is_empty() {
+        let values = heard
+            .iter()
+            .map(|document| heard_columns(document, parents));
+        let values: Vec<_> = values.collect();
+        transaction.execute(UPSERT_HEARD, [batch(&values)]).await?;
+    }
     if changed.is_empty() {
         return Ok(());
     }
@@ -213,34 +254,77 @@ pub(super) async fn write<'a>(
             .claim
             .as_ref()
             .and_then(|claim| contents.get(claim.sha1.as_str()));
-        let is_new = document.now.id <= 0 && document.now.claim.is_some();
+        let preferred = import.preferred.get(&document.row.md5);
         // A new URL with a new content has one number for both.
-        let id = match content {
-            Some(content) if is_new && fresh.remove(content) => *content,
-            Some(_) => document.now.id.abs(),
-            None => document.now.id,
+        let id = match (document.now.id, preferred, content) {
+            (0, Some(preferred), _) => *preferred,
+            (0, None, Some(content)) if fresh.remove(content) => *content,
+            (id, ..) => id,
         };
         missing += usize::from(id == 0);
         ids.push(id);
     }
     let mut next = numbers(transaction, missing).await?;
     let mut values = Vec::with_capacity(changed.len());
+    let mut found = Vec::new();
     for (document, mut id) in changed.into_iter().zip(ids) {
         if id == 0 {
-            id = if document.now.claim.is_some() {
-                next
-            } else {
-                -next
-            };
+            id = next;
             next += 1;
+        }
+        if document.before.is_some_and(|before| !before.is_held()) {
+            found.push((document.row.md5.as_str(),));
         }
         values.push(columns(document, id, contents, parents));
     }
     transaction
-        .execute(UPSERT, [batch(&values), import.into()])
+        .execute(UPSERT, [batch(&values), import.id.into()])
         .await?;
+    forget_heard(transaction, &found).await
+}
+
+/// Forgets URLs that were only heard of, since they are documents now.
+pub(super) async fn forget_heard(
+    transaction: &mut Transaction,
+    found: &[(&str,)],
+) -> Result<(), Error> {
+    if !found.is_empty() {
+        let sql = "DELETE FROM heard WHERE md5 {texts($1)}";
+        transaction.execute(sql, [batch(found)]).await?;
+    }
     Ok(())
 }
+
+fn heard_columns<'a>(
+    document: &'a Changing<'a>,
+    parents: &HashMap<String, i64>,
+) -> HeardColumns<'a> {
+    let Changing { now, row, .. } = document;
+    let edge = now.edge.as_ref();
+    HeardColumns(
+        &row.md5,
+        &row.url,
+        bounded(&row.host).into_owned(),
+        now.discover_date,
+        now.update_date,
+        edge.and_then(|edge| parents.get(&edge.md5).copied()),
+        edge.map(|edge| edge.date),
+        now.depth,
+        now.is_seed.map(i64::from),
+        &row.source,
+        reversed(&bounded(&row.host)),
+    )
+}
+
+const UPSERT_HEARD: &str = "INSERT INTO heard (md5, url, host, discover_date, update_date, parent_id, parent_date, \
+         depth, is_seed, source, rev_host) \
+     SELECT item.value->>0, item.value->>1, item.value->>2, CAST(item.value->>3 AS BIGINT), \
+         CAST(item.value->>4 AS BIGINT), CAST(item.value->>5 AS BIGINT), CAST(item.value->>6 AS BIGINT), \
+         CAST(item.value->>7 AS BIGINT), CAST(item.value->>8 AS BIGINT), item.value->>9, item.value->>10 \
+     FROM {each($1)} WHERE true \
+     ON CONFLICT (md5) DO UPDATE SET discover_date = excluded.discover_date, update_date = excluded.update_date, \
+         parent_id = excluded.parent_id, parent_date = excluded.parent_date, depth = excluded.depth, \
+         is_seed = excluded.is_seed";
 
 fn columns<'a>(
     document: &'a Changing<'a>,
@@ -280,6 +364,7 @@ fn columns<'a>(
         claim.and_then(|claim| claim.member.as_deref()),
         Some(claim.map_or(&row.source, |claim| &claim.source).as_str()),
         i64::from(revisited.is_some()),
+        claim.and_then(|claim| claim.digest_mismatch.as_deref()),
     )
 }
 
@@ -291,20 +376,21 @@ pub(crate) fn reversed(host: &str) -> String {
 
 const UPSERT: &str = "INSERT INTO document (id, url, md5, rev_host, host, content_id, content_sha1, declared_type, \
          sniffed_type, media_type, discover_date, update_date, crawl_date, parent_id, parent_date, depth, is_seed, \
-         member, source, revisit, import_id) \
+         member, source, revisit, digest_mismatch, import_id) \
      SELECT CAST(item.value->>0 AS BIGINT), item.value->>1, item.value->>2, item.value->>3, item.value->>4, \
          CAST(item.value->>5 AS BIGINT), item.value->>6, item.value->>7, item.value->>8, item.value->>9, \
          CAST(item.value->>10 AS BIGINT), CAST(item.value->>11 AS BIGINT), CAST(item.value->>12 AS BIGINT), \
          CAST(item.value->>13 AS BIGINT), CAST(item.value->>14 AS BIGINT), CAST(item.value->>15 AS BIGINT), \
-         CAST(item.value->>16 AS BIGINT), item.value->>17, item.value->>18, CAST(item.value->>19 AS BIGINT), $2 \
+         CAST(item.value->>16 AS BIGINT), item.value->>17, item.value->>18, CAST(item.value->>19 AS BIGINT), \
+         item.value->>20, $2 \
      FROM {each($1)} WHERE true \
-     ON CONFLICT (md5) DO UPDATE SET id = excluded.id, content_id = excluded.content_id, \
+     ON CONFLICT (md5) DO UPDATE SET content_id = excluded.content_id, \
          content_sha1 = excluded.content_sha1, declared_type = excluded.declared_type, \
          sniffed_type = excluded.sniffed_type, media_type = excluded.media_type, \
          discover_date = excluded.discover_date, update_date = excluded.update_date, \
          crawl_date = excluded.crawl_date, parent_id = excluded.parent_id, parent_date = excluded.parent_date, \
          depth = excluded.depth, is_seed = excluded.is_seed, member = excluded.member, source = excluded.source, \
-         revisit = excluded.revisit, \
+         revisit = excluded.revisit, digest_mismatch = excluded.digest_mismatch, \
          state = CASE WHEN document.content_sha1 IS NOT DISTINCT FROM excluded.content_sha1 \
              THEN document.state ELSE 0 END, \
          import_id = CASE WHEN document.content_sha1 IS NOT DISTINCT FROM excluded.content_sha1 \

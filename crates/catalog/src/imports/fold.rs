@@ -15,7 +15,7 @@ use crate::{CaptureOutcome, CaptureRow, ContentRow};
 /// What is known of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Document {
-    /// Its number; 0 if the catalog does not know it, and less if it was only heard of.
+    /// Its number; 0 if the catalog does not know it, or only heard of it.
     pub(super) id: i64,
     pub(super) discover_date: i64,
     pub(super) update_date: i64,
@@ -40,6 +40,7 @@ pub(super) struct Claim {
     pub(super) sniffed_type: Option<String>,
     pub(super) member: Option<String>,
     pub(super) source: String,
+    pub(super) digest_mismatch: Option<String>,
 }
 
 /// A content that a document has by its revisits.
@@ -271,7 +272,7 @@ impl Document {
     }
 
     /// Whether it is more than heard of.
-    fn is_held(&self) -> bool {
+    pub(super) fn is_held(&self) -> bool {
         self.claim.is_some() || self.revisited.is_some()
     }
 }
@@ -286,6 +287,7 @@ impl Claim {
             sniffed_type: row.sniffed_type.clone(),
             member: row.member.clone(),
             source: row.source.clone(),
+            digest_mismatch: row.digest_mismatch.clone(),
         }
     }
 }

@@ -23,17 +23,19 @@ pub struct Lacking {
 impl Catalog {
     /// Those documents that lack something of what logs tell, of those that these are the MD5 of and that are known.
     pub async fn lacking(&self, documents: &[&str]) -> Result<HashMap<String, Lacking>, Error> {
-        let sql = "SELECT document.md5, document.discover_date, document.update_date, document.parent_id,
-                 document.depth, document.is_seed
-             FROM {looked_up(document.md5)}
-             WHERE document.parent_id IS NULL OR document.depth IS NULL OR document.is_seed IS NULL";
         let keys: Vec<_> = documents.iter().map(|md5| (md5,)).collect();
-        let rows = self
-            .database
-            .read()
-            .await?
-            .rows(sql, [batch(&keys)])
-            .await?;
+        let mut transaction = self.database.read().await?;
+        let mut rows = Vec::new();
+        // What was only heard of may be a document one day.
+        for table in ["document", "heard"] {
+            let sql = format!(
+                "SELECT {table}.md5, {table}.discover_date, {table}.update_date, {table}.parent_id,
+                     {table}.depth, {table}.is_seed
+                 FROM {{looked_up({table}.md5)}}
+                 WHERE {table}.parent_id IS NULL OR {table}.depth IS NULL OR {table}.is_seed IS NULL"
+            );
+            rows.append(&mut transaction.rows(&sql, [batch(&keys)]).await?);
+        }
         let mut lacking = HashMap::new();
         for row in rows {
             let document = Lacking {

@@ -16,6 +16,7 @@ mod grown;
 mod inherited;
 mod lacking;
 mod lease;
+mod outdated;
 mod parents;
 mod repair;
 mod reserve;
@@ -81,6 +82,8 @@ pub struct Import {
     pub(crate) positions: Vec<SourcePosition>,
     /// The numbers that were given to contents and not committed yet, by their SHA-1.
     pub(crate) reserved: HashMap<String, i64>,
+    /// The numbers that documents are to have, by the MD5 of their URLs.
+    pub(crate) preferred: HashMap<String, i64>,
     /// Files that are to be removed, left by the process that had it before.
     pub(crate) superfluous: Vec<Superfluous>,
     /// What was known when a group was last reserved.
@@ -150,6 +153,11 @@ impl Import {
     /// Lets a content that is not known have a number that is free, instead of the next one.
     pub fn prefer(&mut self, sha1: &str, number: i64) {
         self.reserved.insert(sha1.to_owned(), number);
+    }
+
+    /// Lets a document that is not known have a number that is free.
+    pub fn prefer_document(&mut self, md5: &str, number: i64) {
+        self.preferred.insert(md5.to_owned(), number);
     }
 
     /// How far each source was read, in their order.

@@ -1,6 +1,6 @@
 //! A repair: an import of what lies in the collection already. No other runs meanwhile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use super::begin::begin;
@@ -45,6 +45,22 @@ impl Catalog {
         transaction.commit().await
     }
 
+    /// Numbers under which imports that did not come to their end, and do not run any more, may have placed files; and
+    /// which import that was.
+    pub async fn unfinished_numbers(&self) -> Result<HashMap<i64, i64>, Error> {
+        let sql =
+            "SELECT id, reserved FROM import WHERE state <> 'running' AND reserved IS NOT NULL";
+        let rows = self.database.read().await?.rows(sql, []).await?;
+        let mut numbers = HashMap::new();
+        for row in rows {
+            let import = row.integer("id")?;
+            let reserved: HashMap<String, i64> =
+                serde_json::from_str(&row.text("reserved")?).unwrap_or_default();
+            numbers.extend(reserved.into_values().map(|number| (number, import)));
+        }
+        Ok(numbers)
+    }
+
     /// Numbers whose files imports that are running are about to speak of, or to remove.
     pub async fn promised_numbers(&self) -> Result<HashSet<i64>, Error> {
         let sql = "SELECT reserved, superfluous FROM import WHERE state = 'running'";
@@ -52,7 +68,7 @@ impl Catalog {
         let mut numbers = HashSet::new();
         for row in rows {
             let reserved = row.maybe_text("reserved")?.unwrap_or_default();
-            let reserved: std::collections::HashMap<String, i64> =
+            let reserved: HashMap<String, i64> =
                 serde_json::from_str(&reserved).unwrap_or_default();
             numbers.extend(reserved.into_values());
             let superfluous = row.maybe_text("superfluous")?.unwrap_or_default();

@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 
+use super::documents::{forget_heard, numbers};
 use super::fold::Folded;
 use crate::Error;
+use crate::collection::outdate;
 use crate::database::Transaction;
 use crate::rows::batch;
 
@@ -87,7 +89,7 @@ async fn resolve(
         }
     }
     let urls: Vec<_> = found.keys().map(|md5| (md5,)).collect();
-    let sql = "SELECT content_id FROM document WHERE md5 {texts($1)} AND content_id IS NOT NULL";
+    let sql = "SELECT content_id FROM document WHERE md5 {texts($1)}";
     let before = transaction.rows(sql, [batch(&urls)]).await?;
     let had = before.iter().map(|row| Ok((row.integer("content_id")?,)));
     let had: Vec<_> = had.collect::<Result<_, Error>>()?;
@@ -95,7 +97,23 @@ async fn resolve(
         .iter()
         .map(|(md5, found)| (md5, found.content, &found.sha1, found.crawled))
         .collect();
-    let sql = "UPDATE document SET id = abs(id), content_id = CAST(item.value->>1 AS BIGINT),
+    // Those that were only heard of are documents from now on.
+    let sql = "SELECT md5 FROM heard WHERE md5 {texts($1)} ORDER BY md5";
+    let heard = transaction.rows(sql, [batch(&urls)]).await?;
+    let heard: Vec<_> = heard
+        .iter()
+        .map(|row| row.text("md5"))
+        .collect::<Result<_, _>>()?;
+    let first = numbers(transaction, heard.len()).await?;
+    let numbered: Vec<_> = heard.iter().zip(first..).collect();
+    transaction
+        .execute(TAKE_HEARD, [batch(&numbered), import.into()])
+        .await?;
+    let heard: Vec<_> = heard.iter().map(|md5| (md5.as_str(),)).collect();
+    forget_heard(transaction, &heard).await?;
+    let contents: Vec<_> = found.values().map(|found| found.content).collect();
+    outdate(transaction, &contents).await?;
+    let sql = "UPDATE document SET content_id = CAST(item.value->>1 AS BIGINT),
              content_sha1 = item.value->>2, crawl_date = CAST(item.value->>3 AS BIGINT), revisit = 1,
              media_type = (SELECT media_type FROM content WHERE content.id = CAST(item.value->>1 AS BIGINT)),
              state = CASE WHEN content_sha1 IS NOT DISTINCT FROM item.value->>2 THEN state ELSE 0 END,
@@ -106,3 +124,9 @@ async fn resolve(
         .await?;
     Ok(had)
 }
+
+const TAKE_HEARD: &str = "INSERT INTO document (id, url, md5, rev_host, host, discover_date, update_date, parent_id, \
+         parent_date, depth, is_seed, source, revisit, import_id) \
+     SELECT CAST(item.value->>1 AS BIGINT), heard.url, heard.md5, heard.rev_host, heard.host, heard.discover_date, \
+         heard.update_date, heard.parent_id, heard.parent_date, heard.depth, heard.is_seed, heard.source, 1, $2 \
+     FROM {each($1)} JOIN heard ON heard.md5 = item.value->>0";

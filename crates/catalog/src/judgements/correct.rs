@@ -2,8 +2,9 @@
 
 use super::repeat;
 use crate::bounded::clean;
+use crate::collection::outdate;
 use crate::imports::{changed, lock_collection};
-use crate::{Catalog, Error, Judgement};
+use crate::{Catalog, Corrected, Error, Judgement};
 
 /// What a librarian says of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +18,29 @@ pub struct Correction {
 }
 
 impl Catalog {
+    /// Writes down what a librarian once said of a content, unless something later is known. For those who make a catalog
+    /// again from what lies beside the documents.
+    pub async fn restore_correction(&self, sha1: &str, corrected: &Corrected) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        lock_collection(&mut transaction).await?;
+        let sql = "UPDATE judgement SET aside = $2, corrected_decision = $3, corrected_kind = $4, corrected_at = $5,
+                 corrected_by = $6
+             WHERE sha1 = $1 AND (corrected_at IS NULL OR corrected_at < $5)";
+        let by = corrected.by.as_deref().map(clean);
+        let values = [
+            sha1.into(),
+            (corrected.decision == "reject").into(),
+            corrected.decision.as_str().into(),
+            corrected.kind.as_deref().into(),
+            corrected.at.into(),
+            by.as_deref().into(),
+        ];
+        transaction.execute(sql, values).await?;
+        repeat(&mut transaction, &[sha1]).await?;
+        changed(&mut transaction).await?;
+        transaction.commit().await
+    }
+
     /// Writes down what a librarian says of a document, by its number; `None` if there is no such document.
     ///
     /// It holds for all documents with the same content. What is not wanted is set aside, and what is wanted is not.
@@ -27,8 +51,8 @@ impl Catalog {
     ) -> Result<Option<Judgement>, Error> {
         let mut transaction = self.database.write().await?;
         lock_collection(&mut transaction).await?;
-        let sql = "SELECT content.sha1, document.url FROM document JOIN content ON content.id = document.content_id
-             WHERE document.id = $1 AND document.id > 0";
+        let sql = "SELECT content.sha1, document.content_id, document.url FROM document JOIN content ON content.id = document.content_id
+             WHERE document.id = $1";
         let Some(row) = transaction.row(sql, [document.into()]).await? else {
             return Ok(None);
         };
@@ -55,6 +79,8 @@ impl Catalog {
         ];
         transaction.execute(sql, values).await?;
         repeat(&mut transaction, &[&sha1]).await?;
+        let content = row.integer("content_id")?;
+        outdate(&mut transaction, &[content]).await?;
         changed(&mut transaction).await?;
         transaction.commit().await?;
         let known = self.known_content(&sha1).await?;

@@ -110,8 +110,8 @@ type Reserved<'a> = (&'a [CaptureRow], Vec<Placement>);
 /// Forgets everything but the tables.
 fn empty(place: &Place) {
     place.sql(
-        "DELETE FROM version; DELETE FROM document; DELETE FROM revisit; DELETE FROM content;
-         DELETE FROM parent; DELETE FROM import;",
+        "DELETE FROM version; DELETE FROM document; DELETE FROM heard; DELETE FROM revisit; DELETE FROM content;
+         DELETE FROM outdated_met; DELETE FROM parent; DELETE FROM import;",
     );
 }
 

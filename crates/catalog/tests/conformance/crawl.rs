@@ -23,6 +23,7 @@ pub(crate) fn capture(url: &str, bytes: &str, crawled: i64) -> CaptureRow {
         media_type: "application/pdf".to_owned(),
         member: None,
         source: format!("crawl.warc.gz at offset {crawled}"),
+        digest_mismatch: None,
     }
 }
 

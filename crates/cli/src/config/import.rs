@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use console::ImportRules;
 use document::classify::{CDI_2012, Kind, Policy};
-use jobs::{ImportCrawl, TextOrder, Unsure};
+use jobs::{DigestRule, ImportCrawl, TextOrder, Unsure};
 use remote::{Access, Address};
 use serde::Deserialize;
 
@@ -60,6 +60,8 @@ pub(crate) struct ImportConfig {
     pub(crate) max_url_length: Option<u32>,
     /// What becomes of older contents: `replace` or `keep`.
     versions: Option<String>,
+    /// What becomes of documents that do not have the digests that their archive says: `mark`, `skip` or `ignore`.
+    digests: Option<DigestRule>,
     /// How many threads read.
     pub(crate) jobs: Option<u16>,
     /// Directories that operators may have imported from by the console and the API; admins name any.
@@ -98,6 +100,7 @@ impl ImportConfig {
                 .max_url_length
                 .map_or(usual.max_url_length, |length| length as usize),
             keep_versions: self.keep_versions()?.unwrap_or(usual.keep_versions),
+            digests: self.digests.unwrap_or(usual.digests),
             crawler: self.crawler.clone(),
             threads: self.jobs.map_or(usual.threads, usize::from),
             collection: self.collection.clone(),

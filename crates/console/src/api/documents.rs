@@ -79,6 +79,8 @@ pub(crate) struct DocumentJson {
     sniffed_type: Option<String>,
     /// What was decided on.
     media_type: String,
+    /// Which digests of its archive are those of other bytes: `block`, `payload`, or `block, payload`.
+    digest_mismatch: Option<String>,
     /// The file below the directory of the collection.
     file: String,
     /// Where the file is on the machine of the console; only for a single document.
@@ -306,6 +308,7 @@ impl From<DocumentEntry> for DocumentJson {
             declared_type: entry.declared_type,
             sniffed_type: entry.sniffed_type,
             media_type: entry.media_type,
+            digest_mismatch: entry.digest_mismatch,
             discover_date: Time(entry.discover_date),
             update_date: Time(entry.update_date),
             parent: entry.parent,

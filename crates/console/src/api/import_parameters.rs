@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use jobs::{ImportCrawl, TextOrder};
+use jobs::{DigestRule, ImportCrawl, TextOrder};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -39,6 +39,9 @@ pub(crate) struct ImportParameters {
     max_url_length: Option<u32>,
     /// Whether the older content of a changed document is kept.
     keep_versions: Option<bool>,
+    /// What becomes of documents that do not have the digests that their archive says: `mark`, `skip` or `ignore`.
+    #[schema(value_type = Option<String>)]
+    digests: Option<DigestRule>,
     /// Whether documents are judged by what they say, by the model and for the kinds that are configured.
     content_filter: Option<bool>,
     /// The name of the crawler.
@@ -60,6 +63,7 @@ impl ImportParameters {
             blacklist: order.blacklist.as_ref().map(shown),
             max_url_length: u32::try_from(order.max_url_length).ok(),
             keep_versions: Some(order.keep_versions),
+            digests: Some(order.digests),
             content_filter: Some(order.texts.content_filter),
             crawler: order.crawler.clone(),
         }
@@ -114,6 +118,7 @@ impl ImportParameters {
                 .max_url_length
                 .map_or(usual.max_url_length, |length| length as usize),
             keep_versions: self.keep_versions.unwrap_or(usual.keep_versions),
+            digests: self.digests.unwrap_or(usual.digests),
             texts: TextOrder {
                 content_filter: self.content_filter.unwrap_or(usual.texts.content_filter),
                 ..usual.texts.clone()

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jobs::{ImportCrawl, TextOrder};
+use jobs::{DigestRule, ImportCrawl, TextOrder};
 use serde::Deserialize;
 
 use crate::parts::Errors;
@@ -18,6 +18,8 @@ pub(crate) struct ImportForm {
     pub(crate) open: String,
     /// `replace` or `keep`
     pub(crate) versions: String,
+    /// `mark`, `skip` or `ignore`
+    pub(crate) digests: String,
     /// `off` or `on`
     pub(crate) content_filter: String,
     pub(crate) log: String,
@@ -45,6 +47,7 @@ impl ImportForm {
                 "replace"
             }
             .to_owned(),
+            digests: order.digests.name().to_owned(),
             content_filter: if order.texts.content_filter {
                 "on"
             } else {
@@ -88,6 +91,7 @@ impl ImportForm {
             types: listed(&self.types.to_ascii_lowercase()),
             open,
             keep_versions: self.versions == "keep",
+            digests: DigestRule::of(&self.digests).unwrap_or(before.digests),
             texts,
             log: said(&self.log).map(PathBuf::from),
             log_format: said(&self.log_format),
@@ -108,6 +112,7 @@ impl ImportForm {
             ("Media types", &self.types),
             ("Containers", &self.open),
             ("Older contents", &self.versions),
+            ("Digest mismatches", &self.digests),
             ("Content filter", &self.content_filter),
             ("Log", &self.log),
             ("Format of the log", &self.log_format),
@@ -166,6 +171,12 @@ fn shown(path: &Path) -> String {
 
 pub(crate) const VERSIONS: [(&str, &str); 2] = [("replace", "replaced"), ("keep", "kept as well")];
 
+pub(crate) const DIGESTS: [(&str, &str); 3] = [
+    ("mark", "imported and marked"),
+    ("skip", "skipped"),
+    ("ignore", "not looked for"),
+];
+
 pub(crate) const CONTENT_FILTER: [(&str, &str); 2] = [("off", "off"), ("on", "on")];
 
 const RARE: [&str; 7] = [
@@ -184,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_form_that_is_not_touched_changes_nothing() {
-        let json = r#"{"paths":["/a b","/c"],"types":["text/html"],"open":[],"keep_versions":true,"log":"/l",
+        let json = r#"{"paths":["/a b","/c"],"types":["text/html"],"open":[],"keep_versions":true,"digests":"skip","log":"/l",
             "log_format":"list","root":"/r","base_url":"http://a/","crawler":"mine","blacklist":"/x",
             "max_url_length":99,"threads":3,"collection":"/d","within":["/"]}"#;
         for before in [ImportCrawl::parse(json).unwrap(), ImportCrawl::default()] {

@@ -6,7 +6,7 @@ mod rules;
 use catalog::{ImportCounters, ImportEntry, Job, NewJob, URGENT};
 use jobs::ImportCrawl;
 
-pub(crate) use self::form::{CONTENT_FILTER, ImportForm, VERSIONS, opened};
+pub(crate) use self::form::{CONTENT_FILTER, DIGESTS, ImportForm, VERSIONS, opened};
 pub use self::rules::ImportRules;
 pub(crate) use self::rules::{Refusal, permitted, refusal};
 use crate::problem::Problem;

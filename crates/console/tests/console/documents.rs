@@ -72,6 +72,7 @@ fn capture(url: &str, host: &str, digit: &str, crawled: i64) -> CaptureRow {
         media_type: "application/pdf".to_owned(),
         member: None,
         source: "crawl.warc.gz at offset 0".to_owned(),
+        digest_mismatch: None,
     }
 }
 

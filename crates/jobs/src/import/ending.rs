@@ -147,6 +147,12 @@ fn outcome(
     if left_out > 0 {
         reasons.push(format!("{left_out} records or documents could not be had"));
     }
+    if counters.digest_mismatch > 0 {
+        reasons.push(match counters.digest_mismatch {
+            1 => "1 capture is not what its archive has a digest of".to_owned(),
+            count => format!("{count} captures are not what their archive has digests of"),
+        });
+    }
     let unread = scans.text_limit + scans.text_engine_missing + scans.text_failed;
     if unread > 0 {
         let why = read.recognition.why.iter().map(|why| format!(": {why}"));

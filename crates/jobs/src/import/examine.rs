@@ -14,6 +14,7 @@ use document::media_type::{self, MediaType};
 use document::url::{self, Normal, Rules};
 
 use super::judging::{Document, Judging, Ticket};
+use super::order::DigestRule;
 use super::spool::{Held, Spool, Trouble};
 use crate::harvest::said;
 
@@ -22,6 +23,8 @@ pub(super) struct Examiner<'a> {
     pub(super) rules: Rules,
     pub(super) types: BTreeSet<String>,
     pub(super) open: Containers,
+    /// Whether the digests of archives are compared.
+    pub(super) digests: DigestRule,
     /// Who judges documents by what they say; nobody if all are taken.
     pub(super) judging: Option<&'a Judging<'a>>,
     pub(super) spool: &'a Spool<'a>,
@@ -109,6 +112,7 @@ impl Examiner<'_> {
 
     fn look(&self, capture: &Capture, body: &mut Body<'_>) -> Result<Finding, Stop> {
         if matches!(capture.kind, Kind::Revisit { .. }) {
+            self.check_digests(body, false);
             return self.revisit(capture);
         }
         if let Some(status) = capture.status.filter(|status| !is_success(*status)) {
@@ -124,7 +128,9 @@ impl Examiner<'_> {
         let media_type = media_type::decide(capture.declared.as_deref(), head);
         self.refuse_coded(capture, &media_type)?;
         if self.types.contains(&media_type.decided) {
+            self.check_digests(body, true);
             let found = self.document(&url.url, None, media_type, head, body)?;
+            body.tell_digests(found.digests.sha1, found.digests.sha256);
             return Ok(Finding::Documents {
                 url,
                 found: vec![found],
@@ -133,9 +139,33 @@ impl Examiner<'_> {
             });
         }
         if self.is_container(&media_type.decided, head) {
-            return self.open(url, &media_type.decided, head, body);
+            self.check_digests(body, false);
+            let opened = self.open(url, &media_type.decided, head, body);
+            self.read_on(body);
+            return opened;
+        }
+        // What is none of the documents that it is declared as may have been damaged to what it is.
+        if media_type
+            .told()
+            .is_some_and(|told| self.types.contains(told))
+        {
+            self.check_digests(body, false);
+            self.read_on(body);
         }
         Err(self.unwanted(media_type).into())
+    }
+
+    fn check_digests(&self, body: &mut Body<'_>, told: bool) {
+        if self.digests != DigestRule::Ignore {
+            body.check_digests(told);
+        }
+    }
+
+    /// Reads a body whose digests are compared to its end. That it cannot be read is not its digests' fault.
+    fn read_on(&self, body: &mut Body<'_>) {
+        if self.digests != DigestRule::Ignore {
+            let _ = io::copy(body, &mut io::sink());
+        }
     }
 
     /// What was seen again has no bytes to look at, so that the server's word counts: a page or a picture is never kept.

@@ -11,6 +11,7 @@ use catalog::ImportCounters;
 use crawl::{Body, Capture, Limits, Place, ReadOptions, Source};
 use harvester::Stop;
 
+use super::digests::Tally;
 use super::examine::{Examiner, Finding};
 use super::gather::Gatherer;
 use super::group::Group;
@@ -190,6 +191,8 @@ impl Flow<'_> {
             groups,
             fatal: None,
             stopped: false,
+            rule: self.order.digests,
+            tally: Tally::default(),
         }
     }
 
@@ -213,7 +216,7 @@ impl Flow<'_> {
             return Err(error);
         }
         if gatherer.stopped {
-            let _ = gatherer.stop();
+            let _ = gatherer.stop(&name);
             return Ok(false);
         }
         let ended = match ended {
@@ -221,16 +224,18 @@ impl Flow<'_> {
             // One source that cannot be read does not cost the others.
             Err(error) => {
                 gatherer.cannot_read(&name, &error.to_string());
+                gatherer.end_digests(&name, true);
                 let position = gatherer.group.position;
                 return Ok(gatherer.end(position).is_continue());
             }
         };
+        if ended.stopped || stop.load(Ordering::Relaxed) {
+            let _ = gatherer.stop(&name);
+            return Ok(false);
+        }
+        gatherer.end_digests(&name, true);
         if ended.still_written {
             read.still_written.push(name);
-        }
-        if ended.stopped || stop.load(Ordering::Relaxed) {
-            let _ = gatherer.stop();
-            return Ok(false);
         }
         Ok(gatherer.end(ended.position).is_continue())
     }

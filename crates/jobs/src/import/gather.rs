@@ -10,10 +10,12 @@ use crawl::{Capture, News, Place};
 use document::url::{self, Normal, Rules};
 use document::{digest, media_type};
 
-use super::examine::{Finding, Found, Why, was_there};
+use super::digests::Tally;
+use super::examine::{Finding, Found, Why, left, was_there};
 use super::group::{Content, Group};
 use super::member::md5_of_member;
 use super::met::Met;
+use super::order::DigestRule;
 use super::sources::{self, Sources};
 
 /// Makes groups of one source.
@@ -30,6 +32,9 @@ pub(super) struct Gatherer<'a> {
     pub(super) fatal: Option<anyhow::Error>,
     /// Whether a capture was not read to its end, because somebody wants the import to stop.
     pub(super) stopped: bool,
+    /// What becomes of captures that do not have the digests of their archive, and what is known of these.
+    pub(super) rule: DigestRule,
+    pub(super) tally: Tally,
 }
 
 impl Gatherer<'_> {
@@ -44,7 +49,8 @@ impl Gatherer<'_> {
                     log.complete(&mut capture);
                 }
                 self.group.counters.all += 1;
-                return self.capture(&capture, finding);
+                let (finding, mismatch) = self.digests(&capture, finding);
+                return self.capture(&capture, finding, mismatch);
             }
             News::Late(capture) => self.late(&capture),
             News::Skipped(skipped) => self.group.skip(&skipped.place, &skipped.reason),
@@ -69,9 +75,35 @@ impl Gatherer<'_> {
         self.group.skip(&place, reason);
     }
 
+    /// Looks at how the digests of a capture compare, and leaves it out if that is wanted. Returns which do not fit.
+    fn digests(&mut self, capture: &Capture, finding: Finding) -> (Finding, Option<String>) {
+        if self.rule == DigestRule::Ignore {
+            return (finding, None);
+        }
+        let is_document = matches!(finding, Finding::Documents { .. });
+        let mismatch = self.tally.take(capture, is_document, &mut self.group);
+        match &mismatch {
+            Some(which) if is_document && self.rule == DigestRule::Skip => {
+                let reason = format!("skipped: its {which} digest is that of other bytes");
+                (Finding::Left(left(Why::Unreadable, reason)), mismatch)
+            }
+            _ => (finding, mismatch),
+        }
+    }
+
+    /// Tells what is left to be told of the digests of an archive; `is_all` says that it was read to its end.
+    pub(super) fn end_digests(&mut self, name: &str, is_all: bool) {
+        let archive = Place {
+            file: PathBuf::from(name),
+            ..Place::default()
+        };
+        self.tally.end(&archive, is_all, &mut self.group);
+    }
+
     /// Sends what there is up to the last position, because no more is read.
-    pub(super) fn stop(&mut self) -> ControlFlow<()> {
+    pub(super) fn stop(&mut self, name: &str) -> ControlFlow<()> {
         self.group.rewind();
+        self.end_digests(name, false);
         self.send()
     }
 
@@ -92,7 +124,12 @@ impl Gatherer<'_> {
         }
     }
 
-    fn capture(&mut self, capture: &Capture, finding: Finding) -> ControlFlow<()> {
+    fn capture(
+        &mut self,
+        capture: &Capture,
+        finding: Finding,
+        mismatch: Option<String>,
+    ) -> ControlFlow<()> {
         // What is not wanted is of no interest, unless it tells that the archive is damaged.
         let is_unwanted = matches!(&finding, Finding::Left(left) if left.why.is_usual());
         for oddity in &capture.oddities {
@@ -113,7 +150,7 @@ impl Gatherer<'_> {
                     self.group.leave(&url.url, &capture.place, left);
                 }
                 for found in found {
-                    self.document(capture, &url, found);
+                    self.document(capture, &url, found, mismatch.clone());
                 }
             }
             Finding::Revisit(url) => self.revisit(capture, url),
@@ -134,7 +171,13 @@ impl Gatherer<'_> {
         ControlFlow::Continue(())
     }
 
-    fn document(&mut self, capture: &Capture, url: &Normal, found: Found) {
+    fn document(
+        &mut self,
+        capture: &Capture,
+        url: &Normal,
+        found: Found,
+        mismatch: Option<String>,
+    ) {
         if let Some(why) = &capture.truncated {
             let reason = format!("{}: the crawler cut it off: {why}", capture.url);
             self.group.warn(&capture.place, reason);
@@ -160,6 +203,7 @@ impl Gatherer<'_> {
         row.declared_type.clone_from(&media_type.declared);
         row.sniffed_type.clone_from(&media_type.sniffed);
         row.media_type.clone_from(&media_type.decided);
+        row.digest_mismatch.clone_from(&mismatch);
         let met = Met {
             crawler: self.crawler.map(str::to_owned),
             crawl_date: row.crawled,
@@ -173,6 +217,7 @@ impl Gatherer<'_> {
             media_type: media_type.decided,
             member,
             source: capture.place.to_string(),
+            digest_mismatch: mismatch,
             ..Met::default()
         };
         let met = met.with_digests(&digests);
@@ -232,6 +277,7 @@ impl Gatherer<'_> {
             media_type: String::new(),
             member: None,
             source: capture.place.to_string(),
+            digest_mismatch: None,
         }
     }
 

@@ -91,6 +91,7 @@ mod tests {
             media_type: String::new(),
             member: None,
             source: String::new(),
+            digest_mismatch: None,
         }
     }
 

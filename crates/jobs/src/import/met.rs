@@ -4,10 +4,11 @@ use std::io;
 
 use std::io::Read;
 
-use catalog::{JudgementRow, Probability};
+use catalog::{Corrected, DocumentEntry, DocumentState, Judgement, JudgementRow, Probability};
 use document::digest::Digests;
 use oai::Datestamp;
 use oai::xml::Writer;
+use roxmltree::Node;
 use store::Collection;
 
 /// What a `.met` file tells. Nothing in it is needed to read the document; all of it is needed to take the document
@@ -35,8 +36,36 @@ pub(super) struct Met {
     pub(super) member: Option<String>,
     /// Where it was read from: a file and an offset.
     pub(super) source: String,
+    /// Which digests of its archive are those of other bytes.
+    pub(super) digest_mismatch: Option<String>,
     /// What is known of its text.
     pub(super) text: Option<MetText>,
+    /// All documents that have these bytes, where there is more to tell than what is said above of the first.
+    pub(super) documents: Vec<MetDocument>,
+}
+
+/// What a `.met` file tells of one of the documents that have its bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct MetDocument {
+    pub(super) number: Option<i64>,
+    pub(super) url: String,
+    pub(super) member: Option<String>,
+    pub(super) parent_url: Option<String>,
+    pub(super) depth: Option<u32>,
+    pub(super) seed: Option<bool>,
+    pub(super) discover_date: i64,
+    pub(super) update_date: i64,
+    /// When it was last crawled with these bytes.
+    pub(super) crawl_date: i64,
+    pub(super) declared: Option<String>,
+    pub(super) sniffed: Option<String>,
+    pub(super) media_type: String,
+    pub(super) source: String,
+    pub(super) digest_mismatch: Option<String>,
+    /// What became of it in a search engine.
+    pub(super) state: DocumentState,
+    /// It has other bytes now.
+    pub(super) is_former: bool,
 }
 
 /// What a `.met` file tells of the text.
@@ -50,6 +79,30 @@ pub(super) struct MetText {
     pub(super) kind: Option<String>,
     pub(super) model: Option<String>,
     pub(super) is_aside: bool,
+    /// What was wrong with it.
+    pub(super) note: Option<String>,
+    /// How likely it is of each kind.
+    pub(super) kinds: Vec<Probability>,
+    /// What a librarian said.
+    pub(super) corrected: Option<Corrected>,
+}
+
+impl From<Judgement> for MetText {
+    fn from(judgement: Judgement) -> Self {
+        Self {
+            outcome: judgement.outcome,
+            engine: judgement.engine,
+            pages: judgement.pages,
+            decision: judgement.decision,
+            probability: judgement.probability,
+            kind: judgement.kind,
+            model: judgement.model,
+            is_aside: judgement.is_aside,
+            note: judgement.note,
+            kinds: judgement.kinds,
+            corrected: judgement.corrected,
+        }
+    }
 }
 
 impl Met {
@@ -72,6 +125,9 @@ impl Met {
             kind: row.kind.clone(),
             model: row.model.clone(),
             is_aside: row.is_aside,
+            note: row.note.clone(),
+            kinds: row.kinds.clone(),
+            corrected: self.text.take().and_then(|text| text.corrected),
         });
     }
 
@@ -89,8 +145,34 @@ impl Met {
             kind: text.kind.clone(),
             model: text.model.clone(),
             is_aside: text.is_aside,
-            ..JudgementRow::default()
+            note: text.note.clone(),
+            kinds: text.kinds.clone(),
         })
+    }
+
+    /// All documents that it tells of.
+    pub(super) fn all_documents(&self) -> Vec<MetDocument> {
+        if !self.documents.is_empty() {
+            return self.documents.clone();
+        }
+        vec![MetDocument {
+            number: None,
+            url: self.url.clone(),
+            member: self.member.clone(),
+            parent_url: self.parent_url.clone(),
+            depth: self.depth,
+            seed: self.seed,
+            discover_date: self.crawl_date,
+            update_date: self.crawl_date,
+            crawl_date: self.crawl_date,
+            declared: self.declared.clone(),
+            sniffed: self.sniffed.clone(),
+            media_type: self.media_type.clone(),
+            source: self.source.clone(),
+            digest_mismatch: self.digest_mismatch.clone(),
+            state: DocumentState::default(),
+            is_former: false,
+        }]
     }
 
     /// As it is written.
@@ -106,48 +188,40 @@ impl Met {
         xml.raw(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n")?;
         xml.start("CrawlData", &[])?;
         xml.newline()?;
-        let mut line = |name: &str, value: &str| {
-            xml.raw(b"  ")?;
-            xml.element(name, &[], value)?;
-            xml.newline()
+        let mut lines = Lines {
+            xml: &mut xml,
+            indent: "  ",
         };
-        let mut optional = |name: &str, value: Option<&str>| match value {
-            Some(value) => line(name, value),
-            None => Ok(()),
-        };
-        optional("crawler", self.crawler.as_deref())?;
-        let date = Datestamp::from_seconds(self.crawl_date).to_string();
-        optional("crawlDate", Some(&date))?;
-        optional("lastModified", self.last_modified.as_deref())?;
-        optional("url", Some(&self.url))?;
-        optional("parentUrl", self.parent_url.as_deref())?;
-        optional(
-            "depth",
-            self.depth.map(|depth| depth.to_string()).as_deref(),
-        )?;
-        optional("seed", self.seed.map(|seed| seed.to_string()).as_deref())?;
-        optional("declaredMediaType", self.declared.as_deref())?;
-        optional("sniffedMediaType", self.sniffed.as_deref())?;
-        optional("mediaType", Some(&self.media_type))?;
-        optional("sha1", Some(&self.sha1))?;
-        optional("sha256", Some(&self.sha256))?;
-        optional("size", Some(&self.size.to_string()))?;
-        optional("member", self.member.as_deref())?;
-        optional("source", Some(&self.source))?;
+        lines.some("crawler", self.crawler.as_deref())?;
+        lines.some("crawlDate", Some(&date(self.crawl_date)))?;
+        lines.some("lastModified", self.last_modified.as_deref())?;
+        lines.some("url", Some(&self.url))?;
+        lines.some("parentUrl", self.parent_url.as_deref())?;
+        lines.shown("depth", self.depth)?;
+        lines.shown("seed", self.seed)?;
+        lines.some("declaredMediaType", self.declared.as_deref())?;
+        lines.some("sniffedMediaType", self.sniffed.as_deref())?;
+        lines.some("mediaType", Some(&self.media_type))?;
+        lines.some("sha1", Some(&self.sha1))?;
+        lines.some("sha256", Some(&self.sha256))?;
+        lines.shown("size", Some(self.size))?;
+        lines.some("member", self.member.as_deref())?;
+        lines.some("source", Some(&self.source))?;
+        lines.some("digestMismatch", self.digest_mismatch.as_deref())?;
         if let Some(text) = &self.text {
-            optional("textOutcome", Some(&text.outcome))?;
-            optional("textEngine", text.engine.as_deref())?;
-            optional(
-                "pages",
-                text.pages.map(|pages| pages.to_string()).as_deref(),
-            )?;
-            optional("decision", text.decision.as_deref())?;
-            let probability = text.probability.map(|p| p.value().to_string());
-            optional("probability", probability.as_deref())?;
-            optional("kind", text.kind.as_deref())?;
-            optional("model", text.model.as_deref())?;
-            let aside = text.is_aside.then_some("true");
-            optional("setAside", aside)?;
+            text.write(&mut lines)?;
+        }
+        for document in &self.documents {
+            lines.xml.raw(b"  ")?;
+            lines.xml.start("document", &[])?;
+            lines.xml.newline()?;
+            document.write(&mut Lines {
+                xml: lines.xml,
+                indent: "    ",
+            })?;
+            lines.xml.raw(b"  ")?;
+            lines.xml.end("document")?;
+            lines.xml.newline()?;
         }
         xml.end("CrawlData")?;
         xml.newline()
@@ -161,14 +235,12 @@ impl Met {
         if root.tag_name().name() != "CrawlData" {
             return None;
         }
-        let text = |name: &str| {
-            let mut elements = root.children();
-            let element = elements.find(|element| element.has_tag_name(name))?;
-            Some(element.text().unwrap_or_default().to_owned())
-        };
+        let text = |name: &str| text_of(root, name);
+        let documents = root.children();
+        let documents = documents.filter(|element| element.has_tag_name("document"));
         Some(Self {
             crawler: text("crawler"),
-            crawl_date: Datestamp::parse(&text("crawlDate")?)?.0.seconds(),
+            crawl_date: seconds(&text("crawlDate")?)?,
             last_modified: text("lastModified"),
             url: text("url")?,
             parent_url: text("parentUrl"),
@@ -182,20 +254,181 @@ impl Met {
             size: text("size")?.parse().ok()?,
             member: text("member"),
             source: text("source")?,
-            text: text("textOutcome").map(|outcome| MetText {
-                outcome,
-                engine: text("textEngine"),
-                pages: text("pages").and_then(|pages| pages.parse().ok()),
-                decision: text("decision"),
-                probability: text("probability")
-                    .and_then(|probability| probability.parse().ok())
-                    .map(Probability::new),
-                kind: text("kind"),
-                model: text("model"),
-                is_aside: text("setAside").as_deref() == Some("true"),
-            }),
+            digest_mismatch: text("digestMismatch"),
+            text: text("textOutcome").map(|outcome| MetText::parse(root, outcome)),
+            // One that cannot be understood does not cost the others.
+            documents: documents.filter_map(MetDocument::parse).collect(),
         })
     }
+}
+
+impl MetText {
+    fn write(&self, lines: &mut Lines<'_, '_>) -> io::Result<()> {
+        lines.some("textOutcome", Some(&self.outcome))?;
+        lines.some("textEngine", self.engine.as_deref())?;
+        lines.some("textNote", self.note.as_deref())?;
+        lines.shown("pages", self.pages)?;
+        lines.some("decision", self.decision.as_deref())?;
+        lines.shown("probability", self.probability.map(Probability::value))?;
+        lines.some("kind", self.kind.as_deref())?;
+        let kinds: Vec<_> = self
+            .kinds
+            .iter()
+            .map(|kind| kind.value().to_string())
+            .collect();
+        lines.some(
+            "kinds",
+            Some(&kinds.join(" "))
+                .filter(|_| !kinds.is_empty())
+                .map(String::as_str),
+        )?;
+        lines.some("model", self.model.as_deref())?;
+        lines.shown("setAside", self.is_aside.then_some(true))?;
+        if let Some(corrected) = &self.corrected {
+            lines.some("correctedDecision", Some(&corrected.decision))?;
+            lines.some("correctedKind", corrected.kind.as_deref())?;
+            lines.some("correctedAt", Some(&date(corrected.at)))?;
+            lines.some("correctedBy", corrected.by.as_deref())?;
+        }
+        Ok(())
+    }
+
+    fn parse(element: Node<'_, '_>, outcome: String) -> Self {
+        let text = |name: &str| text_of(element, name);
+        let probability = |text: &str| text.parse().ok().map(Probability::new);
+        let kinds = text("kinds").unwrap_or_default();
+        let corrected = text("correctedDecision").and_then(|decision| {
+            Some(Corrected {
+                decision,
+                kind: text("correctedKind"),
+                at: seconds(&text("correctedAt")?)?,
+                by: text("correctedBy"),
+            })
+        });
+        Self {
+            outcome,
+            engine: text("textEngine"),
+            pages: text("pages").and_then(|pages| pages.parse().ok()),
+            decision: text("decision"),
+            probability: text("probability").and_then(|text| probability(&text)),
+            kind: text("kind"),
+            model: text("model"),
+            is_aside: text("setAside").as_deref() == Some("true"),
+            note: text("textNote"),
+            kinds: kinds.split_whitespace().filter_map(probability).collect(),
+            corrected,
+        }
+    }
+}
+
+impl MetDocument {
+    /// What the catalog knows of a document; `former` is when it was last crawled with bytes that it has no more.
+    pub(super) fn of(document: &DocumentEntry, former: Option<i64>) -> Self {
+        // Types and source are those of the bytes that it has now.
+        let own = |text: &Option<String>| text.clone().filter(|_| former.is_none());
+        Self {
+            number: Some(document.id),
+            url: document.url.clone(),
+            member: document.member.clone(),
+            parent_url: document.parent_url.clone(),
+            depth: document.depth,
+            seed: document.is_seed,
+            discover_date: document.discover_date,
+            update_date: document.update_date,
+            crawl_date: former.unwrap_or(document.crawl_date),
+            declared: own(&document.declared_type),
+            sniffed: own(&document.sniffed_type),
+            media_type: document.media_type.clone(),
+            source: own(&document.source).unwrap_or_default(),
+            digest_mismatch: own(&document.digest_mismatch),
+            // What is set aside follows from what is said of the text.
+            state: match (former, document.state) {
+                (Some(_), _) | (_, DocumentState::SetAside) => DocumentState::default(),
+                (None, state) => state,
+            },
+            is_former: former.is_some(),
+        }
+    }
+
+    fn write(&self, lines: &mut Lines<'_, '_>) -> io::Result<()> {
+        lines.shown("number", self.number)?;
+        lines.some("url", Some(&self.url))?;
+        lines.some("member", self.member.as_deref())?;
+        lines.some("parentUrl", self.parent_url.as_deref())?;
+        lines.shown("depth", self.depth)?;
+        lines.shown("seed", self.seed)?;
+        lines.some("discoverDate", Some(&date(self.discover_date)))?;
+        lines.some("updateDate", Some(&date(self.update_date)))?;
+        lines.some("crawlDate", Some(&date(self.crawl_date)))?;
+        lines.some("declaredMediaType", self.declared.as_deref())?;
+        lines.some("sniffedMediaType", self.sniffed.as_deref())?;
+        lines.some("mediaType", Some(&self.media_type))?;
+        lines.some("source", Some(&self.source))?;
+        lines.some("digestMismatch", self.digest_mismatch.as_deref())?;
+        let state = Some(self.state).filter(|state| *state != DocumentState::default());
+        lines.some("state", state.map(DocumentState::name))?;
+        lines.shown("former", self.is_former.then_some(true))
+    }
+
+    fn parse(element: Node<'_, '_>) -> Option<Self> {
+        let text = |name: &str| text_of(element, name);
+        let time = |name: &str| text(name).and_then(|date| seconds(&date));
+        let crawl_date = time("crawlDate")?;
+        Some(Self {
+            number: text("number").and_then(|number| number.parse().ok()),
+            url: text("url")?,
+            member: text("member"),
+            parent_url: text("parentUrl"),
+            depth: text("depth").and_then(|depth| depth.parse().ok()),
+            seed: text("seed").and_then(|seed| seed.parse().ok()),
+            discover_date: time("discoverDate").unwrap_or(crawl_date),
+            update_date: time("updateDate").unwrap_or(crawl_date),
+            crawl_date,
+            declared: text("declaredMediaType"),
+            sniffed: text("sniffedMediaType"),
+            media_type: text("mediaType")?,
+            source: text("source").unwrap_or_default(),
+            digest_mismatch: text("digestMismatch"),
+            state: text("state")
+                .and_then(|state| DocumentState::parse(&state))
+                .filter(|state| DocumentState::SAID.contains(state))
+                .unwrap_or_default(),
+            is_former: text("former").as_deref() == Some("true"),
+        })
+    }
+}
+
+/// Elements with a text, a line each.
+struct Lines<'x, 'v> {
+    xml: &'x mut Writer<&'v mut Vec<u8>>,
+    indent: &'static str,
+}
+
+impl Lines<'_, '_> {
+    fn some(&mut self, name: &str, value: Option<&str>) -> io::Result<()> {
+        let Some(value) = value else { return Ok(()) };
+        self.xml.raw(self.indent.as_bytes())?;
+        self.xml.element(name, &[], value)?;
+        self.xml.newline()
+    }
+
+    fn shown(&mut self, name: &str, value: Option<impl ToString>) -> io::Result<()> {
+        self.some(name, value.map(|value| value.to_string()).as_deref())
+    }
+}
+
+fn text_of(element: Node<'_, '_>, name: &str) -> Option<String> {
+    let mut children = element.children();
+    let child = children.find(|child| child.has_tag_name(name))?;
+    Some(child.text().unwrap_or_default().to_owned())
+}
+
+fn date(seconds: i64) -> String {
+    Datestamp::from_seconds(seconds).to_string()
+}
+
+fn seconds(date: &str) -> Option<i64> {
+    Some(Datestamp::parse(date)?.0.seconds())
 }
 
 /// Writes a `.met` file anew with what was found out about the text; one that is not there, or is none, stays.
@@ -220,7 +453,7 @@ pub(super) fn write_judgement(
     Ok(())
 }
 
-const LONGEST: u64 = 16 << 20;
+pub(super) const LONGEST: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {

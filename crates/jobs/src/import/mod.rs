@@ -1,6 +1,7 @@
 //! The flow of an import: sources → captures → examined on all cores → groups, in order → files → rows.
 
 mod budget;
+mod digests;
 mod downloads;
 mod ending;
 mod examine;
@@ -15,6 +16,7 @@ mod keeping;
 mod lacking;
 mod member;
 mod met;
+mod met_update;
 mod news;
 mod order;
 pub(crate) mod place;
@@ -48,8 +50,9 @@ pub(crate) use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::judging::{Judge, Judging};
 pub use self::judging::{TextOrder, Unsure};
 use self::keeping::Keeping;
+pub use self::met_update::update_metadata;
 pub use self::news::{Fate, FateKind, FetchProgress, ImportNews, ImportProgress};
-pub use self::order::{ImportCrawl, Listing, containers};
+pub use self::order::{DigestRule, ImportCrawl, Listing, containers};
 pub use self::place::documents_directory;
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
 pub use self::report::forget as forget_report;
@@ -163,6 +166,11 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
         read.recognition = judging::recognise(keeping, judging, flow.stop)?;
         read.stopped = read.recognition.stopped;
     }
+    // What was only told later, or has further URLs, is told of beside the documents as well.
+    if !read.stopped {
+        let hold = || keeping.hold();
+        met_update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
+    }
     let verification = match read.stopped {
         true => None,
         false => verification::of_import(keeping, flow.order.threads, flow.stop)?,
@@ -206,6 +214,7 @@ fn examiner<'a>(
         rules,
         types,
         open: order.open,
+        digests: order.digests,
         judging,
         spool,
         limits: container::Limits::default(),

@@ -16,7 +16,7 @@ use store::{Collection, FileKind};
 use super::flow::{Flow, Kept};
 use super::group::Group;
 use super::keeping::fates;
-use super::met::Met;
+use super::met::{LONGEST, Met};
 use super::news::ImportNews;
 use super::order::ImportCrawl;
 use super::report::Report;
@@ -125,7 +125,7 @@ impl<'a> Separate<'a> {
     fn know(&mut self, path: &str) -> anyhow::Result<()> {
         let mut xml = Vec::new();
         let file = self.collection.read(path)?;
-        file.take(LONGEST_MET).read_to_end(&mut xml)?;
+        file.take(LONGEST).read_to_end(&mut xml)?;
         if let Some(met) = Met::parse(&xml) {
             self.seen.know(&met.sha1);
         }
@@ -189,5 +189,3 @@ impl<'a> Separate<'a> {
         Placement::Store { number }
     }
 }
-
-const LONGEST_MET: u64 = 16 << 20;

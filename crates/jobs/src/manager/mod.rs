@@ -50,7 +50,8 @@ impl Default for ManagerOptions {
 }
 
 impl Manager {
-    /// Starts its threads: one that plans, and one that makes the words of records known to the search.
+    /// Starts its threads: one that plans, one that makes the words of records known to the search, and one that tells
+    /// beside documents what was said of them in the console.
     pub fn start(holdings: Arc<Holdings>, options: ManagerOptions) -> anyhow::Result<Self> {
         let stop = Stop::default();
         let ended = Bell::default();
@@ -71,6 +72,8 @@ impl Manager {
                 planner.round();
             }
         })?;
+        let (beside, stopped) = (Arc::clone(&holdings), stop.clone());
+        manager.spawn("metadata", move || update_metadata(&beside, &stopped))?;
         manager.spawn("index", move || index(&holdings, &stop))?;
         Ok(manager)
     }
@@ -215,16 +218,31 @@ impl Planner {
 
 /// Makes the words of what harvests brought known to the search, as they come.
 fn index(holdings: &Holdings, stop: &Stop) {
+    tend(stop, "records cannot be indexed", || {
+        crate::index(holdings, stop).map(|_| ())
+    });
+}
+
+/// Tells beside documents what was said of them.
+fn update_metadata(holdings: &Holdings, stop: &Stop) {
+    tend(stop, ".met files cannot be written", || {
+        while !stop.is_set() && crate::update_metadata(holdings, MOST_METS)? == MOST_METS {}
+        Ok(())
+    });
+}
+
+/// Does something every few seconds. That it fails is told once, until it works again.
+fn tend(stop: &Stop, failure: &str, work: impl Fn() -> anyhow::Result<()>) {
     let mut away = false;
     while !stop.is_set() {
-        let indexed = catch_unwind(AssertUnwindSafe(|| crate::index(holdings, stop)));
-        let indexed = indexed.unwrap_or_else(|panic| bail!("a bug in garner: {}", said(&*panic)));
-        match indexed {
-            Ok(_) => away = false,
+        let worked = catch_unwind(AssertUnwindSafe(&work));
+        let worked = worked.unwrap_or_else(|panic| bail!("a bug in garner: {}", said(&*panic)));
+        match worked {
+            Ok(()) => away = false,
             Err(_) if away => {}
             Err(error) => {
                 away = true;
-                tracing::warn!("records cannot be indexed: {}", message(&error));
+                tracing::warn!("{failure}: {}", message(&error));
             }
         }
         RealPace.sleep(INDEX_PAUSE, stop);
@@ -236,6 +254,8 @@ pub const ATTEMPTS: i64 = 5;
 
 const A_SECOND: Duration = Duration::from_secs(1);
 const INDEX_PAUSE: Duration = Duration::from_secs(2);
+/// As many `.met` files are written before it is asked whether to stop.
+const MOST_METS: u64 = 100;
 const AN_HOUR: Duration = Duration::from_secs(3600);
 /// As many are planned in a round; the others follow in the next.
 const MOST_AT_ONCE: u64 = 500;

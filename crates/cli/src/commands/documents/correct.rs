@@ -53,6 +53,7 @@ impl Correct {
             let id = self.document;
             format!("the document `{id}` is not known; garner documents list shows those that are")
         })?;
+        super::update_metadata(&holdings);
         let said = match correction.is_wanted {
             true => "wanted",
             false => "not wanted, and set aside",

@@ -31,6 +31,7 @@ pub(super) struct DocumentJson<'a> {
     content: i64,
     file: String,
     source: Option<&'a str>,
+    digest_mismatch: Option<&'a str>,
     import: i64,
     /// What came of reading its text, and what was decided.
     judgement: Option<&'a Judgement>,
@@ -60,6 +61,7 @@ impl<'a> DocumentJson<'a> {
             content: document.content,
             file: file(collection, document).display().to_string(),
             source: document.source.as_deref(),
+            digest_mismatch: document.digest_mismatch.as_deref(),
             import: document.import,
             judgement: document.judgement.as_ref(),
         }

@@ -54,3 +54,11 @@ fn parse(text: &str) -> Result<(Datestamp, Granularity), String> {
     let date = Datestamp::parse(text);
     date.ok_or_else(|| "write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ".to_owned())
 }
+
+/// Tells beside the documents what was said of them. Where they cannot be reached, somebody who can does it later.
+fn update_metadata(holdings: &jobs::Holdings) {
+    if let Err(error) = jobs::update_metadata(holdings, u64::MAX) {
+        let why = jobs::message(&error);
+        eprintln!("the .met files will be written by the next import or repair: {why}");
+    }
+}

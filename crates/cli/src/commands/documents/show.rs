@@ -82,6 +82,7 @@ fn describe(
         ("crawled", date(document.crawl_date)),
         ("state", document.state.name().replace('_', " ")),
         ("source", text(&document.source)),
+        ("digest mismatch", text(&document.digest_mismatch)),
         ("import", document.import.to_string()),
     ] {
         field(out, name, &value)?;

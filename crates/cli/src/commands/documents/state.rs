@@ -55,6 +55,7 @@ impl State {
             }
         }
         mark(&mut batch)?;
+        super::update_metadata(&holdings);
         let state = self.state.name().replace('_', " ");
         eprintln!("{} documents are {state} now", known - aside);
         if aside > 0 {

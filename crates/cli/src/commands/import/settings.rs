@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use jobs::ImportCrawl;
+use jobs::{DigestRule, ImportCrawl};
 use store::Durability;
 
 /// Which documents are taken, and what is kept of them.
@@ -25,6 +25,9 @@ pub(crate) struct Taking {
     /// What becomes of the older content of a document that changed [default: replace]
     #[arg(long, value_enum)]
     versions: Option<Versions>,
+    /// What becomes of documents that do not have the digests that their archive says [default: mark]
+    #[arg(long, value_enum)]
+    digests: Option<Digests>,
     /// Where documents go, if not to DIR/documents: a directory, or s3://BUCKET/PREFIX. The first import decides
     #[arg(long, value_name = "DIR|URL")]
     collection: Option<String>,
@@ -61,6 +64,16 @@ enum Versions {
     Keep,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Digests {
+    /// They are imported and marked
+    Mark,
+    /// They are left out
+    Skip,
+    /// Digests are not looked at
+    Ignore,
+}
+
 impl Taking {
     /// Puts what is given into an order.
     pub(crate) fn apply(&self, order: &mut ImportCrawl) -> anyhow::Result<()> {
@@ -78,6 +91,13 @@ impl Taking {
         }
         if let Some(versions) = self.versions {
             order.keep_versions = versions == Versions::Keep;
+        }
+        if let Some(digests) = self.digests {
+            order.digests = match digests {
+                Digests::Mark => DigestRule::Mark,
+                Digests::Skip => DigestRule::Skip,
+                Digests::Ignore => DigestRule::Ignore,
+            };
         }
         change(&mut order.collection, &self.collection);
         if self.no_sync {

@@ -123,7 +123,7 @@ const OF_THE_PAPER: [&str; 9] = [
     "failed_FileNotFound",
     "failed_PDFFilenotFound",
 ];
-const OURS: [&str; 19] = [
+const OURS: [&str; 22] = [
     "saved_NewVersion",
     "saved_KnownContent",
     "saved_SetAside",
@@ -139,6 +139,9 @@ const OURS: [&str; 19] = [
     "filtered_URL",
     "skipped_Status",
     "skipped_Records",
+    "digest_Verified",
+    "digest_Mismatch",
+    "digest_Unverifiable",
     "failed_Read",
     "failed_Save",
     "bytes_Read",

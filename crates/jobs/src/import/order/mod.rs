@@ -2,6 +2,7 @@
 
 mod check;
 mod containers;
+mod digests;
 mod listing;
 mod parameters;
 mod places;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use store::Durability;
 
 pub use self::containers::containers;
+pub use self::digests::DigestRule;
 pub use self::listing::Listing;
 use super::fetched::FetchedSource;
 use super::judging::TextOrder;
@@ -48,6 +50,8 @@ pub struct ImportCrawl {
     pub max_url_length: usize,
     /// Whether the older content of a changed document is kept.
     pub keep_versions: bool,
+    /// What becomes of documents that do not have the digests that their archive says.
+    pub digests: DigestRule,
     /// The name of the crawler, for the `.met` files.
     pub crawler: Option<String>,
     /// How many threads read.
@@ -91,6 +95,7 @@ impl Default for ImportCrawl {
             blacklist: None,
             max_url_length: LONGEST_URL,
             keep_versions: false,
+            digests: DigestRule::default(),
             crawler: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             collection: None,
@@ -168,6 +173,7 @@ mod tests {
             types: vec!["text/html".to_owned()],
             open: Containers::ALL,
             keep_versions: true,
+            digests: DigestRule::Skip,
             max_url_length: 99,
             crawler: Some("mine".to_owned()),
             within: vec![PathBuf::from("/crawls")],

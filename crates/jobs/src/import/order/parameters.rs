@@ -6,7 +6,7 @@ use crawl::Roots;
 use document::container::Containers;
 use serde::{Deserialize, Serialize};
 
-use super::{ImportCrawl, containers};
+use super::{DigestRule, ImportCrawl, containers};
 use crate::harvest::digest;
 use crate::import::sources::is_file;
 
@@ -26,6 +26,8 @@ pub(in crate::import) struct Parameters {
     blacklist: Option<String>,
     max_url_length: usize,
     keep_versions: bool,
+    #[serde(default, skip_serializing_if = "DigestRule::is_usual")]
+    digests: DigestRule,
     crawler: Option<String>,
     collection: Option<String>,
     /// How texts are read and judged, with the version of the model.
@@ -55,6 +57,7 @@ impl ImportCrawl {
                 .transpose()?,
             max_url_length: self.max_url_length,
             keep_versions: self.keep_versions,
+            digests: self.digests,
             crawler: self.crawler.clone(),
             collection: self.collection.clone(),
             texts: self.texts.said(&Roots::new(&self.within))?,

@@ -4,13 +4,14 @@
 //! next repair to find.
 
 use catalog::{
-    CaptureRow, ContentEntry, ContentRow, GroupCommit, ImportCounters, ParentRow, Placement,
+    CaptureRow, ContentEntry, ContentRow, DocumentEntry, DocumentState, GroupCommit,
+    ImportCounters, ParentRow, Placement,
 };
 use document::url::{self, Normal};
 use store::Collection;
 
 use super::super::member::md5_of_member;
-use super::super::met::Met;
+use super::super::met::{Met, MetDocument};
 use super::comparing::{self, digests, read_met, unreadable};
 use super::path_of;
 use super::repair::Verifying;
@@ -69,16 +70,20 @@ impl Verifying<'_> {
             return refused("its .met file tells of other bytes");
         }
         let met = met.with_digests(&digests);
-        match row(&met, &orphan.extension) {
-            Some(row) => self.take_in(orphan, row, &met, &xml),
-            None => refused("its .met file has no URL that can be used"),
+        let documents = met.all_documents().into_iter();
+        let told: Vec<_> = documents
+            .filter_map(|document| Told::of(&met, document, &orphan.extension))
+            .collect();
+        match told.is_empty() {
+            false => self.take_in(orphan, &told, &met, &xml),
+            true => refused("its .met file has no URL that can be used"),
         }
     }
 
     fn take_in(
         &self,
         orphan: &Orphan,
-        row: CaptureRow,
+        told: &[Told],
         met: &Met,
         xml: &[u8],
     ) -> anyhow::Result<Adopted> {
@@ -86,23 +91,43 @@ impl Verifying<'_> {
         let repairing = self.repairing()?;
         let catalog = self.holdings.catalog();
         let known = self.holdings.wait(catalog.content_of(sha1))?;
+        self.raise_above(told)?;
         let mut import = repairing.lock();
-        if known.is_none() && self.holdings.wait(catalog.is_free(orphan.number))? {
+        if known.is_none() && self.holdings.wait(catalog.is_content_free(orphan.number))? {
             import.prefer(sha1, orphan.number);
         }
-        let rows = [row];
+        for one in told {
+            if let Some(number) = one.document.number
+                && self.holdings.wait(catalog.is_free(number))?
+            {
+                import.prefer_document(&one.md5, number);
+            }
+        }
+        let rows: Vec<_> = told.iter().flat_map(|one| one.rows.clone()).collect();
         let placements = self.holdings.wait(catalog.reserve(&mut import, &rows))?;
-        let adopted = match (placements.first(), &known) {
-            (Some(Placement::Store { number }), known) => {
+        let stored = placements.iter().find_map(|placement| match placement {
+            Placement::Store { number } => Some(*number),
+            _ => None,
+        });
+        let adopted = match (stored, &known) {
+            (Some(number), known) => {
                 let extension = known.as_ref().map(|content| content.extension.as_str());
                 let extension = extension.unwrap_or(&orphan.extension);
-                if !self.bring(orphan, *number, extension, xml)? {
+                if !self.bring(orphan, number, extension, xml)? {
                     drop(import);
                     return self.refuse(orphan, "another file lies where it should go");
                 }
-                Adopted::Taken { number: *number }
+                Adopted::Taken { number }
             }
-            (Some(Placement::Known { number }), Some(_)) => Adopted::Known { number: *number },
+            (None, Some(content))
+                if placements
+                    .iter()
+                    .any(|placement| placement.number().is_some()) =>
+            {
+                Adopted::Known {
+                    number: content.number,
+                }
+            }
             _ => {
                 drop(import);
                 return self.refuse(orphan, "the catalog does not want it");
@@ -125,10 +150,49 @@ impl Verifying<'_> {
         self.holdings
             .wait(catalog.commit_group(&mut import, commit))?;
         drop(import);
+        if let Some(corrected) = met.text.as_ref().and_then(|text| text.corrected.as_ref()) {
+            self.holdings
+                .wait(catalog.restore_correction(sha1, corrected))?;
+        }
+        self.restore_states(told, sha1)?;
         match (adopted, known) {
             (Adopted::Known { number }, Some(content)) => self.forget(orphan, number, &content),
             (adopted, _) => self.tidy(orphan, adopted),
         }
+    }
+
+    /// Makes sure that no number is given out that a document had.
+    fn raise_above(&self, told: &[Told]) -> anyhow::Result<()> {
+        let numbers = told.iter().filter_map(|one| one.document.number);
+        if let Some(greatest) = numbers.max().filter(|number| *number < i64::MAX / 2) {
+            let catalog = self.holdings.catalog();
+            self.holdings.wait(catalog.raise_numbers(greatest))?;
+        }
+        Ok(())
+    }
+
+    /// Says again what became of documents in a search engine, unless they have other bytes or another state by now.
+    fn restore_states(&self, told: &[Told], sha1: &str) -> anyhow::Result<()> {
+        let catalog = self.holdings.catalog();
+        for one in told {
+            let state = one.document.state;
+            if state == DocumentState::default() {
+                continue;
+            }
+            let document = self.holdings.wait(catalog.document_at(&one.md5))?;
+            let is_unsaid = |document: &DocumentEntry| {
+                document.content_sha1 == sha1
+                    && matches!(
+                        document.state,
+                        DocumentState::NotIngested | DocumentState::SetAside
+                    )
+            };
+            if let Some(document) = document.filter(is_unsaid) {
+                self.holdings
+                    .wait(catalog.set_state(&[document.id], state))?;
+            }
+        }
+        Ok(())
     }
 
     /// Brings a document to the path of a number; whether there was room for it. The `.met` file is there first, so that
@@ -198,36 +262,63 @@ impl Verifying<'_> {
     }
 }
 
-/// The capture that a `.met` file tells of.
-fn row(met: &Met, extension: &str) -> Option<CaptureRow> {
-    let url = url::normalise(&met.url).ok()?;
-    let parent = met.parent_url.as_deref().map(url::normalise);
-    let md5 = match &met.member {
-        Some(member) => md5_of_member(&url.url, member),
-        None => url.md5.clone(),
-    };
-    Some(CaptureRow {
-        md5,
-        host: url.host,
-        url: url.url,
-        parent: parent.and_then(Result::ok).map(|parent: Normal| ParentRow {
+/// A document that a `.met` file tells of, and the captures that make it what it was.
+struct Told {
+    document: MetDocument,
+    md5: String,
+    rows: Vec<CaptureRow>,
+}
+
+impl Told {
+    /// `None` if its URL cannot be used.
+    fn of(met: &Met, document: MetDocument, extension: &str) -> Option<Self> {
+        let url = url::normalise(&document.url).ok()?;
+        let parent = document.parent_url.as_deref().map(url::normalise);
+        let parent = parent.and_then(Result::ok).map(|parent: Normal| ParentRow {
             url: parent.url,
             md5: parent.md5,
             host: parent.host,
-        }),
-        depth: met.depth,
-        is_seed: met.seed,
-        crawled: met.crawl_date,
-        content: ContentRow::Bytes {
-            sha1: met.sha1.clone(),
-            sha256: met.sha256.clone(),
-            size: met.size,
-            extension: extension.to_owned(),
-        },
-        declared_type: met.declared.clone(),
-        sniffed_type: met.sniffed.clone(),
-        media_type: met.media_type.clone(),
-        member: met.member.clone(),
-        source: met.source.clone(),
-    })
+        });
+        let md5 = match &document.member {
+            Some(member) => md5_of_member(&url.url, member),
+            None => url.md5.clone(),
+        };
+        let bytes = CaptureRow {
+            md5: md5.clone(),
+            host: url.host,
+            url: url.url,
+            parent,
+            depth: document.depth,
+            is_seed: document.seed,
+            crawled: document.crawl_date,
+            content: ContentRow::Bytes {
+                sha1: met.sha1.clone(),
+                sha256: met.sha256.clone(),
+                size: met.size,
+                extension: extension.to_owned(),
+            },
+            declared_type: document.declared.clone(),
+            sniffed_type: document.sniffed.clone(),
+            media_type: document.media_type.clone(),
+            member: document.member.clone(),
+            source: document.source.clone(),
+            digest_mismatch: document.digest_mismatch.clone(),
+        };
+        // It was seen before and after it was crawled with these bytes.
+        let mut rows = vec![bytes.clone()];
+        for crawled in [document.discover_date, document.update_date] {
+            if crawled != document.crawl_date {
+                rows.push(CaptureRow {
+                    crawled,
+                    content: ContentRow::EdgeOnly,
+                    ..bytes.clone()
+                });
+            }
+        }
+        Some(Self {
+            document,
+            md5,
+            rows,
+        })
+    }
 }

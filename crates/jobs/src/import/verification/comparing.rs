@@ -9,7 +9,7 @@ use catalog::ContentEntry;
 use document::digest::{Digester, Digests};
 use store::Collection;
 
-use super::super::met::Met;
+use super::super::met::{LONGEST, Met};
 use super::{PAGE, path_of};
 use crate::Holdings;
 
@@ -136,7 +136,7 @@ pub(super) fn read_met(collection: &Collection, path: &str) -> Result<Option<Vec
         Err(error) => return Err(error.to_string()),
     };
     let mut xml = Vec::new();
-    let read = file.take(LONGEST_MET).read_to_end(&mut xml);
+    let read = file.take(LONGEST).read_to_end(&mut xml);
     read.map_err(|error| unreadable(path, &error))?;
     Ok(Some(xml))
 }
@@ -179,5 +179,4 @@ pub(super) fn unreadable(path: &str, error: &io::Error) -> String {
     format!("`{path}` cannot be read: {error}")
 }
 
-const LONGEST_MET: u64 = 16 << 20;
 const BLOCK: usize = 256 << 10;

@@ -18,7 +18,7 @@ use store::Collection;
 pub(super) use self::after::of_import;
 use self::repair::Verifying;
 use self::repairing::Repairing;
-use super::place;
+use super::{met_update, place};
 use crate::Holdings;
 use crate::harvest::said;
 
@@ -41,6 +41,9 @@ pub struct Verification {
     pub without_metadata: u64,
     /// Files without a row.
     pub orphans: u64,
+    /// Of these, those that an import placed which did not come to its end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unfinished: u64,
     /// Rows that no document has.
     pub unused: u64,
     /// How many of these are in order now.
@@ -112,6 +115,12 @@ impl Verification {
                 said.push(format!("{count} {what}"));
             }
         }
+        if self.unfinished > 0 && self.repaired == 0 {
+            let count = self.unfinished;
+            said.push(format!(
+                "{count} of these files are those of an import that did not come to its end: import the same again to go on with it"
+            ));
+        }
         let said = said.join(", ");
         match self.repaired {
             0 => format!("verified: {said}; see garner verify --repair"),
@@ -182,10 +191,17 @@ fn look_through(
         verifying.unused()?;
         verifying.raise_numbers()?;
         orphans::all(&mut verifying)?;
+        if let Some(repairing) = verifying.repairing {
+            met_update::update(holdings, collection, u64::MAX, &|| repairing.check())?;
+        }
         Ok(collection.sync()?)
     }));
     looked.unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", said(&*panic))))?;
     Ok(verifying.result)
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Where a content lies.

@@ -19,10 +19,7 @@ pub(super) fn all(verifying: &mut Verifying<'_>) -> anyhow::Result<()> {
         let file = file?;
         verifying.result.files += 1;
         let Some(number) = number(&file.kind) else {
-            // What no collection puts there is somebody else's and stays.
-            verifying.result.orphans += 1;
-            let problem = "this is not a file of the collection";
-            verifying.result.note(file.path, problem, Repair::None);
+            verifying.stray(file.path);
             continue;
         };
         match batch.last_mut() {
@@ -87,6 +84,8 @@ fn is_known(file: &CollectionFile, known: Option<&String>) -> bool {
 /// removes them now or has done so.
 fn report(verifying: &mut Verifying<'_>, left: Vec<Numbered>) -> anyhow::Result<()> {
     let promised = promised(verifying)?;
+    let unfinished = verifying.holdings.catalog().unfinished_numbers();
+    let unfinished = verifying.holdings.wait(unfinished)?;
     for (number, mut files) in left {
         if promised.contains(&number) {
             continue;
@@ -94,7 +93,10 @@ fn report(verifying: &mut Verifying<'_>, left: Vec<Numbered>) -> anyhow::Result<
         let there = verifying.collection.files_of(number)?;
         files.retain(|file| there.iter().any(|there| there.path == file.path));
         for file in files {
-            verifying.note_orphan(file.path, Repair::None);
+            match unfinished.get(&number) {
+                Some(import) => verifying.note_unfinished(file.path, *import),
+                None => verifying.note_orphan(file.path, Repair::None),
+            }
         }
     }
     Ok(())

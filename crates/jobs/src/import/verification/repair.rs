@@ -2,10 +2,10 @@
 //! bytes brings it back.
 
 use anyhow::Context;
-use catalog::{ContentEntry, DocumentEntry, DocumentQuery, Superfluous};
+use catalog::{ContentEntry, Superfluous};
 use store::{Collection, CollectionFile};
 
-use super::super::met::{Met, MetText};
+use super::super::met_update;
 use super::adopt::{Adopted, Orphan};
 use super::comparing::{Looked, Metadata, Problem};
 use super::orphans::number;
@@ -181,7 +181,7 @@ impl<'a> Verifying<'a> {
         let Some(repairing) = self.repairing else {
             return Ok(Repair::None);
         };
-        let Some(met) = self.described(content)? else {
+        let Some(met) = met_update::described(self.holdings, content)? else {
             return Ok(Repair::None);
         };
         repairing.check()?;
@@ -194,36 +194,6 @@ impl<'a> Verifying<'a> {
         self.collection
             .write_metadata(number, extension, &met.to_xml())?;
         Ok(Repair::Done(said))
-    }
-
-    /// What the catalog knows of a content: by a document that has it, or had it once.
-    fn described(&self, content: &ContentEntry) -> anyhow::Result<Option<Met>> {
-        let catalog = self.holdings.catalog();
-        let query = DocumentQuery {
-            content: Some(content.number),
-            limit: 1,
-            ..DocumentQuery::default()
-        };
-        let documents = self.holdings.wait(catalog.documents(&query))?;
-        if let Some(document) = documents.into_iter().next() {
-            return Ok(Some(Met {
-                crawl_date: document.crawl_date,
-                declared: document.declared_type.clone(),
-                sniffed: document.sniffed_type.clone(),
-                media_type: document.media_type.clone(),
-                source: document.source.clone().unwrap_or_default(),
-                ..met(document, content)
-            }));
-        }
-        let Some((document, crawl_date)) = self.holdings.wait(catalog.kept_by(content.number))?
-        else {
-            return Ok(None);
-        };
-        let document = self.holdings.wait(catalog.document(document))?;
-        Ok(document.map(|document| Met {
-            crawl_date,
-            ..met(document, content)
-        }))
     }
 
     /// Forgets contents that no document has. Files of those that were replaced go; others are judged like all that no
@@ -279,6 +249,31 @@ impl<'a> Verifying<'a> {
         }
     }
 
+    /// Deals with a file that no collection puts there. A repair takes it out of the way and does not lose it.
+    pub(super) fn stray(&mut self, path: String) {
+        self.result.orphans += 1;
+        let repair = match self.repairing {
+            Some(_) => self.set_aside(&path).unwrap_or_else(|error| {
+                Repair::Partly(format!(
+                    "it cannot be set aside: {}",
+                    crate::message(&error)
+                ))
+            }),
+            None => Repair::None,
+        };
+        self.result.note(path, STRAY, repair);
+    }
+
+    /// Tells of a file that an import placed which did not come to its end.
+    pub(super) fn note_unfinished(&mut self, path: String, import: i64) {
+        self.result.orphans += 1;
+        self.result.unfinished += 1;
+        let problem = format!(
+            "import {import}, which did not come to its end, placed it; the same import goes on with it, and --repair takes it in"
+        );
+        self.result.note(path, problem, Repair::None);
+    }
+
     pub(super) fn note_orphan(&mut self, path: String, repair: Repair) {
         self.result.orphans += 1;
         self.result.note(path, ORPHAN, repair);
@@ -300,33 +295,5 @@ impl<'a> Verifying<'a> {
     }
 }
 
-/// What a document tells of a content that it has or had.
-fn met(document: DocumentEntry, content: &ContentEntry) -> Met {
-    let judgement = document
-        .judgement
-        .filter(|_| document.content == content.number);
-    Met {
-        url: document.url,
-        parent_url: document.parent_url,
-        depth: document.depth,
-        seed: document.is_seed,
-        member: document.member,
-        media_type: content.media_type.clone(),
-        sha1: content.sha1.clone(),
-        sha256: content.sha256.clone(),
-        size: content.size,
-        text: judgement.map(|judgement| MetText {
-            outcome: judgement.outcome,
-            engine: judgement.engine,
-            pages: judgement.pages,
-            decision: judgement.decision,
-            probability: judgement.probability,
-            kind: judgement.kind,
-            model: judgement.model,
-            is_aside: judgement.is_aside,
-        }),
-        ..Met::default()
-    }
-}
-
+const STRAY: &str = "this is not a file of the collection";
 const LOST: &str = "marked as lost; an import that meets these bytes again brings them back";

@@ -1,0 +1,111 @@
+//! Digests of an archive that are not those of its bytes: counted, and told one by one or, where none fits, once.
+
+use crawl::{Capture, Checked, Place};
+
+use super::group::Group;
+
+/// What is known of the digests of one archive.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    kinds: [Kind; 2],
+}
+
+/// Digests of blocks, or those of payloads.
+#[derive(Debug, Default)]
+struct Kind {
+    /// Whether one fitted.
+    has_fitted: bool,
+    /// How many did not before one did.
+    misfits: u64,
+    /// The first of these, which are told if one fits after all.
+    held: Vec<(Place, String)>,
+}
+
+impl Tally {
+    /// Takes what was found out about a capture; `is_document` says that it is one which is wanted. Returns which digests
+    /// do not fit.
+    pub(super) fn take(
+        &mut self,
+        capture: &Capture,
+        is_document: bool,
+        group: &mut Group,
+    ) -> Option<String> {
+        let found = [&capture.digests.block, &capture.digests.payload];
+        let mut misfits = Vec::new();
+        for ((checked, kind), name) in found.iter().zip(&mut self.kinds).zip(KINDS) {
+            match checked {
+                Checked::Fits => kind.fits(group),
+                Checked::Differs(reason) => {
+                    kind.differs(&capture.place, format!("{}: {reason}", capture.url), group);
+                    misfits.push(name);
+                }
+                Checked::Unchecked | Checked::Unknown => {}
+            }
+        }
+        let counters = &mut group.counters;
+        let is_any = |wanted: &Checked| found.contains(&wanted);
+        counters.digest_mismatch += u64::from(!misfits.is_empty());
+        if is_document {
+            let is_verified = misfits.is_empty() && is_any(&Checked::Fits);
+            counters.digest_verified += u64::from(is_verified);
+            counters.digest_unverifiable += u64::from(is_any(&Checked::Unknown));
+        }
+        (!misfits.is_empty()).then(|| misfits.join(", "))
+    }
+
+    /// Tells what is left to be told, because no more is read. `is_all` says that the archive was read to its end.
+    pub(super) fn end(&mut self, archive: &Place, is_all: bool, group: &mut Group) {
+        for (kind, name) in self.kinds.iter_mut().zip(KINDS) {
+            match (is_all, kind.misfits) {
+                (true, 2..) => {
+                    let count = kind.misfits;
+                    kind.held.clear();
+                    let reason = format!(
+                        "none of the {count} {name} digests that were compared is that of its bytes: the archive was changed, or its writer digests something else"
+                    );
+                    group.warn(archive, reason);
+                }
+                _ => {
+                    // What is behind the position comes again.
+                    let position = group.position;
+                    kind.held
+                        .retain(|(place, _)| is_all || place.offset < position);
+                    kind.tell(group);
+                }
+            }
+            kind.misfits = 0;
+        }
+    }
+}
+
+impl Kind {
+    fn fits(&mut self, group: &mut Group) {
+        if !self.has_fitted {
+            self.has_fitted = true;
+            self.misfits = 0;
+            self.tell(group);
+        }
+    }
+
+    fn differs(&mut self, place: &Place, reason: String, group: &mut Group) {
+        if self.has_fitted {
+            return group.warn(place, reason);
+        }
+        self.misfits += 1;
+        match self.held.len() < MOST {
+            true => self.held.push((place.clone(), reason)),
+            // Where so many do not fit, none does.
+            false => {}
+        }
+    }
+
+    fn tell(&mut self, group: &mut Group) {
+        for (place, reason) in self.held.drain(..) {
+            group.warn(&place, reason);
+        }
+    }
+}
+
+const KINDS: [&str; 2] = ["block", "payload"];
+
+const MOST: usize = 1000;

@@ -709,10 +709,10 @@ fn pipe(command: &mut Command, input: &str) -> Output {
 #[test]
 fn a_command_that_fails_says_so_in_json_if_that_is_asked_for() {
     let directory = tempfile::tempdir().unwrap();
-    fs::write(directory.path().join("no.warc"), "no archive").unwrap();
+    fs::write(directory.path().join("no.txt"), "no archive").unwrap();
     for (arguments, status, code) in [
         (
-            &["import", "no.warc", "--dry-run", "--json"][..],
+            &["import", "no.txt", "--dry-run", "--json"][..],
             1,
             "not_an_archive",
         ),

@@ -132,6 +132,28 @@ fn odd_records_are_taken_and_named() {
 }
 
 #[test]
+fn revisits_whose_original_is_nowhere_are_named() {
+    let crawl = Crawl::new();
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: revisit\r\nWARC-Date: {}\r\nWARC-Target-URI: http://a.example/gone.pdf\r\nWARC-Payload-Digest: sha1:USUDYFY6UJJK63UC7CCM7G37JIIFIAW2\r\nContent-Type: application/http\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n",
+        date(1)
+    );
+    crawl.write("a.warc", head);
+
+    let printed = crawl.import(0, &["a.warc"]);
+
+    assert!(
+        printed["reason"].as_str().unwrap().contains("1 revisits"),
+        "{printed:#}"
+    );
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("http://a.example/gone.pdf: a revisit"),
+        "{report}"
+    );
+}
+
+#[test]
 fn what_is_no_crawl_is_named_and_costs_nothing_of_the_rest() {
     let crawl = Crawl::new();
     crawl.write("a.warc.gz", many(3).bytes);

@@ -1,6 +1,6 @@
 //! What documents lack of that which logs tell.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::rows::batch;
 use crate::{Catalog, Error};
@@ -21,6 +21,15 @@ pub struct Lacking {
 }
 
 impl Catalog {
+    /// Those documents whose bytes are known, by their MD5, of some.
+    pub async fn with_content(&self, documents: &[&str]) -> Result<HashSet<String>, Error> {
+        let sql = "SELECT document.md5 FROM {looked_up(document.md5)} WHERE document.content_id IS NOT NULL";
+        let keys: Vec<_> = documents.iter().map(|md5| (md5,)).collect();
+        let mut transaction = self.database.read().await?;
+        let rows = transaction.rows(sql, [batch(&keys)]).await?;
+        rows.iter().map(|row| row.text("md5")).collect()
+    }
+
     /// Those documents that lack something of what logs tell, of those that these are the MD5 of and that are known.
     pub async fn lacking(&self, documents: &[&str]) -> Result<HashMap<String, Lacking>, Error> {
         let keys: Vec<_> = documents.iter().map(|md5| (md5,)).collect();

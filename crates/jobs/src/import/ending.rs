@@ -166,6 +166,10 @@ fn outcome(
         true => ImportState::Ok,
         false => ImportState::Incomplete,
     };
+    if read.unresolved > 0 {
+        let count = read.unresolved;
+        reasons.push(format!("the originals of {count} revisits are nowhere"));
+    }
     for name in &read.still_written {
         reasons.push(format!(
             "`{name}` is still being written; import it again for the rest"

@@ -43,6 +43,8 @@ pub(super) struct Read {
     pub(super) stopped: bool,
     /// Sources that a crawler still writes.
     pub(super) still_written: Vec<String>,
+    /// Revisits whose original no import has brought.
+    pub(super) unresolved: u64,
     /// What came of the scans.
     pub(super) recognition: Recognition,
 }

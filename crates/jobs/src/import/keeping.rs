@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use catalog::{
-    CaptureOutcome, CaptureRow, ContentRow, GroupCommit, Import, ImportCounters, Placement,
-    SourcePosition,
+    CaptureOutcome, CaptureRow, ContentRow, GroupCommit, Import, ImportCounters, ImportWarning,
+    Placement, SourcePosition,
 };
 use harvester::Stop;
 use store::Collection;
@@ -32,6 +32,8 @@ pub(super) struct Keeping<'a> {
     /// The pulse of the job, if it is one: who was not heard of writes no file.
     pulse: Option<(&'a Pulse, &'a Stop)>,
     last_beat: Mutex<Instant>,
+    /// Revisits of what was not known when they came: the MD5 of their URL, the URL and the place.
+    revisits: Mutex<Vec<[String; 3]>>,
 }
 
 impl<'a> Keeping<'a> {
@@ -48,6 +50,7 @@ impl<'a> Keeping<'a> {
             import: Mutex::new(import),
             pulse,
             last_beat: Mutex::new(Instant::now()),
+            revisits: Mutex::default(),
         }
     }
 
@@ -76,6 +79,7 @@ impl<'a> Keeping<'a> {
             .wait(catalog.commit_group(&mut import, commit))?;
         let counters = import.counters();
         drop(import);
+        self.remember_revisits(&rows, &outcome.outcomes);
         // Nothing speaks of these any more.
         if !outcome.superfluous.is_empty() {
             self.hold()?;
@@ -119,8 +123,45 @@ impl<'a> Keeping<'a> {
         }
     }
 
+    fn remember_revisits(&self, rows: &[CaptureRow], outcomes: &[CaptureOutcome]) {
+        let mut revisits = self.revisits.lock().unwrap_or_else(PoisonError::into_inner);
+        for (row, outcome) in rows.iter().zip(outcomes) {
+            let is_revisit = matches!(row.content, ContentRow::Revisit { .. });
+            let is_unknown = *outcome == CaptureOutcome::RevisitUnknown;
+            if is_revisit && is_unknown && revisits.len() < REVISITS {
+                revisits.push([&row.md5, &row.url, &row.source].map(Clone::clone));
+            }
+        }
+    }
+
+    /// Names the revisits whose original no import has brought, and counts them.
+    pub(super) fn name_revisits(&self) -> anyhow::Result<u64> {
+        let revisits =
+            std::mem::take(&mut *self.revisits.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut count = 0;
+        for revisits in revisits.chunks(1000) {
+            let named: Vec<_> = revisits.iter().map(|[md5, ..]| md5.as_str()).collect();
+            let known = self.holdings.catalog().with_content(&named);
+            let known = self.holdings.wait(known)?;
+            let unknown = revisits.iter().filter(|[md5, ..]| !known.contains(md5));
+            let warnings: Vec<_> = unknown
+                .map(|[_, url, source]| unresolved(url, source))
+                .collect();
+            count += warnings.len() as u64;
+            if !warnings.is_empty() {
+                self.note(ImportCounters::default(), &warnings)?;
+            }
+        }
+        Ok(count)
+    }
+
     /// Counts what has to do with no source.
     pub(super) fn count(&self, counters: ImportCounters) -> anyhow::Result<()> {
+        self.note(counters, &[])
+    }
+
+    /// Writes what has to do with no source.
+    fn note(&self, counters: ImportCounters, warnings: &[ImportWarning]) -> anyhow::Result<()> {
         let mut import = self.lock();
         let first = import.positions().first();
         let (position, source_done) = first.map_or((0, true), |at| (at.position, at.done));
@@ -131,7 +172,7 @@ impl<'a> Keeping<'a> {
             position,
             source_done,
             counters,
-            warnings: &[],
+            warnings,
             judgements: &[],
         };
         let catalog = self.holdings.catalog();
@@ -190,6 +231,16 @@ impl<'a> Keeping<'a> {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Import> {
         self.import.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is told of a revisit whose original is nowhere.
+fn unresolved(url: &str, source: &str) -> ImportWarning {
+    let (file, offset) = source.rsplit_once(" at offset ").unwrap_or((source, ""));
+    ImportWarning {
+        file: file.to_owned(),
+        offset: offset.parse().ok(),
+        reason: format!("{url}: a revisit of what no import has brought; import its original"),
     }
 }
 
@@ -271,3 +322,6 @@ fn fate(row: &CaptureRow, outcome: &CaptureOutcome, placement: &Placement) -> Op
 }
 
 const BEAT: Duration = Duration::from_secs(20);
+
+/// How many revisits are remembered to be named.
+const REVISITS: usize = 100_000;

@@ -170,6 +170,7 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
     if !read.stopped {
         let hold = || keeping.hold();
         met_update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
+        read.unresolved = keeping.name_revisits()?;
     }
     let verification = match read.stopped {
         true => None,

@@ -12,7 +12,7 @@ mod source;
 mod url;
 pub mod warc;
 
-pub use archive::Archive;
+pub use archive::{Archive, Family};
 pub use body::Body;
 pub use capture::{Capture, Checked, DigestCheck, Kind, Oddity, Place};
 pub use error::Error;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::Roots;
+use crate::{Family, Roots};
 
 /// How a source is read.
 #[derive(Debug, Clone)]
@@ -14,6 +14,8 @@ pub struct ReadOptions {
     pub stop: Arc<AtomicBool>,
     /// How much is borne with.
     pub limits: Limits,
+    /// Where the parts of records are looked for: in the archive itself, if there are no others.
+    pub family: Arc<Family>,
 }
 
 impl ReadOptions {
@@ -29,6 +31,7 @@ impl Default for ReadOptions {
             threads: 1,
             stop: Arc::default(),
             limits: Limits::default(),
+            family: Arc::default(),
         }
     }
 }

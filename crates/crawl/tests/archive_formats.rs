@@ -224,21 +224,77 @@ fn what_is_no_document_is_not_handed_over() {
     assert_eq!(found.urls(), ["ftp://h/a.pdf"]);
     assert_eq!(found.body(0), b"HTTP/1.1 is what this text is about");
     assert!(found.reasons()[0].contains("WARC-Type"));
-    assert!(found.reasons()[1].contains("parts are not put together"));
+    assert!(found.reasons()[1].contains("later part of a record"));
+}
+
+/// A record in parts, as gzip members of two files.
+fn in_parts() -> [Vec<u8>; 3] {
+    let part = |number: &'static str, fields: &[(&str, &str)], block: &[u8]| {
+        let number = [("WARC-Segment-Number", number)];
+        record(&[&number, fields].concat(), block)
+    };
+    let later = ("WARC-Type", "continuation");
+    let origin = ("WARC-Segment-Origin-ID", "<urn:first>");
+    let first = [
+        ("WARC-Type", "response"),
+        ("WARC-Record-ID", "<urn:first>"),
+        ("WARC-Target-URI", "http://h/"),
+        ("Content-Type", "application/http"),
+    ];
+    let total = ("WARC-Segment-Total-Length", "31");
+    [
+        part("1", &first, b"HTTP/1.1 200 OK\r\n\r\none "),
+        part("2", &[later, origin], b"two "),
+        part("3", &[later, origin, total], b"end."),
+    ]
+}
+
+#[test]
+fn records_in_parts_are_put_together() {
+    let [one, two, three] = in_parts();
+    let other = page("http://h/other", b"x");
+    let plain = [&one[..], &other, &two, &three].concat();
+    let each = [gzip(&one), gzip(&other), gzip(&two), gzip(&three)].concat();
+    for bytes in [plain.clone(), each, gzip(&plain)] {
+        let file = crawl("x", &bytes);
+        for threads in [1, 2] {
+            let found = read_from(&open_one(&file.path), 0, &options(threads, 200), usize::MAX);
+            assert_eq!(found.urls(), ["http://h/", "http://h/other"]);
+            assert_eq!(found.body(0), b"one two end.");
+            assert_eq!(found.captures[0].0.place.offset, 0);
+            assert!(found.skipped.is_empty(), "{:?}", found.skipped);
+        }
+    }
+    // In files of their own, in any order.
+    let file = crawl("b.warc.gz", &[gzip(&other), gzip(&one)].concat());
+    let root = file.directory.path();
+    std::fs::write(root.join("a.warc.gz"), gzip(&three)).unwrap();
+    std::fs::write(root.join("c.warc"), &two).unwrap();
+    let sources = crawl::open(root, &Limits::default()).unwrap();
+    let family = std::sync::Arc::new(crawl::Family::of(&sources));
+    let options = crawl::ReadOptions {
+        family,
+        ..options(1, 1000)
+    };
+    let found: Vec<_> = sources
+        .iter()
+        .map(|source| read_from(source, 0, &options, usize::MAX))
+        .collect();
+    assert_eq!(found[1].urls(), ["http://h/other", "http://h/"]);
+    assert_eq!(found[1].body(1), b"one two end.");
+    assert!(found.iter().all(|found| found.skipped.is_empty()));
 }
 
 #[test]
 fn a_record_in_parts_is_told_and_not_taken_for_a_whole() {
-    let first = [
-        ("WARC-Type", "response"),
-        ("WARC-Target-URI", "http://h/"),
-        ("WARC-Segment-Number", "1"),
-    ];
-
-    let found = read_bytes(&record(&first, b"HTTP/1.1 200 OK\r\n\r\nhalf"));
-
-    assert!(found.captures.is_empty());
-    assert!(found.reasons()[0].contains("first part"));
+    let [one, two, three] = in_parts();
+    for parts in [&[&one][..], &[&one, &two], &[&one, &three], &[&three]] {
+        let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_vec()).collect();
+        let found = read_bytes(&bytes);
+        assert!(found.captures.is_empty());
+        assert_eq!(found.skipped.len(), 1, "{:?}", found.skipped);
+        assert!(found.reasons()[0].contains("part of a record"));
+    }
 }
 
 /// The dictionary was trained by the authors' own library; one file has it as it is, the other compressed.

@@ -16,6 +16,7 @@ mod layout;
 mod names;
 mod open;
 mod parallel;
+mod parts;
 mod payload;
 mod reading;
 mod record;
@@ -43,6 +44,7 @@ use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};
 
 pub(crate) use self::digest::{Check, Form};
 pub(crate) use self::open::open;
+pub use self::parts::Family;
 
 /// What is done with each capture.
 type Work<'a, T> = dyn Fn(&Capture, &mut Body<'_>) -> T + Sync + 'a;
@@ -60,7 +62,7 @@ struct Refusal {
 }
 
 /// A file that can be read. It is open only while it is: a crawl has more files than may be open.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Closed {
     path: PathBuf,
     member: Option<String>,

@@ -7,6 +7,7 @@ use super::arc::ArcLine;
 use super::block::{Block, Fault};
 use super::http::{self, HttpHead};
 use super::layout::{Format, is_line_end};
+use super::parts::PartHead;
 use super::record::{self, Fact, Record, Role, Wrapping};
 use super::stream::Tail;
 use super::walk::{Emit, Item, Outcome, Signal, Start, Walk};
@@ -54,7 +55,7 @@ impl<T> Walk<'_, T> {
     }
 
     /// Reads a head, and says how long it is. It stays in the window.
-    fn head(&mut self, start: &Start) -> io::Result<Result<(Record, usize), Outcome>> {
+    pub(super) fn head(&mut self, start: &Start) -> io::Result<Result<(Record, usize), Outcome>> {
         let format = self.archive.layout.format;
         let limit = match format {
             Format::Warc => self.options.limits.head,
@@ -115,8 +116,10 @@ impl<T> Walk<'_, T> {
         let place = || self.archive.place(start.address);
         match self.archive.layout.format {
             Format::Warc => {
-                let head = WarcHead::parse(head)?;
-                Ok(Record::of_warc(&head, self.keys, place()))
+                let parsed = WarcHead::parse(head)?;
+                let mut record = Record::of_warc(&parsed, self.keys, place());
+                record.part = PartHead::of(&parsed, head);
+                Ok(record)
             }
             Format::Arc => {
                 let line = ArcLine::parse(fields::first_line(head).0)?;
@@ -190,7 +193,13 @@ impl<T> Walk<'_, T> {
     }
 
     /// Reads the block of a record, and says what it comes to if the record is whole.
-    fn content(&mut self, record: Record, start: &Start) -> (Item<T>, Result<(), Fault>) {
+    fn content(&mut self, mut record: Record, start: &Start) -> (Item<T>, Result<(), Fault>) {
+        if let Some(part) = record.part.take() {
+            return self.part(record, part, start);
+        }
+        if self.collected.is_some() {
+            (record.role, record.check) = (Role::Other, None);
+        }
         let can_leap = self.archive.layout.is_plain();
         let options = self.options;
         let mut block = Block::new(

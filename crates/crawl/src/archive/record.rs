@@ -7,6 +7,7 @@ use super::arc::ArcLine;
 use super::block::Block;
 use super::digest::{Check, Said};
 use super::http::{self, HttpHead};
+use super::parts::PartHead;
 use super::warc::{self, WarcHead};
 use super::{date, fields, payload};
 use crate::{Body, Capture, Kind, Limits, Oddity, Place};
@@ -20,6 +21,8 @@ pub(super) struct Record {
     pub(super) role: Role,
     /// The digests that it should have, if it is a capture.
     pub(super) check: Option<Rc<Check>>,
+    /// It is a part of a record.
+    pub(super) part: Option<Box<PartHead>>,
 }
 
 #[derive(Debug)]
@@ -146,6 +149,7 @@ impl Record {
                 _ => None,
             },
             role,
+            part: None,
         }
     }
 
@@ -184,6 +188,7 @@ impl Record {
             is_lf: true,
             role,
             check: None,
+            part: None,
         }
     }
 }
@@ -193,7 +198,7 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
     let [is_request, is_metadata] = ["request", "metadata"].map(is);
     let [is_response, is_resource, is_revisit] = ["response", "resource", "revisit"].map(is);
     if is("continuation") {
-        return Role::Refused("it is a later part of a record, and parts are not put together");
+        return Role::Other;
     }
     if !(is_request || is_metadata || is_response || is_resource || is_revisit) {
         return match is("warcinfo") || is("conversion") {
@@ -231,9 +236,6 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
     }
     if is_note(&capture.url) {
         return Role::Other;
-    }
-    if !head.segment.is_empty() {
-        return Role::Refused("it is the first part of a record, and parts are not put together");
     }
     let declared = fields::media_type(&head.content_type);
     let is_http = declared

@@ -4,6 +4,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::block::Fault;
+use super::parts::PartHead;
 use super::record::{Fact, Keys, Link};
 use super::stream::{Stream, Tail};
 use super::{Opened, Work};
@@ -72,6 +73,8 @@ pub(super) struct Walk<'a, T> {
     /// How far decoding came in a damaged stretch, and how many bytes came out of it more than once.
     pub(super) lost: u64,
     pub(super) again: u64,
+    /// Parts of records are collected, each with its place, and nothing is made of captures.
+    pub(super) collected: Option<Vec<(PartHead, u64)>>,
 }
 
 /// What became of a record.
@@ -113,6 +116,7 @@ impl<'a, T> Walk<'a, T> {
             restarts: 0,
             lost: 0,
             again: 0,
+            collected: None,
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) struct WarcHead<'a> {
     pub(super) refers_to_date: Cow<'a, [u8]>,
     pub(super) truncated: Cow<'a, [u8]>,
     pub(super) segment: Cow<'a, [u8]>,
+    pub(super) segment_origin: Cow<'a, [u8]>,
+    pub(super) segment_total: Cow<'a, [u8]>,
     /// Its lines end in LF alone, so the record does too.
     pub(super) is_lf: bool,
 }
@@ -65,6 +67,8 @@ impl<'a> WarcHead<'a> {
             Name::RefersToDate => &mut self.refers_to_date,
             Name::Truncated => &mut self.truncated,
             Name::SegmentNumber => &mut self.segment,
+            Name::SegmentOriginId => &mut self.segment_origin,
+            Name::SegmentTotalLength => &mut self.segment_total,
             Name::ConcurrentTo => {
                 if self.concurrent_to.len() < CONCURRENT {
                     self.concurrent_to.push(value);
@@ -139,6 +143,8 @@ enum Name {
     RefersToDate,
     Truncated,
     SegmentNumber,
+    SegmentOriginId,
+    SegmentTotalLength,
 }
 
 impl Name {
@@ -160,6 +166,8 @@ impl Name {
             25 if is("WARC-Refers-To-Target-URI") => Self::RefersToTargetUri,
             19 if is("WARC-Refers-To-Date") => Self::RefersToDate,
             19 if is("WARC-Segment-Number") => Self::SegmentNumber,
+            22 if is("WARC-Segment-Origin-ID") => Self::SegmentOriginId,
+            25 if is("WARC-Segment-Total-Length") => Self::SegmentTotalLength,
             _ => return None,
         })
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
 use catalog::ImportCounters;
-use crawl::{Body, Capture, Limits, Place, ReadOptions, Source};
+use crawl::{Body, Capture, Family, Limits, Place, ReadOptions, Source};
 use harvester::Stop;
 
 use super::digests::Tally;
@@ -136,6 +136,7 @@ impl Flow<'_> {
         groups: &SyncSender<Group>,
     ) -> anyhow::Result<Read> {
         let mut read = Read::default();
+        let family = Arc::new(Family::of(&self.sources.all));
         // What is refused is told once, by who begins.
         let mut refused = self.sources.refused.as_slice();
         if self.is_resumed {
@@ -162,7 +163,7 @@ impl Flow<'_> {
                 read.stopped |= gatherer.end(log.end()).is_break();
                 continue;
             }
-            if !self.read_one(source, gatherer, stop, &mut read)? {
+            if !self.read_one(source, gatherer, stop, &family, &mut read)? {
                 read.stopped = true;
                 break;
             }
@@ -204,6 +205,7 @@ impl Flow<'_> {
         source: &Source,
         mut gatherer: Gatherer<'_>,
         stop: &Arc<AtomicBool>,
+        family: &Arc<Family>,
         read: &mut Read,
     ) -> anyhow::Result<bool> {
         let (name, from) = (source.name(), gatherer.group.position);
@@ -211,6 +213,7 @@ impl Flow<'_> {
             threads: self.order.threads,
             stop: Arc::clone(stop),
             limits: self.limits.clone(),
+            family: Arc::clone(family),
         };
         let work = |capture: &Capture, body: &mut Body<'_>| self.examiner.examine(capture, body);
         let ended = source.read::<Finding>(from, &options, &work, &mut |news| gatherer.take(news));

@@ -186,7 +186,7 @@ fn what_cannot_be_compared_is_told_apart() {
 fn a_body_that_cannot_be_decoded_says_nothing_of_its_payload() {
     let head = "Content-Encoding: gzip\r\n";
     let mut coded = gzip(&b"some words ".repeat(50));
-    coded.truncate(40);
+    coded.truncate(coded.len() - 10);
     let bytes = digested(head, &coded, &sha1(&block(head, &coded)), &sha1(b"words"));
     let file = crawl("x", &bytes);
     let work = |_: &Capture, body: &mut Body<'_>| {

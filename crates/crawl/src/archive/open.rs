@@ -108,7 +108,7 @@ fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Sou
             _ => vec![archive(path, None, &extent, layout)],
         }));
     }
-    let sources = in_wacz(path, &extent, limits, &named)?;
+    let sources = in_wacz(path, &extent, limits)?;
     if !sources.is_empty() || !search {
         return Ok((!sources.is_empty()).then_some(sources));
     }
@@ -123,12 +123,7 @@ fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Sou
 }
 
 /// The archives in a WACZ.
-fn in_wacz(
-    path: &Path,
-    extent: &Extent,
-    limits: &Limits,
-    called: &Named,
-) -> io::Result<Vec<Source>> {
+fn in_wacz(path: &Path, extent: &Extent, limits: &Limits) -> io::Result<Vec<Source>> {
     let listing = wacz::members(extent)?;
     let mut sources = Vec::new();
     for member in listing.members {
@@ -159,7 +154,7 @@ fn in_wacz(
     }
     // An office document is a ZIP file as well: it is not told that something is wrong with it.
     if let Some(damage) = listing.damage
-        && (called.is_wacz || !sources.is_empty())
+        && !sources.is_empty()
     {
         sources.insert(0, unreadable(path, None, damage));
     }

@@ -92,10 +92,9 @@ impl Kind {
             return group.warn(place, reason);
         }
         self.misfits += 1;
-        match self.held.len() < MOST {
-            true => self.held.push((place.clone(), reason)),
-            // Where so many do not fit, none does.
-            false => {}
+        // Where so many do not fit, none does.
+        if self.held.len() < MOST {
+            self.held.push((place.clone(), reason));
         }
     }
 

@@ -332,7 +332,7 @@ fn set_specs_of_wrong_form_are_bad_arguments_and_unknown_ones_match_nothing() {
         "~",
         "..",
         "(x)",
-        "mime:text:~68tml",
+        "mime:text:_68tml",
     ] {
         assert_eq!(error(set).as_deref(), Some("noRecordsMatch"), "{set}");
     }

@@ -10,7 +10,12 @@ use crate::harvested::Harvested;
 fn harvests_are_listed_from_the_newest_on() {
     let held = Harvested::new(Script::new(30, 10));
     held.harvest(&held.base_url(), &["--set", "odd"]);
-    let other = Misbehaving::start(Script::new(30, 10).with(Fault::SameTokenForEver));
+    let other = Misbehaving::start(Script::new(30, 10).with(Fault::Status {
+        page: 0,
+        times: u32::MAX,
+        status: 401,
+        retry_after: None,
+    }));
     held.harvest(&other.base_url(), &[]);
 
     let text = prints(held.garner(&["history"]).output());

@@ -182,9 +182,20 @@ fn is_over(holdings: &Holdings) -> bool {
     totals.is_ok_and(|totals| totals.jobs.finished == REPOSITORIES as u64)
 }
 
+/// Whether no harvest is left to be indexed, by the worker that did it or by the manager.
 fn is_indexed(holdings: &Holdings) -> bool {
-    let left = holdings.wait(holdings.catalog().unindexed(1));
-    left.is_ok_and(|left| left.is_empty())
+    let catalog = holdings.catalog();
+    let query = HistoryQuery {
+        limit: 1000,
+        ..HistoryQuery::default()
+    };
+    let Ok(history) = holdings.wait(catalog.history(&query)) else {
+        return false;
+    };
+    history.iter().all(|entry| {
+        let left = holdings.wait(catalog.unindexed_by(entry.id));
+        left.is_ok_and(|left| left.is_none())
+    })
 }
 
 fn wait(what: &str, holdings: &Holdings, holds: impl Fn(&Holdings) -> bool) {

@@ -269,7 +269,13 @@ fn a_header_that_cannot_be_read_is_named_too() {
 
 #[test]
 fn a_failure_says_so_and_keeps_what_was_there() {
-    let repository = Misbehaving::start(Script::new(30, 10).with(Fault::SameTokenForEver));
+    let script = Script::new(30, 10).with(Fault::Status {
+        page: 2,
+        times: u32::MAX,
+        status: 401,
+        retry_after: None,
+    });
+    let repository = Misbehaving::start(script.with(Fault::FromRefused));
     let url = repository.base_url();
     let stream = |options: &[&str]| {
         let command = garner().args(["records", "--from-url", &url]);
@@ -277,13 +283,13 @@ fn a_failure_says_so_and_keeps_what_was_there() {
     };
 
     for verb in ["ListRecords", "ListIdentifiers"] {
-        let endless = stream(&["--verb", verb]);
-        assert_eq!(endless.status.code(), Some(1));
-        assert_eq!(stdout(&endless).lines().count(), 20);
+        let closed = stream(&["--verb", verb]);
+        assert_eq!(closed.status.code(), Some(1));
+        assert_eq!(stdout(&closed).lines().count(), 20);
         assert!(
-            stderr(&endless).contains("resumptionToken"),
+            stderr(&closed).contains("resumptionToken"),
             "{}",
-            stderr(&endless)
+            stderr(&closed)
         );
 
         let line = fails(&stream(&["--verb", verb, "--prefix", "marc21"]));

@@ -38,7 +38,9 @@ impl<'a> Program<'a> {
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Response {
         let bearer = format!("Bearer {}", self.token);
-        let by_hand = method != "GET" && path.starts_with("/api/v1/tokens");
+        // A token makes neither tokens nor accounts.
+        let for_people = ["/api/v1/tokens", "/api/v1/accounts"];
+        let by_hand = method != "GET" && for_people.iter().any(|start| path.starts_with(start));
         let mut headers = vec![match by_hand {
             true => ("Cookie", self.cookie.as_str()),
             false => ("Authorization", bearer.as_str()),

@@ -34,7 +34,7 @@ pub struct IndexedRecord<'a> {
 const MOST_BYTES: usize = 1 << 20;
 
 /// How long after its last page a harvest is left to the worker that did it.
-pub(crate) const HELD_SECONDS: i64 = 120;
+pub(crate) const HELD_SECONDS: i64 = 20;
 
 /// How long a record that could not be read waits to be tried again.
 const TRY_AGAIN_SECONDS: i64 = 600;

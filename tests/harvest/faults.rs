@@ -165,20 +165,18 @@ fn the_newest_version_of_a_record_is_kept_whatever_comes_last() {
 }
 
 #[test]
-fn what_would_never_end_ends_with_a_reason() {
-    for (fault, reason) in [(Fault::RedirectLoop, "redirects")] {
-        let (repository, _) = repository(Script::new(50, 10).with(fault.clone()));
-        let harvester = Harvester::new();
+fn redirects_that_never_end_are_given_up_with_a_reason() {
+    let (repository, _) = repository(Script::new(50, 10).with(Fault::RedirectLoop));
+    let harvester = Harvester::new();
 
-        let harvested = harvester.run(&repository.base_url(), &no_arguments());
+    let harvested = harvester.run(&repository.base_url(), &no_arguments());
 
-        assert_eq!(harvested.code, 1, "{fault:?}");
-        assert!(
-            harvested.stderr.contains(reason),
-            "{fault:?}: {}",
-            harvested.stderr
-        );
-    }
+    assert_eq!(harvested.code, 1, "{}", harvested.stderr);
+    assert!(
+        harvested.stderr.contains("redirects"),
+        "{}",
+        harvested.stderr
+    );
 }
 
 #[test]

@@ -26,8 +26,11 @@ pub(crate) struct Credentials {
 /// Where keys are looked for.
 #[derive(Clone)]
 pub(crate) struct KeySource {
-    variable: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    variable: Arc<Variable>,
 }
+
+/// Gives the value of an environment variable.
+type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// What a container is told.
 #[derive(Deserialize)]

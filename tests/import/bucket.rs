@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::S3Server;
+use test_support::{Postgres, S3Server};
 
 use super::crashes::random;
 use super::crawl::{Crawl, Warc, date, many, pdf};
@@ -232,6 +232,55 @@ fn an_import_waits_for_a_store_that_is_away_without_using_an_attempt() {
         job["state"] == "scheduled" && !job["started"].is_null()
     });
     assert_eq!(job()["attempt"], 0, "{:#}", job());
+}
+
+/// Issue 18: machines with disks of their own import into one store together.
+#[test]
+fn a_worker_for_imports_alone_needs_no_common_data_directory() {
+    let stored = Stored::new();
+    let mut warc = Warc::default();
+    for number in 0..3 {
+        let url = format!("http://a.example/{number}.pdf");
+        warc.response(&url, &date(number), "application/pdf", &pdf(number));
+    }
+    stored.crawl.write("a.warc.gz", &warc.bytes);
+    let catalog = Postgres::shared().database();
+    let own = stored.crawl.path("own");
+    let worker = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_garner"));
+        command
+            .args(["worker", "--catalog", &catalog, "--data"])
+            .arg(&own)
+            .args(options)
+            .env("AWS_ACCESS_KEY_ID", "key")
+            .env("AWS_SECRET_ACCESS_KEY", "geheim")
+            .env("AWS_ENDPOINT_URL", stored.server.endpoint());
+        command
+    };
+    let mut first = stored.command(&["worker", "--catalog", &catalog]);
+    let first = Killed(first.stderr(Stdio::null()).spawn().unwrap());
+    test_support::wait_until("the catalog knows its data directory", || {
+        stored.crawl.data().join(".garner-id").exists()
+    });
+    drop(first);
+    test_support::wait_until("a worker with another directory is refused", || {
+        let refused = worker(&[]).output().unwrap();
+        stderr(&refused).contains("garner worker --imports-only")
+    });
+
+    let queued = ["import", "a.warc.gz", "--queue", "--collection"];
+    let queued = [&queued[..], &["s3://papers/x", "--catalog", &catalog]].concat();
+    stored.garner(0, &queued);
+    let mut other = worker(&["--imports-only"]);
+    let _other = Killed(other.stderr(Stdio::null()).spawn().unwrap());
+
+    test_support::wait_until("the import is finished", || {
+        let arguments = ["job", "show", "1", "--json", "--catalog", &catalog];
+        let shown = stored.command(&arguments).output().unwrap();
+        let job: Value = serde_json::from_slice(&shown.stdout).unwrap();
+        job["state"] == "finished"
+    });
+    assert_eq!(stored.contents().0.len(), 3);
 }
 
 struct Killed(std::process::Child);

@@ -40,7 +40,8 @@ impl Holdings {
         let has = own.map_or("has none".to_owned(), |own| format!("has {own}"));
         bail!(
             "the data directory `{}` is not that of the catalog {}: the catalog's has the identity {settled}, and this one {has}; \
-             mount the directory that the other machines use, or name it with --data. If its files were moved here, write {settled} into `{}`",
+             mount the directory that the other machines use, or name it with --data. If its files were moved here, write {settled} into `{}`. \
+             A worker that only imports into a store needs no common directory: garner worker --imports-only",
             self.directory().display(),
             self.catalog().location(),
             file.display()

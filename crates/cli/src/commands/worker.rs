@@ -21,6 +21,12 @@ pub(crate) struct Worker {
     /// What this worker is called in logs
     #[arg(long, value_name = "NAME", default_value = "worker")]
     name: String,
+    /// Run imports and judge documents, and leave harvests to others
+    ///
+    /// Documents go to a store that all machines reach (s3://…), so such a worker needs no data directory in common with
+    /// them.
+    #[arg(long)]
+    imports_only: bool,
 }
 
 impl Worker {
@@ -34,7 +40,10 @@ impl Worker {
         }
         options.name.clone_from(&self.name);
         let holdings = config.holdings()?;
-        holdings.check_directory()?;
+        match self.imports_only {
+            true => options = options.imports_only(),
+            false => holdings.check_directory()?,
+        }
         let threads = options.threads;
         let workers = Workers::start(holdings.clone(), options)?;
         eprintln!(

@@ -44,6 +44,8 @@ use crate::{Holdings, message};
 pub struct WorkerOptions {
     /// What they are called in logs, beside their process.
     pub name: String,
+    /// Which jobs they run.
+    pub kinds: Vec<JobKind>,
     /// How many jobs run at once.
     pub threads: usize,
     /// How long nobody else takes a job over without hearing of this process.
@@ -93,10 +95,24 @@ struct Shared {
     ended: Bell,
 }
 
+impl WorkerOptions {
+    /// Leaves harvests to others, so that no data directory has to be shared with them.
+    pub fn imports_only(self) -> Self {
+        let kinds = vec![JobKind::Import, JobKind::Classify];
+        Self { kinds, ..self }
+    }
+}
+
 impl Default for WorkerOptions {
     fn default() -> Self {
         Self {
             name: "worker".to_owned(),
+            kinds: vec![
+                JobKind::Harvest,
+                JobKind::Hook,
+                JobKind::Import,
+                JobKind::Classify,
+            ],
             threads: 4,
             lease: Duration::from_secs(60),
             per_host: 1,
@@ -218,12 +234,7 @@ impl Shared {
         let options = ClaimOptions {
             lease: self.options.lease,
             per_host: self.options.per_host,
-            kinds: &[
-                JobKind::Harvest,
-                JobKind::Hook,
-                JobKind::Import,
-                JobKind::Classify,
-            ],
+            kinds: &self.options.kinds,
             worker: &self.options.name,
         };
         let mut away = false;

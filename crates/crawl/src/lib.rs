@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(fuzzing)]
+use bolero as _;
+
 mod archive;
 mod body;
 mod capture;

@@ -1,6 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(fuzzing)]
+use bolero as _;
+
 pub mod classify;
 pub mod confine;
 pub mod container;

@@ -597,7 +597,12 @@ mod tests {
             let whole = Cursor::new(bytes.to_vec());
             let drip = || Box::new(BufReader::with_capacity(7, whole.clone()));
             // Only a few blocks behind the end are looked at.
-            let read = |body, is_piece| read(body, is_piece).replace("TrailingContent: 1", "");
+            let read = |body, is_piece| {
+                let told = read(body, is_piece).replace("TrailingContent: 1", "");
+                told.replace("{, ", "{")
+                    .replace(", , ", ", ")
+                    .replace(", }", "}")
+            };
             let pieces = read(drip(), true);
             assert_eq!(read(Box::new(whole.clone()), false), pieces);
             assert_eq!(read(drip(), false), pieces);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use crate::border::guarded;
 use crate::sys;
 
-/// What is counted.
+/// The counters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
@@ -24,7 +24,7 @@ pub(crate) enum Kind {
 /// The right to run one; given back when dropped.
 pub(crate) struct Permit(Option<&'static Slot>);
 
-/// All that runs; httpd's memory is zeroed, which is a table with nothing in it.
+/// The lists and programs that run; httpd's memory is zeroed, which is a table with nothing in it.
 #[repr(C)]
 struct Table {
     /// The last ticket that was given out. Tickets order those who ask at the same time.
@@ -36,7 +36,7 @@ struct Table {
 struct Slot {
     /// The ticket of who has it; 0 if it is free.
     ticket: AtomicU64,
-    /// Who asks; 0 while the other fields are being written.
+    /// The client that asks; 0 while the other fields are being written.
     client: AtomicU64,
     process: AtomicU32,
     kind: AtomicU32,
@@ -119,7 +119,7 @@ pub(crate) fn admit(kind: Kind, client: IpAddr, limit: u64, per_client: u64) -> 
 }
 
 impl Slot {
-    /// Who has it, once that is written.
+    /// The process that holds it, once that is written.
     fn client(&self) -> u64 {
         for _ in 0..MOMENT {
             match self.client.load(Ordering::Acquire) {

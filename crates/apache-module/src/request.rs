@@ -82,7 +82,7 @@ impl<'r> Request<'r> {
         unsafe { sys::apr_table_unset((*self.r).headers_in, name.as_ptr()) }
     }
 
-    /// Who asks.
+    /// The client that asks.
     pub(crate) fn requester(self) -> Requester {
         Requester {
             address: self.client(),

@@ -32,7 +32,7 @@ pub(crate) struct KeySource {
 /// Gives the value of an environment variable.
 type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 
-/// What a container is told.
+/// The answer of a container's credentials endpoint.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Told {

@@ -580,7 +580,7 @@ mod tests {
         let mut short = people.list().await.unwrap();
         let ended = short.rows(endless, []).await;
         assert!(matches!(ended, Err(Error::TooLong)));
-        // Who works in the background has as much time as it takes.
+        // Work in the background has no time limit.
         let mut background = Vec::new();
         for _ in 0..=LISTS {
             background.push(database.long_list().await.unwrap());

@@ -286,7 +286,7 @@ impl State {
         Self::Cancelled,
     ];
 
-    /// Whether it ended before its end, so that it can be gone on with.
+    /// Whether it ended before its end, so that it can be resumed.
     pub fn is_unfinished(self) -> bool {
         matches!(self, Self::Failed | Self::Cancelled)
     }

@@ -153,7 +153,7 @@ impl Catalog {
         transaction.commit().await
     }
 
-    /// Ends a harvest, and its job with it. One that failed keeps its resume state, so that it can be gone on with.
+    /// Ends a harvest, and its job with it. One that failed keeps its resume state, so that it can be resumed.
     pub async fn finish(&self, run: Run, finish: &Finish) -> Result<HistoryEntry, Error> {
         let mut transaction = self.database.write().await?;
         lock_queue(&mut transaction).await?;

@@ -50,7 +50,7 @@ pub enum Require {
     Any,
 }
 
-/// Who asks.
+/// The client that asks.
 #[derive(Debug, Clone)]
 pub struct Requester {
     /// From where.

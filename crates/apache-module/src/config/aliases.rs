@@ -95,7 +95,7 @@ impl GeneralAlias {
             }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub(crate) fn advice(&self) -> String {
         format!(
             "mod_oai: the URLs of {} {} for {} cannot be enumerated, so its files are not offered; OaiRoot can name a \

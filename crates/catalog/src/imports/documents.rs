@@ -134,7 +134,7 @@ fn document(row: &Row) -> Result<Document, Error> {
     })
 }
 
-/// What may be known of a URL without bytes.
+/// The facts that may be known of a URL without bytes.
 fn heard(row: &Row) -> Result<Document, Error> {
     let edge = match (row.maybe_text("parent_url")?, row.maybe_text("parent_md5")?) {
         (Some(url), Some(md5)) => Some(Edge {

@@ -20,7 +20,7 @@ pub enum ImportState {
     Incomplete,
     /// It did not come to its end, and can be gone on with.
     Failed,
-    /// Somebody ended it before its end. It can be gone on with.
+    /// Somebody ended it before its end. It can be resumed.
     Cancelled,
 }
 

@@ -91,7 +91,7 @@ async fn follow(
     Ok(())
 }
 
-/// Ends the import of a job that its worker did not end. It can be gone on with.
+/// Ends the import of a job that its worker did not end. It can be resumed.
 pub(crate) async fn interrupt(
     transaction: &mut Transaction,
     job: i64,

@@ -35,7 +35,7 @@ impl Catalog {
         let keys: Vec<_> = documents.iter().map(|md5| (md5,)).collect();
         let mut transaction = self.database.read().await?;
         let mut rows = Vec::new();
-        // What was only heard of may be a document one day.
+        // A URL that was only heard of may become a document.
         for table in ["document", "heard"] {
             let sql = format!(
                 "SELECT {table}.md5, {table}.discover_date, {table}.update_date, {table}.parent_id,

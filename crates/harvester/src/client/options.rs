@@ -13,7 +13,7 @@ use crate::read::ReadRules;
 /// All that can be set for a client; the defaults suit slow repositories.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
-    /// Who asks.
+    /// The client that asks.
     pub user_agent: String,
     /// Whom to write to if the harvest is a burden.
     pub from: Option<String>,

@@ -56,7 +56,7 @@ impl Catalog {
         rows.iter().map(unindexed).collect()
     }
 
-    /// What one harvest changed, if its words are to be read.
+    /// The changes of one harvest, if its words are to be read.
     pub async fn unindexed_by(&self, harvest: i64) -> Result<Option<Unindexed>, Error> {
         let sql = "SELECT harvest_id, pages FROM unindexed WHERE harvest_id = $1";
         let mut transaction = self.database.read().await?;

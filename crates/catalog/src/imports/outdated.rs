@@ -42,7 +42,7 @@ pub(super) async fn note(
                 outdated.insert(sha1);
             }
         }
-        // What it had before is told of as an older version, or not any more.
+        // The content that it had before becomes an older version, or is no longer named.
         outdated.extend(document.older.keys().map(String::as_str));
         older.extend(document.replaced());
     }

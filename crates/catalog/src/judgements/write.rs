@@ -34,7 +34,7 @@ impl Catalog {
         let mut transaction = self.database.write().await?;
         lock_collection(&mut transaction).await?;
         write(&mut transaction, judgements).await?;
-        // Who judges again has written what it found beside the documents, but not what others say of them.
+        // Reclassification has written its findings beside the documents, but not what others say of them.
         changed(&mut transaction).await?;
         transaction.commit().await
     }

@@ -414,7 +414,7 @@ impl Harvest {
 struct Bar {
     bar: ProgressBar,
     quiet: bool,
-    /// What the bar says while nothing waits.
+    /// The text of the bar while nothing waits.
     name: String,
     /// For each slice, how many records came and how many are said to come.
     slices: Mutex<Vec<(u64, Option<u64>)>>,

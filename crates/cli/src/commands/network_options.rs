@@ -86,7 +86,7 @@ impl NetworkOptions {
         if self.credentials.is_some() || own.is_some() || self.proxy.is_some() || self.ca.is_some()
         {
             let mut access = self.access(match &parameters.access {
-                // What is kept and cannot be used is replaced as a whole.
+                // Kept settings that cannot be used are replaced as a whole.
                 Some(name) => Access::load(holdings, name, base_url).unwrap_or_default(),
                 None => Access::default(),
             })?;
@@ -117,7 +117,7 @@ impl NetworkOptions {
                 None => before.ca_file,
             },
         };
-        // What nobody could use is refused now, and not by every harvest.
+        // Unusable settings are refused now, and not by every harvest.
         Client::new(ClientOptions {
             proxy: access.proxy.clone(),
             ca_file: access.ca_file.clone(),

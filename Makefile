@@ -39,7 +39,7 @@ check:
 bench:
 	scripts/setup bench
 	cargo build --release
-	cargo build --release -p catalog --example claims
+	cargo build --release -p garner-catalog --example claims
 	cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers
 	scripts/apache
 	python3 bench/run.py

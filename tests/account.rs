@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::{Output, Stdio};
 
+use catalog::{AuditQuery, AuditRow};
+
 use crate::command_line::{stderr, stdout};
 use crate::managed::Managed;
 
@@ -48,6 +50,19 @@ fn accounts_are_added_listed_given_passwords_and_removed() {
     assert!(changed.status.success(), "{}", stderr(&changed));
     managed.garner(&["account", "remove", "ben"]);
     assert_eq!(managed.lines(&["account", "list"]).len(), 1);
+    let holdings = managed.holdings();
+    let trail = holdings.wait(holdings.catalog().audit_trail(&AuditQuery::default()));
+    let trail = trail.unwrap();
+    let actions: Vec<_> = trail.iter().map(|row| row.entry.action.as_str()).collect();
+    let expected = [
+        "account.remove",
+        "account.password",
+        "account.add",
+        "account.add",
+    ];
+    assert_eq!(actions, expected);
+    let by_command_line = |row: &AuditRow| row.entry.account.starts_with("(command line: ");
+    assert!(trail.iter().all(by_command_line), "{trail:?}");
 }
 
 #[test]
@@ -58,9 +73,13 @@ fn what_would_lock_everybody_out_or_let_anybody_in_is_refused() {
         (
             &["account", "add", "a\u{7}b"],
             "a long password",
-            "is not a name",
+            "name: a name has letters",
         ),
-        (&["account", "add", ""], "a long password", "is not a name"),
+        (
+            &["account", "add", ""],
+            "a long password",
+            "name: a name has 1 to 100 characters",
+        ),
     ] {
         let output = typed(&managed, arguments, password);
         assert_eq!(output.status.code(), Some(1), "{said}");

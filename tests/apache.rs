@@ -46,6 +46,8 @@ mod apache {
     mod php_fpm;
     /// The test site and the test server themselves, without the module.
     mod plain;
+    /// Plug-ins: confined by the helper, and the warning where there is none.
+    mod plugins;
     /// Records taken from answers.
     mod records;
     /// Who asks: through proxies, and with what the server adds.

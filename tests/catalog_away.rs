@@ -21,8 +21,7 @@ fn slow(records: usize, pause: u64) -> Misbehaving {
 
 fn wait_for_pages(managed: &Managed) -> Value {
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter()
-            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter().any(|job| job["done"].as_u64() >= Some(20))
     });
     jobs[0].clone()
 }

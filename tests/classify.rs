@@ -280,7 +280,7 @@ fn figures_stand_by_field_and_with_what_was_taken_for_what() {
 /// Texts that were written for tests.
 fn text(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../document/tests/classify")
+        .join("../classifier/tests/classifier")
         .join(name)
 }
 

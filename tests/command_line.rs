@@ -1,7 +1,7 @@
 //! The command line: help, manual, completions, robots, configuration errors.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -17,7 +17,8 @@ fn the_help_names_every_command_in_a_line() {
     assert_eq!(
         help,
         "\
-Gathers web resources: a site answers what it holds and what changed, over OAI-PMH 2.0
+Exposes, harvests and imports web resources: publishes a web site over OAI-PMH 2.0, harvests OAI-PMH
+repositories, and imports web crawls into a document collection
 
 Usage: garner <COMMAND>
 
@@ -26,19 +27,21 @@ Commands:
   explain      Say why a URL or a file is offered to harvesters, or why not
   robots       Print the robots.txt lines that advertise the repository
   harvest      Harvest a repository into files and a catalog
-  repository   Add, list, show or remove repositories
+  repository   Add, list, show, refresh, edit or remove repositories
   records      List the records that are held, or those of a repository as they come
-  history      List the harvests, the newest first, or tell all of one
+  history      List harvests, the newest first, or show one
   import       Import what crawlers left behind into a collection of documents
   documents    List, show or correct imported documents, or mark those that were ingested
+  statistics   Show figures on repositories, records, harvests and jobs
   verify       Compare documents, harvested records and mirrors with the catalog
   schedule     Add, list, show, edit, pause, resume, run or remove schedules
-  job          List, show, cancel or retry jobs
+  job          List, show, cancel or retry jobs, or print their logs
   up           Start everything in one process: manager, workers, console, API and sites
   worker       Run jobs, beside garner up and other workers on the same catalog
   with-quiet   Run a command while no harvest of a repository may run
-  account      Add, list or remove accounts of the console, or set their passwords
-  filter       Try filter files and mapping files out
+  account      Add, list, show or remove accounts of the console, or set their passwords
+  audit        List the changes that people made, the newest first
+  filter       Keep filters and mappings in the catalog, or try files on a record
   text         Print the text of a document: PDF, PostScript, HTML, plain text, Office
   classify     Say whether documents are academic, and of which kind
   classifier   Train and evaluate models that tell papers from other documents
@@ -76,24 +79,24 @@ Arguments:
 
 Options:
       --data <DIR>
-          Where the index is kept [default: DIR.garner, or ~/.local/share/garner/sites if that
-          cannot be written]
+          Directory of the index [default: DIR.garner, or ~/.local/share/garner/sites if that cannot
+          be written]
 
       --config <FILE>
           A configuration file in TOML; flags win over it
 
       --base-url <URL>
-          Where the repository answers, as harvesters see it [default: http://ADDR:PORT/modoai]
+          Base URL of the repository, as harvesters see it [default: http://ADDR:PORT/modoai]
 
       --site-url <URL>
-          What the URLs of the files begin with, as users see them [default: the origin, or the host
-          of the base URL]
+          Beginning of the URLs of the files, as users see them [default: the origin, or the host of
+          the base URL]
 
       --origin <URL>
           The web server that serves DIR, such as http://127.0.0.1:8000/
 
       --listen <ADDR:PORT>
-          Where to answer [default: 127.0.0.1:8080]
+          Address to listen on [default: 127.0.0.1:8080]
 
       --base-path <PATH>
           The path of the repository on this server [default: /modoai]
@@ -105,7 +108,7 @@ Options:
           The name of the repository [default: the name of DIR]
 
       --admin-listen <ADDR:PORT>
-          Where /metrics and /health are [default: nowhere]
+          Address for /metrics and /health [default: none]
 
       --rebuild
           Make the index anew; tombstones and datestamps of the old one are kept
@@ -600,7 +603,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 51] = [
+const COMMANDS: [&[&str]; 66] = [
     &[],
     &["serve"],
     &["explain"],
@@ -610,9 +613,15 @@ const COMMANDS: [&[&str]; 51] = [
     &["repository", "add"],
     &["repository", "list"],
     &["repository", "show"],
+    &["repository", "formats"],
+    &["repository", "sets"],
+    &["repository", "refresh"],
+    &["repository", "edit"],
     &["repository", "remove"],
     &["records"],
+    &["records", "show"],
     &["history"],
+    &["history", "compare"],
     &["history", "remove"],
     &["import"],
     &["documents"],
@@ -620,6 +629,7 @@ const COMMANDS: [&[&str]; 51] = [
     &["documents", "show"],
     &["documents", "state"],
     &["documents", "correct"],
+    &["statistics"],
     &["verify"],
     &["schedule"],
     &["schedule", "add"],
@@ -633,6 +643,7 @@ const COMMANDS: [&[&str]; 51] = [
     &["job"],
     &["job", "list"],
     &["job", "show"],
+    &["job", "log"],
     &["job", "cancel"],
     &["job", "retry"],
     &["up"],
@@ -641,8 +652,15 @@ const COMMANDS: [&[&str]; 51] = [
     &["account"],
     &["account", "add"],
     &["account", "list"],
+    &["account", "show"],
     &["account", "password"],
     &["account", "remove"],
+    &["audit"],
+    &["filter", "add"],
+    &["filter", "list"],
+    &["filter", "show"],
+    &["filter", "edit"],
+    &["filter", "remove"],
     &["filter", "test"],
     &["text"],
     &["classify"],
@@ -739,3 +757,51 @@ fn a_command_that_fails_says_so_in_json_if_that_is_asked_for() {
         assert!(!stderr(&output).is_empty());
     }
 }
+
+#[test]
+fn a_user_who_cannot_write_beside_the_site_gets_an_index_of_their_own() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let place = tempfile::tempdir().unwrap();
+    let (www, home) = (place.path().join("www"), place.path().join("home"));
+    fs::create_dir_all(www.join("html")).unwrap();
+    fs::write(www.join("html/index.html"), "hello").unwrap();
+    fs::create_dir(&home).unwrap();
+    let own = place.path().join("garner");
+    fs::copy(env!("CARGO_BIN_EXE_garner"), &own).unwrap();
+    for (path, mode) in [(place.path(), 0o755), (&www, 0o555), (&home, 0o777)] {
+        set_mode(path, mode);
+    }
+    let serve = |home: &Path| {
+        let mut command = Command::new(&own);
+        command.current_dir(&www).args(["serve", "html"]);
+        command.args(["--listen", "127.0.0.1:0"]).env("HOME", home);
+        command.env_remove("XDG_DATA_HOME").stderr(Stdio::piped());
+        if rustix::process::geteuid().is_root() {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let told = |line: &String| line.contains("the index");
+        let told = lines.map(Result::unwrap).find(told);
+        let _ = child.kill();
+        child.wait().unwrap();
+        told.expect("it is told where the index is")
+    };
+
+    let told = serve(&home);
+    assert!(told.contains(home.to_str().unwrap()), "{told}");
+    assert_eq!(fs::read_dir(&www).unwrap().count(), 1);
+
+    set_mode(&home, 0o555);
+    let told = serve(&place.path().join("home/none"));
+    assert!(told.contains("name a directory with --data"), "{told}");
+    set_mode(&www, 0o755);
+}
+
+/// A user without rights, on any system.
+const NOBODY: u32 = 65_534;

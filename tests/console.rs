@@ -2,6 +2,8 @@
 
 /// Every operation, held against the description.
 mod api;
+/// Repositories, rules, accounts and the audit trail: the same by command and API.
+mod catalog_json;
 /// Documents that are downloaded, wherever the collection lies.
 mod documents;
 /// From the link in the terminal to a harvest that one watches.
@@ -19,6 +21,8 @@ mod rules;
 /// JSON held against a schema.
 mod schema;
 
+pub(crate) use self::api::token;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -28,15 +32,15 @@ use test_support::{Browser, Fault, Misbehaving, Script};
 use crate::managed::{Managed, Process};
 
 /// `garner up` with a console.
-struct Console {
-    managed: Managed,
+pub(crate) struct Console {
+    pub(crate) managed: Managed,
     up: Process,
     url: String,
 }
 
 impl Console {
     /// Starts it on what is there, with a configuration. Repositories of this machine may be asked.
-    fn start(managed: Managed, config: &str) -> Self {
+    pub(crate) fn start(managed: Managed, config: &str) -> Self {
         Self::start_with(managed, config, &[])
     }
 
@@ -64,7 +68,7 @@ impl Console {
         link.rsplit(' ').next().unwrap().to_owned()
     }
 
-    fn at(&self, path: &str) -> String {
+    pub(crate) fn at(&self, path: &str) -> String {
         format!("{}{path}", self.url)
     }
 
@@ -85,7 +89,7 @@ impl Console {
 }
 
 /// Adds an account, whose password is [`PASSWORD`].
-fn account(managed: &Managed, name: &str, role: &str) {
+pub(crate) fn account(managed: &Managed, name: &str, role: &str) {
     let mut child = managed
         .command(&["account", "add", name, "--role", role])
         .stdin(Stdio::piped())

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use test_support::Fixture;
 
-use crate::command_line::{stderr, stdout};
+use crate::command_line::{fails, prints, stderr, stdout};
 use crate::garner;
 
 #[test]
@@ -98,7 +98,7 @@ fn a_mapping_says_what_it_adds_and_gives_the_record() {
     );
     assert_eq!(output.status.code(), Some(0));
     let json: Value = serde_json::from_str(&stdout(&json)).unwrap();
-    assert_eq!(json["record"], record);
+    assert_eq!(json["stored"], record);
     assert_eq!(
         json["added"][0],
         json!({"name": "dc:coverage", "value": "shore", "because_of": "Coasts"})
@@ -210,6 +210,48 @@ fn a_record_cannot_steer_the_terminal() {
         let mut controls = said.chars().filter(|c| c.is_control() && *c != '\n');
         assert_eq!(controls.next(), None, "{said:?}");
     }
+}
+
+#[test]
+fn filters_and_mappings_are_kept_in_the_catalog() {
+    let place = Place::new();
+    let run = |arguments: &[&str]| {
+        let command = garner().arg("filter").args(arguments);
+        command.arg("--data").arg(place.fixture.data()).output()
+    };
+    let file = |name: &str| place.fixture.path(name).to_str().unwrap().to_owned();
+    let (any, all, mapping) = (file("any.xml"), file("all.xml"), file("mapping.xml"));
+
+    prints(run(&["add", "Light", &any]));
+    prints(run(&["add", "Shores", &mapping]));
+    let taken = fails(&run(&["add", "Light", &all]));
+    let unnamed = fails(&run(&["add", " ", &all]));
+    let no_rules = fails(&run(&["add", "Record", &file("record.xml")]));
+    prints(run(&["edit", "1", "--file", &all]));
+    prints(run(&["edit", "1", "--name", "Lights"]));
+    let shown: Value = serde_json::from_str(&prints(run(&["show", "1", "--json"]))).unwrap();
+    let listed = prints(run(&["list", "--json"]));
+    let removed = prints(run(&["remove", "2"]));
+    let trail = garner().args(["audit", "--json", "--data"]);
+    let trail = prints(trail.arg(place.fixture.data()).output());
+
+    assert!(taken.contains("`Light` is taken"), "{taken}");
+    assert!(unnamed.contains("name: a name has 1 to 100"), "{unnamed}");
+    assert!(
+        no_rules.contains("the root element is <record>"),
+        "{no_rules}"
+    );
+    assert_eq!(shown["name"], "Lights");
+    assert_eq!(shown["version"], 3);
+    assert_eq!(shown["content"], std::fs::read_to_string(&all).unwrap());
+    assert_eq!(listed.lines().count(), 2);
+    assert!(removed.contains("mapping"), "{removed}");
+    let trail = trail
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let actions: Vec<_> = trail.map(|entry| entry["action"].clone()).collect();
+    let expected = ["remove", "change", "change", "add", "add"].map(|it| format!("rules.{it}"));
+    assert_eq!(actions, expected);
 }
 
 /// Files to try out, and a record.

@@ -48,6 +48,8 @@ mod interop;
 mod items;
 /// Jobs: shown, cancelled, tried again; quiet times.
 mod job;
+/// The JSON of the command line and of the API: the same objects.
+mod json;
 /// Everything that takes part is killed at random while twenty repositories are harvested.
 mod kill_campaign;
 /// A data directory with schedules and jobs, and the processes that work on it.

@@ -150,7 +150,7 @@ impl Harvester {
             if record["deleted"] == true {
                 continue;
             }
-            let file = PathBuf::from(text(&record["file"]));
+            let file = PathBuf::from(text(&record["path"]));
             let xml = std::fs::read_to_string(&file).unwrap();
             let document = roxmltree::Document::parse(&xml).unwrap();
             let of = |name: &str| {
@@ -191,6 +191,13 @@ impl Harvested {
 
     fn state(&self) -> &str {
         self.entry["state"].as_str().unwrap_or_default()
+    }
+
+    /// How often a quirk was met.
+    fn quirk(&self, name: &str) -> u64 {
+        let mut quirks = self.entry["quirks"].as_array().unwrap().iter();
+        let quirk = quirks.find(|quirk| quirk["name"] == name);
+        quirk.map_or(0, |quirk| quirk["count"].as_u64().unwrap())
     }
 
     /// The identifiers and reasons of all warnings.

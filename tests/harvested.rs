@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use jobs::Holdings;
+use flows::Holdings;
 use tempfile::TempDir;
 use test_support::{Garner, Misbehaving, Script};
 

@@ -61,12 +61,12 @@ fn one_harvest_is_told_with_what_it_met() {
         "next from     0000-00-00T00:00:00Z",
         "  new                   26",
         "  deleted                3",
-        "asked for",
+        "parameters",
         "  method: ListRecords",
         "  full: no",
         "  validation: strict",
-        "oddities of the repository",
-        "left out or mended",
+        "quirks of the repository",
+        "skipped or repaired",
     ] {
         assert!(told.lines().any(|said| said == line), "{line}\n{told}");
     }
@@ -79,7 +79,7 @@ fn one_harvest_is_told_with_what_it_met() {
 }
 
 #[test]
-fn json_has_the_entry_and_with_a_number_the_warnings() {
+fn json_has_the_harvest_and_its_warnings_one_a_line() {
     let held = Harvested::new(script());
     let run = |arguments: &[&str]| -> Value {
         let text = prints(held.garner(arguments).arg("--json").output());
@@ -87,11 +87,11 @@ fn json_has_the_entry_and_with_a_number_the_warnings() {
     };
 
     let mut entry = run(&["history"]);
-    let mut whole = run(&["history", "1"]);
+    let whole = run(&["history", "1"]);
+    let warning = run(&["history", "1", "--warnings"]);
 
-    let warnings = whole.as_object_mut().unwrap().remove("warnings").unwrap();
-    assert_eq!(warnings[0]["identifier"], "oai:misbehaving.example:7");
-    assert_ne!(warnings[0]["reason"], "");
+    assert_eq!(warning["identifier"], "oai:misbehaving.example:7");
+    assert_ne!(warning["reason"], "");
     assert_eq!(whole, entry);
     for name in ["started", "ended", "next_from"] {
         let date = entry[name].as_str().unwrap();
@@ -102,8 +102,32 @@ fn json_has_the_entry_and_with_a_number_the_warnings() {
     assert_eq!(entry["base_url"], held.base_url());
     assert_eq!(entry["counts"]["new"], 26);
     assert_eq!(entry["parameters"]["method"], "ListRecords");
-    assert_ne!(entry["quirks"]["leadingWhitespace"], Value::Null);
+    let quirks = entry["quirks"].as_array().unwrap();
+    let quirk = quirks
+        .iter()
+        .find(|quirk| quirk["name"] == "leadingWhitespace");
+    assert_ne!(quirk.unwrap()["count"], 0);
     assert_eq!(entry["set"], Value::Null);
+}
+
+/// Issue 19: the console could, the command line could not.
+#[test]
+fn the_history_is_compared_and_printed_as_csv() {
+    let held = Harvested::new(script());
+    held.harvest(&held.base_url(), &["--set", "odd"]);
+
+    let compared = prints(held.garner(&["history", "compare", "1", "2"]).output());
+    let csv = prints(held.garner(&["history", "--csv"]).output());
+
+    assert!(compared.starts_with("harvests 1 and 2\n\ncounts\n  new: 26 → "));
+    assert!(compared.contains("\n  set: all → odd\n"), "{compared}");
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines.len(), 3, "{csv}");
+    assert!(
+        lines[0].starts_with("harvest,repository,base_url,"),
+        "{csv}"
+    );
+    assert!(lines[2].starts_with("1,1,http"), "{csv}");
 }
 
 /// A repository with an oddity, and with a record that cannot be read.
@@ -124,7 +148,11 @@ fn entries_are_removed_unless_the_next_harvest_needs_them() {
 
     let refused = run(&["history", "remove", "1", "2"]);
     assert_eq!(refused.status.code(), Some(1));
-    assert!(stderr(&refused).contains("--force"), "{}", stderr(&refused));
+    assert!(
+        stderr(&refused).contains("with force"),
+        "{}",
+        stderr(&refused)
+    );
     assert_eq!(count(), 2, "one that is refused keeps the others");
     assert_eq!(
         run(&["history", "remove", "1"]).stdout,

@@ -24,7 +24,7 @@ fn a_running_harvest_is_cancelled_within_seconds_and_keeps_what_it_has() {
     managed.schedule(&repository, &["--every", "1 day"]);
     let _up = managed.up(&[]);
     let jobs = managed.wait_for_jobs("a page was committed", |jobs| {
-        jobs.iter().any(|job| job["progress"]["done"] == 10)
+        jobs.iter().any(|job| job["done"] == 10)
     });
 
     let began = Instant::now();
@@ -46,7 +46,7 @@ fn a_running_harvest_is_cancelled_within_seconds_and_keeps_what_it_has() {
             .starts_with("cancelled")
     );
     let log = managed.log_of(&jobs[0]);
-    assert!(log.contains("asked to stop by the command line"), "{log}");
+    assert!(log.contains("cancelled by (command line"), "{log}");
     assert!(log.ends_with("cancelled\n"), "{log}");
     managed.wait_for_jobs("the next is planned", |jobs| {
         jobs.iter().any(|job| job["state"] == "scheduled")
@@ -125,22 +125,17 @@ fn a_job_that_fails_is_tried_again_and_then_failed_with_its_reason() {
 }
 
 #[test]
-fn what_no_other_attempt_can_help_is_not_tried_again() {
+fn a_format_that_the_repository_does_not_have_is_refused_before_there_is_a_job() {
     let managed = Managed::new();
     let repository = Misbehaving::start(Script::new(30, 10));
-    managed.schedule(&repository, &["--once", "--prefix", "marc21"]);
-    let _up = managed.up(&[]);
+    let url = repository.base_url();
 
-    let jobs = managed.wait_for_jobs("it failed", |jobs| {
-        jobs.first().is_some_and(|job| job["state"] == "failed")
-    });
+    let refused = managed.output(&["schedule", "add", &url, "--once", "--prefix", "marc21"]);
 
-    assert_eq!(jobs[0]["attempt"], 1);
-    let reason = jobs[0]["error"].as_str().unwrap();
-    assert!(
-        reason.contains("unknown metadata prefix `marc21`"),
-        "{reason}"
-    );
+    assert_eq!(refused.status.code(), Some(1));
+    let reason = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(reason.contains("has no format `marc21`"), "{reason}");
+    assert!(managed.lines(&["schedule", "list"]).is_empty());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use catalog::{HistoryQuery, JobQuery, JobState, RecordQuery, State};
-use jobs::Holdings;
+use flows::Holdings;
 use rustix::process::Signal;
 use test_support::{Fault, Misbehaving, Postgres, Script, files_below};
 

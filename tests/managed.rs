@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use jobs::Holdings;
+use flows::Holdings;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -162,8 +162,8 @@ impl Managed {
 
     /// The lines of a job's log, one after the other.
     pub(crate) fn log_of(&self, job: &Value) -> String {
-        let job = self.json(&["job", "show", &job["id"].to_string()]);
-        let lines = job["log"].as_array().unwrap().iter();
+        let lines = self.lines(&["job", "log", &job["id"].to_string()]);
+        let lines = lines.iter();
         let lines = lines.map(|line| line["message"].as_str().unwrap().to_owned() + "\n");
         lines.collect()
     }

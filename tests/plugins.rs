@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -239,9 +240,15 @@ fn a_plug_in_runs_once_for_each_version_of_a_file() {
     fixture.write("a.txt", "one");
     let runs = fixture.beside("runs");
     fs::create_dir(&runs).unwrap();
-    // A plug-in may not write, but it may make an empty file.
+    // Unconfined a plug-in may not write, but it may make an empty file.
     let script = format!("mktemp -p '{}' >&2; cat \"$1\"", runs.display());
-    let counting = |more: &str| plugin("counting", &script, &format!("output = 'text'\n{more}"));
+    let counting = |more: &str| {
+        plugin(
+            "counting",
+            &script,
+            &format!("output = 'text'\nconfined = false\n{more}"),
+        )
+    };
     let count = || fs::read_dir(&runs).unwrap().count();
     let ask_everything = |server: &Server| -> String {
         for prefix in ["oai_dc", "oai_didl", "http_header"] {
@@ -338,6 +345,95 @@ fn a_plug_in_that_fails_is_a_note_in_the_record_and_nothing_more() {
     assert!(log.contains("plug-in failing"), "{log}");
     assert!(log.contains("cannot read /"), "{log}");
     assert!(log.contains("no-such-program"), "{log}");
+}
+
+#[test]
+fn a_hostile_plug_in_can_change_nothing_and_ends_with_its_time() {
+    let fixture = Fixture::empty();
+    fixture.write("a.txt", "one");
+    let secret = fixture.write_beside("secret", "for garner alone");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let script = include_str!("plugins/hostile.py");
+    let rule = format!(
+        "[[plugin]]\nname = 'hostile'\noutput = 'key-value'\ntimeout_seconds = 5\n\
+         command = ['/usr/bin/python3', '-ISc', \"\"\"\n{}\"\"\", '{{file}}', '{}', '{}']\n",
+        script.replace('\\', "\\\\").replace('"', "\\\""),
+        secret.display(),
+        listener.local_addr().unwrap().port(),
+    );
+    let file = fixture.path("a.txt");
+    let seen = || {
+        let metadata = fs::metadata(&file).unwrap();
+        let (mode, ctime) = (metadata.mode(), (metadata.ctime(), metadata.ctime_nsec()));
+        (mode, ctime, fs::read(&file).unwrap())
+    };
+    let before = seen();
+    let server = garner().serve(&fixture, &rule);
+
+    let didl = record(&server, "a.txt", "oai_didl");
+
+    let document = Document::parse(&didl.xml).unwrap();
+    assert_eq!(
+        said(&document, "hostile", "failed"),
+        None,
+        "{}",
+        server.log()
+    );
+    let done = values(&document, "hostile");
+    assert_eq!(done[0], own(("read", "one")), "the file itself can be read");
+    // Without Landlock it may read what it likes, and the log says so.
+    let is_blind = !server.log().contains("Landlock is not available");
+    let reads = ["list", "secret", "passwords"];
+    let deeds: Vec<_> = done[1..]
+        .iter()
+        .filter(|(deed, end)| end != "refused" && (is_blind || !reads.contains(&deed.as_str())))
+        .collect();
+    assert_eq!(deeds, [&own(("child", "lives"))], "{done:?}");
+    assert!(done.len() > 15, "{done:?}");
+    assert_eq!(seen(), before);
+    let names = fs::read_dir(fixture.site()).unwrap().count();
+    assert_eq!(names, 1, "it wrote beside the file");
+    // The child that it left behind has the file's name among its arguments.
+    wait_until("its child has ended", || !is_left("hostile-child"));
+}
+
+/// Whether a process has this word among its arguments.
+fn is_left(word: &str) -> bool {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    entries.into_iter().any(|entry| {
+        let arguments = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        arguments
+            .split(|byte| *byte == 0)
+            .any(|part| part == word.as_bytes())
+    })
+}
+
+#[test]
+fn a_plug_in_reads_what_its_rule_names_and_nothing_else_beside_the_file() {
+    let fixture = Fixture::empty();
+    fixture.write("a.txt", "one");
+    fixture.write("b.txt", "two");
+    let words = fixture.write_beside("words", "named");
+    let script = format!(
+        "echo words=$(cat {}); echo other=$(cat {})",
+        words.display(),
+        fixture.path("b.txt").display()
+    );
+    let more = "output = 'key-value'\nmedia_types = ['text/plain']\nurl_pattern = '/a'";
+
+    let server = garner().serve(
+        &fixture,
+        &[
+            plugin("without", &script, more),
+            plugin("with", &script, &format!("{more}\nreadable = ['words']")),
+        ]
+        .concat(),
+    );
+
+    let didl = record(&server, "a.txt", "oai_didl");
+    let document = Document::parse(&didl.xml).unwrap();
+    assert_eq!(values(&document, "without"), []);
+    assert_eq!(values(&document, "with"), [own(("words", "named"))]);
 }
 
 #[test]

@@ -70,11 +70,13 @@ fn json_tells_all_that_is_known_of_a_record() {
     let text = prints(held.garner(&["records", "--limit", "1", "--json"]).output());
 
     let mut record: Value = serde_json::from_str(&text).unwrap();
-    for name in ["sha256", "harvested", "file"] {
+    let path = record["path"].clone();
+    for name in ["sha256", "harvested", "path"] {
         assert!(record[name].as_str().unwrap().len() > 19, "{text}");
         record[name] = json!("");
     }
     let expected = json!({
+        "id": 1,
         "repository": 1,
         "base_url": held.base_url(),
         "metadata_prefix": "oai_dc",
@@ -82,11 +84,17 @@ fn json_tells_all_that_is_known_of_a_record() {
         "datestamp": "2020-01-01T00:00:00Z",
         "deleted": false,
         "set_specs": ["even"],
-        "file": "",
+        "title": null,
+        "file": record["file"],
+        "path": "",
         "sha256": "",
         "harvested": "",
         "validation": "ok",
+        "changed_by": 1,
+        "seen_by": 1,
     });
+    let (file, path) = (record["file"].as_str(), path.as_str());
+    assert!(path.unwrap().ends_with(file.unwrap()), "{text}");
     assert_eq!(record, expected);
 }
 

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use catalog::{Identity, NewRun};
-use jobs::Holdings;
+use catalog::{AuditQuery, Identity, NewRun};
+use flows::Holdings;
 use serde_json::Value;
 use test_support::{Fault, Fixture, Misbehaving, Postgres, Script, files_below};
 
@@ -66,17 +66,26 @@ fn the_same_is_told_in_json() {
     let added = run(&["repository", "add", &held.base_url()]);
 
     assert_eq!(listed["base_url"], held.base_url());
-    assert_eq!(listed["counts"]["records"], 27);
-    assert_eq!(listed["counts"]["deleted"], 3);
-    for (key, value) in listed.as_object().unwrap() {
-        assert_eq!(shown[key], *value, "{key}");
-    }
-    assert_eq!(shown["held"][0]["metadata_prefix"], "oai_dc");
-    assert_eq!(shown["held"][0]["records"], 27);
-    assert_eq!(shown["formats"][0]["metadata_prefix"], "oai_dc");
-    assert_eq!(shown["last_harvests"][0]["counts"]["new"], 27);
-    assert_eq!(shown["sets"], added["sets"]);
+    assert_eq!(listed["records"], 27);
+    assert_eq!(listed["deleted"], 3);
+    assert_eq!(listed["last_harvest"]["id"], 1);
+    assert_eq!(shown, listed);
     assert_eq!(added["id"], 1);
+    let lines = |arguments: &[&str]| -> Vec<Value> {
+        let text = prints(held.garner(arguments).arg("--json").output());
+        let lines = text.lines().map(serde_json::from_str);
+        lines.collect::<Result<_, _>>().unwrap()
+    };
+    let formats = lines(&["repository", "formats", "1"]);
+    assert_eq!(formats[0]["metadata_prefix"], "oai_dc");
+    assert_eq!(formats[0]["records"], 27);
+    assert_eq!(formats[0]["deleted"], 3);
+    let sets = lines(&["repository", "sets", "1"]);
+    assert_eq!(sets.len(), 3);
+    assert_eq!(
+        lines(&["repository", "sets", "1", "--text", "nothing"]).len(),
+        0
+    );
 }
 
 #[test]
@@ -131,7 +140,7 @@ fn its_files_go_if_asked_and_nothing_else() {
 
     let said: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(said["files"], 27);
-    assert_eq!(said["counts"]["records"], 27);
+    assert_eq!(said["records"], 27);
     assert!(own.exists());
     let left = files_below(&held.data().join("records"));
     assert_eq!(left.len(), 1 + 3, "{left:?}");
@@ -237,8 +246,11 @@ fn what_is_no_repository_is_not_added() {
     let page = server.url("page.html");
     let missing = server.url("nothing/here");
     for (url, said) in [
-        (page.as_str(), "it answers with a web page instead of XML"),
-        (missing.as_str(), "the server answers 404"),
+        (page.as_str(), "There is a web page at this address"),
+        (
+            missing.as_str(),
+            "There is nothing at this address (the server says 404)",
+        ),
         ("http://127.0.0.1:1/oai", "cannot be reached"),
         ("ftp://repository.example/", "is not a base URL"),
         ("repository", "is not a base URL"),
@@ -250,6 +262,36 @@ fn what_is_no_repository_is_not_added() {
         assert!(line.contains(said), "{line}");
         assert!(!data.exists());
     }
+}
+
+#[test]
+fn a_base_url_is_corrected_and_every_change_is_audited() {
+    let held = Harvested::new(Script::new(3, 3));
+    let moved = Misbehaving::start(Script::new(3, 3));
+    let other = Misbehaving::start(Script::new(3, 3));
+    prints(
+        held.garner(&["repository", "add", &other.base_url()])
+            .output(),
+    );
+    let edit = |url: &str| held.garner(&["repository", "edit", "1", "--base-url", url]);
+
+    let refused = fails(&edit(&other.base_url()).output());
+    let edited = prints(edit(&moved.base_url()).output());
+    let refreshed = prints(held.garner(&["repository", "refresh", "1"]).output());
+    prints(held.garner(&["repository", "remove", "2"]).output());
+
+    assert!(refused.contains("answers there already"), "{refused}");
+    let first = format!("repository 1: {}\n", moved.base_url());
+    assert!(edited.starts_with(&first), "{edited}");
+    assert!(refreshed.starts_with(&first), "{refreshed}");
+    assert!(edited.contains("records       3 in oai_dc"), "{edited}");
+    let holdings = held.holdings();
+    let trail = holdings.wait(holdings.catalog().audit_trail(&AuditQuery::default()));
+    let trail: Vec<_> = trail.unwrap().into_iter().map(|row| row.entry).collect();
+    let actions: Vec<_> = trail.iter().map(|entry| entry.action.as_str()).collect();
+    let expected = ["remove", "identify", "change", "add"].map(|it| format!("repository.{it}"));
+    assert_eq!(actions, expected);
+    assert!(trail[0].account.starts_with("(command line: "), "{trail:?}");
 }
 
 #[test]

@@ -26,8 +26,7 @@ fn a_stop_gives_harvests_back_and_the_next_start_goes_on() {
     managed.schedule(&repository, &["--once"]);
     let up = managed.up(&[]);
     managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter()
-            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter().any(|job| job["done"].as_u64() >= Some(20))
     });
 
     let took = up.stop();
@@ -59,8 +58,7 @@ fn a_kill_loses_nothing_and_the_history_says_so() {
     managed.schedule(&repository, &["--once"]);
     let up = managed.up(&[]);
     managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter()
-            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter().any(|job| job["done"].as_u64() >= Some(20))
     });
 
     up.kill();

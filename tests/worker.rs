@@ -25,8 +25,7 @@ fn a_worker_that_is_stopped_past_its_lease_loses_its_job_and_is_fenced() {
     managed.schedule(&repository, &["--once"]);
     let manager = managed.up(&["--workers", "1", "--lease", "3"]);
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter()
-            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter().any(|job| job["done"].as_u64() >= Some(20))
     });
 
     manager.signal(Signal::STOP);
@@ -129,8 +128,7 @@ fn a_database_that_is_away_for_a_while_costs_no_attempt() {
     let up = managed.up(&["--workers", "2", "--lease", "4"]);
     let _other = managed.worker(&["--lease", "4"]);
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter()
-            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter().any(|job| job["done"].as_u64() >= Some(20))
     });
 
     postgres.restart(Duration::from_secs(8));
@@ -151,8 +149,7 @@ fn a_file_that_is_locked_for_a_while_costs_no_attempt() {
     managed.schedule(&repository, &["--once"]);
     let up = managed.up(&["--workers", "2", "--lease", "4"]);
     let jobs = managed.wait_for_jobs("pages were committed", |jobs| {
-        jobs.iter()
-            .any(|job| job["progress"]["done"].as_u64() >= Some(20))
+        jobs.iter().any(|job| job["done"].as_u64() >= Some(20))
     });
 
     // The lease runs out meanwhile, and there is a thread that could take the job over.

@@ -181,7 +181,7 @@ fn every_operation_is_as_it_is_described() {
         program.get(detail, &json!(2));
     }
     program.post("/history/remove", none, &json!({ "older_than_days": 3650 }));
-    program.delete("/history/{}", &json!(1));
+    program.delete("/history/{}?force=true", &json!(1));
 
     let missing: Vec<_> = program
         .operations()
@@ -294,7 +294,11 @@ fn schedules_and_jobs(program: &Program) {
     program.get("/schedules/runs?frequency=every%206%20hours", none);
     order["version"] = made["version"].clone();
     order["parameters"] = json!({ "full": true });
-    program.put("/schedules/{}", schedule, &order);
+    let changed = program.put("/schedules/{}", schedule, &order);
+    let patch = json!({ "name": "Every night", "version": changed["version"] });
+    let patched = program.call("PATCH", "/schedules/{}", schedule, &patch);
+    assert_eq!(patched["name"], "Every night");
+    assert_eq!(patched["parameters"]["full"], true);
     program.post("/schedules/{}/resume", schedule, none);
     program.post("/schedules/{}/pause", schedule, none);
     let job = &program.post("/schedules/{}/run", schedule, none)["job"];
@@ -342,10 +346,12 @@ fn documents(program: &Program) {
     let corrected = program.post("/documents/{}/correction", document, &correction);
     assert_eq!(corrected["state"], "set_aside");
     assert_eq!(corrected["judgement"]["corrected"]["kind"], "manual");
+    program.post("/imports/remove", none, &json!({ "older_than_days": 3650 }));
+    program.delete("/imports/{}", import);
 }
 
 /// Logs in as people do, and makes a token.
-pub(super) fn token(console: &Console, name: &str) -> (String, String) {
+pub(crate) fn token(console: &Console, name: &str) -> (String, String) {
     let form = format!("name={name}&password={}", PASSWORD.replace(' ', "+"));
     let kind = ("Content-Type", "application/x-www-form-urlencoded");
     let inside = fetch("POST", &console.at("/login"), &[kind], form.as_bytes());

@@ -61,7 +61,7 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     assert_eq!(browser.text_of("h1"), "Record 7: café");
     assert!(browser.text_of(".xml").contains("Author, A."));
     browser.press("harvest 1");
-    browser.wait_for("What was asked for");
+    browser.wait_for("Parameters");
     let held: Value = browser.run("return document.querySelector('.tiles').innerText", &[]);
     assert!(held.as_str().unwrap().contains("27"), "{held}");
     assert_eq!(browser.complaints(), Vec::<String>::new());

@@ -199,7 +199,7 @@ fn records_beside_a_mirror_do_not_hold_the_bytes_again() {
 
     expect_same(&fixture.site(), &harvester.path("data/mirror"));
     for record in harvester.records() {
-        let file = record["file"].as_str().unwrap();
+        let file = record["path"].as_str().unwrap();
         assert!(fs::metadata(file).unwrap().len() < 10_000, "{file}");
         let xml = fs::read_to_string(file).unwrap();
         assert!(xml.contains("ref=") && !xml.contains("base64"), "{xml}");

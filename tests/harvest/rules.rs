@@ -104,7 +104,7 @@ fn mappings_add_to_the_files() {
     harvester.harvest(&repository.base_url(), &["--normalise", at(&mappings)]);
 
     for record in harvester.records() {
-        let xml = fs::read_to_string(record["file"].as_str().unwrap()).unwrap();
+        let xml = fs::read_to_string(record["path"].as_str().unwrap()).unwrap();
         assert!(
             xml.contains("<dc:contributor>Somebody</dc:contributor>"),
             "{xml}"

@@ -144,7 +144,7 @@ fn a_bucket_that_is_not_there_and_keys_that_are_missing_are_said() {
         &["import", "a.warc.gz", "--collection", "s3://nowhere/x"],
     );
     assert!(said.contains("NoSuchBucket"), "{said}");
-    let said = stored.garner(1, &["import", "a.warc.gz", "--collection", "gs://papers"]);
+    let said = stored.garner(2, &["import", "a.warc.gz", "--collection", "gs://papers"]);
     assert!(said.contains("s3://BUCKET/PREFIX"), "{said}");
 
     let other = Crawl::new();

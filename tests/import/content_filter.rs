@@ -1,5 +1,7 @@
 //! The content filter in imports: which documents are kept, what is remembered of them, and what librarians say.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -179,6 +181,77 @@ fn other_kinds_can_be_wanted_and_thresholds_moved() {
     );
 }
 
+/// Issue 19: `garner classify` said of a text that a limit cut that there was none, and decided on other digits.
+#[test]
+fn a_document_is_judged_alike_by_an_import_by_classify_and_when_it_is_judged_again() {
+    let text = sample("paper.txt").repeat(2);
+    let paper = printed(&text, 1);
+    let crawl = crawl_of(&[("paper", paper.clone())]);
+    crawl.write("paper.pdf", &paper);
+    // An engine that prints the text, and then takes more processor time than it may.
+    let engines = tempfile::tempdir().unwrap();
+    let engine = engines.path().join("pdftotext");
+    let quoted = text.replace('\'', "'\\''");
+    let script =
+        format!("#!/bin/sh\nulimit -S -t 1\nprintf '%s' '{quoted}'\nwhile :; do :; done\n");
+    std::fs::write(&engine, script).unwrap();
+    std::fs::set_permissions(&engine, PermissionsExt::from_mode(0o755)).unwrap();
+
+    let imported = crawl
+        .garner(&["import", "--json", "crawl.warc.gz"])
+        .args(ON)
+        .env("PATH", engines.path())
+        .output();
+    let classified = crawl
+        .garner(&["classify", "--json", "paper.pdf"])
+        .env("PATH", engines.path())
+        .output();
+
+    assert!(imported.status.success(), "{}", stderr(&imported));
+    let [document] = &crawl.documents()[..] else {
+        panic!("{}", stderr(&imported));
+    };
+    let judgement = &document["judgement"];
+    assert_eq!(judgement["outcome"], "limit-processor");
+    assert!(classified.status.success(), "{}", stderr(&classified));
+    let classified: Value = serde_json::from_str(&stdout(&classified)).unwrap();
+    for field in ["probability", "decision", "kind", "model"] {
+        assert_eq!(classified[field], judgement[field], "{field}");
+    }
+
+    // By another model and back, from the stored text.
+    for model in ["--model=cdi-2012", "--accept=0.6"] {
+        let again = crawl.garner(&["classify", "--collection", model]).output();
+        assert!(again.status.success(), "{}", stderr(&again));
+    }
+    assert_eq!(crawl.documents()[0]["judgement"], *judgement);
+}
+
+/// Texts in the encoding of another time were judged as they are by an import, and as rubbish by `garner classify`.
+#[test]
+fn a_plain_text_is_decoded_before_it_is_judged_whoever_judges() {
+    let text = sample("paper-de.txt").replace(['\u{2013}', '\u{201e}', '\u{201c}'], "-");
+    let latin: Vec<u8> = text
+        .chars()
+        .map(|c| u8::try_from(c).unwrap_or(b'?'))
+        .collect();
+    let crawl = Crawl::new();
+    crawl.write("utf-8.txt", text.as_bytes());
+    crawl.write("latin-1.txt", &latin);
+
+    let judged = crawl
+        .garner(&["classify", "--json", "utf-8.txt", "latin-1.txt"])
+        .output();
+
+    let judged = stdout(&judged);
+    let mut judged = judged.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["probability"].clone()
+    });
+    assert!(text.contains('\u{e4}'), "it has letters that differ");
+    assert_eq!(judged.next(), judged.next());
+}
+
 #[test]
 fn what_the_model_is_not_sure_of_is_set_aside_until_a_librarian_has_looked() {
     let crawl = mixed();
@@ -215,7 +288,7 @@ fn what_the_model_is_not_sure_of_is_set_aside_until_a_librarian_has_looked() {
         .garner(&["documents", "correct", "2", "--kind", "manual"])
         .output();
     assert!(
-        stderr(&rejected).contains("not wanted"),
+        stderr(&rejected).contains("rejected, and set aside"),
         "{}",
         stderr(&rejected)
     );
@@ -227,7 +300,7 @@ fn what_the_model_is_not_sure_of_is_set_aside_until_a_librarian_has_looked() {
     let none = crawl
         .garner(&["documents", "correct", "99", "--accept"])
         .output();
-    assert!(fails(&none).contains("document `99` is not known"));
+    assert!(fails(&none).contains("there is no document 99"));
 }
 
 #[test]
@@ -437,7 +510,7 @@ fn scans_that_cannot_be_recognised_are_counted_and_tried_again() {
 
     let folder = tempfile::tempdir().unwrap();
     for program in ["pdftotext", "pdfimages", "pdftoppm", "gs"] {
-        let place = std::path::Path::new("/usr/bin").join(program);
+        let place = Path::new("/usr/bin").join(program);
         std::os::unix::fs::symlink(place, folder.path().join(program)).unwrap();
     }
     let output = import(&[], folder.path().to_str().unwrap());
@@ -635,4 +708,18 @@ fn a_collection_is_judged_again_from_its_texts() {
     assert_eq!(classify(&["--model", "cdi-2012"])["judged"], 3);
     let verified = crawl.garner(&["verify"]).output();
     assert!(verified.status.success(), "{}", stderr(&verified));
+}
+
+#[test]
+fn the_example_crawl_has_papers_and_others() {
+    let crawl = Crawl::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
+
+    let counted = crawl.import(0, &[&ON[..], &[example.to_str().unwrap()]].concat());
+
+    assert_eq!(
+        names(&crawl),
+        ["lens-of-1871.pdf", "fog.pdf", "lens%20of%201871.PDF"]
+    );
+    assert_eq!(counted["filtered_DCF"], 4, "{counted}");
 }

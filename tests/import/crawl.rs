@@ -95,7 +95,12 @@ impl Crawl {
         let here = self.path("").to_str().unwrap().to_owned();
         let documents = self.documents().into_iter().map(|mut document| {
             let names = document.as_object_mut().unwrap();
-            for name in ["id", "import", "content", "file"] {
+            // The number depends on the order in which groups were committed; whether bytes are shared does not.
+            let is_shared = names
+                .remove("shared_with")
+                .is_some_and(|number| !number.is_null());
+            names.insert("is_shared".to_owned(), is_shared.into());
+            for name in ["id", "import", "content", "parent", "file", "path"] {
                 names.remove(name);
             }
             let source = document["source"].as_str().unwrap().replace(&here, "");

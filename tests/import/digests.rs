@@ -80,7 +80,7 @@ fn a_document_that_was_changed_in_its_archive_is_named_and_marked() {
         .collect();
     assert_eq!(marks, [&json!(null), &json!("payload"), &json!(null)]);
     let met =
-        std::fs::read_to_string(format!("{}.met", documents[1]["file"].as_str().unwrap())).unwrap();
+        std::fs::read_to_string(format!("{}.met", documents[1]["path"].as_str().unwrap())).unwrap();
     assert!(
         met.contains("<digestMismatch>payload</digestMismatch>"),
         "{met}"

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::crawl::{Crawl, Warc, date, many, pdf};
-use crate::command_line::{fails, prints};
+use crate::command_line::{fails, prints, stderr, stdout};
 
 #[test]
 fn they_are_chosen_by_what_is_asked_for() {
@@ -38,6 +38,47 @@ fn they_are_chosen_by_what_is_asked_for() {
     }
 }
 
+/// Issue 19: an import printed the numbers of contents.
+#[test]
+fn an_import_prints_the_numbers_under_which_documents_are_found() {
+    let crawl = Crawl::new();
+    let [paper, copy, changing] =
+        ["paper", "copy", "changing"].map(|name| format!("http://a.example/{name}.pdf"));
+    let mut warc = Warc::default();
+    warc.response(&changing, &date(1), "application/pdf", &pdf(1));
+    warc.response(&paper, &date(2), "application/pdf", &pdf(2));
+    warc.response(&copy, &date(3), "application/pdf", &pdf(2));
+    crawl.write("a.warc.gz", warc.bytes);
+    let mut warc = Warc::default();
+    warc.response(&changing, &date(4), "application/pdf", &pdf(3));
+    warc.response(&copy, &date(5), "application/pdf", &pdf(2));
+    crawl.write("b.warc.gz", warc.bytes);
+
+    let told = ["a.warc.gz", "b.warc.gz"].map(|file| {
+        let output = crawl.garner(&["import", file]).output();
+        format!("{}{}", stdout(&output), stderr(&output))
+    });
+
+    let shown = |number: &str| -> Value {
+        let shown = crawl.garner(&["documents", "show", number, "--json"]);
+        serde_json::from_str(&prints(shown.output())).unwrap()
+    };
+    for (told, kind, url, number) in [
+        (&told[0], "new", &changing, "1"),
+        (&told[0], "new", &paper, "2"),
+        (&told[0], "new URL", &copy, "3"),
+        (&told[1], "changed", &changing, "1"),
+        (&told[1], "duplicate", &copy, "3"),
+    ] {
+        let line = format!("{kind:<10} {url} ({number}, application/pdf)");
+        assert!(told.contains(&line), "no line {line} in {told}");
+        assert_eq!(shown(number)["url"], json!(url));
+    }
+    assert_eq!(shown("3")["shared_with"], 2);
+    assert_eq!(shown("2")["shared_with"], Value::Null);
+    assert_eq!(shown("1")["shared_with"], Value::Null);
+}
+
 #[test]
 fn one_is_found_by_its_number_and_by_any_spelling_of_its_url() {
     let crawl = Crawl::new();
@@ -66,7 +107,10 @@ fn one_is_found_by_its_number_and_by_any_spelling_of_its_url() {
         "{text}"
     );
     for name in ["2", "http://a.example/", "nonsense"] {
-        assert!(fails(&show(name)).contains("is not known"), "{name}");
+        assert!(
+            fails(&show(name)).contains("there is no document"),
+            "{name}"
+        );
     }
 }
 

@@ -69,10 +69,10 @@ fn a_mirror_is_imported_as_its_log_says() {
     assert_eq!(printed["filtered_MTF"], 1, "{printed}");
     assert_eq!(printed["skipped_Records"], 1, "{printed}");
     let document = shown(&crawl, paper);
-    assert_eq!(document["parent"], json!(page));
+    assert_eq!(document["parent_url"], json!(page));
     assert_eq!(document["depth"], json!(1));
     assert_eq!(document["discover_date"], "2026-03-01T08:00:08Z");
-    let file = shown(&crawl, query)["file"].as_str().unwrap().to_owned();
+    let file = shown(&crawl, query)["path"].as_str().unwrap().to_owned();
     assert_eq!(std::fs::read(file).unwrap(), pdf(3));
 
     let again = crawl.import(3, &["--log", "crawl.log", "--root", "mirror"]);
@@ -97,7 +97,7 @@ fn a_log_beside_an_archive_adds_what_that_lacks() {
     crawl.import(0, &["a.warc.gz", "--log", "crawl.log"]);
 
     let document = shown(&crawl, paper);
-    assert_eq!(document["parent"], json!(page));
+    assert_eq!(document["parent_url"], json!(page));
     assert_eq!(document["depth"], json!(3));
 }
 
@@ -126,7 +126,7 @@ fn an_import_that_goes_on_with_a_log_that_grew_adds_what_the_first_part_lacked()
     break_second_source(&crawl, true);
     let broken = crawl.try_import(&["in", "--log", "crawl.log"]);
     assert_eq!(broken.status.code(), Some(1), "{}", stderr(&broken));
-    assert_eq!(shown(&crawl, &paper(1))["parent"], Value::Null);
+    assert_eq!(shown(&crawl, &paper(1))["parent_url"], Value::Null);
     break_second_source(&crawl, false);
     crawl.write("crawl.log", format!("{first}{half}{rest}{}", told(2)));
 
@@ -138,7 +138,7 @@ fn an_import_that_goes_on_with_a_log_that_grew_adds_what_the_first_part_lacked()
     );
     for number in 1..3 {
         let document = shown(&crawl, &paper(number));
-        assert_eq!(document["parent"], json!(page));
+        assert_eq!(document["parent_url"], json!(page));
         assert_eq!(document["depth"], json!(2));
         assert_eq!(document["update_date"], "2026-03-01T08:00:08Z");
     }
@@ -167,7 +167,7 @@ fn a_list_says_where_downloads_are_from() {
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(printed["saved_New"], 2, "{}", stderr(&output));
     let document = shown(&crawl, "ftp://ftp.example/pub/a/1.pdf");
-    assert_eq!(document["parent"], "ftp://ftp.example/pub/a/");
+    assert_eq!(document["parent_url"], "ftp://ftp.example/pub/a/");
     assert_eq!(document["discover_date"], json!(date(1)));
 }
 
@@ -208,7 +208,7 @@ fn files_below_a_directory_have_urls_by_their_paths() {
         (&json!(1), &json!(1))
     );
     let document = shown(&crawl, "http://a.example/sub/papers/a%20b.pdf");
-    assert_eq!(document["parent"], "http://a.example/sub/papers/");
+    assert_eq!(document["parent_url"], "http://a.example/sub/papers/");
     assert!(
         document["source"].as_str().unwrap().contains("mirror"),
         "{document}"

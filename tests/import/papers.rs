@@ -9,7 +9,7 @@ use flate2::write::ZlibEncoder;
 
 /// A text that the classifier's own tests have, by its name.
 pub(crate) fn sample(name: &str) -> String {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../document/tests/classify");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../classifier/tests/classifier");
     std::fs::read_to_string(samples.join(name)).unwrap()
 }
 

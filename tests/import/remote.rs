@@ -130,7 +130,7 @@ fn a_mirror_and_its_log_come_over_sftp() {
     assert_eq!(printed["saved_New"], 1, "{printed}");
     let document = &crawl.documents()[0];
     assert_eq!(document["url"], format!("{page}1.pdf"));
-    assert_eq!(document["parent"], page);
+    assert_eq!(document["parent_url"], page);
 }
 
 #[test]

@@ -13,7 +13,7 @@ fn essence(crawl: &Crawl) -> Vec<String> {
         .map(|document| {
             let names = [
                 "url",
-                "sha1",
+                "content_sha1",
                 "media_type",
                 "declared_type",
                 "discover_date",

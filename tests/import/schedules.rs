@@ -110,7 +110,8 @@ fn what_is_no_crawl_is_named_in_every_run() {
     for run in &runs {
         assert_eq!(run["counters"]["skipped_Records"], 1, "{run:#}");
         assert_eq!(run["state"], "incomplete");
-        let warnings = run["warnings"].to_string();
+        let id = run["id"].to_string();
+        let warnings = managed.garner(&["history", "--imports", &id, "--warnings"]);
         assert!(warnings.contains("notes.txt"), "{warnings}");
     }
 }
@@ -170,7 +171,7 @@ fn with_a_log(managed: Managed) {
     let up = managed.up(&[]);
     let parents = || {
         let documents = managed.lines(&["documents", "list", "--limit", "1000"]);
-        let known = |document: &&Value| document["parent"] == page && document["depth"] == 2;
+        let known = |document: &&Value| document["parent_url"] == page && document["depth"] == 2;
         let known = documents.iter().filter(known);
         let mut urls: Vec<_> = known.map(|document| document["url"].clone()).collect();
         urls.sort_by_key(Value::to_string);
@@ -275,7 +276,7 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     let number = added["id"].to_string();
 
     let path = managed.beside("in").to_str().unwrap().to_owned();
-    assert_eq!(added["parameters"]["paths"], json!([path]));
+    assert_eq!(added["import"]["paths"], json!([path]));
     let shown = managed.garner(&["schedule", "show", &number]);
     assert!(
         shown.contains(&path) && shown.contains("every 2 hours"),
@@ -286,8 +287,8 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     let edit = ["schedule", "edit", number.as_str()];
     let edited =
         managed.json(&[&edit[..], &["--cron", "0 3 * * *", "--versions", "keep"]].concat());
-    assert_eq!(edited["parameters"]["keep_versions"], true);
-    assert_eq!(edited["parameters"]["paths"], json!([path]));
+    assert_eq!(edited["import"]["keep_versions"], true);
+    assert_eq!(edited["import"]["paths"], json!([path]));
     assert_eq!(edited["frequency"], "cron 0 3 * * *");
 
     // What stands in a configuration file need not be said again.
@@ -298,9 +299,9 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     let configured = ["schedule", "add", "--config", "garner.toml", "--once"];
     let configured =
         managed.json(&[&configured[..], &["--paused", "--versions", "replace"]].concat());
-    assert_eq!(configured["parameters"]["paths"], json!([path]));
-    assert_eq!(configured["parameters"]["crawler"], "mine");
-    assert_eq!(configured["parameters"]["keep_versions"], false);
+    assert_eq!(configured["import"]["paths"], json!([path]));
+    assert_eq!(configured["import"]["crawler"], "mine");
+    assert_eq!(configured["import"]["keep_versions"], false);
     managed.garner(&["schedule", "remove", &configured["id"].to_string()]);
     // Documents that are to stay out of the catalog are nothing for a schedule.
     managed.write(
@@ -321,7 +322,7 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
             &["add", "--import", "nowhere", "--once"][..],
             "cannot be read",
         ),
-        (&["add", "--import", "in"], "how often?"),
+        (&["add", "--import", "in"], "how often"),
         (&["add", "--once"], "--import PATH"),
         (
             &["add", "1", "--import", "in", "--once"],
@@ -359,10 +360,15 @@ fn who_edits_a_schedule_here_may_name_any_file_whoever_made_it() {
     let number = schedule_within(&managed, &inside, "in");
 
     let edit = ["schedule", "edit", number.as_str()];
-    let times = managed.json(&[&edit[..], &["--every", "2 days"]].concat());
-    assert_eq!(times["parameters"]["within"], json!([inside]));
-    let edited = managed.json(&[&edit[..], &["--import", "elsewhere"]].concat());
-    assert_eq!(edited["parameters"]["within"], json!([]));
+    let within = || {
+        let job = managed.json(&["schedule", "run", number.as_str()]);
+        managed.garner(&["job", "cancel", &job["id"].to_string()]);
+        job["parameters"]["within"].clone()
+    };
+    managed.json(&[&edit[..], &["--every", "2 days"]].concat());
+    assert_eq!(within(), json!([inside]));
+    managed.json(&[&edit[..], &["--import", "elsewhere"]].concat());
+    assert_eq!(within(), json!([]));
 
     let up = managed.up(&[]);
     let imported = run(&managed, &number);
@@ -445,14 +451,15 @@ fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
         "saved_New                           12",
         "failed_PDFFilenotFound               0",
         "reports/import-1.jsonl",
-        "left out or mended",
+        "skipped or repaired",
         "damaged.warc.gz at ",
     ] {
         assert!(one.contains(said), "`{said}` is not in {one}");
     }
     let whole = managed.json(&["history", "--imports", "1"]);
     assert_eq!(whole["counters"]["saved_New"], 12);
-    assert_eq!(whole["warnings"].as_array().unwrap().len(), 1);
+    let warnings = managed.lines(&["history", "--imports", "1", "--warnings"]);
+    assert_eq!(warnings.len(), 1);
     let report = whole["report"].as_str().unwrap().to_owned();
     assert!(Path::new(&report).is_file());
     let unknown = managed.output(&["history", "--imports", "9"]);

@@ -95,15 +95,15 @@ fn a_document_has_its_file_its_metadata_and_its_row() {
         ("id", json!(1)),
         ("url", json!(URL)),
         ("host", json!("www.example.edu")),
-        ("parent", json!(parent)),
+        ("parent_url", json!(parent)),
         ("depth", json!(2)),
         ("state", json!("not_ingested")),
         ("media_type", json!("application/pdf")),
         ("declared_type", json!("text/plain")),
         ("discover_date", json!(date(5))),
         ("update_date", json!(date(5))),
-        ("sha1", json!(text("sha1"))),
-        ("file", json!(file.to_str().unwrap())),
+        ("content_sha1", json!(text("sha1"))),
+        ("path", json!(file.to_str().unwrap())),
     ] {
         assert_eq!(document[name], value, "{name} of {document}");
     }
@@ -286,7 +286,7 @@ fn what_is_wanted_is_chosen_by_type_and_address() {
         crawl
             .documents()
             .iter()
-            .any(|document| { document["file"].as_str().unwrap().ends_with(".html") })
+            .any(|document| { document["path"].as_str().unwrap().ends_with(".html") })
     );
 }
 
@@ -375,7 +375,7 @@ fn a_document_that_changed_is_replaced_or_kept() {
         let [document] = &crawl.documents()[..] else {
             panic!("one document");
         };
-        let file = document["file"].as_str().unwrap();
+        let file = document["path"].as_str().unwrap();
         assert_eq!(std::fs::read(file).unwrap(), pdf(2));
         let kept = crawl.files();
         assert_eq!(
@@ -398,7 +398,7 @@ fn an_older_crawl_that_comes_later_does_not_undo_a_newer_one() {
     let [document] = &crawl.documents()[..] else {
         panic!("one document");
     };
-    let file = document["file"].as_str().unwrap();
+    let file = document["path"].as_str().unwrap();
     assert_eq!(std::fs::read(file).unwrap(), pdf(9));
     assert_eq!(document["discover_date"], date(1));
     assert_eq!(document["update_date"], date(9));

@@ -125,7 +125,7 @@ fn files_that_belong_to_nothing_are_taken_in_or_set_aside() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!(shown["id"], 901);
     assert_eq!(
-        std::fs::read(shown["file"].as_str().unwrap()).unwrap(),
+        std::fs::read(shown["path"].as_str().unwrap()).unwrap(),
         pdf(500)
     );
     assert!(!crawl.path("data/documents/000/000/902").exists());

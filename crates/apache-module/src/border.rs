@@ -1,6 +1,6 @@
 //! The border between httpd and Rust: no panic crosses it.
 //!
-//! What httpd calls runs in [`guarded`], but for the few functions that only copy pointers and so cannot panic; those
+//! Functions that httpd calls run in [`guarded`], but for the few functions that only copy pointers and so cannot panic; those
 //! for directories, hooks and filters are called for every request of the whole server.
 
 use std::panic::{self, AssertUnwindSafe};

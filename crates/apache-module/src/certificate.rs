@@ -43,7 +43,7 @@ pub(crate) unsafe fn name(r: *mut sys::request_rec) -> Option<String> {
     Some(format!("certificate {serial} of {subject}"))
 }
 
-/// What mod_ssl says under a name; none where it is not loaded.
+/// The value of a variable of mod_ssl; none where it is not loaded.
 ///
 /// # Safety
 /// `r` is being processed.

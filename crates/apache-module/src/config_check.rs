@@ -1,4 +1,4 @@
-//! What `httpd -t` and each start say of the configuration as a whole.
+//! The check of the configuration as a whole, by `httpd -t` and at each start.
 
 use std::ffi::c_int;
 
@@ -18,6 +18,7 @@ pub(crate) unsafe extern "C" fn check(
         servers::set(first);
         // SAFETY: httpd clears the pool when the configuration is read.
         advise_on_aliases(unsafe { Pool::new(temporary) });
+        advise_on_plugins();
         match state_dirs::check_all() {
             Ok(()) => OK,
             Err(reason) => {
@@ -27,6 +28,24 @@ pub(crate) unsafe extern "C" fn check(
             }
         }
     })
+}
+
+/// Says that plug-ins run unconfined where no program can confine them.
+fn advise_on_plugins() {
+    let mut reasons: Vec<_> = hosts()
+        .filter(|(_, config)| config.offers)
+        .filter(|(_, config)| config.plugins.iter().any(|plugin| plugin.confined))
+        .filter_map(|(_, config)| config.confiner().err())
+        .collect();
+    reasons.sort();
+    reasons.dedup();
+    for reason in reasons {
+        let level = log::WARNING | sys::APLOG_STARTUP as c_int;
+        log::server(
+            level,
+            &format!("mod_oai: plug-ins are not confined: {reason}"),
+        );
+    }
 }
 
 /// Says which aliases lead to files that cannot be found, unless an `OaiRoot` names them.

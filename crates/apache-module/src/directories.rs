@@ -22,22 +22,22 @@ pub(crate) struct Directories {
     keeping: usize,
 }
 
-/// What a directory leaves out.
+/// The names that a directory skips.
 pub(crate) struct Directory {
     /// Whether it is left out itself, with all that is in it.
     hidden: bool,
-    /// What the `.htaccess` files on the way say.
+    /// The settings of the `.htaccess` files on the way.
     pub(crate) overrides: Overrides,
     /// Where it is.
     place: PathBuf,
-    /// What it leaves out; none if its own URL leads elsewhere, so that nobody knows its settings but its files.
+    /// The names that it skips; none if its own URL leads elsewhere, so that nobody knows its settings but its files.
     patterns: Option<Patterns>,
     /// Directories on the way, perhaps this one too, whose names could not be judged by the settings of where they are.
     unjudged: Vec<SitePath>,
 }
 
 impl Directories {
-    /// What is known of a directory.
+    /// The settings of a directory.
     pub(crate) fn directory(
         &mut self,
         connection: &Connection<'_>,

@@ -15,7 +15,7 @@ const FIRST: c_int = sys::APR_HOOK_REALLY_FIRST;
 const PER_CONF: c_int = sys::AP_AUTH_INTERNAL_PER_CONF as c_int;
 const MIDDLE: c_int = sys::APR_HOOK_MIDDLE as c_int;
 
-/// Who must have had their turn before an address is set; the others, who read it, come later.
+/// The modules that come before an address is set; the others, which read it, come later.
 static AFTER_REMOTEIP: Names = Names([c"mod_remoteip.c".as_ptr(), std::ptr::null()]);
 
 /// Names of modules as httpd wants them.

@@ -1,4 +1,4 @@
-//! What is used of httpd everywhere: its numbers as one type, its strings as slices, its pools.
+//! The parts of httpd that are used everywhere: its numbers as one type, its strings as slices, its pools.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! What a client shows beside credentials that may open something: a certificate, and headers that not everybody sends.
+//! Keys of a client beside credentials, which may open something: a certificate, and headers that not everybody sends.
 //!
 //! Any header can be a key: `Require expr "%{HTTP:X-Api-Key} == '…'"`. Which one is, only the rules know, so all count
 //! but those that clients and proxies send by themselves, some of them with another value each time.

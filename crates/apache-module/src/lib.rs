@@ -67,7 +67,7 @@ fn module_index() -> c_int {
     unsafe { (*module()).module_index }
 }
 
-/// What this module keeps in one of httpd's vectors of configurations.
+/// The configuration of this module in one of httpd's vectors of configurations.
 ///
 /// # Safety
 /// `vector` is one of httpd's.

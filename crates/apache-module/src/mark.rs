@@ -1,4 +1,4 @@
-//! What our hooks keep with requests: with a client's own the headers as they were sent, and with made-up ones a mark,
+//! The notes that our hooks keep with requests: with a client's own the headers as they were sent, and with made-up ones a mark,
 //! by which they are known and in which the hooks note what they see.
 
 use std::ffi::{c_char, c_int};
@@ -12,21 +12,21 @@ use crate::{module, module_of, sys};
 /// An address in httpd's two forms.
 pub(crate) type Address = (*mut sys::apr_sockaddr_t, *mut c_char);
 
-/// What is kept with a request: one or the other.
+/// The note that is kept with a request: one or the other.
 #[derive(Clone, Copy)]
 struct Kept {
     headers: *mut sys::apr_table_t,
     mark: *mut Mark,
 }
 
-/// What a made-up request carries.
+/// The mark of a made-up request.
 #[derive(Clone, Copy)]
 pub(crate) struct Mark {
     /// A log that takes nothing: who is not allowed to see a file has not asked for it.
     quiet: sys::ap_logconf,
     /// The settings of the directory that the URL was mapped to, before anybody was let in.
     pub(crate) directory: *const DirectoryConfig,
-    /// What password files have said.
+    /// The answers of password files.
     pub(crate) passwords: *const Passwords,
     /// Where somebody else than the client asks from.
     address: Option<Address>,

@@ -11,7 +11,7 @@ use crate::sys;
 pub(crate) struct Output<'r> {
     request: Request<'r>,
     buffer: Vec<u8>,
-    /// What large pieces are passed down in.
+    /// The brigade in which large pieces are passed down.
     brigade: Option<*mut sys::apr_bucket_brigade>,
     /// Bytes that were handed to httpd.
     pub(crate) written: u64,

@@ -16,11 +16,11 @@ use crate::httpd::{OK, bytes};
 use crate::mark::Mark;
 use crate::sys;
 
-/// What password files said while one answer is made.
+/// The answers of password files while one answer is made.
 #[derive(Debug, Default)]
 pub(crate) struct Passwords(RefCell<HashMap<Question, sys::authn_status>>);
 
-/// What a password file is asked.
+/// The question to a password file.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Question {
     password_file: Vec<u8>,
@@ -109,7 +109,7 @@ unsafe fn wrapped<'a>() -> Option<&'a sys::authn_provider> {
 }
 
 impl Passwords {
-    /// What was said before, else what is said now. Only a yes or a no is remembered.
+    /// The answer given before, else the one given now. Only a yes or a no is remembered.
     fn answer(
         &self,
         question: Question,

@@ -84,8 +84,8 @@ fn matches(name: &CStr, pattern: &CStr) -> bool {
     unsafe { sys::ap_strcmp_match(name.as_ptr(), pattern.as_ptr()) == 0 }
 }
 
-/// What is skipped where `OaiSkip` says nothing: hidden files, as `IndexIgnore` is usually set for them.
+/// The names that are skipped where `OaiSkip` says nothing: hidden files, as `IndexIgnore` is usually set for them.
 const SKIPPED_BY_DEFAULT: &CStr = c".?*";
 
-/// What is there to be found, whatever patterns say of hidden files (RFC 8615); `IndexIgnore` still counts.
+/// A directory that is there to be found, whatever patterns say of hidden files (RFC 8615); `IndexIgnore` still counts.
 const WELL_KNOWN: &[u8] = b".well-known";

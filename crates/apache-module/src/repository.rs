@@ -221,6 +221,10 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
         fixity: config.fixity(),
         plugins: config.plugins.clone(),
         start_thread: threads::start,
+        confiner: match config.plugins.is_empty() {
+            true => Err("there is none".to_owned()),
+            false => config.confiner(),
+        },
         ..SiteConfig::new(&space.root, &data, &site_url, &base_url)
     }
 }
@@ -228,7 +232,7 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
 /// The port of servers that name none.
 const HTTP: u16 = 80;
 
-/// What a panicking thread left is still whole: it is replaced as a whole.
+/// Locks a value that a panicking thread cannot have left half done: it is replaced as a whole.
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use oai::Arguments;
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use site::{Addresses, Requester};
 
 use crate::config::{DirectoryConfig, ServerConfig};
@@ -219,15 +220,11 @@ impl<'r> Request<'r> {
 
 /// Text that may hold any byte as text that only holds what a form may: escaped again it decodes to itself.
 fn escaped(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for &byte in bytes {
-        match byte {
-            0x21..=0x7E => text.push(char::from(byte)),
-            byte => text.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    text
+    percent_encode(bytes, ILLEGAL).to_string()
 }
+
+/// The characters of ASCII that a form may not hold.
+const ILLEGAL: &AsciiSet = &CONTROLS.add(b' ');
 
 /// The longest form that is taken.
 const LONGEST_FORM: usize = 1024 * 1024;

@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use crate::border::guarded;
 use crate::sys;
 
-/// What came down to the connection so far.
+/// The bytes that came down to the connection so far.
 #[derive(Debug, Default)]
 pub(crate) struct Sink {
     /// The status line and the headers, with the empty line behind them once they are complete.

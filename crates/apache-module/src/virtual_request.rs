@@ -39,7 +39,7 @@ pub(crate) enum Asking {
     AsNobody(Ipv4Addr),
 }
 
-/// What the `.htaccess` files on the way to a place say, as httpd keeps it with a request: a list that it searches before
+/// The settings of the `.htaccess` files on the way to a place, as httpd keeps it with a request: a list that it searches before
 /// it reads one.
 #[derive(Clone, Copy)]
 pub(crate) struct Overrides(*const sys::htaccess_result);
@@ -52,7 +52,7 @@ impl Overrides {
 /// A request that was made up, and how far it got. It ends when dropped.
 pub(crate) struct VirtualRequest<'c> {
     pub(crate) r: *mut sys::request_rec,
-    /// What httpd says without having run anything; `OK` if it would run the handler.
+    /// The status of httpd without having run anything; `OK` if it would run the handler.
     pub(crate) status: c_int,
     life: PhantomData<&'c Connection<'c>>,
 }
@@ -248,7 +248,7 @@ impl VirtualRequest<'_> {
         unsafe { (*self.r).htaccess != known.0 }
     }
 
-    /// What it knows of `.htaccess` files. It stays in memory for as long as its connection does.
+    /// The `.htaccess` files that it knows. They stay in memory for as long as its connection does.
     pub(crate) fn keep_overrides(self) -> Overrides {
         // SAFETY: the request lives.
         let known = unsafe { (*self.r).htaccess };
@@ -300,7 +300,7 @@ fn without_slash(path: &[u8]) -> &[u8] {
 /// How mod_ratelimit is told to send slowly. Nothing is sent, so nothing needs to be slow.
 const SLOWED_BY: [&std::ffi::CStr; 2] = [c"rate-limit", c"rate-initial-burst"];
 
-/// What tells by which name the site was reached, also through a proxy.
+/// The headers that tell by which name the site was reached, also through a proxy.
 const WHERE: [&std::ffi::CStr; 4] = [
     c"Host",
     c"X-Forwarded-Proto",
@@ -308,7 +308,7 @@ const WHERE: [&std::ffi::CStr; 4] = [
     c"X-Forwarded-Port",
 ];
 
-/// What makes the answer conditional, partial or coded, speaks of a body that is not there, or concerns one
+/// The headers that make the answer conditional, partial or coded, speak of a body that is not there, or concern one
 /// connection only.
 const NOT_PASSED_ON: [&std::ffi::CStr; 18] = [
     c"If-Match",

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use data_encoding::HEXLOWER;
 use jiff::Timestamp;
 use reqwest::{Body, Client, Method, Response, StatusCode};
 use sha2::{Digest, Sha256};
@@ -16,17 +17,16 @@ use url::Url;
 
 use crate::Location;
 use crate::credentials::{Credentials, KeySource};
-use crate::encoding::hex;
 use crate::listing::{self, Page};
 use crate::reader::Reader;
 use crate::signature::{Unsigned, query, sign};
 
 /// A bucket, for code that blocks. Threads share one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Bucket {
     location: Location,
     keys: KeySource,
-    credentials: Mutex<Credentials>,
+    credentials: Arc<Mutex<Credentials>>,
     client: Client,
     runtime: Arc<Runtime>,
     shown: String,
@@ -67,7 +67,7 @@ impl Bucket {
             shown: location.shown(),
             location,
             keys,
-            credentials: Mutex::new(credentials),
+            credentials: Arc::new(Mutex::new(credentials)),
             client,
             runtime: Arc::new(runtime),
         };
@@ -156,7 +156,7 @@ impl Bucket {
         let mut url = Url::parse(&self.location.url(ask.key)).map_err(io::Error::other)?;
         let digest = match &ask.body {
             Some((_, _, digest)) => digest.clone(),
-            None => hex(&Sha256::digest(b"")),
+            None => HEXLOWER.encode(&Sha256::digest(b"")),
         };
         let now = Timestamp::now();
         let mut credentials = self.credentials();
@@ -233,6 +233,33 @@ impl Bucket {
         Err(io::Error::new(kind, format!("{place}: {code} {message}")))
     }
 
+    /// Asks for an object, or for what it has from an offset on if it still has an `ETag`.
+    pub(crate) fn begin(&self, path: &str, from: Option<(u64, &str)>) -> io::Result<Response> {
+        let key = self.location.key(path);
+        let headers = from.map(|(at, tag)| {
+            let range = format!("bytes={at}-");
+            vec![("range", range), ("if-match", tag.to_owned())]
+        });
+        let ask = Ask {
+            key: &key,
+            headers: headers.unwrap_or_default(),
+            ..Ask::default()
+        };
+        let response = self.expect(self.send(&Method::GET, &ask)?, path)?;
+        if from.is_some() && response.status() != StatusCode::PARTIAL_CONTENT {
+            return Err(io::Error::other(format!(
+                "{}/{path}: the store cannot resume an object",
+                self.shown
+            )));
+        }
+        Ok(response)
+    }
+
+    /// Waits for the next bytes of an answer.
+    pub(crate) fn chunk(&self, response: &mut Response) -> reqwest::Result<Option<Bytes>> {
+        self.runtime.block_on(response.chunk())
+    }
+
     /// An answer that is short by its nature.
     fn whole(&self, mut response: Response) -> io::Result<Vec<u8>> {
         self.runtime.block_on(async {
@@ -288,20 +315,10 @@ impl Objects for Bucket {
     }
 
     fn get(&self, path: &str) -> io::Result<StoreReader> {
-        let key = self.location.key(path);
-        let ask = Ask {
-            key: &key,
-            ..Ask::default()
-        };
-        let response = self.expect(self.send(&Method::GET, &ask)?, path)?;
+        let response = self.begin(path, None)?;
         let length = response.content_length();
         let length = length.ok_or_else(|| io::Error::other("the store does not tell a size"))?;
-        let reader = Reader {
-            response,
-            runtime: Arc::clone(&self.runtime),
-            block: Bytes::new(),
-            left: length,
-        };
+        let reader = Reader::new(self.clone(), path, response, length);
         Ok(StoreReader::new(Box::new(reader), length))
     }
 
@@ -412,7 +429,7 @@ fn digest(file: &File, length: u64) -> io::Result<String> {
         digest.update(&block[..rest]);
         at += rest as u64;
     }
-    Ok(hex(&digest.finalize()))
+    Ok(HEXLOWER.encode(&digest.finalize()))
 }
 
 /// An error with what lies beneath it.
@@ -495,6 +512,53 @@ mod tests {
             "AWS_SECRET_ACCESS_KEY" => Some("secret".to_owned()),
             _ => None,
         })
+    }
+
+    #[test]
+    fn an_object_that_breaks_off_is_resumed_while_it_is_the_same() {
+        for (status, expected) in [(206, Ok("0123456789")), (412, Err("412"))] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            std::thread::spawn(move || {
+                for stream in listener.incoming() {
+                    let mut stream = BufReader::new(stream.unwrap());
+                    let mut head = String::new();
+                    while !head.ends_with("\r\n\r\n") {
+                        assert_ne!(stream.read_line(&mut head).unwrap(), 0);
+                    }
+                    let is_resumed = head.contains("range: bytes=5-\r\n");
+                    let answer = match head.starts_with("GET /papers/a ") {
+                        true if is_resumed && head.contains("if-match: \"tag\"\r\n") => {
+                            format!("HTTP/1.1 {status} X\r\nContent-Length: 5\r\n\r\n56789")
+                        }
+                        true => {
+                            "HTTP/1.1 200 X\r\nETag: \"tag\"\r\nContent-Length: 10\r\n\r\n01234"
+                                .to_owned()
+                        }
+                        false => format!(
+                            "HTTP/1.1 200 X\r\nContent-Length: {}\r\n\r\n{NOTHING}",
+                            NOTHING.len()
+                        ),
+                    };
+                    // The connection ends here.
+                    stream.get_mut().write_all(answer.as_bytes()).unwrap();
+                }
+            });
+            let location = format!("s3://papers/?endpoint=http://{address}");
+            let bucket = Bucket::open_with(Location::given(&location).unwrap(), fixed()).unwrap();
+            let mut text = String::new();
+            let read = bucket.get("a").unwrap().read_to_string(&mut text);
+            match expected {
+                Ok(expected) => {
+                    read.unwrap();
+                    assert_eq!(text, expected);
+                }
+                Err(reason) => {
+                    let error = read.unwrap_err().to_string();
+                    assert!(error.contains(reason), "{error}");
+                }
+            }
+        }
     }
 
     /// Issue 18: a conflict was taken for a document that is there.

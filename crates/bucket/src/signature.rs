@@ -1,5 +1,6 @@
 //! Signs requests: Signature Version 4 of Amazon Web Services.
 
+use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -7,7 +8,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::credentials::Credentials;
-use crate::encoding::{encoded, hex};
+use crate::encoding::encoded;
 
 /// A request that is to be signed.
 pub(crate) struct Unsigned<'a> {
@@ -77,13 +78,13 @@ pub(crate) fn sign(
     let scope = format!("{day}/{region}/s3/aws4_request");
     let to_sign = format!(
         "AWS4-HMAC-SHA256\n{time}\n{scope}\n{}",
-        hex(&Sha256::digest(canonical))
+        HEXLOWER.encode(&Sha256::digest(canonical))
     );
     let mut key = mac(format!("AWS4{}", credentials.secret).as_bytes(), day);
     for part in [region, "s3", "aws4_request"] {
         key = mac(&key, part);
     }
-    let signature = hex(&mac(&key, &to_sign));
+    let signature = HEXLOWER.encode(&mac(&key, &to_sign));
     let access = &credentials.key;
     headers.push((
         "authorization".to_owned(),
@@ -123,7 +124,7 @@ mod tests {
             url: &Url::parse(url).unwrap(),
             query,
             headers,
-            digest: &hex(&Sha256::digest(b"")),
+            digest: &HEXLOWER.encode(&Sha256::digest(b"")),
         };
         let now: Timestamp = "2013-05-24T00:00:00Z".parse().unwrap();
         let headers = sign(&request, &credentials, "us-east-1", now);

@@ -1,53 +1,61 @@
-//! How many jobs a second are claimed, and how many are claimed and ended, by one worker and by four at once.
+//! How many jobs a second are claimed and ended, by one worker and by several at once, and beside many that run.
 //!
-//! `cargo run --release -p catalog --example claims -- LOCATION` with a SQLite file or a `postgres://` URL that does not
-//! hold a catalog yet. It makes 1,000 repositories at 100 hosts with 3,000 jobs that are all due, and limits the harvests
-//! of a host, so that a claim has to look at what it may have to.
+//! `cargo run --release -p garner-catalog --example claims -- LOCATION [WORKERS…]` with a SQLite file or a `postgres://` URL
+//! that does not hold a catalog yet. It makes 1,000 repositories at 100 hosts, and limits the harvests of a host. Each
+//! worker opens the catalog for itself, as a process does.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a measurement prints, and ends at once when it fails"
 )]
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use catalog::{Catalog, ClaimOptions, Identity, JobEnd, JobKind, NewJob};
 
 const REPOSITORIES: usize = 1_000;
 const JOBS: usize = 3_000;
+/// The repositories whose jobs run meanwhile are the last ones.
+const BESIDE: [usize; 2] = [400, 800];
 
 #[tokio::main]
 async fn main() {
     let location = std::env::args().nth(1).expect("where to make the catalog");
+    let workers: Vec<usize> = std::env::args()
+        .skip(2)
+        .map(|n| n.parse().unwrap())
+        .collect();
+    let workers = match workers.is_empty() {
+        true => vec![1, 2, 4, 8, 16],
+        false => workers,
+    };
     let catalog = Catalog::open(&location).await.unwrap();
+    catalog.set_per_host(20).await.unwrap();
     let repositories = repositories(&catalog).await;
-    let before = Instant::now();
-    for number in 0..JOBS {
-        add(&catalog, repositories[number % REPOSITORIES]).await;
+    for number in workers {
+        fill(&catalog, &repositories, JOBS).await;
+        let (rate, slowest) = at_once(&location, number, JOBS).await;
+        report(&format!("claim and end, {number} at once"), rate, slowest);
     }
-    report("add", JOBS, before.elapsed());
-    for workers in [1, 4] {
-        let before = Instant::now();
-        let done = at_once(&catalog, workers, JOBS / 2, true).await;
-        report(
-            &format!("claim and end, {workers} at once"),
-            done,
-            before.elapsed(),
-        );
-    }
-    for workers in [1, 4] {
-        for repository in &repositories[..REPOSITORIES / 2 * (1 + usize::from(workers > 1))] {
+    let mut running = 0;
+    for beside in BESIDE {
+        for repository in &repositories[REPOSITORIES - beside..REPOSITORIES - running] {
             add(&catalog, *repository).await;
+            catalog.claim(&options()).await.unwrap().unwrap();
         }
-        let before = Instant::now();
-        let done = at_once(&catalog, workers, REPOSITORIES / 2, false).await;
-        report(&format!("claim, {workers} at once"), done, before.elapsed());
+        running = beside;
+        let free = &repositories[..REPOSITORIES - beside];
+        fill(&catalog, free, JOBS / 3).await;
+        let (rate, slowest) = at_once(&location, 1, JOBS / 3).await;
+        report(&format!("claim and end, beside {beside}"), rate, slowest);
     }
     let before = Instant::now();
     for _ in 0..1_000 {
-        assert!(catalog.claim(&idle()).await.unwrap().is_none());
+        assert!(catalog.claim(&options()).await.unwrap().is_none());
     }
-    report("claim when nothing is due", 1_000, before.elapsed());
+    let rate = 1_000.0 / before.elapsed().as_secs_f64();
+    report("claim when nothing is due", rate, Duration::ZERO);
 }
 
 async fn repositories(catalog: &Catalog) -> Vec<i64> {
@@ -62,59 +70,72 @@ async fn repositories(catalog: &Catalog) -> Vec<i64> {
     repositories
 }
 
+async fn fill(catalog: &Catalog, repositories: &[i64], jobs: usize) {
+    for number in 0..jobs {
+        add(catalog, repositories[number % repositories.len()]).await;
+    }
+}
+
 async fn add(catalog: &Catalog, repository: i64) {
     let new = NewJob::harvest(repository, "oai_dc");
     catalog.add_job(&new).await.unwrap();
 }
 
-async fn at_once(catalog: &Catalog, workers: usize, jobs: usize, end: bool) -> usize {
-    let mut tasks = Vec::new();
+/// The jobs a second, and the slowest claim. Every job is claimed once.
+async fn at_once(location: &str, workers: usize, jobs: usize) -> (f64, Duration) {
+    let mut handles = Vec::new();
     for _ in 0..workers {
-        let catalog = catalog.clone();
-        tasks.push(tokio::spawn(async move {
-            let mut done = 0;
-            while done < jobs / workers
-                && let Some(claim) = catalog.claim(&options()).await.unwrap()
-            {
-                if end {
-                    let lease = claim.lease();
-                    catalog
-                        .end_job(&lease, &JobEnd::Finished, &[])
-                        .await
-                        .unwrap();
-                }
-                done += 1;
-            }
-            done
-        }));
+        let catalog = Catalog::open(location).await.unwrap();
+        // Its connection is there before the clock starts.
+        catalog.now().await.unwrap();
+        handles.push(catalog);
     }
-    let mut done = 0;
+    let before = Instant::now();
+    let tasks: Vec<_> = handles
+        .into_iter()
+        .map(|catalog| tokio::spawn(work(catalog)))
+        .collect();
+    let (mut done, mut slowest) = (HashSet::new(), Duration::ZERO);
     for task in tasks {
-        done += task.await.unwrap();
+        let (ids, longest) = task.await.unwrap();
+        for id in ids {
+            assert!(done.insert(id), "job {id} was claimed twice");
+        }
+        slowest = slowest.max(longest);
     }
-    done
+    let time = before.elapsed();
+    assert_eq!(done.len(), jobs);
+    (jobs as f64 / time.as_secs_f64(), slowest)
+}
+
+/// Claims and ends jobs until none is left.
+async fn work(catalog: Catalog) -> (Vec<i64>, Duration) {
+    let (mut done, mut slowest) = (Vec::new(), Duration::ZERO);
+    loop {
+        let before = Instant::now();
+        let Some(claim) = catalog.claim(&options()).await.unwrap() else {
+            break;
+        };
+        slowest = slowest.max(before.elapsed());
+        let end = JobEnd::Finished;
+        catalog.end_job(&claim.lease(), &end, &[]).await.unwrap();
+        done.push(claim.job.id);
+    }
+    catalog.close().await;
+    (done, slowest)
 }
 
 fn options() -> ClaimOptions<'static> {
     ClaimOptions {
         lease: Duration::from_secs(3_600),
-        per_host: 20,
         kinds: &JobKind::ALL,
         worker: "claims",
     }
 }
 
-/// Of what nobody puts into the queue.
-fn idle() -> ClaimOptions<'static> {
-    ClaimOptions {
-        kinds: &[],
-        ..options()
-    }
-}
-
-fn report(name: &str, number: usize, time: Duration) {
+fn report(name: &str, rate: f64, slowest: Duration) {
     println!(
-        "{name:28} {:8.0} a second",
-        number as f64 / time.as_secs_f64()
+        "{name:28} {rate:8.0} a second, slowest {} ms",
+        slowest.as_millis()
     );
 }

@@ -1,6 +1,6 @@
 //! How many captures a second are reserved and committed: 200,000 new ones, the same again, and all of them changed.
 //!
-//! `cargo run --release -p catalog --example imports -- LOCATION [ROWS_OF_A_GROUP]` with a SQLite file or a `postgres://`
+//! `cargo run --release -p garner-catalog --example imports -- LOCATION [ROWS_OF_A_GROUP]` with a SQLite file or a `postgres://`
 //! URL that does not hold a catalog yet. For PostgreSQL the CPU time of the server is not in it.
 #![expect(
     clippy::print_stdout,

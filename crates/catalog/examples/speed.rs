@@ -1,6 +1,6 @@
 //! How many rows a second of CPU are committed: 200,000 new, the same again, and all of them changed.
 //!
-//! `cargo run --release -p catalog --example speed -- LOCATION` with a SQLite file or a `postgres://` URL that does not
+//! `cargo run --release -p garner-catalog --example speed -- LOCATION` with a SQLite file or a `postgres://` URL that does not
 //! hold a catalog yet. For PostgreSQL the CPU time of the server is not in it.
 #![expect(
     clippy::print_stdout,

@@ -1,16 +1,19 @@
 //! The catalog, opened.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::Error;
+use crate::database::migrations::migrate;
 use crate::database::{Database, is_busy};
-use crate::migrations::migrate;
 
 /// What is known, in a database. A copy is another handle to the same.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     pub(crate) database: Database,
+    /// When jobs were last looked for whose worker is gone.
+    swept: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Catalog {
@@ -33,7 +36,10 @@ impl Catalog {
     async fn try_open(location: &str) -> Result<Self, Error> {
         let database = Database::open(location).await?;
         migrate(&database).await?;
-        Ok(Self { database })
+        Ok(Self {
+            database,
+            swept: Arc::default(),
+        })
     }
 
     /// The same catalog for people who wait for answers: a list that takes longer than 10 seconds is
@@ -41,7 +47,12 @@ impl Catalog {
     pub fn interactive(&self) -> Self {
         Self {
             database: self.database.interactive(),
+            ..self.clone()
         }
+    }
+
+    pub(crate) fn swept(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.swept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its file, if it is one of SQLite.

@@ -11,6 +11,12 @@ pub enum Error {
         /// What the database says.
         source: sqlx::Error,
     },
+    /// The program was built without PostgreSQL.
+    #[cfg(not(feature = "postgres"))]
+    #[error(
+        "PostgreSQL is not built into this garner (feature `postgres`); name a file as catalog, or use another build"
+    )]
+    NotBuilt,
     /// The catalog belongs to a newer garner.
     #[error(
         "the catalog `{location}` was written by a newer garner (version {version}, this one knows {known}); use that, or another catalog"

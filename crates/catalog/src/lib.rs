@@ -1,94 +1,55 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod accounts;
-mod again;
-mod audit;
-mod beats;
-mod begin;
-mod bounded;
 mod catalog;
-mod claims;
 mod collection;
-mod conditions;
 mod database;
-mod dialect;
-mod ends;
 mod error;
-mod formats;
-mod health;
-mod history;
-mod holding;
-mod host;
-mod identity;
+mod harvests;
 mod imports;
-mod job;
-mod job_log;
-mod jobs;
-mod judgements;
-mod memberships;
-mod migrations;
-mod overview;
-mod owner;
-mod page;
-mod planning;
-mod quiet;
-mod rarity;
-mod record_statement;
+mod people;
+mod queue;
 mod records;
-mod removal;
 mod repositories;
-mod retention;
-mod roles;
-mod rows;
-mod rules;
-mod running;
-mod runs;
-mod schedule;
-mod schedules;
-mod search;
-mod sessions;
-mod sets;
-mod statistics;
-mod tokens;
-mod words;
 
-pub use accounts::Account;
-pub use audit::{AuditEntry, AuditQuery, AuditRow};
-pub use beats::{Answer, Beat, Heard};
 pub use catalog::Catalog;
-pub use claims::{Claim, ClaimOptions, JobLease};
+pub use collection::judgements::{
+    Corrected, Correction, JudgedContent, Judgement, JudgementQuery, JudgementRow, KnownContent,
+    Probability,
+};
 pub use collection::{
     ContentEntry, DocumentEntry, DocumentQuery, DocumentState, OutdatedMet, ParentEntry,
     ParentQuery, VersionEntry,
 };
-pub use ends::{Cancelled, JobEnd, URGENT};
 pub use error::Error;
-pub use formats::MetadataFormat;
-pub use health::{Health, HealthCounts};
-pub use history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
+pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
+pub use harvests::rules::{Rules, RulesKind};
+pub use harvests::runs::{Finish, NewRun, Run};
 pub use imports::{
     CaptureOutcome, CaptureRow, ContentRow, FinishImport, GroupCommit, GroupOutcome, Import,
     ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning, Lacking, NewImport,
     NewSource, ParentRow, Placement, SourcePosition, Superfluous,
 };
-pub use job::{Job, JobKind, JobProgress, JobState, NewJob};
-pub use job_log::{LogLevel, LogLine};
-pub use jobs::JobQuery;
-pub use judgements::{
-    Corrected, Correction, JudgedContent, Judgement, JudgementQuery, JudgementRow, KnownContent,
-    Probability,
+pub use people::accounts::Account;
+pub use people::audit::{AuditEntry, AuditQuery, AuditRow};
+pub use people::roles::Role;
+pub use people::tokens::Token;
+pub use queue::beats::{Answer, Beat, Heard};
+pub use queue::claims::{Claim, ClaimOptions, JobLease};
+pub use queue::ends::{Cancelled, JobEnd, URGENT};
+pub use queue::job::{Job, JobKind, JobProgress, JobState, NewJob};
+pub use queue::jobs::JobQuery;
+pub use queue::log::{LogLevel, LogLine};
+pub use queue::schedule::{Schedule, ScheduleSettings, ScheduleState, Scheduled};
+pub use queue::schedules::ScheduleQuery;
+pub use records::entry::{FormatCounts, Known, Order, RecordEntry, RecordQuery};
+pub use records::page::{Outcome, PageCommit, RecordRow, Validation};
+pub use records::search::{IndexedRecord, Unindexed};
+pub use repositories::entry::{Identity, Repository, RepositoryCounts};
+pub use repositories::formats::MetadataFormat;
+pub use repositories::health::{Health, HealthCounts};
+pub use repositories::overview::{
+    LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort,
 };
-pub use overview::{LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort};
-pub use page::{Outcome, PageCommit, RecordRow, Validation};
-pub use records::{FormatCounts, Known, Order, RecordEntry, RecordQuery};
-pub use repositories::{Identity, Repository, RepositoryCounts};
-pub use roles::Role;
-pub use rules::{Rules, RulesKind};
-pub use runs::{Finish, NewRun, Run};
-pub use schedule::{Schedule, ScheduleSettings, ScheduleState, Scheduled};
-pub use schedules::ScheduleQuery;
-pub use search::{IndexedRecord, Unindexed};
-pub use sets::Set;
-pub use statistics::{Bucket, JobCounts, Totals};
-pub use tokens::Token;
+pub use repositories::sets::Set;
+pub use repositories::statistics::{Bucket, JobCounts, Totals};

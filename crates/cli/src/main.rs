@@ -11,7 +11,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Gathers web resources: a site answers what it holds and what changed, over OAI-PMH 2.0.
+/// Exposes, harvests and imports web resources: publishes a web site over OAI-PMH 2.0, harvests OAI-PMH repositories, and
+/// imports web crawls into a document collection.
 #[derive(Debug, Parser)]
 #[command(
     name = "garner",
@@ -31,10 +32,11 @@ enum Command {
     Robots(commands::robots::Robots),
     Harvest(Box<commands::harvest::Harvest>),
     Repository(commands::repository::Repository),
-    Records(commands::records::Records),
+    Records(Box<commands::records::Records>),
     History(commands::history::History),
     Import(Box<commands::import::Import>),
     Documents(commands::documents::Documents),
+    Statistics(commands::statistics::Statistics),
     Verify(commands::verify::Verify),
     Schedule(commands::schedule::Schedule),
     Job(commands::job::Job),
@@ -42,6 +44,7 @@ enum Command {
     Worker(commands::worker::Worker),
     WithQuiet(commands::with_quiet::WithQuiet),
     Account(commands::account::Account),
+    Audit(commands::audit::Audit),
     Filter(commands::filter::Filter),
     Text(commands::text::Text),
     Classify(commands::classify::Classify),
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Command::History(command) => command.run(),
         Command::Import(command) => command.run(),
         Command::Documents(command) => command.run(),
+        Command::Statistics(command) => command.run(),
         Command::Verify(command) => command.run(),
         Command::Schedule(command) => command.run(),
         Command::Job(command) => command.run(),
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
         Command::Worker(command) => command.run(),
         Command::WithQuiet(command) => command.run(),
         Command::Account(command) => command.run(),
+        Command::Audit(command) => command.run(),
         Command::Filter(command) => command.run(),
         Command::Text(command) => command.run(),
         Command::Classify(command) => command.run(),
@@ -88,8 +93,8 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) => {
-            output::failed(jobs::failure_code(&error), &jobs::message(&error));
-            eprintln!("garner: {}", text::plain(&jobs::message(&error)));
+            output::failed(operations::error_code(&error), &flows::message(&error));
+            eprintln!("garner: {}", text::plain(&flows::message(&error)));
             ExitCode::FAILURE
         }
     }

@@ -28,6 +28,14 @@ pub(crate) fn to_stdout(
     }
 }
 
+/// The rows of a list without `--limit`: a screenful or two for people, all for programs.
+pub(crate) fn default_limit(json: bool) -> u64 {
+    match json || !io::stdout().is_terminal() {
+        true => u64::MAX >> 2,
+        false => 100,
+    }
+}
+
 /// Tells a program that asked for JSON why its command failed, in one object on stdout.
 pub(crate) fn failed(code: &str, message: &str) {
     let mut arguments = std::env::args_os().take_while(|argument| argument != "--");

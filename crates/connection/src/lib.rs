@@ -3,6 +3,7 @@
 
 mod body;
 mod client;
+mod coding;
 mod head;
 mod patient;
 mod register;
@@ -11,4 +12,5 @@ mod serve;
 
 pub use body::RequestBody;
 pub use client::client_address;
+pub use coding::accepts_gzip;
 pub use serve::{Limits, serve};

@@ -21,7 +21,7 @@ pub(crate) struct Patient {
     deadline: Pin<Box<Sleep>>,
     waiting: bool,
     request_expected: bool,
-    /// What was read and is still to be handed on.
+    /// Bytes that were read and are still to be handed on.
     mended: Vec<u8>,
     state: Arc<State>,
 }

@@ -41,7 +41,7 @@ pub(crate) struct Place {
     pub(crate) state: Arc<State>,
 }
 
-/// What one connection is doing.
+/// The state of one connection.
 #[derive(Debug)]
 pub(crate) struct State {
     began: Instant,
@@ -156,7 +156,7 @@ impl Table {
         true
     }
 
-    /// An attack is told at its beginning and then once a minute, with numbers: a line for each connection would fill
+    /// An attack is logged at its beginning and then once a minute, with numbers: a line for each connection would fill
     /// the log.
     fn tell(&mut self, connections: usize, per_client: usize) {
         let is_news = |told: Instant| told.elapsed() >= TOLD_AGAIN_AFTER;

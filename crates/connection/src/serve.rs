@@ -122,7 +122,7 @@ fn refused<B>(status: StatusCode, message: &'static str) -> Response<ResponseBod
     let headers = response.headers_mut();
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     headers.insert(CONTENT_TYPE, plain);
-    // Whoever cannot say whom a request is for may not agree on where it ends either.
+    // A client that names no host may not agree on the end of its request either.
     headers.insert(CONNECTION, HeaderValue::from_static("close"));
     response
 }

@@ -6,16 +6,17 @@ use std::sync::LazyLock;
 
 use axum::body::Body;
 use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, VARY,
 };
 use axum::response::{IntoResponse, Response};
+use connection::accepts_gzip;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use operations::secret::hexadecimal;
 use sha2::{Digest as _, Sha256};
 
 use crate::extract::Path;
 use crate::problem::{Answer, Problem};
-use crate::secret::hexadecimal;
 
 /// A file of the console.
 #[derive(Debug)]
@@ -57,9 +58,7 @@ impl Asset {
     }
 
     fn response(&'static self, headers: &HeaderMap) -> Response {
-        let accepted = headers.get(ACCEPT_ENCODING);
-        let accepted = accepted.and_then(|value| value.to_str().ok());
-        let gzip = accepted.is_some_and(accepts_gzip) && !self.compressed.is_empty();
+        let gzip = accepts_gzip(headers) && !self.compressed.is_empty();
         let body = match gzip {
             true => Body::from(self.compressed.as_slice()),
             false => Body::from(self.bytes),
@@ -87,14 +86,6 @@ pub(crate) async fn show(Path(name): Path<String>, headers: HeaderMap) -> Answer
     let found =
         found.ok_or_else(|| Problem::not_found("there is no such file; load the page anew"))?;
     Ok(found.response(&headers))
-}
-
-/// Whether a client takes gzip, as browsers say it.
-fn accepts_gzip(codings: &str) -> bool {
-    codings.split(',').any(|coding| {
-        let (name, quality) = coding.split_once(';').unwrap_or((coding, ""));
-        name.trim().eq_ignore_ascii_case("gzip") && !quality.trim().starts_with("q=0")
-    })
 }
 
 fn compress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {

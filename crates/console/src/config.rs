@@ -8,7 +8,7 @@ use axum::http::Uri;
 use jobs::Retention;
 use serde::Deserialize;
 
-use crate::imports::ImportRules;
+use operations::Settings;
 
 /// The console: where it answers, and for how long people stay logged in.
 #[derive(Debug, Clone, Deserialize)]
@@ -35,9 +35,9 @@ pub struct ConsoleConfig {
     /// How long ended things are kept, to be told; it is set beside the console.
     #[serde(skip)]
     pub retention: Retention,
-    /// What people may have imported; it is set beside the console.
+    /// The settings of operations; they are set beside the console.
     #[serde(skip)]
-    pub imports: ImportRules,
+    pub operations: Settings,
 }
 
 impl Default for ConsoleConfig {
@@ -53,7 +53,7 @@ impl Default for ConsoleConfig {
             connections_per_client: 128,
             stall_seconds: 30,
             retention: Retention::default(),
-            imports: ImportRules::default(),
+            operations: Settings::default(),
         }
     }
 }

@@ -11,7 +11,8 @@ use axum::extract::{ConnectInfo, DefaultBodyLimit};
 use axum::http::{Request, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use connection::{Limits, RequestBody};
-use jobs::Holdings;
+use flows::Holdings;
+use operations::secret;
 use tokio::net::TcpListener;
 use tower_http::csrf::CsrfLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -23,7 +24,6 @@ use crate::headers::secure;
 use crate::outside::Outside;
 use crate::router;
 use crate::routes::Route;
-use crate::secret;
 use crate::state::ConsoleState;
 use crate::whole::whole;
 

@@ -2,7 +2,7 @@
 
 use axum::http::header::{COOKIE, HeaderMap, HeaderValue};
 
-use crate::secret::hexadecimal;
+use operations::secret::hexadecimal;
 
 /// How cookies are called and marked: browsers hold those with the prefix to this host and to https.
 #[derive(Debug, Clone, Copy)]
@@ -67,11 +67,7 @@ pub(crate) fn decode(cookie: &str) -> Option<String> {
     if digits.len() > LONGEST_MESSAGE * 8 {
         return None;
     }
-    let bytes = digits.chunks(2).map(|pair| {
-        let pair = std::str::from_utf8(pair).ok()?;
-        u8::from_str_radix(pair, 16).ok()
-    });
-    String::from_utf8(bytes.collect::<Option<Vec<_>>>()?).ok()
+    String::from_utf8(data_encoding::HEXLOWER.decode(digits).ok()?).ok()
 }
 
 const LONGEST_MESSAGE: usize = 300;

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::client::Client;
 use crate::cookies::{self, Name};
+use crate::parts::escaped;
 use crate::problem::Problem;
 use crate::state::{ConsoleState, NOBODY};
 use crate::who::{Asking, LIVE, Visit, Who, bearer, is_api, strip_browser_headers, way_back};
@@ -202,27 +203,10 @@ fn problem_page(asking: &Asking, problem: Problem) -> Response {
 
 fn to_login(method: &Method, uri: &Uri) -> Response {
     let place = match way_back(method, uri) {
-        Some(back) => format!("/login?next={}", encoded(&back)),
+        Some(back) => format!("/login?next={}", escaped(&back)),
         None => "/login".to_owned(),
     };
     Redirect::to(&place).into_response()
-}
-
-/// A path as the value of a parameter.
-fn encoded(path: &str) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
-                text.push(char::from(byte));
-            }
-            _ => {
-                let _ = write!(text, "%{byte:02X}");
-            }
-        }
-    }
-    text
 }
 
 /// A message is kept for the page that follows, and forgotten when a page has shown it.

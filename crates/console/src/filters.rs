@@ -25,6 +25,12 @@ impl Plain<i64> for i64 {
     }
 }
 
+impl Plain<i64> for operations::Time {
+    fn plain(&self) -> i64 {
+        self.0
+    }
+}
+
 impl Plain<u64> for u64 {
     fn plain(&self) -> u64 {
         *self

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use catalog::Role;
+use operations::{Code, Refusal};
 
 /// Why a request is not answered as it was meant.
 #[derive(Debug, Clone)]
@@ -88,59 +89,51 @@ impl IntoResponse for Problem {
     }
 }
 
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        let message = refusal.message();
+        let (status, retry_after) = match refusal.code {
+            Code::Invalid | Code::NoRepository => (StatusCode::UNPROCESSABLE_ENTITY, None),
+            Code::NotFound => (StatusCode::NOT_FOUND, None),
+            Code::Gone => (StatusCode::GONE, None),
+            Code::Forbidden => (StatusCode::FORBIDDEN, None),
+            Code::Conflict | Code::Changed | Code::Busy => (StatusCode::CONFLICT, None),
+            Code::TooLong => (StatusCode::SERVICE_UNAVAILABLE, None),
+            Code::TooManyLists | Code::Overloaded => (StatusCode::SERVICE_UNAVAILABLE, Some(SOON)),
+            Code::FilesLeft | Code::Unavailable | Code::Internal => {
+                log_failure(refusal.code, &message)
+            }
+        };
+        let message = match refusal.code {
+            Code::Unavailable => UNAVAILABLE.to_owned(),
+            Code::Internal => format!("this went wrong here: {message}"),
+            _ => message,
+        };
+        Self {
+            retry_after,
+            ..Self::new(status, refusal.code.name(), message)
+        }
+    }
+}
+
+/// Logs the failure of a machine; its details are not for visitors.
+fn log_failure(code: Code, message: &str) -> (StatusCode, Option<Duration>) {
+    tracing::error!("{message}");
+    match code {
+        Code::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, Some(SOON)),
+        _ => (StatusCode::INTERNAL_SERVER_ERROR, None),
+    }
+}
+
 impl From<catalog::Error> for Problem {
     fn from(error: catalog::Error) -> Self {
-        use catalog::Error;
-        match error {
-            Error::Busy { .. } => Self::new(StatusCode::CONFLICT, "busy", error.to_string()),
-            Error::Changed { .. } => Self::new(StatusCode::CONFLICT, "changed", error.to_string()),
-            Error::TooLong => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too_long",
-                error.to_string(),
-            ),
-            Error::TooManyLists => Self {
-                retry_after: Some(SOON),
-                ..Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "too_many_lists",
-                    error.to_string(),
-                )
-            },
-            Error::UnknownRepository { .. }
-            | Error::UnknownSchedule { .. }
-            | Error::UnknownJob { .. }
-            | Error::UnknownRules { .. }
-            | Error::UnknownAccount { .. } => Self::not_found(error.to_string()),
-            Error::Database { .. } | Error::Newer { .. } | Error::NotACatalog { .. } => {
-                tracing::error!("{error}");
-                let problem = Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    "unavailable",
-                    "the catalog does not answer at the moment; the log of garner says more",
-                );
-                Self {
-                    retry_after: Some(SOON),
-                    ..problem
-                }
-            }
-            _ => Self::conflict(error.to_string()),
-        }
+        Refusal::from(error).into()
     }
 }
 
 impl From<anyhow::Error> for Problem {
     fn from(error: anyhow::Error) -> Self {
-        let error = match error.downcast::<catalog::Error>() {
-            Ok(error) => return error.into(),
-            Err(error) => error,
-        };
-        tracing::error!("{error:#}");
-        Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "internal",
-            format!("this went wrong here: {error:#}"),
-        )
+        Refusal::from(error).into()
     }
 }
 
@@ -158,3 +151,4 @@ impl From<tokio::task::JoinError> for Problem {
 
 /// A database that is away mostly is back after a moment.
 const SOON: Duration = Duration::from_secs(10);
+const UNAVAILABLE: &str = "the catalog does not answer at the moment; the log of garner says more";

@@ -1,7 +1,10 @@
 //! Every route there is, grouped by subject. Which role a route needs is the first argument of its handler.
 
 use crate::routes::{Routes, operation};
-use crate::{api, assets, pages};
+use crate::{
+    assets, dashboard, documents, history, imports, jobs, pages, people, records, repositories,
+    rules, schedules,
+};
 
 /// The route table.
 pub(crate) fn routes() -> Routes {
@@ -10,199 +13,184 @@ pub(crate) fn routes() -> Routes {
 
     // What comes before the login.
     r.open_get("/assets/{name}", assets::show);
-    r.open_get("/login", pages::login::show);
-    r.open_post("/login", pages::login::enter);
-    r.open_get("/setup/{token}", pages::setup::show);
-    r.open_post("/setup/{token}", pages::setup::create);
+    r.open_get("/login", people::login::show);
+    r.open_post("/login", people::login::enter);
+    r.open_get("/setup/{token}", people::setup::show);
+    r.open_post("/setup/{token}", people::setup::create);
     r.open_post("/theme", pages::theme::change);
 
     // Dashboard.
-    r.get("/", pages::dashboard::show);
-    r.get("/dashboard/live", pages::dashboard::live);
-    r.get("/dashboard/charts", pages::dashboard::charts);
-    operation!(r, api::statistics::totals);
-    operation!(r, api::statistics::activity);
+    r.get("/", dashboard::show);
+    r.get("/dashboard/live", dashboard::live);
+    r.get("/dashboard/charts", dashboard::charts);
+    operation!(r, dashboard::api::totals);
+    operation!(r, dashboard::api::activity);
 
     // Repositories.
-    r.get("/repositories", pages::repositories::list::list);
-    r.post("/repositories", pages::repositories::add::create);
-    r.get("/repositories/new", pages::repositories::add::form);
-    r.post("/repositories/new", pages::repositories::add::preview);
-    r.get("/repositories/{id}", pages::repositories::show::show);
-    r.get("/repositories/{id}/live", pages::repositories::show::live);
+    r.get("/repositories", repositories::list::list);
+    r.post("/repositories", repositories::add::create);
+    r.get("/repositories/new", repositories::add::form);
+    r.post("/repositories/new", repositories::add::preview);
+    r.get("/repositories/{id}", repositories::show::show);
+    r.get("/repositories/{id}/live", repositories::show::live);
     r.post(
         "/repositories/{id}/identify",
-        pages::repositories::actions::identify,
+        repositories::actions::refresh,
     );
-    r.post(
-        "/repositories/{id}/harvest",
-        pages::repositories::actions::harvest,
-    );
-    r.get("/repositories/{id}/edit", pages::repositories::edit::form);
-    r.post("/repositories/{id}/edit", pages::repositories::edit::save);
-    r.get(
-        "/repositories/{id}/remove",
-        pages::repositories::remove::confirm,
-    );
-    r.post(
-        "/repositories/{id}/remove",
-        pages::repositories::remove::remove,
-    );
-    operation!(r, api::repositories::list);
-    operation!(r, api::repositories::show);
-    operation!(r, api::repositories::change::identify);
-    operation!(r, api::repositories::change::add);
-    operation!(r, api::repositories::change::identify_again);
-    operation!(r, api::repositories::change::change);
-    operation!(r, api::repositories::change::remove);
-    operation!(r, api::repositories::parts::formats);
-    operation!(r, api::repositories::parts::sets);
-    operation!(r, api::repositories::quiet::show);
-    operation!(r, api::repositories::quiet::begin);
-    operation!(r, api::repositories::quiet::renew);
-    operation!(r, api::repositories::quiet::end);
+    r.post("/repositories/{id}/harvest", repositories::actions::harvest);
+    r.get("/repositories/{id}/edit", repositories::edit::form);
+    r.post("/repositories/{id}/edit", repositories::edit::save);
+    r.get("/repositories/{id}/remove", repositories::remove::confirm);
+    r.post("/repositories/{id}/remove", repositories::remove::remove);
+    operation!(r, repositories::api::list);
+    operation!(r, repositories::api::show);
+    operation!(r, repositories::api::identify);
+    operation!(r, repositories::api::add);
+    operation!(r, repositories::api::refresh);
+    operation!(r, repositories::api::change);
+    operation!(r, repositories::api::remove);
+    operation!(r, repositories::api::formats);
+    operation!(r, repositories::api::sets);
+    operation!(r, repositories::api::show_quiet);
+    operation!(r, repositories::api::begin_quiet);
+    operation!(r, repositories::api::renew_quiet);
+    operation!(r, repositories::api::end_quiet);
 
     // Jobs.
-    r.get("/jobs", pages::jobs::current::show);
-    r.get("/jobs/live", pages::jobs::current::live);
-    r.get("/jobs/ended", pages::jobs::ended::list);
-    r.get("/jobs/{id}", pages::jobs::show::show);
-    r.get("/jobs/{id}/live", pages::jobs::show::live);
-    r.post("/jobs/{id}/cancel", pages::jobs::actions::cancel);
-    r.post("/jobs/{id}/retry", pages::jobs::actions::retry);
-    operation!(r, api::jobs::list);
-    operation!(r, api::jobs::show);
-    operation!(r, api::jobs::log);
-    operation!(r, api::jobs::add);
-    operation!(r, api::jobs::cancel);
-    operation!(r, api::jobs::retry);
+    r.get("/jobs", jobs::current::show);
+    r.get("/jobs/live", jobs::current::live);
+    r.get("/jobs/ended", jobs::ended::list);
+    r.get("/jobs/{id}", jobs::show::show);
+    r.get("/jobs/{id}/live", jobs::show::live);
+    r.post("/jobs/{id}/cancel", jobs::actions::cancel);
+    r.post("/jobs/{id}/retry", jobs::actions::retry);
+    operation!(r, jobs::api::list);
+    operation!(r, jobs::api::show);
+    operation!(r, jobs::api::log);
+    operation!(r, jobs::api::add);
+    operation!(r, jobs::api::cancel);
+    operation!(r, jobs::api::retry);
 
     // Schedules.
-    r.get("/schedules", pages::schedules::list::list);
-    r.post("/schedules", pages::schedules::add::create);
-    r.get("/schedules/new", pages::schedules::add::form);
-    r.get("/schedules/import", pages::schedules::import::form);
-    r.post("/schedules/import", pages::schedules::import::create);
-    r.get("/schedules/preview", pages::schedules::preview::show);
-    r.get("/schedules/{id}", pages::schedules::show::show);
-    r.post("/schedules/{id}", pages::schedules::edit::save);
-    r.post("/schedules/{id}/import", pages::schedules::import::save);
-    r.get("/schedules/{id}/edit", pages::schedules::edit::form);
-    r.post("/schedules/{id}/pause", pages::schedules::steer::pause);
-    r.post("/schedules/{id}/resume", pages::schedules::steer::resume);
-    r.post("/schedules/{id}/run", pages::schedules::steer::run);
-    r.get(
-        "/schedules/{id}/remove",
-        pages::schedules::steer::confirm_removal,
-    );
-    r.post("/schedules/{id}/remove", pages::schedules::steer::remove);
-    operation!(r, api::schedules::list);
-    operation!(r, api::schedules::add);
-    operation!(r, api::schedules::runs);
-    operation!(r, api::schedules::show);
-    operation!(r, api::schedules::change);
-    operation!(r, api::schedules::remove);
-    operation!(r, api::schedules::pause);
-    operation!(r, api::schedules::resume);
-    operation!(r, api::schedules::run);
+    r.get("/schedules", schedules::list::list);
+    r.post("/schedules", schedules::add::create);
+    r.get("/schedules/new", schedules::add::form);
+    r.get("/schedules/import", schedules::import::form);
+    r.post("/schedules/import", schedules::import::create);
+    r.get("/schedules/preview", schedules::preview::show);
+    r.get("/schedules/{id}", schedules::show::show);
+    r.post("/schedules/{id}", schedules::edit::save);
+    r.post("/schedules/{id}/import", schedules::import::save);
+    r.get("/schedules/{id}/edit", schedules::edit::form);
+    r.post("/schedules/{id}/pause", schedules::steer::pause);
+    r.post("/schedules/{id}/resume", schedules::steer::resume);
+    r.post("/schedules/{id}/run", schedules::steer::run);
+    r.get("/schedules/{id}/remove", schedules::steer::confirm_removal);
+    r.post("/schedules/{id}/remove", schedules::steer::remove);
+    operation!(r, schedules::api::list);
+    operation!(r, schedules::api::add);
+    operation!(r, schedules::api::runs);
+    operation!(r, schedules::api::show);
+    operation!(r, schedules::api::replace);
+    operation!(r, schedules::api::change);
+    operation!(r, schedules::api::remove);
+    operation!(r, schedules::api::pause);
+    operation!(r, schedules::api::resume);
+    operation!(r, schedules::api::run);
 
     // Filters and mappings.
-    r.get("/rules", pages::rules::list::list);
-    r.post("/rules", pages::rules::add::create);
-    r.get("/rules/new", pages::rules::add::form);
-    r.get("/rules/{id}", pages::rules::edit::show);
-    r.post("/rules/{id}", pages::rules::edit::save);
-    r.get("/rules/{id}/remove", pages::rules::remove::confirm);
-    r.post("/rules/{id}/remove", pages::rules::remove::remove);
-    operation!(r, api::rules::list);
-    operation!(r, api::rules::add);
-    operation!(r, api::rules::try_out);
-    operation!(r, api::rules::show);
-    operation!(r, api::rules::change);
-    operation!(r, api::rules::remove);
+    r.get("/rules", rules::list::list);
+    r.post("/rules", rules::add::create);
+    r.get("/rules/new", rules::add::form);
+    r.get("/rules/{id}", rules::edit::show);
+    r.post("/rules/{id}", rules::edit::save);
+    r.get("/rules/{id}/remove", rules::remove::confirm);
+    r.post("/rules/{id}/remove", rules::remove::remove);
+    operation!(r, rules::api::list);
+    operation!(r, rules::api::add);
+    operation!(r, rules::api::try_out);
+    operation!(r, rules::api::show);
+    operation!(r, rules::api::change);
+    operation!(r, rules::api::remove);
 
     // History.
-    r.get("/history", pages::history::list::list);
-    r.get("/history.csv", pages::history::csv::download);
-    r.get("/history/compare", pages::history::compare::show);
-    r.get("/history/remove", pages::history::remove::confirm);
-    r.post("/history/remove", pages::history::remove::remove);
-    r.get("/history/{id}", pages::history::show::show);
-    operation!(r, api::history::list);
-    operation!(r, api::history::csv);
-    operation!(r, api::history::compare);
-    operation!(r, api::history::remove_old);
-    operation!(r, api::history::show);
-    operation!(r, api::history::remove);
-    operation!(r, api::history::warnings);
+    r.get("/history", history::list::list);
+    r.get("/history.csv", history::csv::download);
+    r.get("/history/compare", history::compare::show);
+    r.get("/history/remove", history::remove::confirm);
+    r.post("/history/remove", history::remove::remove);
+    r.get("/history/{id}", history::show::show);
+    operation!(r, history::api::list);
+    operation!(r, history::api::csv);
+    operation!(r, history::api::compare);
+    operation!(r, history::api::remove_old);
+    operation!(r, history::api::show);
+    operation!(r, history::api::remove);
+    operation!(r, history::api::warnings);
 
     // Records.
-    r.get("/records", pages::records::list::list);
-    r.get("/records/{id}", pages::records::show::show);
-    r.get("/records/{id}/xml", pages::records::xml::download);
-    r.get("/records/{id}/source", pages::records::xml::source);
-    operation!(r, api::records::list);
-    operation!(r, api::records::show);
-    operation!(r, api::records::xml);
+    r.get("/records", records::list::list);
+    r.get("/records/{id}", records::show::show);
+    r.get("/records/{id}/xml", records::xml::download);
+    r.get("/records/{id}/source", records::xml::source);
+    operation!(r, records::api::list);
+    operation!(r, records::api::show);
+    operation!(r, records::api::xml);
 
     // Imports, and the collection that they fill.
-    r.get("/imports", pages::imports::list::list);
-    r.post("/imports", pages::imports::add::create);
-    r.get("/imports/new", pages::imports::add::form);
-    r.get("/imports/{id}", pages::imports::show::show);
-    operation!(r, api::imports::list);
-    operation!(r, api::imports::add);
-    operation!(r, api::imports::show);
-    operation!(r, api::imports::skipped);
-    r.get("/documents", pages::documents::list::list);
-    r.get("/documents/{id}", pages::documents::show::show);
-    r.get("/documents/{id}/file", pages::documents::file::file);
-    r.get("/documents/{id}/text", pages::documents::file::text);
-    r.post(
-        "/documents/{id}/state",
-        pages::documents::show::change_state,
-    );
-    r.post(
-        "/documents/{id}/correction",
-        pages::documents::correct::change,
-    );
-    operation!(r, api::documents::list);
-    operation!(r, api::documents::set_state);
-    operation!(r, api::documents::correct);
-    operation!(r, api::documents::show);
-    operation!(r, api::documents::file);
-    operation!(r, api::documents::text);
+    r.get("/imports", imports::list::list);
+    r.post("/imports", imports::add::create);
+    r.get("/imports/new", imports::add::form);
+    r.get("/imports/{id}", imports::show::show);
+    operation!(r, imports::api::list);
+    operation!(r, imports::api::add);
+    operation!(r, imports::api::show);
+    operation!(r, imports::api::skipped);
+    operation!(r, imports::api::remove_old);
+    operation!(r, imports::api::remove);
+    r.get("/documents", documents::list::list);
+    r.get("/documents/{id}", documents::show::show);
+    r.get("/documents/{id}/file", documents::file::file);
+    r.get("/documents/{id}/text", documents::file::text);
+    r.post("/documents/{id}/state", documents::show::change_state);
+    r.post("/documents/{id}/correction", documents::correct::change);
+    operation!(r, documents::api::list);
+    operation!(r, documents::api::set_state);
+    operation!(r, documents::api::correct);
+    operation!(r, documents::api::show);
+    operation!(r, documents::api::file);
+    operation!(r, documents::api::text);
 
     // One's own account.
-    r.post("/logout", pages::logout::leave);
-    r.get("/me", pages::me::show);
-    r.post("/me/password", pages::me::change_password);
-    r.post("/me/sessions", pages::me::end_sessions);
-    r.get("/tokens", pages::tokens::list);
-    r.post("/tokens", pages::tokens::add);
-    r.get("/tokens/{id}/remove", pages::tokens::confirm_removal);
-    r.post("/tokens/{id}/remove", pages::tokens::remove);
-    operation!(r, api::me::show);
-    operation!(r, api::tokens::list);
-    operation!(r, api::tokens::add);
-    operation!(r, api::tokens::remove);
+    r.post("/logout", people::logout::leave);
+    r.get("/me", people::me::show);
+    r.post("/me/password", people::me::change_password);
+    r.post("/me/sessions", people::me::end_sessions);
+    r.get("/tokens", people::tokens::list);
+    r.post("/tokens", people::tokens::add);
+    r.get("/tokens/{id}/remove", people::tokens::confirm_removal);
+    r.post("/tokens/{id}/remove", people::tokens::remove);
+    operation!(r, people::api::show_me);
+    operation!(r, people::api::list_tokens);
+    operation!(r, people::api::add_token);
+    operation!(r, people::api::remove_token);
 
     // All accounts, and what people did.
-    r.get("/accounts", pages::accounts::list);
-    r.post("/accounts", pages::accounts::add);
-    r.get("/accounts/{id}", pages::account::show);
-    r.post("/accounts/{id}", pages::account::change);
-    r.post("/accounts/{id}/password", pages::account::change_password);
-    r.get("/accounts/{id}/remove", pages::account::confirm_removal);
-    r.post("/accounts/{id}/remove", pages::account::remove);
-    r.get("/audit", pages::audit::list);
-    operation!(r, api::accounts::list);
-    operation!(r, api::accounts::show);
-    operation!(r, api::accounts::add);
-    operation!(r, api::accounts::change);
-    operation!(r, api::accounts::set_password);
-    operation!(r, api::accounts::remove);
-    operation!(r, api::audit::list);
+    r.get("/accounts", people::accounts::list);
+    r.post("/accounts", people::accounts::add);
+    r.get("/accounts/{id}", people::account::show);
+    r.post("/accounts/{id}", people::account::change);
+    r.post("/accounts/{id}/password", people::account::change_password);
+    r.get("/accounts/{id}/remove", people::account::confirm_removal);
+    r.post("/accounts/{id}/remove", people::account::remove);
+    r.get("/audit", people::audit::list);
+    operation!(r, people::api::list_accounts);
+    operation!(r, people::api::show_account);
+    operation!(r, people::api::add_account);
+    operation!(r, people::api::change_account);
+    operation!(r, people::api::set_password);
+    operation!(r, people::api::remove_account);
+    operation!(r, people::api::list_audit);
 
     // The API itself.
     r.get("/api", pages::api::show);

@@ -8,10 +8,11 @@ use axum::http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{Method, Uri};
 use catalog::{Account, Role};
+use operations::secret;
+use operations::{Actor, Channel};
 
 use crate::cookies::{self, Name};
 use crate::problem::Problem;
-use crate::secret;
 use crate::state::ConsoleState;
 
 /// What pages show of a visit, whoever it is.
@@ -86,6 +87,15 @@ impl Guard for Admin {
 }
 
 impl Who {
+    /// On whose behalf operations work.
+    pub(crate) fn actor(&self) -> Actor {
+        let channel = match self.by_token {
+            true => Channel::Token,
+            false => Channel::Session,
+        };
+        Actor::account(&self.account, self.role, channel)
+    }
+
     /// Whether links to what operators do make sense.
     pub(crate) fn can_operate(&self) -> bool {
         self.role >= Role::Operator

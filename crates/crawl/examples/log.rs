@@ -1,6 +1,6 @@
 //! Reads a log and counts what is in it, to see how fast and in how much memory that is done.
 //!
-//! `cargo run --release -p crawl --example log -- crawl.log mirror [FORMAT]`; with `generate N` in the place of the log, a
+//! `cargo run --release -p garner-crawl --example log -- crawl.log mirror [FORMAT]`; with `generate N` in the place of the log, a
 //! log of so many lines is written to standard output.
 
 use std::error::Error;
@@ -38,7 +38,7 @@ fn count(log: &Path, root: &Path, format: &str) -> Result<(), Box<dyn Error>> {
             News::Capture(..) => captures += 1,
             News::Late(_) => late += 1,
             News::Skipped(_) => skipped += 1,
-            News::Noted(_) | News::Position(_) => {}
+            News::Checked(_) | News::Noted(_) | News::Position(_) => {}
         }
         ControlFlow::Continue(())
     })?;

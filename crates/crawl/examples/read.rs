@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                         skipped += 1;
                         println!("{}: {:?} bytes: {}", news.place, news.length, news.reason);
                     }
-                    News::Position(_) => {}
+                    News::Checked(_) | News::Position(_) => {}
                 }
                 ControlFlow::Continue(())
             })?;

@@ -44,7 +44,7 @@ impl<'a> Body<'a> {
     /// Has the bytes compared with the digests that the archive has of them; see [`Capture::digests`]. Only the bytes of
     /// bodies that are wanted are, because that takes time, so it has to be asked for before many bytes were read.
     ///
-    /// Whoever digests the whole body anyway says so by `told`, and calls [`Body::tell_digests`] in the end.
+    /// A caller that digests the whole body anyway sets `told`, and calls [`Body::tell_digests`] in the end.
     ///
     /// [`Capture::digests`]: crate::Capture::digests
     pub fn check_digests(&mut self, told: bool) {

@@ -33,11 +33,11 @@ pub struct Capture {
     /// The content coding that the bytes may still have, because it is unknown here or could not be undone, such as
     /// `aes128gcm`. Crawlers that decode bodies leave the header as it was, so the bytes may be plain all the same.
     pub coding: Option<String>,
-    /// What was wrong with it and did not keep it from being read.
+    /// Defects that did not prevent reading it.
     pub oddities: Vec<Oddity>,
     /// Whether there are bytes.
     pub kind: Kind,
-    /// Where it was read.
+    /// The place it was read from.
     pub place: Place,
 }
 
@@ -53,7 +53,7 @@ pub enum Oddity {
     },
     /// The length in the head of the record was wrong; it was read by that of the HTTP message in it.
     Length {
-        /// What the head says.
+        /// The stated length.
         wrong: u64,
         /// The length by which it was read.
         right: u64,
@@ -92,6 +92,17 @@ pub struct DigestCheck {
     pub block: Checked,
     /// `WARC-Payload-Digest`, of the body: as it was transferred, without its chunks, or decoded.
     pub payload: Checked,
+}
+
+/// A record that is no capture, whose digests were compared with its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordCheck {
+    /// Where the record was read.
+    pub place: Place,
+    /// The kind of record and its URL, such as `request of http://host/`.
+    pub record: String,
+    /// The comparison.
+    pub digests: DigestCheck,
 }
 
 /// How one digest compares.

@@ -1,4 +1,4 @@
-//! What keeps a crawl from being read at all. What is wrong with a single record is a `Skipped`.
+//! Errors that prevent reading a crawl at all. A defect of a single record is a `Skipped`.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// A file that was named is none of the formats that are read.

@@ -17,7 +17,7 @@ pub mod warc;
 
 pub use archive::{Archive, Family};
 pub use body::Body;
-pub use capture::{Capture, Checked, DigestCheck, Kind, Oddity, Place};
+pub use capture::{Capture, Checked, DigestCheck, Kind, Oddity, Place, RecordCheck};
 pub use error::Error;
 pub use log::{LogFormat, LogIndex, LogSource};
 pub use options::{Limits, ReadOptions};

@@ -12,9 +12,13 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Reading ends soon after this becomes true.
     pub stop: Arc<AtomicBool>,
+    /// Compare also the digests of records whose bodies nobody asks for: unwanted captures, requests, metadata. Their
+    /// block digest decides, or the payload digest if there is no other. Of blocks longer than 4 KiB about one in ten is
+    /// compared, chosen by its digest; an uncompressed archive is not read for it.
+    pub check_all: bool,
     /// How much is borne with.
     pub limits: Limits,
-    /// Where the parts of records are looked for: in the archive itself, if there are no others.
+    /// The archives that are searched for parts of records: the archive itself, if there are no others.
     pub family: Arc<Family>,
 }
 
@@ -30,6 +34,7 @@ impl Default for ReadOptions {
         Self {
             threads: 1,
             stop: Arc::default(),
+            check_all: false,
             limits: Limits::default(),
             family: Arc::default(),
         }
@@ -51,7 +56,7 @@ pub struct Limits {
     pub zstd_window: u64,
     /// How many bytes of a file one thread takes at a time.
     pub segment: u64,
-    /// Where files may be opened.
+    /// The directories below which files may be opened.
     pub roots: Roots,
 }
 

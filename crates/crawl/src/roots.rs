@@ -66,7 +66,7 @@ impl Roots {
     }
 }
 
-/// Where the kernel tells what an open file is.
+/// The path at which the kernel names an open file.
 fn number(file: &File) -> PathBuf {
     format!("/proc/self/fd/{}", file.as_raw_fd()).into()
 }
@@ -148,7 +148,7 @@ mod tests {
         });
     }
 
-    /// What was found in a directory that may be imported is replaced by a link before it is read.
+    /// A file below an allowed directory is replaced by a link before it is read.
     #[test]
     fn an_archive_that_became_a_link_to_elsewhere_is_not_read() {
         let record = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a.example/\r\n\

@@ -1,11 +1,11 @@
-//! What is read: a file or a log of a crawl, as a stream of captures.
+//! A source of captures: a file or a log of a crawl.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use crate::archive::{self, Archive};
 use crate::log::LogSource;
-use crate::{Body, Capture, Error, Limits, Place, ReadOptions};
+use crate::{Body, Capture, Error, Limits, Place, ReadOptions, RecordCheck};
 
 /// Finds what there is to read at a path, by content.
 ///
@@ -34,8 +34,8 @@ impl Source {
         }
     }
 
-    /// Whether records can be read from it. A file that should be an archive and is not readable is a source too, so that it
-    /// is told.
+    /// Whether records can be read from it. An unreadable file that should be an archive is a source too, so that it
+    /// is reported.
     pub fn is_readable(&self) -> bool {
         match self {
             Self::Archive(archive) => archive.is_readable(),
@@ -67,7 +67,7 @@ impl Source {
 
     /// How many bytes there are to go through. Positions count in the same unit.
     ///
-    /// Where a whole file is compressed at once, these are bytes of what it expands to, and the length is a guess.
+    /// For a file that is one compressed stream, these are expanded bytes, and the length is an estimate.
     pub fn length(&self) -> u64 {
         match self {
             Self::Archive(archive) => archive.length(),
@@ -80,7 +80,7 @@ impl Source {
     /// `work` is run for each capture, on all threads and ahead of time; its body is empty for revisits. It sees what
     /// the record says, but not yet what others say of it. It may be run in vain, or twice, for a capture; what it made
     /// then is dropped. Its results are handed to `take` in the order of the source, which ends the reading by `Break`.
-    /// What is handed over is the same for any number of threads.
+    /// The results are the same for any number of threads.
     pub fn read<T: Send>(
         &self,
         from: u64,
@@ -95,13 +95,15 @@ impl Source {
     }
 }
 
-/// What there is to tell while a source is read.
+/// An event while a source is read.
 #[derive(Debug)]
 pub enum News<T> {
     /// A capture, with what its request and metadata records say, and what was made of it.
     Capture(Box<Capture>, T),
-    /// What is said of a capture that was handed over long before: its URL, parent, depth, whether it is a seed.
+    /// A later statement about a capture that was handed over long before: its URL, parent, depth, whether it is a seed.
     Late(Box<Capture>),
+    /// A request, metadata or other record whose digests were compared with its bytes.
+    Checked(Box<RecordCheck>),
     /// Something that could not be read.
     Skipped(Skipped),
     /// Something that nothing is lost with, but that should be known.
@@ -114,7 +116,7 @@ pub enum News<T> {
 /// Bytes, a record or a line that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skipped {
-    /// Where.
+    /// The place.
     pub place: Place,
     /// How many bytes, if that is known.
     pub length: Option<u64>,
@@ -125,7 +127,7 @@ pub struct Skipped {
 /// How the reading of a source ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// Where reading can go on.
+    /// The position at which reading can resume.
     pub position: u64,
     /// The last record is not complete, or what it is about has not come yet, and somebody is writing it.
     pub still_written: bool,

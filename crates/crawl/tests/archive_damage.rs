@@ -666,6 +666,35 @@ fn a_head_that_is_cut_off_costs_no_other() {
 }
 
 #[test]
+fn a_member_that_lost_as_much_as_the_next_one_has_does_not_swallow_it() {
+    let names = ["archive/a.warc.gz", "archive/b.warc.gz"];
+    let first = [("http://a/1", 4000), ("http://a/2", 10)];
+    let first: Vec<u8> = first
+        .into_iter()
+        .flat_map(|(url, size)| gzip(&page(url, &Random::new(3).bytes(size))))
+        .collect();
+    let second = gzip(&page("http://b/", b"b"));
+    let mut bytes = zip(&[
+        (names[0], &first, false),
+        (names[1], &second, false),
+        ("datapackage.json", b"{}", false),
+    ]);
+    let next = 30 + names[1].len() + second.len();
+    let at = 30 + names[0].len() + 100;
+    bytes.drain(at..at + next);
+    let file = crawl("x.wacz", &bytes);
+
+    let sources = crawl::open(&file.path, &Limits::default()).unwrap();
+
+    let mut urls: Vec<String> = Vec::new();
+    for source in &sources {
+        let found = read_from(source, 0, &options(1, 4000), usize::MAX);
+        urls.extend(found.captures.into_iter().map(|(capture, _)| capture.url));
+    }
+    assert_eq!(urls, ["http://a/2", "http://b/"]);
+}
+
+#[test]
 fn a_panic_in_what_takes_is_passed_on() {
     within_a_minute(|| {
         let records: Vec<_> = (0..3000)

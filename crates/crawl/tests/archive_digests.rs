@@ -9,7 +9,7 @@ mod support;
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use crawl::{Body, Capture, Checked, DigestCheck, News, ReadOptions};
+use crawl::{Body, Capture, Checked, DigestCheck, News, ReadOptions, RecordCheck};
 use sha1::{Digest, Sha1};
 use support::*;
 
@@ -201,4 +201,168 @@ fn a_body_that_cannot_be_decoded_says_nothing_of_its_payload() {
         ControlFlow::Continue(())
     });
     read.unwrap();
+}
+
+/// Reads an archive of which nobody wants a body. Returns how the digests of captures and of other records compare.
+fn check_all(bytes: &[u8]) -> (Vec<DigestCheck>, Vec<RecordCheck>) {
+    let file = crawl("x", bytes);
+    let options = ReadOptions {
+        check_all: true,
+        ..ReadOptions::default()
+    };
+    let (mut captures, mut others) = (Vec::new(), Vec::new());
+    let work = |_: &Capture, body: &mut Body<'_>| {
+        body.read_exact(&mut [0; 3]).unwrap();
+    };
+    let read = open_one(&file.path).read(0, &options, &work, &mut |news| {
+        match news {
+            News::Capture(capture, ()) => captures.push(capture.digests),
+            News::Checked(check) => others.push(*check),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    });
+    read.unwrap();
+    (captures, others)
+}
+
+#[test]
+fn records_that_nobody_wants_are_compared_by_their_block() {
+    // Of long blocks a sample is compared, by the first digit of the digest that counts.
+    let is_sampled = |digest: &str| digest[5..].starts_with(['0', '8']);
+    let mut bodies = (1..).map(|seed| Random::new(seed).bytes(300_000));
+    let body = bodies.find(|body| is_sampled(&sha1(&block("", body))) && is_sampled(&sha1(body)));
+    let (body, wrong) = (body.unwrap(), format!("sha1:{}", "0".repeat(40)));
+    let right = sha1(&block("", &body));
+    for (block_digest, payload_digest, differs) in [
+        (right.as_str(), wrong.as_str(), false),
+        (&wrong, &sha1(&body), true),
+        ("-", &sha1(&body), false),
+        ("-", &wrong, true),
+    ] {
+        let archive = digested("", &body, block_digest, payload_digest);
+        let (captures, others) = check_all(&gzip(&archive));
+        let found = [&captures[0].block, &captures[0].payload];
+        let is_differing = |checked: &&Checked| matches!(checked, Checked::Differs(_));
+        assert_eq!(found.iter().any(is_differing), differs, "{found:?}");
+        assert_eq!(found.contains(&&Checked::Fits), !differs, "{found:?}");
+        assert_eq!(others, []);
+
+        // Nobody reads a long block of an uncompressed archive for its digests alone.
+        let (captures, _) = check_all(&archive);
+        let unread = match block_digest {
+            "-" => Checked::Unknown,
+            _ => Checked::Unchecked,
+        };
+        assert_eq!(captures[0].block, unread);
+        assert_eq!(captures[0].payload, Checked::Unchecked);
+    }
+    let other = format!("sha1:{}", "1".repeat(40));
+    let (captures, _) = check_all(&gzip(&digested("", &body, &other, &other)));
+    assert_eq!(captures[0], DigestCheck::default());
+
+    let short = digested("", b"a body", &wrong, &sha1(b"a body"));
+    let (captures, _) = check_all(&short);
+    assert!(matches!(captures[0].block, Checked::Differs(_)));
+}
+
+#[test]
+fn requests_and_metadata_are_compared() {
+    let about = |kind: &str, content_type: &str, digest: (&str, &str), block: &[u8]| {
+        record(
+            &[
+                ("WARC-Type", kind),
+                ("WARC-Record-ID", "<urn:2>"),
+                ("WARC-Concurrent-To", "<urn:1>"),
+                ("WARC-Date", DATE),
+                ("WARC-Target-URI", "http://h/"),
+                digest,
+                ("Content-Type", content_type),
+            ],
+            block,
+        )
+    };
+    let request = b"POST / HTTP/1.1\r\nReferer: http://h/up\r\n\r\nq=1";
+    let (fields, wrong) = (b"via: http://h/up\r\n", sha1(b"another"));
+    let (http, warc) = ("application/http", "application/warc-fields");
+    let (of_request, of_fields) = (sha1(request), sha1(fields));
+    const BLOCK: &str = "WARC-Block-Digest";
+    for (kind, content_type, digest, bytes, fits) in [
+        ("request", http, (BLOCK, &of_request), &request[..], true),
+        ("request", http, (BLOCK, &wrong), request, false),
+        (
+            "request",
+            http,
+            ("WARC-Payload-Digest", &sha1(b"q=1")),
+            request,
+            true,
+        ),
+        (
+            "request",
+            http,
+            ("WARC-Payload-Digest", &of_request),
+            request,
+            false,
+        ),
+        ("metadata", warc, (BLOCK, &of_fields), fields, true),
+        ("metadata", warc, (BLOCK, &wrong), fields, false),
+        ("metadata", "text/plain", (BLOCK, &wrong), fields, false),
+        ("warcinfo", warc, (BLOCK, &of_fields), fields, true),
+        (
+            "warcinfo",
+            warc,
+            ("WARC-Payload-Digest", &wrong),
+            fields,
+            false,
+        ),
+    ] {
+        let archive = about(kind, content_type, (digest.0, digest.1), bytes);
+        for archive in [archive.clone(), gzip(&archive)] {
+            let (_, others) = check_all(&archive);
+            let [check] = &others[..] else {
+                panic!("{kind}: {others:?}");
+            };
+            let digests = [&check.digests.block, &check.digests.payload];
+            assert_eq!(digests.contains(&&Checked::Fits), fits, "{check:?}");
+            let differs = digests.iter().any(|c| matches!(c, Checked::Differs(_)));
+            assert_eq!(differs, !fits, "{check:?}");
+        }
+    }
+}
+
+#[test]
+fn comparing_requests_leaves_captures_with_their_parents() {
+    let body = b"a body";
+    let response = digested("", body, &sha1(&block("", body)), &sha1(body));
+    let request = b"GET / HTTP/1.1\r\nReferer: http://h/up\r\n\r\n";
+    let request = record(
+        &[
+            ("WARC-Type", "request"),
+            ("WARC-Record-ID", "<urn:2>"),
+            ("WARC-Concurrent-To", "<urn:1>"),
+            ("WARC-Date", DATE),
+            ("WARC-Target-URI", "http://h/"),
+            ("WARC-Block-Digest", &sha1(request)),
+        ],
+        request,
+    );
+    for archive in [
+        [&response[..], &request].concat(),
+        [&request[..], &response].concat(),
+    ] {
+        let file = crawl("x", &gzip(&archive));
+        let options = ReadOptions {
+            check_all: true,
+            ..ReadOptions::default()
+        };
+        let mut parents = Vec::new();
+        let read = open_one(&file.path).read(0, &options, &|_, _| (), &mut |news| {
+            if let News::Capture(capture, ()) = news {
+                parents.push(capture.parent);
+            }
+            ControlFlow::Continue(())
+        });
+        read.unwrap();
+        assert_eq!(parents, [Some("http://h/up".to_owned())]);
+    }
 }

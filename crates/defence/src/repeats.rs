@@ -10,7 +10,7 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Counts a message; says how often it came by now if it is to be told: the first time, and then the tenth, the
+    /// Counts a message. Returns its count if it should be logged: the first time, and then the tenth, the
     /// hundredth and so on. One that has not come for an hour is new again.
     pub fn count(&mut self, message: &str, now: Instant) -> Option<u64> {
         if self.seen.len() >= MOST && !self.seen.contains_key(message) {

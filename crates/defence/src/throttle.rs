@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Who has failed lately, and for how long they have to wait.
+/// Recent failures, and the waiting time that each imposes.
 #[derive(Debug, Default)]
 pub struct Throttle {
     tries: Mutex<HashMap<Key, Tries>>,
@@ -67,7 +67,7 @@ impl Throttle {
             return;
         };
         entry.failures = entry.failures.saturating_sub(1);
-        // The wait belongs to the last try, which may be another's by now.
+        // The wait belongs to the last try, which may be another one.
         if entry.last == begun {
             entry.not_before = begun;
         }
@@ -78,7 +78,7 @@ impl Throttle {
 }
 
 impl Key {
-    /// Whoever knows a name could lock its owner out; so names wait for a minute at most.
+    /// Anybody who knows a name could lock its owner out, so names wait for at most a minute.
     fn longest_wait(&self) -> Duration {
         match self {
             Self::Name(_) => Duration::from_secs(60),

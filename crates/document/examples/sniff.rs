@@ -1,4 +1,4 @@
-//! Says what the first bytes of files are: `cargo run -p document --example sniff -- FILE…`.
+//! Says what the first bytes of files are: `cargo run -p garner-document --example sniff -- FILE…`.
 
 use std::error::Error;
 use std::fs::File;

@@ -1,8 +1,8 @@
 //! SHA-1, which is a content's identity, and SHA-256, which nobody can forge, in one go.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
+use data_encoding::{BASE32_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
@@ -133,39 +133,17 @@ pub fn sha1_written(written: &str) -> Option<String> {
 
 /// Bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    HEXLOWER.encode(bytes)
 }
 
 fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
-    let pairs = text.as_bytes().chunks_exact(2);
-    pairs
-        .map(|pair| Some(digit(pair[0])? << 4 | digit(pair[1])?))
-        .collect()
+    HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()
 }
 
-/// RFC 4648, section 6, with or without the filling at the end.
+/// RFC 4648, section 6, in any case, with or without the filling at the end.
 fn from_base32(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len() * 5 / 8);
-    let (mut bits, mut count) = (0u32, 0);
-    for letter in text.trim_end_matches('=').bytes() {
-        let value = match letter.to_ascii_uppercase() {
-            letter @ b'A'..=b'Z' => letter - b'A',
-            digit @ b'2'..=b'7' => digit - b'2' + 26,
-            _ => return None,
-        };
-        bits = (bits << 5 | u32::from(value)) & 0xFFFF;
-        count += 5;
-        if count >= 8 {
-            count -= 8;
-            bytes.push((bits >> count) as u8);
-        }
-    }
-    Some(bytes)
+    let digits = text.trim_end_matches('=').to_ascii_uppercase();
+    BASE32_NOPAD.decode(digits.as_bytes()).ok()
 }
 
 #[cfg(test)]

@@ -144,6 +144,7 @@ fn urls_are_normalised_once_and_for_all() {
         "http://user:pass@[::1]:8080/%7e%2F%zz?a=%41&b=c d#e",
         "ftp://xn--bcher-kva.example/\u{202e}x",
         "file:///C:/x/../y",
+        "file://0X//C:/x",
         "data:text/plain,x",
     ];
     let seeds = seeds.map(|seed| seed.as_bytes().to_vec()).to_vec();

@@ -4,12 +4,9 @@
 #[cfg(fuzzing)]
 use bolero as _;
 
-pub mod classify;
-pub mod confine;
 pub mod container;
 pub mod digest;
 #[cfg(test)]
 mod fuzz;
 pub mod media_type;
-pub mod text;
 pub mod url;

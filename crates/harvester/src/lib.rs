@@ -7,18 +7,14 @@ use bolero as _;
 mod buffers;
 mod client;
 mod error;
-pub mod filter;
 #[cfg(test)]
 mod fuzz;
 mod harvest;
 mod keys;
-pub mod normalise;
 mod quirk;
 mod read;
 mod record;
 pub mod unpack;
-pub mod validation;
-pub mod xml;
 
 pub use client::{
     AddressPolicy, Client, ClientOptions, Credentials, Download, Headers, Listener, Network,

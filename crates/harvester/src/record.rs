@@ -17,8 +17,8 @@ pub struct Record {
     pub xml: Vec<u8>,
     /// What had to be mended to make it well-formed; only where that is allowed.
     pub repairs: Vec<Quirk>,
-    /// Long values that were taken out of it, with marks in their places; only where that was asked for
-    /// ([`crate::Repository::spooling`]).
+    /// Large values that were taken out of `xml`, in the order in which they stood there; only where that was asked for
+    /// ([`crate::Repository::spooling`]). [`crate::unpack::attach`] joins them to their resources.
     pub values: Vec<SpooledValue>,
 }
 

@@ -1,5 +1,7 @@
 //! The arguments of a request as they came in: decoded once, in order, repeats kept.
-//! What they mean is the business of `request`.
+//! `request` interprets them.
+
+use percent_encoding::percent_decode_str;
 
 use crate::xml;
 
@@ -61,7 +63,7 @@ impl Arguments {
     }
 
     fn decode(&mut self, encoded: &str) -> String {
-        let bytes = percent_decode(encoded);
+        let bytes = percent_decode_str(&encoded.replace('+', " ")).collect();
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
             self.unspeakable = true;
             String::from_utf8_lossy(error.as_bytes()).into_owned()
@@ -69,30 +71,6 @@ impl Arguments {
         self.unspeakable |= !text.chars().all(xml::is_legal);
         text
     }
-}
-
-fn percent_decode(encoded: &str) -> Vec<u8> {
-    let bytes = encoded.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        match (bytes[at], hex_pair(&bytes[at + 1..])) {
-            (b'+', _) => decoded.push(b' '),
-            (b'%', Some(byte)) => {
-                decoded.push(byte);
-                at += 2;
-            }
-            (byte, _) => decoded.push(byte),
-        }
-        at += 1;
-    }
-    decoded
-}
-
-fn hex_pair(bytes: &[u8]) -> Option<u8> {
-    let high = char::from(*bytes.first()?).to_digit(16)?;
-    let low = char::from(*bytes.get(1)?).to_digit(16)?;
-    u8::try_from(high * 16 + low).ok()
 }
 
 #[cfg(test)]

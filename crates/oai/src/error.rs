@@ -43,7 +43,7 @@ impl fmt::Display for ErrorCode {
 pub struct Error {
     /// Which of the eight it is.
     pub code: ErrorCode,
-    /// What is wrong and what to do, for people.
+    /// The mistake and its remedy, for people.
     pub message: String,
 }
 

@@ -38,7 +38,7 @@ pub enum Request {
 /// The beginning of a list, or its continuation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListRequest {
-    /// What is wanted.
+    /// The arguments of a new list.
     First(Selection),
     /// A resumptionToken as it came in.
     Resumed(String),

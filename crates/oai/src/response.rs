@@ -11,12 +11,12 @@ const NAMESPACE: &str = "http://www.openarchives.org/OAI/2.0/";
 const SCHEMA_LOCATION: &str =
     "http://www.openarchives.org/OAI/2.0/ http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd";
 
-/// What a repository says of itself.
+/// The self-description of a repository.
 #[derive(Debug, Clone)]
 pub struct Identify {
     /// A name for people.
     pub repository_name: String,
-    /// Where the repository answers.
+    /// The base URL of the repository.
     pub base_url: String,
     /// At least one.
     pub admin_emails: Vec<String>,

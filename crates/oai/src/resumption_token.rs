@@ -13,7 +13,7 @@ pub enum ListVerb {
     ListRecords,
 }
 
-/// Where a page ended: the next one begins behind it.
+/// The end of a page: the next one begins behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// Of the last item given.
@@ -22,16 +22,16 @@ pub struct Position {
     pub id: i64,
 }
 
-/// All that is needed to go on with a list.
+/// The state of a list, from which the next page is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumptionToken {
     /// The verb the list belongs to.
     pub verb: ListVerb,
-    /// What was asked; `until` is always set, fixed when the list began.
+    /// The arguments of the list; `until` is always set, fixed when the list began.
     pub selection: Selection,
     /// The requester's own `until`, if it gave one: the list never goes on beyond it.
     pub requested_until: Option<Datestamp>,
-    /// Where the last page ended.
+    /// The end of the last page.
     pub position: Position,
     /// How many records have been given so far.
     pub cursor: u64,

@@ -1,4 +1,4 @@
-//! What browsers and validators fetch besides the answers: the style sheet and our own schema.
+//! Files that browsers and validators fetch besides the answers: the style sheet and our own schema.
 
 /// A file below the base URL.
 #[derive(Debug, Clone, Copy)]

@@ -1,4 +1,4 @@
-//! What keeps the provider from answering. Errors of the protocol are answers, not errors of this kind.
+//! Errors that keep the provider from answering. Errors of the protocol are answers, not errors of this kind.
 
 use std::{fmt, io};
 

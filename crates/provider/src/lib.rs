@@ -5,9 +5,10 @@ mod answer;
 pub mod assets;
 mod error;
 mod limits;
+mod verbs;
 mod view;
 
 pub use answer::{Outcome, Provider, goes_on, takes_long};
 pub use error::Error;
 pub use limits::PageLimits;
-pub use view::{Helping, Listed, Obtained, Portion, Range, View};
+pub use view::{ItemBatch, Listed, Obtained, Portion, Range, View};

@@ -14,7 +14,7 @@ pub struct PageLimits {
     /// Seconds after which a page ends with what it holds; 0 is no limit. Records of large files and those made
     /// by programs take their time, and harvesters do not wait for ever.
     pub seconds: u64,
-    /// Lookups, see [`crate::Helping`], after which a page ends with what it holds; 0 is no limit. Without it, one
+    /// Lookups, see [`crate::ItemBatch`], after which a page ends with what it holds; 0 is no limit. Without it, one
     /// page could make another server answer for a whole site.
     pub lookups: u64,
     /// Programs that are run for the records of a page; 0 is no limit.
@@ -35,7 +35,7 @@ impl Default for PageLimits {
     }
 }
 
-/// What a page holds so far.
+/// The content of a page so far.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) bytes_left: u64,

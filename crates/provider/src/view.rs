@@ -1,4 +1,4 @@
-//! What a repository must be able to do so that the provider can answer for it.
+//! The trait of a repository that the provider can answer for.
 
 use std::io::Write;
 
@@ -48,7 +48,7 @@ pub struct Portion<'a> {
 
 /// Some items of a list, and how the list goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Helping<I> {
+pub struct ItemBatch<I> {
     /// The items, ordered by (datestamp, id).
     pub items: Vec<I>,
     /// Where the list goes on: behind the last item that was looked at, given or not. None if there was none.
@@ -70,7 +70,7 @@ pub enum Obtained {
     Busy,
 }
 
-/// What one requester may see of a repository at one moment.
+/// The view of one requester on a repository at one moment.
 pub trait View {
     /// An item with whatever the repository needs to write its records.
     type Item: Listed;
@@ -100,7 +100,7 @@ pub trait View {
         range: &Range,
         after: Option<Position>,
         portion: Portion<'_>,
-    ) -> Result<Helping<Self::Item>, Error>;
+    ) -> Result<ItemBatch<Self::Item>, Error>;
 
     /// Whether an item can be had in one of the formats.
     fn has_format(&self, item: &Self::Item, metadata_prefix: &str) -> bool {

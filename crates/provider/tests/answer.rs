@@ -11,7 +11,7 @@ use std::time::Duration;
 use oai::format::MetadataFormat;
 use oai::xml::Writer;
 use oai::{Arguments, Datestamp, Position, RecordHeader, Set, SetSpec, TokenKey};
-use provider::{Error, Helping, Listed, PageLimits, Portion, Provider, Range, View};
+use provider::{Error, ItemBatch, Listed, PageLimits, Portion, Provider, Range, View};
 
 #[derive(Clone)]
 struct Item {
@@ -136,7 +136,7 @@ impl View for Repository {
         range: &Range,
         after: Option<Position>,
         portion: Portion<'_>,
-    ) -> Result<Helping<Item>, Error> {
+    ) -> Result<ItemBatch<Item>, Error> {
         let at_most = portion.at_most;
         let after = after.map(|position| (position.datestamp, position.id));
         let mut items = self.within(range);
@@ -147,7 +147,7 @@ impl View for Repository {
         let lookups = items.len() as u64;
         self.lookups.set(self.lookups.get() + lookups);
         items.retain(|item| !self.refused.contains(&item.id));
-        Ok(Helping {
+        Ok(ItemBatch {
             items,
             behind,
             exhausted,
@@ -343,7 +343,7 @@ fn no_more_is_looked_up_than_a_page_needs() {
     let answer = ask_of(&provider_with_lookups(100), &repository, query);
 
     assert_eq!(identifiers(&answer).len(), 100);
-    // Those of the page, and one small helping that shows that the list goes on.
+    // Those of the page, and one small batch that shows that the list goes on.
     assert_eq!(repository.lookups.get(), 108);
 }
 

@@ -1,4 +1,4 @@
-//! What opens a server, and how it is known: passwords, keys, certificates. None of it is ever shown or kept.
+//! Credentials for servers, and their identities: passwords, keys, certificates. None of it is ever shown or kept.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::netrc::{self, Login};
 use crate::secret::Secret;
 use crate::{Address, Error};
 
-/// Where passwords and keys are. By default where ftp, curl and ssh look for them.
+/// The files with passwords and keys. By default those that ftp, curl and ssh read.
 #[derive(Debug, Clone, Default)]
 pub struct Access {
     /// A file of hosts, users and passwords.
@@ -23,7 +23,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// What the environment says: `GARNER_NETRC`, `GARNER_SSH_KEY`, `GARNER_KNOWN_HOSTS`, `GARNER_CA_FILE`,
+    /// Reads the environment: `GARNER_NETRC`, `GARNER_SSH_KEY`, `GARNER_KNOWN_HOSTS`, `GARNER_CA_FILE`,
     /// `GARNER_REMOTE_PASSWORD`, `SSH_AUTH_SOCK`, `HOME`.
     pub fn of_environment() -> Self {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -52,7 +52,7 @@ impl Access {
         self
     }
 
-    /// Who to be at a server. A password in the environment is for the user who is named.
+    /// Returns the login for a server. A password in the environment belongs to the user that the address names.
     pub(crate) fn login(&self, address: &Address) -> Result<Login, Error> {
         let user = address.user.as_deref();
         let netrc = self.netrc.clone().or_else(|| self.at_home(".netrc"));

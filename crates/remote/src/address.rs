@@ -1,7 +1,8 @@
-//! Where something is to be fetched from: `ftp://host/directory/`, `ftps://…`, `sftp://user@host/directory/`.
+//! The address of a remote source: `ftp://host/directory/`, `ftps://…`, `sftp://user@host/directory/`.
 
 use std::path::{Path, PathBuf};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use url::Url;
 
 use crate::Error;
@@ -76,9 +77,9 @@ impl Address {
                 "has a `?` or `#`; write %3F or %23 if it is a part of a name",
             ));
         }
-        let user = decoded(url.username()).filter(|user| !user.is_empty());
-        let user = user.map(String::from_utf8).transpose();
+        let user = percent_decode_str(url.username()).decode_utf8();
         let user = user.map_err(|_| wrong("names a user who is not UTF-8"))?;
+        let user = Some(user.into_owned()).filter(|user| !user.is_empty());
         if user
             .as_deref()
             .is_some_and(|user| user.contains(char::is_control))
@@ -172,7 +173,7 @@ fn path(scheme: Scheme, text: &str) -> Result<(Vec<Vec<u8>>, bool), String> {
     };
     let mut names = Vec::new();
     for part in text.split('/').filter(|part| !part.is_empty()) {
-        let name = decoded(part).unwrap_or_default();
+        let name = percent_decode_str(part).collect::<Vec<u8>>();
         if let Some(why) = objection(&name) {
             return Err(format!("has the name `{part}` in it: {why}"));
         }
@@ -181,44 +182,16 @@ fn path(scheme: Scheme, text: &str) -> Result<(Vec<Vec<u8>>, bool), String> {
     Ok((names, from_home))
 }
 
-/// A text with its percent signs undone.
-fn decoded(text: &str) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let digits = tail.get(..2).filter(|_| *first == b'%');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match code {
-            Some(code) => {
-                bytes.push(code);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
-    }
-    Some(bytes)
-}
-
 /// A text from an address as a part of the name of a directory: two that differ stay different.
 fn plain(text: &str) -> String {
-    let mut name = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b':' => {
-                name.push(char::from(byte));
-            }
-            _ => name.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    let name = utf8_percent_encode(text, UNSAFE).to_string();
     match name.starts_with('.') {
         true => format!("%2E{}", &name[1..]),
         false => name,
     }
 }
+
+const UNSAFE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b':');
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! What servers say of a file.
+//! A file or directory as the server describes it.
 
 /// One name in a directory of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,11 +9,11 @@ pub(crate) struct Entry {
     pub(crate) size: Option<u64>,
     /// When it was changed, in seconds since 1970.
     pub(crate) modified: Option<i64>,
-    /// What tells a directory from all others, if the server knows that.
+    /// The server's unique name of a directory, if it has one.
     pub(crate) unique: Option<Vec<u8>>,
 }
 
-/// What a name is that of.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,

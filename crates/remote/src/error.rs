@@ -1,4 +1,4 @@
-//! What can go wrong, sorted by whose move is next.
+//! Errors, sorted by whose move is next.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ impl Error {
     }
 }
 
-/// What a server said, fit for a message: short, and without what could steer a terminal.
+/// Cleans a server's reply for a message: short, and without characters that steer a terminal.
 pub(crate) fn said(text: &str) -> String {
     let plain = |c: char| match c.is_control() {
         true => ' ',

@@ -14,7 +14,7 @@ use crate::{Access, Address, Error, Limits};
 
 /// How something is fetched.
 pub struct Options<'a> {
-    /// What opens the server.
+    /// The credentials.
     pub access: &'a Access,
     /// Which addresses may be connected to: the name that led there, if it was one, and the address.
     pub admits: &'a (dyn Fn(Option<&str>, IpAddr) -> bool + Sync),
@@ -22,7 +22,7 @@ pub struct Options<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Hears how it goes.
     pub tell: &'a (dyn Fn(News<'_>) + Sync),
-    /// What is too much.
+    /// The limits.
     pub limits: Limits,
 }
 
@@ -33,7 +33,7 @@ pub enum News<'a> {
     Note(&'a str),
     /// How far it is.
     Progress {
-        /// What is being fetched.
+        /// The path of the file that is fetched.
         file: &'a str,
         /// How many bytes came.
         done: u64,
@@ -42,10 +42,10 @@ pub enum News<'a> {
     },
 }
 
-/// What is here now.
+/// The result of a fetch.
 #[derive(Debug, Clone)]
 pub struct Fetched {
-    /// Where it lies.
+    /// The local path.
     pub path: PathBuf,
     /// Whether that is a directory.
     pub is_directory: bool,
@@ -55,7 +55,7 @@ pub struct Fetched {
     pub came: u64,
     /// How many bytes came.
     pub bytes: u64,
-    /// What could not be had, and why; of very many only some.
+    /// Files that could not be fetched, with the reason; limited to the first ones.
     pub refused: Vec<(String, String)>,
     /// How many more could not be had.
     pub more_refused: u64,
@@ -74,7 +74,7 @@ pub fn fetch(address: &Address, base: &Path, options: &Options<'_>) -> Result<Fe
         let tree = &tree;
         let fetching = scope.spawn(move || {
             let tell = |news: News<'_>| {
-                // Who does not listen any more is about to panic, and waits for this thread only.
+                // A closed channel means that the receiver panics, and only waits for this thread.
                 let _ = sender.send(Told::of(news));
             };
             let options = Options {
@@ -84,7 +84,7 @@ pub fn fetch(address: &Address, base: &Path, options: &Options<'_>) -> Result<Fe
             };
             run(tree, address, &options, waiting)
         });
-        // Whoever hears of it may block, which is not allowed where connections are waited for.
+        // The listener may block, which is not allowed on the runtime.
         for told in news {
             told.tell(options.tell);
         }
@@ -218,7 +218,7 @@ impl<'a> Fetching<'a> {
         for file in missing {
             match self.one(&file, &mut link).await {
                 Ok(()) => self.came += 1,
-                // Gone by now, or not for us: the others are good without it.
+                // The file is gone or not readable; the others are good without it.
                 Err(Error::Missing(why)) => walk.refuse(&file.path, why),
                 Err(error) => return Err(error),
             }
@@ -302,7 +302,7 @@ impl<'a> Fetching<'a> {
             let mut compared = 0;
             let mut pace = Pace::new(&self.options.limits);
             let mut take = |bytes: &[u8]| {
-                // The end of what is here is fetched again: another file under the old name is not gone on with.
+                // The end of the local part is fetched again: a different file under the old name must not be resumed.
                 let known = bytes.len().min(expected.len() - compared);
                 if bytes[..known] != expected[compared..compared + known] {
                     return Err(Error::Changed);
@@ -427,10 +427,10 @@ impl<'a> Pace<'a> {
     }
 }
 
-/// So much is compared before a file is gone on with.
+/// The number of bytes that are compared before a file is resumed.
 const OVERLAP: u64 = 64 << 10;
 /// So much has to come before a connection that breaks again counts as a new one.
 const ENOUGH: u64 = 64 << 10;
-/// A server that cannot go on in the middle is tried so often from the beginning.
+/// The number of restarts from the beginning for a server that cannot resume.
 const RESTARTS: u32 = 3;
 const A_MOMENT: Duration = Duration::from_millis(100);

@@ -7,7 +7,7 @@ use base64_simd::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 
-/// What is known of a server's key.
+/// The verdict on a server's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// It is the one that is known.
@@ -104,7 +104,7 @@ impl KnownHosts {
         self.lines.iter().any(is)
     }
 
-    /// What is known of a key, given as in a line: its kind, and the key in Base64.
+    /// Judges a key, given as in a line: its kind, and the key in Base64.
     pub(crate) fn verdict(&self, algorithm: &str, key: &str) -> Verdict {
         let contradicted = |line: &Line| Verdict::Contradicted {
             file: line.file.clone(),

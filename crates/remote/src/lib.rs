@@ -1,5 +1,9 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(all(feature = "ftp", feature = "sftp")),
+    allow(unused, unreachable_code, reason = "the other protocol uses the rest")
+)]
 
 mod access;
 mod address;
@@ -7,6 +11,7 @@ mod connect;
 mod entry;
 mod error;
 mod fetch;
+#[cfg(feature = "ftp")]
 mod ftp;
 mod known_hosts;
 mod limits;
@@ -15,6 +20,7 @@ mod name;
 mod netrc;
 mod secret;
 mod session;
+#[cfg(feature = "sftp")]
 mod sftp;
 mod tree;
 mod waiting;

@@ -1,4 +1,4 @@
-//! What a server may ask of us before it is given up.
+//! Limits on a server, beyond which it is given up.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ pub struct Limits {
     pub listing_time: Duration,
     /// How long the server may be silent, and a connection take to open.
     pub silence: Duration,
-    /// So many bytes must come in each `pace_time`; a server that is slower counts as lost.
+    /// The number of bytes that must arrive in each `pace_time`; a slower server counts as lost.
     pub pace: u64,
-    /// The time in which so many bytes must come.
+    /// The time in which `pace` bytes must arrive.
     pub pace_time: Duration,
     /// How often the server is asked again before it is given up, if nothing comes meanwhile.
     pub attempts: u32,

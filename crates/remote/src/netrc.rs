@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::Error;
 use crate::secret::Secret;
 
-/// Who to be at a host.
+/// A user and a password for a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Login {
     pub(crate) user: Option<String>,

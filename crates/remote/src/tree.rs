@@ -1,4 +1,4 @@
-//! Where fetched files lie. A path is walked to from an open directory, follows no link and leaves no trace outside.
+//! The directory of fetched files. Paths are opened beneath it, follow no link and leave no trace outside.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use beneath::DIRECTORY;
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -47,7 +48,7 @@ impl Tree {
         rustix::fs::flock(&self.partial, FlockOperation::NonBlockingLockExclusive).is_ok()
     }
 
-    /// Where a path lies.
+    /// Returns the absolute form of a path.
     pub(crate) fn absolute(&self, path: &[u8]) -> PathBuf {
         self.path.join(OsStr::from_bytes(path))
     }
@@ -141,9 +142,9 @@ impl Tree {
         })
     }
 
-    /// Removes the part of a file that is not gone on with.
+    /// Removes the part of a file that is not resumed.
     pub(crate) fn forget(&self, path: &[u8]) {
-        // What is left is found by the next attempt.
+        // A leftover is found by the next attempt.
         let _ = rustix::fs::unlinkat(&self.partial, partial_name(path), AtFlags::empty());
     }
 
@@ -155,29 +156,12 @@ impl Tree {
 
     /// The directory of a path, and the last name in it.
     fn parent<'p>(&self, path: &'p [u8], make: bool) -> Result<(OwnedFd, &'p OsStr), Errno> {
-        let mut directory = rustix::fs::openat(&self.files, ".", DIRECTORY, Mode::empty())?;
-        let mut names = path.split(|byte| *byte == b'/').peekable();
-        while let Some(name) = names.next() {
-            // Whoever calls has checked it; nothing is made out of a mistake.
-            if objection(name).is_some() {
-                return Err(Errno::INVAL);
-            }
-            let name = OsStr::from_bytes(name);
-            if names.peek().is_none() {
-                return Ok((directory, name));
-            }
-            directory = match rustix::fs::openat(&directory, name, DIRECTORY, Mode::empty()) {
-                Err(Errno::NOENT) if make => {
-                    match rustix::fs::mkdirat(&directory, name, Mode::from_raw_mode(0o777)) {
-                        Ok(()) | Err(Errno::EXIST) => {}
-                        Err(errno) => return Err(errno),
-                    }
-                    rustix::fs::openat(&directory, name, DIRECTORY, Mode::empty())?
-                }
-                opened => opened?,
-            };
+        // The caller has checked the names; nothing is created from a mistake.
+        let mut names = path.split(|byte| *byte == b'/');
+        if names.any(|name| objection(name).is_some()) {
+            return Err(Errno::INVAL);
         }
-        Err(Errno::INVAL)
+        beneath::open_parent(&self.files, Path::new(OsStr::from_bytes(path)), make)
     }
 
     fn error(&self, action: &str, path: &[u8], errno: Errno) -> Error {
@@ -231,14 +215,8 @@ fn made(path: &Path) -> Result<OwnedFd, Error> {
 
 /// A name of one length for every path.
 fn partial_name(path: &[u8]) -> String {
-    let digest = Sha256::digest(path);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    data_encoding::HEXLOWER.encode(&Sha256::digest(path))
 }
-
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
 
 /// No scheme is called so.
 const PARTIAL: &str = "partial";

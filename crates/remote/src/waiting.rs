@@ -23,7 +23,7 @@ impl Waiting<'_> {
         self.within(self.silence, whom, answer).await
     }
 
-    /// Waits for an answer that may take so long.
+    /// Waits for an answer, at most for `longest`.
     pub(crate) async fn within<T>(
         &self,
         longest: Duration,

@@ -17,11 +17,11 @@ pub(crate) struct Found {
     pub(crate) modified: Option<i64>,
 }
 
-/// What was found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) files: Vec<Found>,
-    /// What cannot be fetched, and why.
+    /// Paths that cannot be fetched, with the reason.
     pub(crate) refused: Vec<(String, String)>,
     /// How many more of these there are.
     pub(crate) more_refused: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Walk {
 #[derive(Debug, Clone)]
 struct Directory {
     path: Vec<u8>,
-    /// What the server calls those above: links may lead back to them.
+    /// The unique names of the parent directories: links may lead back to them.
     above: Vec<Option<Vec<u8>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Who is asking: the address, behind trusted proxies too, and the credentials of the request.
+//! The requester: the address, behind trusted proxies too, and the credentials of the request.
 
 use std::net::IpAddr;
 

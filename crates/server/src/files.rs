@@ -170,7 +170,7 @@ impl FileRequest {
     }
 }
 
-/// What a requester is told who does not get a file.
+/// The answer to a requester that does not get a file.
 fn refused(refusal: Refusal) -> Response<Body> {
     match refusal {
         Refusal::NotFound | Refusal::Directory => not_found(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use connection::RequestBody;
+use connection::{RequestBody, accepts_gzip};
 use defence::harmful::replaced;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -11,13 +11,14 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VAR
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use oai::{Arguments, Verb};
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use provider::Outcome;
 use site::Requester;
 use tokio::sync::oneshot;
 
 use crate::body::{Body, BodyWriter};
 use crate::flow_control::Permit;
-use crate::gzip::{Unflushed, accepts_gzip};
+use crate::gzip::Unflushed;
 use crate::router::{State, refuse_method, text};
 
 /// Answers one OAI-PMH request.
@@ -180,14 +181,8 @@ async fn arguments(
         })?
         .to_bytes();
     // Raw bytes beyond ASCII are not legal in a form; escaped again they decode to themselves.
-    let form: String = bytes
-        .iter()
-        .map(|byte| match byte {
-            0x21..=0x7E => char::from(*byte).to_string(),
-            byte => format!("%{byte:02X}"),
-        })
-        .collect();
-    arguments.extend(Arguments::parse(&form));
+    let form = percent_encode(&bytes, ILLEGAL);
+    arguments.extend(Arguments::parse(&form.to_string()));
     Ok(arguments)
 }
 
@@ -239,6 +234,9 @@ fn xml(body: Body, gzip: bool) -> Response<Body> {
     }
     response
 }
+
+/// The characters of ASCII that a form may not hold.
+const ILLEGAL: &AsciiSet = &CONTROLS.add(b' ');
 
 /// The longest form that is taken.
 const LONGEST_FORM: usize = 1024 * 1024;

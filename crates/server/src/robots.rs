@@ -1,4 +1,4 @@
-//! What robots are told: a robots.txt that advertises the repository.
+//! A robots.txt that advertises the repository.
 
 use crate::config::RobotsConfig;
 

@@ -15,7 +15,7 @@ use crate::config::Config;
 use crate::flow_control::FlowControl;
 use crate::{client, files, oai_pmh, robots};
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) config: Config,

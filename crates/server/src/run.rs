@@ -29,7 +29,7 @@ const LONGEST_HEAD: usize = 256 * 1024;
 pub struct Addresses {
     /// Where the repository answers.
     pub base_url: String,
-    /// What the URLs of the files begin with.
+    /// The beginning of the URLs of the files.
     pub site_url: String,
     /// Items that are offered.
     pub items: u64,

@@ -6,7 +6,7 @@ use crate::SitePath;
 /// Where a requester reaches a site and its repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addresses {
-    /// What the URLs of the site's files begin with, with a slash at the end.
+    /// The beginning of the URLs of the site's files, with a slash at the end.
     pub site_url: String,
     /// Where the repository answers.
     pub base_url: String,

@@ -1,4 +1,4 @@
-//! What can go wrong with a site, with the culprit and the remedy.
+//! The errors of a site, with the culprit and the remedy.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ pub enum Error {
     Root {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The index cannot be read or written.
@@ -18,7 +18,7 @@ pub enum Error {
     Index {
         /// The file.
         path: PathBuf,
-        /// What the database says.
+        /// The database's error.
         source: rusqlite::Error,
     },
     /// The place of the index cannot be used.
@@ -26,7 +26,7 @@ pub enum Error {
     Data {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The index belongs to a newer garner.

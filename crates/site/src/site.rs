@@ -8,15 +8,17 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::access::{Access, AreaConfig};
 use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use crate::follow::indexer::{Following, Indexer};
 use crate::ground::may_be_away;
-use crate::helpers::{self, Helpers, StartThread};
+use crate::ground::media_types::MediaTypes;
+use crate::ground::mounts::Mounts;
 use crate::index::{Index, OpenedIndex};
-use crate::indexer::{Following, Indexer};
-use crate::media_types::MediaTypes;
-use crate::mounts::Mounts;
+use crate::record::helpers::{self, Helpers, StartThread};
+use process::Confiner;
+
+use crate::follow::scan;
+use crate::follow::sweep::Sweep;
 use crate::plugin::{Plugin, PluginRule};
-use crate::scan;
-use crate::sweep::Sweep;
 use crate::{
     Addresses, DynamicPolicy, Error, Ground, Mount, OfferConfig, Origin, Requester, Root, Rules,
     SharedOrigin, Sharing, SitePath, SiteView,
@@ -27,17 +29,17 @@ use crate::{
 pub struct SiteConfig {
     /// The directory of its files.
     pub root: PathBuf,
-    /// What appears in it from elsewhere, each at a path of its own; what is to be at `/` is the root.
+    /// Directories and files that appear in it from elsewhere, each at a path of its own; the one at `/` is the root.
     pub mounts: Vec<Mount>,
     /// Where the index is kept.
     pub data: PathBuf,
-    /// What the URLs of its files begin with, with a slash at the end.
+    /// The beginning of the URLs of its files, with a slash at the end.
     pub site_url: String,
     /// Where the repository answers.
     pub base_url: String,
     /// Files named in the configuration are relative to this directory.
     pub relative_to: PathBuf,
-    /// What is offered.
+    /// The offer.
     pub offer: OfferConfig,
     /// Media types.
     pub media_types: MediaTypesConfig,
@@ -57,6 +59,8 @@ pub struct SiteConfig {
     pub server_rules: String,
     /// How threads are started that work beside those that answer.
     pub start_thread: StartThread,
+    /// How plug-ins are confined, or why they are not.
+    pub confiner: Result<Confiner, String>,
 }
 
 /// A web site whose files are items.
@@ -108,6 +112,7 @@ impl SiteConfig {
             sharing: Sharing::Alone,
             server_rules: String::new(),
             start_thread: helpers::start_thread,
+            confiner: Err("this program does not confine them".to_owned()),
         }
     }
 
@@ -219,6 +224,9 @@ impl Site {
             .map(|rule| Plugin::compile(rule.clone(), &config.relative_to))
             .collect();
         let plugins = plugins.map_err(|error| Error::Config(error.to_string()))?;
+        if plugins.iter().any(Plugin::is_confined) {
+            warn_of_open_doors(&config.confiner);
+        }
         let index = open_index(&config, &ground, asked, rebuild, progress)?;
         let site = Self {
             ground,
@@ -270,14 +278,14 @@ impl Site {
         })
     }
 
-    /// What a requester may see now. The moment is taken here: see `horizon`.
+    /// The view of a requester now. The moment is taken here: see `horizon`.
     pub fn view(&self, requester: Requester) -> Result<SiteView<'_>, Error> {
         self.notice_passwords();
         let origin = self.origin.as_deref().map(|origin| origin as &dyn Origin);
         SiteView::new(self, requester, origin, self.config.addresses())
     }
 
-    /// What a requester may see now through an origin of its own: one that answers for this request alone, at
+    /// The view of a requester now through an origin of its own: one that answers for this request alone, at
     /// the addresses that were asked. The site's areas decide nothing then, for the origin does.
     pub fn view_through<'a>(
         &'a self,
@@ -293,7 +301,7 @@ impl Site {
         &self.ground
     }
 
-    /// Who may see what.
+    /// The rules on access.
     pub fn access(&self) -> &Access {
         &self.access
     }
@@ -432,3 +440,22 @@ fn open_index(
 
 /// How long an item goes by reference after its bytes could not be sent.
 const TROUBLE_LASTS: Duration = Duration::from_secs(300);
+
+/// Tells the one who runs the site which deeds of plug-ins the system cannot prevent.
+fn warn_of_open_doors(confiner: &Result<Confiner, String>) {
+    let lacks = match confiner {
+        Ok(confiner) => confiner.lacks().map_err(|error| error.to_string()),
+        Err(reason) => Err(reason.clone()),
+    };
+    match lacks {
+        Ok(lacks) => {
+            for lack in lacks {
+                tracing::warn!("plug-ins are confined less than they should be: {lack}");
+            }
+        }
+        Err(reason) => tracing::warn!(
+            "plug-ins are not confined: {reason}; they could read, empty, change and remove the files that this process \
+             may, start services and reach the network. Their limits on time, memory and output hold"
+        ),
+    }
+}

@@ -1,4 +1,4 @@
-//! What one requester may see of a site at one moment, as the provider wants it.
+//! The view of one requester on a site at one moment, as the provider wants it.
 
 use std::cell::{Cell, RefCell};
 use std::io::Write;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
-use provider::{Helping, Listed, Obtained, Portion, Range, View, assets};
+use provider::{ItemBatch, Listed, Obtained, Portion, Range, View, assets};
 use sha2::{Digest, Sha256};
 
-use crate::findings::Findings;
-use crate::helpers::Assistance;
+use crate::follow::sweep::Comparison;
+use crate::index::findings::Findings;
+use crate::index::notes::Notes;
 use crate::index::{Reader, Row, State, Visibility};
-use crate::notes::Notes;
+use crate::record::helpers::Assistance;
 use crate::record::{Prepared, Record, Resource};
-use crate::sweep::Comparison;
 use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester, Served, Site};
 
 /// A view of a site.
@@ -23,14 +23,14 @@ use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester,
 pub struct SiteView<'a> {
     pub(crate) site: &'a Site,
     pub(crate) requester: Requester,
-    /// Who says what this requester may see, where that is not the site itself.
+    /// The origin that says what this requester may see, where that is not the site itself.
     pub(crate) origin: Option<&'a dyn Origin>,
     pub(crate) addresses: Addresses,
     pub(crate) reader: Reader<'a>,
     pub(crate) findings: Findings,
     pub(crate) assistance: Assistance<'a>,
     pub(crate) prepared: Prepared,
-    /// What was fetched for the record that is written next.
+    /// The answer that was fetched for the record that is written next.
     pub(crate) obtained: RefCell<Option<(i64, Resource)>>,
     /// How many programs that had failed were tried again.
     pub(crate) retries: Cell<u32>,
@@ -43,9 +43,9 @@ pub struct SiteView<'a> {
 pub struct SiteItem {
     pub(crate) row: Row,
     pub(crate) header: RecordHeader,
-    /// What the origin says of it, where there is one.
+    /// The origin's word on it, where there is one.
     pub(crate) served: Option<Served>,
-    /// What is offered of it if a server runs or changes the file; none if it is sent as it is.
+    /// The policy for it if a server runs or changes the file; none if it is sent as it is.
     pub(crate) dynamic: Option<DynamicPolicy>,
 }
 
@@ -191,8 +191,8 @@ impl<'a> SiteView<'a> {
         }
     }
 
-    /// Who asks: by credentials, or by address where there are none. A key that was shown is part of the name, so
-    /// that nobody without it is told what it opened; who has a password needs no other name.
+    /// The number of the requester: by credentials, or by address where there are none. A key that was shown is part of
+    /// it, so that nobody without it is told what it opened; a requester with a password needs no other name.
     pub(crate) fn who(&self) -> i64 {
         let requester = &self.requester;
         let mut name = match (&requester.authorization, &requester.cookie) {
@@ -266,7 +266,7 @@ impl<'a> SiteView<'a> {
         beyond.map_or(rows.len(), |position| position + 1)
     }
 
-    /// What a record takes at least if it is given as the index knows its file.
+    /// The least size of a record that is given as the index knows its file.
     fn least_size(&self, row: &Row, metadata_prefix: Option<&str>) -> u64 {
         if metadata_prefix != Some(didl::PREFIX) || row.state != State::Live || row.dynamic {
             return 0;
@@ -281,18 +281,18 @@ impl<'a> SiteView<'a> {
     }
 
     /// Beside an origin as many rows are looked at as there may be items, part by part: a slow origin ends the
-    /// helping early, so that it cannot keep a page waiting.
+    /// batch early, so that it cannot keep a page waiting.
     fn list_rows(
         &self,
         range: &Range,
         after: Option<Position>,
         portion: Portion<'_>,
-    ) -> Result<Helping<SiteItem>, Error> {
+    ) -> Result<ItemBatch<SiteItem>, Error> {
         let began = Instant::now();
         let at_most = portion.at_most;
         let mut rows = self.reader.list(&self.visibility, range, after, at_most)?;
         let enough = self.enough(&rows, portion);
-        let mut helping = Helping {
+        let mut batch = ItemBatch {
             items: Vec::new(),
             behind: None,
             exhausted: rows.len() < at_most && enough == rows.len(),
@@ -303,18 +303,18 @@ impl<'a> SiteView<'a> {
         let mut notes = Notes::default();
         let mut rows = rows.into_iter();
         while rows.len() > 0 {
-            if helping.behind.is_some() && began.elapsed() > PATIENCE {
-                helping.exhausted = false;
+            if batch.behind.is_some() && began.elapsed() > PATIENCE {
+                batch.exhausted = false;
                 break;
             }
             let part: Vec<_> = rows.by_ref().take(part_size).collect();
-            helping.behind = part.last().map(position);
+            batch.behind = part.last().map(position);
             let (items, lookups) = self.items(part, &mut notes)?;
-            helping.items.extend(items);
-            helping.lookups += lookups;
+            batch.items.extend(items);
+            batch.lookups += lookups;
         }
         self.keep(&notes);
-        Ok(helping)
+        Ok(batch)
     }
 }
 
@@ -403,7 +403,7 @@ impl View for SiteView<'_> {
         range: &Range,
         after: Option<Position>,
         portion: Portion<'_>,
-    ) -> Result<Helping<SiteItem>, provider::Error> {
+    ) -> Result<ItemBatch<SiteItem>, provider::Error> {
         Ok(self.list_rows(range, after, portion)?)
     }
 
@@ -452,7 +452,7 @@ const PROBED_AT_ONCE: usize = 8;
 
 /// So many items of a list are asked for at once.
 const LOOKED_AT_ONCE: usize = 32;
-/// After this time a helping ends with what it holds.
+/// After this time a batch ends with what it holds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where a list stands behind a row.
@@ -463,7 +463,7 @@ fn position(row: &Row) -> Position {
     }
 }
 
-/// What an origin is asked about a row.
+/// The question about a row for an origin.
 pub(crate) fn candidate(row: &Row) -> Candidate {
     let facts = (row.state == State::Live && !row.dynamic).then(|| row.facts());
     Candidate {

@@ -431,7 +431,7 @@ fn the_site_goes_by_the_name_it_was_asked_under() {
 }
 
 #[test]
-fn a_slow_origin_ends_a_helping_early() {
+fn a_slow_origin_ends_a_batch_early() {
     let fixture = hundred_files();
     let site = fixture.open();
     let mut origin = Inside::default();

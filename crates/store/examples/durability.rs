@@ -1,6 +1,6 @@
 //! Measures what it costs to have a page of record files safe on the disk.
 //!
-//!     cargo run --release -p store --example durability -- DIRECTORY FILES PAGES
+//!     cargo run --release -p garner-store --example durability -- DIRECTORY FILES PAGES
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use std::path::PathBuf;

@@ -7,17 +7,17 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use beneath::DIRECTORY;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::Error;
 use crate::new_file::{NewFile, rename_new};
 use crate::removal::Removal;
-use crate::temporary::{self, DIRECTORY, Temporary};
+use crate::temporary::{self, Temporary};
 
 /// When what was written must have reached the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -228,12 +228,9 @@ impl Directory {
 
     /// Opens a file for reading.
     pub(crate) fn read(&self, path: &Path) -> Result<File, Error> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-        self.with_parent(path, false, |parent, name| {
-            rustix::fs::openat(parent, name, flags, Mode::empty())
-        })?
-        .map(File::from)
-        .map_err(|errno| self.error("read", path, errno))
+        self.with_parent(path, false, |parent, name| beneath::open_file(parent, name))?
+            .map(File::from)
+            .map_err(|errno| self.error("read", path, errno))
     }
 
     /// Calls `see` with each name in a directory and whether it is that of a directory. One that is not
@@ -351,7 +348,7 @@ impl Directory {
         };
         let name = path.file_name().ok_or_else(not_below)?;
         let parent = path.parent().ok_or_else(not_below)?;
-        if !is_below(path) {
+        if !beneath::is_plain(path) {
             return Err(not_below());
         }
         for last in [false, true] {
@@ -375,7 +372,7 @@ impl Directory {
     }
 
     fn open_directory(&self, path: &Path, make: bool) -> Result<Arc<OwnedFd>, Errno> {
-        if !is_below(path) {
+        if !beneath::is_plain(path) {
             return Err(Errno::INVAL);
         }
         match self.remembered(path).filter(|known| !is_gone(known)) {
@@ -385,32 +382,9 @@ impl Directory {
     }
 
     fn walk_to(&self, path: &Path, make: bool) -> Result<Arc<OwnedFd>, Errno> {
-        let directory = match self.at_once(path) {
-            Err(Errno::NOENT) if !make => return Err(Errno::NOENT),
-            // It has to be made, or the kernel does not know how: then it is walked to, step by step.
-            Err(_) => self.walk(path, make)?,
-            Ok(directory) => directory,
-        };
+        let directory = beneath::open_directory(&self.base, path, make)?;
         let directory = Arc::new(directory);
         self.remember(path, &directory);
-        Ok(directory)
-    }
-
-    /// Opens a directory that is there, and has the kernel see to it that no link is on the way.
-    fn at_once(&self, path: &Path) -> Result<OwnedFd, Errno> {
-        let path = match path.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => path,
-        };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        rustix::fs::openat2(&self.base, path, DIRECTORY, Mode::empty(), resolve)
-    }
-
-    fn walk(&self, path: &Path, make: bool) -> Result<OwnedFd, Errno> {
-        let mut directory = rustix::fs::openat(&self.base, ".", DIRECTORY, Mode::empty())?;
-        for component in path.components() {
-            directory = step(&directory, component.as_os_str(), make)?;
-        }
         Ok(directory)
     }
 
@@ -449,26 +423,8 @@ impl Directory {
     }
 }
 
-/// Opens a directory in another one, and makes it if need be.
-fn step(directory: &OwnedFd, name: &OsStr, make: bool) -> Result<OwnedFd, Errno> {
-    match rustix::fs::openat(directory, name, DIRECTORY, Mode::empty()) {
-        Err(Errno::NOENT) if make => {}
-        opened => return opened,
-    }
-    match rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(0o777)) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(errno),
-    }
-    rustix::fs::openat(directory, name, DIRECTORY, Mode::empty())
-}
-
 fn is_gone(directory: &OwnedFd) -> bool {
     rustix::fs::fstat(directory).map_or(true, |stat| stat.st_nlink == 0)
-}
-
-fn is_below(path: &Path) -> bool {
-    let plain = |component| matches!(component, Component::Normal(_));
-    path.components().all(plain) && !path.as_os_str().as_bytes().contains(&0)
 }
 
 /// A name with something behind it.

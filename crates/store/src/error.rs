@@ -1,4 +1,4 @@
-//! What can go wrong with files, with the culprit and the remedy.
+//! Errors of files, with the culprit and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ pub enum Error {
     /// The system refused.
     #[error("`{}` cannot be {action}: {source}", path.display())]
     Io {
-        /// What was tried, as in "cannot be written".
+        /// The failed action, as in "cannot be written".
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// Something that is no directory stands where one is needed. Links are not followed.
     #[error("`{}` is in the way: it is a file or a symbolic link where a directory is needed; move it away", path.display())]
     InTheWay {
-        /// What stands there, below the base directory.
+        /// The path of the obstacle, below the base directory.
         path: PathBuf,
     },
     /// The path of a file does not lie below the base directory.
@@ -34,13 +34,13 @@ pub enum Error {
         path.display()
     )]
     Occupied {
-        /// Where it lies.
+        /// Its path.
         path: PathBuf,
     },
     /// A mirror was given something that no path can be made of.
     #[error("`{url}` is not an http or https URL, so it has no place in a mirror")]
     NotAUrl {
-        /// What was given.
+        /// The URL as given.
         url: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What the fuzz targets for paths share.
+//! Shared by the fuzz targets for paths.
 
 use std::path::{Component, Path};
 

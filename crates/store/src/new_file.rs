@@ -87,7 +87,7 @@ impl NewFile {
             }
         }
         if !self.has_name {
-            // What has that name is replaced at once, and only names can be.
+            // A rename replaces a file of that name at once; a file without a name cannot be renamed, so it gets one first.
             link(&self.file, &self.directory, self.name.as_ref())?;
             self.has_name = true;
         }
@@ -141,7 +141,7 @@ pub(crate) struct Leftover {
 
 impl Drop for Leftover {
     fn drop(&mut self) {
-        // What cannot be removed now is removed when the directory is opened the next time.
+        // A leftover is removed when the directory is opened the next time.
         let _ = rustix::fs::unlinkat(&self.directory, &*self.name, AtFlags::empty());
     }
 }
@@ -226,15 +226,15 @@ impl Drop for NewFile {
     }
 }
 
-/// What is written next of some bytes.
+/// The next part of some bytes to write.
 #[derive(Debug, PartialEq, Eq)]
 enum Stretch {
-    /// So many that they fill whole pages.
+    /// This number of bytes, which fill whole pages.
     Long(usize),
     Short(usize),
 }
 
-/// How much of so many bytes is written next, at a position in a file. Pages that are written to the disk at once are not
+/// Returns the next part of `length` bytes to write at `position`. Pages that are written to the disk at once are not
 /// touched again, so long stretches begin and end where pages do.
 fn stretch(position: u64, length: usize) -> Stretch {
     let over = (position % PAGE as u64) as usize;
@@ -272,9 +272,9 @@ fn timespec(time: SystemTime) -> Timespec {
     }
 }
 
-/// Where the open files of this process have names.
+/// The directory in which open files of this process have names.
 const OPEN_FILES: &str = "/proc/self/fd";
-/// What is shorter is written sooner than the disk is asked to.
+/// Shorter stretches are written faster through the page cache.
 const LONG: u64 = 32 << 10;
 /// The page cache has pages of this size, or of a multiple.
 const PAGE: usize = 4096;

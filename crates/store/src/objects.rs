@@ -1,4 +1,4 @@
-//! What a collection needs of a place that is no directory.
+//! The interface of a collection to an object store.
 
 use std::fmt::Debug;
 use std::fs::File;
@@ -7,9 +7,9 @@ use std::io;
 use crate::Reader;
 
 /// Objects with names that have slashes in them, in a store such as Amazon's S3. Each is there whole or not at all, and is
-/// safe when a call that writes it returns. That there is none is told as [`io::ErrorKind::NotFound`], and only that.
+/// safe when a call that writes it returns. [`io::ErrorKind::NotFound`] means that there is none, and nothing else.
 pub trait Objects: Debug + Send + Sync {
-    /// Where they are, for people.
+    /// The location of the store, for people.
     fn location(&self) -> &str;
 
     /// Puts what a file holds under a name. If it `is_new`, what has the name stays; whether it was put.

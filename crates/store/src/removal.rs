@@ -25,7 +25,7 @@ impl Removal {
 
     /// Takes a file, at once unless too many wait.
     pub(crate) fn take(&self, replaced: Leftover) {
-        // What nobody takes is dropped here, and that removes it too.
+        // A file that the thread does not take is dropped here, which removes it too.
         if let Some((give, _)) = &self.thread {
             let _ = give.send(replaced);
         }
@@ -42,7 +42,7 @@ impl Drop for Removal {
     }
 }
 
-/// So many files wait to be removed.
+/// The number of files that may wait to be removed.
 const MOST: usize = 2000;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Where files are written before they get their names: one hidden directory in the base directory.
+//! The hidden directory in the base directory in which files are written before they get their names.
 //!
 //! One place instead of one beside each file, so that what a killed process left is found without a walk over
 //! a million files. Each process has a directory of its own in it and holds a lock on that, which ends with the
-//! process; what is not locked is a leftover. Where the file system knows files without a name, they get their first one
+//! process; an unlocked directory is a leftover. If the file system knows files without a name, they get their first one
 //! when they are placed, and nothing is left at all.
 
 use std::io;
@@ -86,13 +86,13 @@ impl Drop for Temporary {
 /// Removes what killed processes left in a base directory.
 pub(crate) fn clean(base: &OwnedFd, path: &Path) -> Result<(), Error> {
     let error = |errno: Errno| Error::io("cleaned", &path.join(NAME), errno);
-    let all = match rustix::fs::openat(base, NAME, DIRECTORY, Mode::empty()) {
+    let all = match beneath::open_child(base, NAME, false) {
         Ok(all) => all,
         Err(Errno::NOENT) => return Ok(()),
         Err(errno) => return Err(error(errno)),
     };
     for name in names(&all).map_err(error)? {
-        let Ok(directory) = rustix::fs::openat(&all, &*name, DIRECTORY, Mode::empty()) else {
+        let Ok(directory) = beneath::open_child(&all, &*name, false) else {
             continue;
         };
         if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive).is_err() {
@@ -112,10 +112,10 @@ fn claim(base: &OwnedFd) -> Result<(OwnedFd, OwnedFd, String), Errno> {
         Ok(()) | Err(Errno::EXIST) => {}
         Err(errno) => return Err(errno),
     }
-    let all = rustix::fs::openat(base, NAME, DIRECTORY, Mode::empty())?;
+    let all = beneath::open_child(base, NAME, false)?;
     let name = random_name()?;
     rustix::fs::mkdirat(&all, &*name, Mode::RWXU)?;
-    let directory = rustix::fs::openat(&all, &*name, DIRECTORY, Mode::empty())?;
+    let directory = beneath::open_child(&all, &*name, false)?;
     rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive)?;
     // Somebody who cleans may have had the lock before us, and then the directory is gone.
     if rustix::fs::fstat(&directory)?.st_nlink == 0 {
@@ -153,9 +153,3 @@ fn names(directory: &OwnedFd) -> Result<Vec<std::ffi::CString>, Errno> {
 pub(crate) const NAME: &str = ".garner-tmp";
 
 const ATTEMPTS: usize = 100;
-
-/// How directories are opened: links are not followed, and no child process inherits them.
-pub(crate) const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);

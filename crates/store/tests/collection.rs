@@ -202,7 +202,7 @@ fn a_document_is_never_put_in_the_place_of_another() {
         "{refused:?}"
     );
     assert_eq!(fs::read(collection.absolute(&path)).unwrap(), b"%PDF-1");
-    // Who was killed after placing it places it again.
+    // An import that was killed after placing it places it again.
     assert_eq!(placed(&collection, 7, "pdf", b"%PDF-1"), path);
     // A loss of power leaves a name without bytes.
     fs::write(collection.absolute(&path), "").unwrap();

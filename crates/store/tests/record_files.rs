@@ -85,7 +85,7 @@ fn a_known_record_stays_where_it_is() {
 
     assert_eq!(again, first);
     assert_eq!(fs::read(files.absolute(&again)).unwrap(), b"<new/>");
-    // What was replaced is gone when that is synced.
+    // A replaced file is gone after the sync.
     files.sync().unwrap();
     assert_eq!(files_below(base.path()).len(), 2);
 }

@@ -20,7 +20,7 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// What chromedriver answers, or why it did not do it.
+/// The answer of chromedriver, or its error.
 type Answered = Result<Value, String>;
 
 impl Browser {
@@ -71,7 +71,7 @@ impl Browser {
         self.ask("POST", "/url", &json!({ "url": url })).unwrap();
     }
 
-    /// Where it is.
+    /// Its URL.
     pub fn url(&self) -> String {
         let url = self.ask("GET", "/url", &Value::Null).unwrap();
         url.as_str().unwrap().to_owned()
@@ -95,7 +95,7 @@ impl Browser {
         self.ask("POST", "/execute/async", &order).unwrap()
     }
 
-    /// What a person reads on the page.
+    /// The text that a person reads on the page.
     pub fn text(&self) -> String {
         let text = self.run("return document.body.innerText", &[]);
         text.as_str().unwrap().to_owned()
@@ -195,7 +195,7 @@ impl Browser {
         self.run(&input, &[label.into()]);
     }
 
-    /// What is in the field with a label.
+    /// The value of the field with a label.
     pub fn value(&self, label: &str) -> String {
         let script = format!("{FINDERS} return labelled(arguments[0])?.value ?? ''");
         let value = self.run(&script, &[label.into()]);
@@ -249,7 +249,7 @@ impl Browser {
         std::fs::write(path, from_base64(made["data"].as_str().unwrap())).unwrap();
     }
 
-    /// What the browser complained of since it was last asked, but for answers that are errors.
+    /// The browser's complaints since the last call, except for HTTP errors.
     pub fn complaints(&self) -> Vec<String> {
         let order = json!({ "type": "browser" });
         let log = self.ask("POST", "/se/log", &order).unwrap();

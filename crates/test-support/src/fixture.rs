@@ -35,12 +35,12 @@ impl Fixture {
         fixture
     }
 
-    /// Where the site is.
+    /// The directory of the site.
     pub fn site(&self) -> PathBuf {
         self.directory.path().join("site")
     }
 
-    /// Where its index is.
+    /// The directory of its index.
     pub fn data(&self) -> PathBuf {
         self.directory.path().join("data")
     }
@@ -50,7 +50,7 @@ impl Fixture {
         self.directory.path().join(name)
     }
 
-    /// Where a file of the site is.
+    /// The path of a file of the site.
     pub fn path(&self, name: impl AsRef<[u8]>) -> PathBuf {
         let name = std::ffi::OsStr::from_bytes(name.as_ref()).to_owned();
         self.site().join(Path::new(&name))

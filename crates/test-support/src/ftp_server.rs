@@ -28,7 +28,7 @@ pub struct FtpSetup {
     pub without: Vec<&'static str>,
     /// Whether it names the address of somebody else for data.
     pub misleads: bool,
-    /// After so many bytes of each file it hangs up.
+    /// The number of bytes of each file after which it hangs up.
     pub hang_up_after: Option<u32>,
     /// The port, if it is to be the one of a server that is gone.
     pub port: Option<u16>,

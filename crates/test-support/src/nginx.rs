@@ -10,7 +10,7 @@ use crate::{Fixture, free_port, wait_until};
 #[derive(Debug)]
 pub struct Nginx {
     child: Child,
-    /// Where it serves the site's root, with a slash at the end.
+    /// The URL of the site's root, with a slash at the end.
     pub url: String,
 }
 

@@ -22,9 +22,9 @@ pub struct Garner {
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    /// Where the repository answers.
+    /// The base URL of the repository.
     pub base_url: String,
-    /// Where the site is, with a slash at the end.
+    /// The URL of the site, with a slash at the end.
     pub site_url: String,
     log: Arc<Mutex<String>>,
 }
@@ -124,7 +124,7 @@ impl Garner {
                 );
             }
         };
-        // What came along with the last line is in the buffer already.
+        // The text behind the last line is in the buffer already.
         log.push_str(&String::from_utf8_lossy(lines.buffer()));
         let log = Arc::new(Mutex::new(log));
         let collected = Arc::clone(&log);
@@ -159,7 +159,7 @@ impl Server {
         self.child.id()
     }
 
-    /// What it has written to stderr.
+    /// The text that it has written to stderr.
     pub fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }

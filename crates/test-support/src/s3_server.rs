@@ -36,7 +36,7 @@ impl S3Server {
         server
     }
 
-    /// Where it answers.
+    /// Its endpoint.
     pub fn endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }

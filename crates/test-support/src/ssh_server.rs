@@ -124,7 +124,7 @@ fn key(file: &Path) {
     assert!(made.success());
 }
 
-/// Whoever runs the test.
+/// The user who runs the test.
 fn user() -> String {
     let said = Command::new("id").arg("-un").output().unwrap().stdout;
     String::from_utf8(said).unwrap().trim().to_owned()

@@ -1,4 +1,4 @@
-//! What is configured per directory and location, `.htaccess` included. One is made for every `.htaccess` of every
+//! The settings per directory and location, `.htaccess` included. One is made for every `.htaccess` of every
 //! request, so it lives in the pool and needs no drop.
 
 use std::ffi::{CStr, c_char};
@@ -11,17 +11,17 @@ use crate::httpd::{Pool, bytes};
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct DirectoryConfig {
-    /// What `IndexIgnore` says, as mod_autoindex has it.
+    /// The patterns of `IndexIgnore`, as mod_autoindex has them.
     ignored: *const Pattern,
     ignore_reset: bool,
-    /// What `OaiSkip` says; not set means the default.
+    /// The patterns of `OaiSkip`; not set means the default.
     skipped: *const Pattern,
     skip_set: bool,
     skip_reset: bool,
     dynamic: Option<DynamicPolicy>,
     /// The location that `SetHandler oai` stands in.
     location: *const c_char,
-    /// What `AuthUserFile` says.
+    /// The file of `AuthUserFile`.
     password_file: *const c_char,
     /// Handlers and media types that `Action` runs a program for.
     actions: *const Pattern,
@@ -38,9 +38,9 @@ pub(crate) struct DirectoryConfig {
 #[repr(C)]
 pub(crate) struct Pattern {
     next: *const Pattern,
-    /// What the whole path must match; null is everywhere.
+    /// The pattern for the whole path; null is everywhere.
     place: *const c_char,
-    /// What the name must match.
+    /// The pattern for the name.
     name: *const c_char,
 }
 
@@ -74,7 +74,7 @@ impl Default for DirectoryConfig {
 }
 
 impl DirectoryConfig {
-    /// What holds in an inner section: its own settings, and where it has none those of the outer one.
+    /// The settings of an inner section: its own, and where it has none those of the outer one.
     pub(super) fn merge(pool: Pool, base: &Self, add: &Self) -> Self {
         Self {
             ignored: match add.ignore_reset {
@@ -200,7 +200,7 @@ impl DirectoryConfig {
         self.wants_other_tls
     }
 
-    /// What becomes of files that the server runs.
+    /// The treatment of files that the server runs.
     pub(crate) fn dynamic(&self) -> DynamicPolicy {
         self.dynamic.unwrap_or(DynamicPolicy::Off)
     }

@@ -24,6 +24,8 @@ pub(super) fn parse(words: &[String]) -> Result<PluginRule, String> {
         timeout_seconds: 10,
         memory_mb: 512,
         output_kb: 256,
+        confined: true,
+        readable: Vec::new(),
     };
     for option in options {
         let (key, value) = option.split_once('=').ok_or(USAGE)?;
@@ -64,6 +66,14 @@ fn set(rule: &mut PluginRule, key: &str, value: &str) -> Result<(), String> {
         "timeout" => rule.timeout_seconds = number(key, value)?,
         "memory" => rule.memory_mb = number(key, value)?,
         "size" => rule.output_kb = number(key, value)?,
+        "confined" => {
+            rule.confined = match value {
+                "on" => true,
+                "off" => false,
+                _ => return Err(format!("confined is on or off, not `{value}`")),
+            }
+        }
+        "readable" => rule.readable.push(value.into()),
         _ => return Err(format!("there is no option `{key}`; {USAGE}")),
     }
     Ok(())
@@ -75,5 +85,5 @@ fn number<T: FromStr>(key: &str, value: &str) -> Result<T, String> {
 }
 
 const USAGE: &str = "it takes a name, options (type=, url=, output=, separator=, map=, timeout= in seconds, \
-     memory= in MB, size= in KB), and the program by its absolute path with its arguments; {file} and {url} stand for \
+     memory= in MB, size= in KB, confined=, readable=), and the program by its absolute path with its arguments; {file} and {url} stand for \
      the file";

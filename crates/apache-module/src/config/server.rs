@@ -1,9 +1,10 @@
-//! What is configured per server and virtual host. Nothing set means: as the server around it, else the default.
+//! The settings per server and virtual host. Nothing set means: as the server around it, else the default.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use process::Confiner;
 use provider::PageLimits;
 use site::config::{ByValueConfig, ByteSize, FixityConfig};
 use site::fixity::Algorithm;
@@ -32,6 +33,7 @@ pub(crate) struct ServerConfig {
     pub(super) flow_programs: Option<u64>,
     pub(super) fixity: Option<Vec<Algorithm>>,
     pub(crate) plugins: Vec<PluginRule>,
+    pub(super) confiner: Option<PathBuf>,
     pub(super) state_dir: Option<PathBuf>,
     pub(super) freshness: Option<u64>,
     pub(super) users: Option<Vec<String>>,
@@ -54,7 +56,7 @@ pub(crate) struct FlowLimits {
 }
 
 impl ServerConfig {
-    /// What holds for a virtual host: its own settings, and where it has none those of the server around it.
+    /// The settings of a virtual host: its own, and where it has none those of the server around it.
     pub(super) fn merge(base: &Self, add: &Self) -> Self {
         let mut by_value_types = base.by_value_types.clone();
         by_value_types.extend(add.by_value_types.clone());
@@ -82,6 +84,7 @@ impl ServerConfig {
             flow_programs: add.flow_programs.or(base.flow_programs),
             fixity: add.fixity.clone().or_else(|| base.fixity.clone()),
             plugins: own_or(&add.plugins, &base.plugins),
+            confiner: add.confiner.clone().or_else(|| base.confiner.clone()),
             state_dir: add.state_dir.clone().or_else(|| base.state_dir.clone()),
             freshness: add.freshness.or(base.freshness),
             users: add.users.clone().or_else(|| base.users.clone()),
@@ -91,6 +94,22 @@ impl ServerConfig {
             aliases: chain(&add.aliases, &base.aliases),
             user_dirs: add.user_dirs.clone().or_else(|| base.user_dirs.clone()),
         }
+    }
+
+    /// The program that confines plug-ins, or why there is none. httpd cannot do it by itself.
+    pub(crate) fn confiner(&self) -> Result<Confiner, String> {
+        if let Some(path) = &self.confiner {
+            return Confiner::installed(path);
+        }
+        let mut reasons = Vec::new();
+        for path in CONFINERS {
+            match Confiner::installed(Path::new(path)) {
+                Ok(confiner) => return Ok(confiner),
+                Err(reason) => reasons.push(reason),
+            }
+        }
+        let reasons = reasons.join("; ");
+        Err(format!("{reasons}; install it, or name it by OaiConfiner"))
     }
 
     /// Where the indexes are kept.
@@ -149,13 +168,20 @@ fn own_or<T: Clone>(own: &[T], outer: &[T]) -> Vec<T> {
     }
 }
 
+/// The places at which `garner-confine` is installed: with the module, or with garner.
+const CONFINERS: [&str; 3] = [
+    "/usr/lib/mod_oai/garner-confine",
+    "/usr/bin/garner-confine",
+    "/usr/local/bin/garner-confine",
+];
+
 /// Where the indexes are unless `OaiStateDir` says otherwise.
 const STATE_DIR: &str = "/var/lib/mod_oai";
 
-/// What `OaiFlowLimit` is unless it is given; lists are as in the stand-alone server.
+/// The defaults of `OaiFlowLimit`; lists are as in the stand-alone server.
 const LISTS: u64 = 32;
 const LISTS_PER_CLIENT: u64 = 8;
 const PROGRAMS: u64 = 4;
 
-/// What `OaiFreshness` is unless it is given.
+/// The default of `OaiFreshness`.
 const FRESHNESS_SECONDS: u64 = 10;

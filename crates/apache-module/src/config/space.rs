@@ -12,9 +12,9 @@ use super::user_dirs;
 /// The directories that a virtual host's URLs come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Space {
-    /// What is at `/`.
+    /// The directory at `/`.
     pub(crate) root: PathBuf,
-    /// What is elsewhere; none lies within another one before it.
+    /// The directories elsewhere; none lies within another one before it.
     pub(crate) mounts: Vec<Mount>,
 }
 

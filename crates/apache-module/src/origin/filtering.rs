@@ -1,8 +1,8 @@
-//! What the output filters of a request make of a file.
+//! The effect of a request's output filters on a file.
 
 use crate::virtual_request::VirtualRequest;
 
-/// What the filters on its way make of a file.
+/// The effect of the filters on its way on a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Filtering {
     /// It is sent as it is, but for codings that are not asked for.

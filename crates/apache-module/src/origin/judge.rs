@@ -1,4 +1,4 @@
-//! What httpd says of a file's URL: served, refused, or something else than the file.
+//! The verdict of httpd on a file's URL: served, refused, or something else than the file.
 
 use std::ffi::c_char;
 use std::os::unix::ffi::OsStrExt;
@@ -25,7 +25,7 @@ pub(super) enum Filters {
 /// The name of a handler of which nobody knows whether a module answers to it.
 pub(super) struct UnknownHandler(pub(super) Vec<u8>);
 
-/// What httpd says of a file's URL.
+/// The verdict of httpd on a file's URL.
 pub(super) fn judge(
     request: &VirtualRequest<'_>,
     file: &Path,

@@ -28,7 +28,7 @@ use crate::request::Request;
 use crate::sys;
 use crate::virtual_request::{Asking, Connection, Overrides};
 
-/// What is asked while one request is answered.
+/// The questions while one request is answered.
 pub(crate) struct ApacheOrigin<'r> {
     original: *mut sys::request_rec,
     ground: Arc<Ground>,

@@ -1,4 +1,4 @@
-//! What came down a virtual connection, read as the response that it is.
+//! The bytes of a virtual connection, read as the response that they are.
 
 use std::ffi::c_int;
 
@@ -7,7 +7,7 @@ use site::{Body, Fetched, NotFetched, headers};
 use crate::httpd::OK;
 use crate::sink::Sink;
 
-/// What came down the connection, as a response.
+/// The bytes of the connection, as a response.
 pub(super) fn response(sink: Sink, status: c_int, limit: u64) -> Result<Fetched, NotFetched> {
     let head = Head::parse(&sink.head);
     match (status, &head) {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::database::Row;
+use crate::database::rows::{BATCH, batch};
 use crate::imports::{changed, lock_collection};
-use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error, Superfluous};
 
 /// Bytes of the collection.

@@ -3,13 +3,14 @@
 use serde::Serialize;
 
 use super::DocumentState;
-use crate::bounded::bounded;
-use crate::conditions::{Conditions, containing};
+use super::judgements;
+use crate::database::bounded::bounded;
+use crate::database::conditions::{Conditions, containing};
+use crate::database::rows::batch;
 use crate::database::{Row, Transaction, Value};
 use crate::imports::reversed;
-use crate::rarity::{FEW, is_few};
-use crate::rows::batch;
-use crate::{Catalog, Error, Judgement, judgements};
+use crate::records::rarity::{FEW, is_few};
+use crate::{Catalog, Error, Judgement};
 
 /// A document of the collection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,6 +25,8 @@ pub struct DocumentEntry {
     pub host: String,
     /// The number of its content, under which its file lies in the collection.
     pub content: i64,
+    /// The document that brought its bytes and has them still, if that is another one.
+    pub shared_with: Option<i64>,
     /// How the name of its file ends, without a dot.
     pub extension: String,
     /// The SHA-1 of its content, in hexadecimal.
@@ -234,8 +237,10 @@ const SELECT: &str = "SELECT document.id, document.url, document.md5, document.h
      content.extension, content.sha1, content.sha256, content.size, document.declared_type, document.sniffed_type, \
      document.media_type, document.discover_date, document.update_date, document.crawl_date, document.parent_id, \
      parent.url AS parent_url, document.depth, document.is_seed, document.state, document.member, document.source, \
-     document.digest_mismatch,      document.import_id, {judgement} \
+     document.digest_mismatch, document.import_id, brought.id AS shared_with, {judgement} \
      FROM document JOIN content ON content.id = document.content_id \
+     LEFT JOIN document AS brought ON brought.id = document.content_id AND brought.content_id = document.content_id \
+         AND brought.id <> document.id \
      LEFT JOIN parent ON parent.id = document.parent_id \
      LEFT JOIN judgement ON judgement.sha1 = content.sha1";
 
@@ -251,6 +256,7 @@ pub(super) fn document(row: &Row) -> Result<DocumentEntry, Error> {
         md5: row.text("md5")?,
         host: row.text("host")?,
         content: row.integer("content_id")?,
+        shared_with: row.maybe_integer("shared_with")?,
         extension: row.text("extension")?,
         content_sha1: row.text("sha1")?,
         content_sha256: row.text("sha256")?,

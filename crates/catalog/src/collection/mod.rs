@@ -2,6 +2,7 @@
 
 mod contents;
 mod documents;
+pub(crate) mod judgements;
 mod numbers;
 mod outdated;
 mod parents;

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use super::DocumentEntry;
 use super::documents::{document, select};
 use crate::database::Transaction;
+use crate::database::rows::{BATCH, batch};
 use crate::imports::{changed, lock_collection};
-use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error};
 
 /// A content whose `.met` file is to be written.

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::bounded::bounded;
-use crate::conditions::{Conditions, containing};
 use crate::database::Row;
+use crate::database::bounded::bounded;
+use crate::database::conditions::{Conditions, containing};
 use crate::{Catalog, Error};
 
 /// A page that links to documents.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::outdated::outdate;
+use crate::database::rows::{BATCH, batch};
 use crate::imports::{changed, lock_collection};
-use crate::rows::{BATCH, batch};
 use crate::{Catalog, Error};
 
 /// What became of a document in the search engine that ingests it.

@@ -1,19 +1,18 @@
 //! How an import begins: as a new one, or where an earlier one of the same was interrupted.
 
-use std::fmt::Write;
-
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::entry::find;
 use super::grown::grown;
 use super::inherited::inherited;
-use super::settle::settle;
+use super::others::others;
 use super::{Import, NewImport};
 use crate::database::Transaction;
-use crate::jobs::lock_queue;
-use crate::rows::batch;
-use crate::running::seconds;
-use crate::{Catalog, Error, JobLease, owner};
+use crate::database::rows::batch;
+use crate::queue::jobs::lock_queue;
+use crate::queue::lease::{Lease, Leased, new_holder, seconds};
+use crate::{Catalog, Error};
 
 /// What is done with sources.
 const IMPORTED: &str = "being imported";
@@ -39,18 +38,20 @@ pub(super) async fn begin(
     new: &NewImport,
     is_exclusive: bool,
 ) -> Result<Import, Error> {
-    let process = holder(transaction, new.job).await?;
+    let process = new_holder(transaction, new.job).await?;
     let target = new.target();
-    for other in settle(transaction, new.job).await? {
+    for other in others(transaction, new.job).await? {
         if other.target == target && !is_exclusive {
-            return Err(other.refusal(new.described(), IMPORTED.to_owned()));
+            return Err(other.holder.refusal(new.described(), IMPORTED.to_owned()));
         }
         if other.is_exclusive {
-            return Err(other.refusal(COLLECTION.to_owned(), "being repaired".to_owned()));
+            return Err(other
+                .holder
+                .refusal(COLLECTION.to_owned(), "being repaired".to_owned()));
         }
         if is_exclusive {
             let doing = format!("being filled (import {})", other.id);
-            return Err(other.refusal(COLLECTION.to_owned(), doing));
+            return Err(other.holder.refusal(COLLECTION.to_owned(), doing));
         }
     }
     let unfinished = unfinished(transaction, new).await?;
@@ -70,11 +71,7 @@ impl NewImport {
             .collect();
         let all = (&self.parameters, sources, self.keep_versions);
         let all = serde_json::to_vec(&all).expect("texts can be written");
-        let mut target = String::new();
-        for byte in Sha256::digest(&all) {
-            write!(target, "{byte:02x}").expect("a string takes everything");
-        }
-        target
+        HEXLOWER.encode(&Sha256::digest(&all))
     }
 
     /// What is imported, in words.
@@ -85,20 +82,6 @@ impl NewImport {
             [source, others @ ..] => format!("`{}` and {} more", source.name, others.len()),
         }
     }
-}
-
-/// The name of who begins: that of the job's worker, or of this process. Refused if the job is another's by now.
-async fn holder(transaction: &mut Transaction, job: Option<JobLease>) -> Result<String, Error> {
-    let Some(lease) = job else {
-        return Ok(owner::this_process());
-    };
-    let sql =
-        "SELECT lease_owner FROM job WHERE id = $1 AND lease_token = $2 AND state = 'running'";
-    let values = [lease.job.into(), lease.token.into()];
-    let row = transaction.row(sql, values).await?;
-    let row = row.ok_or(Error::JobLost { job: lease.job })?;
-    let worker = row.maybe_text("lease_owner")?;
-    Ok(worker.unwrap_or_else(owner::this_process))
 }
 
 /// The last import of the same if it did not come to its end, or one of a part of its sources. Nobody is at it.
@@ -184,10 +167,13 @@ async fn begun(
     let reserved = row.maybe_text("reserved")?.unwrap_or_default();
     let superfluous = row.maybe_text("superfluous")?.unwrap_or_default();
     Ok(Import {
-        id,
-        token: entry.attempts,
-        lease: seconds(new.lease),
-        job: new.job,
+        lease: Lease {
+            of: Leased::Import,
+            id,
+            token: entry.attempts,
+            seconds: seconds(new.lease),
+            job: new.job,
+        },
         keep_versions: new.keep_versions,
         is_resumed,
         counters: entry.counters,

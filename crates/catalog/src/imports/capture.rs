@@ -1,4 +1,4 @@
-//! What a flow hands over of a capture, and what it is told to do with its bytes.
+//! A capture as a flow hands it over, and the placement of its bytes.
 
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ pub enum ContentRow {
     EdgeOnly,
 }
 
-/// What is to be done with the bytes of a capture.
+/// The placement of the bytes of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// They go into the collection under this number.

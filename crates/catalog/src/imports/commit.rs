@@ -1,20 +1,21 @@
 //! A group of captures: its documents, its counters and how far its source was read, committed together.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::documents::{self, Loaded};
 use super::finish::written;
 use super::fold::{Document, Folded};
-use super::lease::{check, keep, lock_collection};
+use super::lease::lock_collection;
 use super::{Import, contents, outdated, parents, revisits};
-use crate::bounded::clean;
+use crate::collection::judgements;
 use crate::database::Transaction;
-use crate::rows::{BATCH, batch};
+use crate::database::bounded::clean;
+use crate::database::rows::{BATCH, batch};
 use crate::{
     CaptureOutcome, CaptureRow, Catalog, Error, ImportCounters, ImportWarning, JudgementRow,
-    Placement, judgements,
+    Placement,
 };
 
 /// A group to be committed.
@@ -44,6 +45,8 @@ pub struct GroupCommit<'a> {
 pub struct GroupOutcome {
     /// What each capture was, in their order.
     pub outcomes: Vec<CaptureOutcome>,
+    /// The number of each capture's document, in their order; `None` where the URL is only heard of.
+    pub documents: Vec<Option<i64>>,
     /// Contents whose files are to be removed now, if there are any: nothing in the catalog speaks of them any more.
     pub superfluous: Vec<Superfluous>,
 }
@@ -69,7 +72,7 @@ impl Catalog {
     ) -> Result<GroupOutcome, Error> {
         let mut transaction = self.database.write().await?;
         lock_collection(&mut transaction).await?;
-        check(&mut transaction, import).await?;
+        import.lease.check(&mut transaction).await?;
         let loaded = match import.loaded.take() {
             Some(loaded) if loaded.holds(&mut transaction, group.rows).await? => loaded,
             _ => Loaded::read(&mut transaction, group.rows).await?,
@@ -84,9 +87,9 @@ impl Catalog {
         for (row, outcome) in group.rows.iter().zip(&outcome.outcomes) {
             counters.count(row, *outcome);
         }
-        keep(&mut transaction, import).await?;
+        import.lease.keep(&mut transaction).await?;
         for warnings in group.warnings.chunks(BATCH) {
-            warn(&mut transaction, import.id, warnings).await?;
+            warn(&mut transaction, import.id(), warnings).await?;
         }
         let mut total = import.counters;
         total += counters;
@@ -107,7 +110,7 @@ impl Catalog {
             ),
         };
         let values = [
-            import.id.into(),
+            import.id().into(),
             written(&total).into(),
             serde_json::to_string(&reserved)
                 .expect("texts and numbers can be written")
@@ -117,11 +120,13 @@ impl Catalog {
         ];
         // A commit that seemed to fail may have been made all the same.
         if transaction.execute(sql, values).await? == 0 {
-            return Err(Error::ImportLost { import: import.id });
+            return Err(Error::ImportLost {
+                import: import.id(),
+            });
         }
         let sql = "UPDATE import_source SET position = $3, done = $4 WHERE import_id = $1 AND number = $2";
         let values = [
-            import.id.into(),
+            import.id().into(),
             (group.source as u64).into(),
             group.position.into(),
             group.source_done.into(),
@@ -175,7 +180,7 @@ async fn write(
         }
     }
     let parents = parents::write(transaction, group.rows, &folded).await?;
-    documents::write(
+    let changed = documents::write(
         transaction,
         import,
         &folded,
@@ -184,10 +189,13 @@ async fn write(
         &parents,
     )
     .await?;
+    outcome.documents = numbers_of(group.rows, &folded, &changed);
     if import.keep_versions {
         contents::keep_versions(transaction, &folded, &numbers).await?;
     }
-    had.append(&mut revisits::write(transaction, import.id, &folded, &written.fresh_sha1s).await?);
+    had.append(
+        &mut revisits::write(transaction, import.id(), &folded, &written.fresh_sha1s).await?,
+    );
     outdated::note(transaction, group.rows, &folded, &written.fresh_sha1s).await?;
     outcome.superfluous = written.superfluous;
     let removed = contents::remove_superfluous(transaction, import, &had).await?;
@@ -195,6 +203,20 @@ async fn write(
     outcome.outcomes = folded.outcomes;
     documents::changed(transaction).await?;
     Ok(written.bytes)
+}
+
+/// The number of each row's document: the one it was written with, or had before.
+fn numbers_of(
+    rows: &[CaptureRow],
+    folded: &Folded<'_>,
+    changed: &HashMap<&str, i64>,
+) -> Vec<Option<i64>> {
+    let known = folded.documents.iter();
+    let known = known.map(|document| (document.row.md5.as_str(), document.now.id));
+    let mut numbers: HashMap<&str, i64> = known.filter(|(_, id)| *id > 0).collect();
+    numbers.extend(changed);
+    let of = |row: &CaptureRow| numbers.get(row.md5.as_str()).copied();
+    rows.iter().map(of).collect()
 }
 
 async fn warn(

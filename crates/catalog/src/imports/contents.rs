@@ -8,9 +8,10 @@ use super::Import;
 use super::commit::Superfluous;
 use super::documents::Content;
 use super::fold::Folded;
+use crate::collection::judgements;
 use crate::database::Transaction;
-use crate::rows::batch;
-use crate::{CaptureRow, ContentRow, Error, Placement, judgements};
+use crate::database::rows::batch;
+use crate::{CaptureRow, ContentRow, Error, Placement};
 
 /// The columns of a content, in the order of the statement that writes them.
 #[derive(Serialize)]
@@ -210,7 +211,7 @@ async fn pinned(transaction: &mut Transaction, import: &Import) -> Result<HashSe
     let sql =
         "SELECT pinned FROM import WHERE state = 'running' AND id <> $1 AND pinned IS NOT NULL";
     let mut pinned = HashSet::new();
-    for row in transaction.rows(sql, [import.id.into()]).await? {
+    for row in transaction.rows(sql, [import.id().into()]).await? {
         let numbers: Vec<i64> = serde_json::from_str(&row.text("pinned")?).unwrap_or_default();
         pinned.extend(numbers);
     }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::Import;
 use super::fold::{Changing, Claim, Document, Folded, Revisited};
 use super::parents::Edge;
-use crate::bounded::{bounded, clean};
+use crate::database::bounded::{bounded, clean};
+use crate::database::rows::batch;
 use crate::database::{Row, Transaction};
-use crate::rows::batch;
 use crate::{CaptureRow, Error};
 
 /// What is known of the documents and contents of a group.
@@ -222,7 +222,8 @@ struct HeardColumns<'a>(
 );
 
 /// Writes the documents of a group that changed, and the URLs that were only heard of. `contents` has the numbers of
-/// contents by their SHA-1, `fresh` those that the group brought.
+/// contents by their SHA-1, `fresh` those that the group brought. Returns the numbers of the documents that changed, by
+/// the MD5 of their URLs.
 pub(super) async fn write<'a>(
     transaction: &mut Transaction,
     import: &Import,
@@ -230,7 +231,7 @@ pub(super) async fn write<'a>(
     contents: &HashMap<&str, i64>,
     mut fresh: HashSet<i64>,
     parents: &HashMap<String, i64>,
-) -> Result<(), Error> {
+) -> Result<HashMap<&'a str, i64>, Error> {
     let changed = folded
         .documents
         .iter()
@@ -244,7 +245,7 @@ pub(super) async fn write<'a>(
         transaction.execute(UPSERT_HEARD, [batch(&values)]).await?;
     }
     if changed.is_empty() {
-        return Ok(());
+        return Ok(HashMap::new());
     }
     let mut ids = Vec::with_capacity(changed.len());
     let mut missing = 0;
@@ -267,6 +268,7 @@ pub(super) async fn write<'a>(
     let mut next = numbers(transaction, missing).await?;
     let mut values = Vec::with_capacity(changed.len());
     let mut found = Vec::new();
+    let mut written = HashMap::with_capacity(changed.len());
     for (document, mut id) in changed.into_iter().zip(ids) {
         if id == 0 {
             id = next;
@@ -275,12 +277,14 @@ pub(super) async fn write<'a>(
         if document.before.is_some_and(|before| !before.is_held()) {
             found.push((document.row.md5.as_str(),));
         }
+        written.insert(document.row.md5.as_str(), id);
         values.push(columns(document, id, contents, parents));
     }
     transaction
-        .execute(UPSERT, [batch(&values), import.id.into()])
+        .execute(UPSERT, [batch(&values), import.id().into()])
         .await?;
-    forget_heard(transaction, &found).await
+    forget_heard(transaction, &found).await?;
+    Ok(written)
 }
 
 /// Forgets URLs that were only heard of, since they are documents now.

@@ -1,12 +1,13 @@
-//! What is told of imports: entries like those of the history, and what was skipped.
+//! Entries of imports, like those of the history, and the records that they skipped.
 
 use serde::{Deserialize, Serialize};
 
 use super::{ImportCounters, SourcePosition};
-use crate::conditions::{Conditions, containing};
+use crate::database::conditions::{Conditions, containing};
+use crate::database::rows::batch;
 use crate::database::{Row, Transaction};
-use crate::rows::batch;
-use crate::{Catalog, Error, owner};
+use crate::queue::owner;
+use crate::{Catalog, Error};
 
 /// How an import stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ pub struct ImportEntry {
     pub schedule: Option<i64>,
     /// The process that has it, or had it last, in words.
     pub worker: String,
-    /// What it was begun with: JSON.
+    /// Its parameters: JSON.
     pub parameters: String,
     /// How it stands.
     pub state: ImportState,
@@ -45,7 +46,7 @@ pub struct ImportEntry {
     pub ended: Option<i64>,
     /// How often it was begun: more than once if it was gone on with.
     pub attempts: i64,
-    /// What was counted.
+    /// Its counts.
     pub counters: ImportCounters,
     /// Why it failed or what was left out.
     pub reason: Option<String>,
@@ -81,7 +82,7 @@ pub struct ImportWarning {
     pub file: String,
     /// Where in the file, if that is known.
     pub offset: Option<u64>,
-    /// What happened, in words.
+    /// The event, in words.
     pub reason: String,
 }
 

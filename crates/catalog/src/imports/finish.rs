@@ -1,11 +1,8 @@
-//! How an import ends: by whoever does it, or by others who find that nobody does.
+//! How an import ends, and its job with it.
 
 use super::entry::find;
-use super::lease::keep;
 use super::{Import, ImportCounters, ImportEntry, ImportState};
-use crate::database::Transaction;
-use crate::ends::settle;
-use crate::jobs::{self, lock_queue};
+use crate::queue::ends::end_with_work;
 use crate::{Catalog, Error, JobEnd, NewJob};
 
 /// How an import ends.
@@ -15,7 +12,7 @@ pub struct FinishImport {
     pub state: ImportState,
     /// Why it failed or what was left out.
     pub reason: Option<String>,
-    /// What was counted since the last group.
+    /// The counts since the last group.
     pub counters: ImportCounters,
     /// How its job ends, in the same moment; without it the job goes on.
     pub job: Option<JobEnd>,
@@ -44,11 +41,12 @@ impl Catalog {
         finish: &FinishImport,
     ) -> Result<ImportEntry, Error> {
         let mut transaction = self.database.write().await?;
-        lock_queue(&mut transaction).await?;
-        keep(&mut transaction, &import).await?;
+        import.lease.keep(&mut transaction).await?;
         // A commit whose answer was lost was made all the same, so that what is in memory may be less.
-        let committed = find(&mut transaction, import.id).await?;
-        let committed = committed.ok_or(Error::ImportLost { import: import.id })?;
+        let committed = find(&mut transaction, import.id()).await?;
+        let committed = committed.ok_or(Error::ImportLost {
+            import: import.id(),
+        })?;
         let mut counters = committed.counters;
         counters += finish.counters;
         let sql = "UPDATE import SET state = $2, ended = {now}, reason = $3, counters = $4, pinned = NULL,
@@ -56,52 +54,23 @@ impl Catalog {
                  superfluous = CASE WHEN $2 IN ('failed', 'cancelled') THEN superfluous END
              WHERE id = $1";
         let values = [
-            import.id.into(),
+            import.id().into(),
             finish.state.name().into(),
             finish.reason.as_deref().into(),
             written(&counters).into(),
         ];
         transaction.execute(sql, values).await?;
-        follow(&mut transaction, &import, finish).await?;
-        let entry = find(&mut transaction, import.id).await?;
+        let (end, follow_ups) = (finish.job.as_ref(), &finish.follow_ups);
+        end_with_work(&mut transaction, &import.lease, end, follow_ups).await?;
+        let entry = find(&mut transaction, import.id()).await?;
         transaction.commit().await?;
-        entry.ok_or(Error::ImportLost { import: import.id })
+        entry.ok_or(Error::ImportLost {
+            import: import.id(),
+        })
     }
 }
 
 /// Counters as they stand in the catalog.
 pub(super) fn written(counters: &ImportCounters) -> String {
     serde_json::to_string(counters).expect("numbers can be written")
-}
-
-/// Ends the job of an import, and puts what follows into the queue.
-async fn follow(
-    transaction: &mut Transaction,
-    import: &Import,
-    finish: &FinishImport,
-) -> Result<(), Error> {
-    if let (Some(lease), Some(end)) = (import.job, &finish.job) {
-        let state = settle(transaction, lease, end, &finish.follow_ups).await?;
-        state.ok_or(Error::ImportLost { import: import.id })?;
-        return Ok(());
-    }
-    for job in &finish.follow_ups {
-        jobs::insert(transaction, job).await?;
-    }
-    Ok(())
-}
-
-/// Ends the import of a job that its worker did not end. It can be resumed.
-pub(crate) async fn interrupt(
-    transaction: &mut Transaction,
-    job: i64,
-    reason: &str,
-) -> Result<(), Error> {
-    let sql = "UPDATE import SET state = 'failed', ended = {now}, lease_token = lease_token + 1, reason = $2
-         WHERE job_id = $1 AND state = 'running'";
-    let reason = format!("interrupted: {reason}");
-    transaction
-        .execute(sql, [job.into(), reason.into()])
-        .await?;
-    Ok(())
 }

@@ -12,7 +12,7 @@ use super::documents::Loaded;
 use super::parents::Edge;
 use crate::{CaptureOutcome, CaptureRow, ContentRow};
 
-/// What is known of a URL.
+/// The facts about a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Document {
     /// Its number; 0 if the catalog does not know it, or only heard of it.

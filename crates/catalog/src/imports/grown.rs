@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::NewImport;
 use crate::Error;
 use crate::database::Transaction;
-use crate::rows::batch;
+use crate::database::rows::batch;
 
 /// An import that did not come to its end and all of whose sources are among those of the new one. It has these as well
 /// from now on, in the new order, and what was read of its own stays read.

@@ -1,8 +1,8 @@
-//! What documents lack of that which logs tell.
+//! Facts about documents that crawl logs have and the catalog lacks.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::rows::batch;
+use crate::database::rows::batch;
 use crate::{Catalog, Error};
 
 /// A document that something more may be heard of.

@@ -1,6 +1,6 @@
 //! Imports: begun or gone on with, kept alive, group after group committed, ended.
 //!
-//! An import is a row of its own, with the lease of whoever does it, as a harvest is one of the history. Several run at
+//! An import is a row of its own and has its lease, as a harvest is one of the history. Several run at
 //! once; what they write is the same in whatever order their groups come, and if a group comes twice (`fold`).
 
 mod begin;
@@ -16,13 +16,13 @@ mod grown;
 mod inherited;
 mod lacking;
 mod lease;
+mod others;
 mod outdated;
 mod parents;
 mod repair;
 mod reserve;
 mod retention;
 mod revisits;
-mod settle;
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -30,6 +30,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::JobLease;
+use crate::queue::lease::Lease;
 
 pub use self::capture::{CaptureOutcome, CaptureRow, ContentRow, ParentRow, Placement};
 pub use self::commit::{GroupCommit, GroupOutcome, Superfluous};
@@ -37,7 +38,6 @@ pub use self::counters::ImportCounters;
 pub(crate) use self::documents::{changed, reversed};
 pub use self::entry::{ImportEntry, ImportQuery, ImportState, ImportWarning};
 pub use self::finish::FinishImport;
-pub(crate) use self::finish::interrupt;
 pub use self::lacking::Lacking;
 pub(crate) use self::lease::lock_collection;
 
@@ -70,10 +70,7 @@ pub struct NewSource {
 /// An import that this process holds.
 #[derive(Debug)]
 pub struct Import {
-    pub(crate) id: i64,
-    pub(crate) token: i64,
-    pub(crate) lease: i64,
-    pub(crate) job: Option<JobLease>,
+    pub(crate) lease: Lease,
     pub(crate) keep_versions: bool,
     pub(crate) is_resumed: bool,
     pub(crate) counters: ImportCounters,
@@ -127,7 +124,7 @@ impl From<String> for NewSource {
 impl Import {
     /// Its number.
     pub fn id(&self) -> i64 {
-        self.id
+        self.lease.id
     }
 
     /// Whether an earlier process began it.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::fold::{Claim, Document, Folded};
 use crate::collection::outdate;
 use crate::database::Transaction;
-use crate::rows::batch;
+use crate::database::rows::batch;
 use crate::{CaptureRow, Error};
 
 /// Notes the contents of documents that changed. A new document that came once, with a content that came once, is told of
@@ -47,7 +47,7 @@ pub(super) async fn note(
         older.extend(document.replaced());
     }
     let keys: Vec<_> = outdated.into_iter().map(|sha1| (sha1,)).collect();
-    for part in keys.chunks(crate::rows::BATCH) {
+    for part in keys.chunks(crate::database::rows::BATCH) {
         let sql = "SELECT content.id FROM {looked_up(content.sha1)}";
         for row in transaction.rows(sql, [batch(part)]).await? {
             older.push(row.integer("id")?);

@@ -9,9 +9,9 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::fold::Folded;
-use crate::bounded::bounded;
 use crate::database::Transaction;
-use crate::rows::batch;
+use crate::database::bounded::bounded;
+use crate::database::rows::batch;
 use crate::{CaptureRow, Error, ParentRow};
 
 /// That a page links to a document.
@@ -112,7 +112,7 @@ pub(super) async fn write(
             row.integer("first_crawl_date")?,
             row.integer("last_crawl_date")?,
         );
-        // What would change nothing is not written.
+        // Rows that would not change are not written.
         if seen
             .get(md5.as_str())
             .is_some_and(|page| first <= page.3 && page.4 <= last)

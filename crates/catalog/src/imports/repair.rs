@@ -7,7 +7,7 @@ use super::begin::begin;
 use super::lease::lock_collection;
 use super::{Import, NewImport, Superfluous};
 use crate::database::Transaction;
-use crate::jobs::lock_queue;
+use crate::queue::jobs::lock_queue;
 use crate::{Catalog, Error};
 
 impl Catalog {

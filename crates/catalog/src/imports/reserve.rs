@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::Import;
 use super::documents::{Loaded, numbers};
 use super::fold::Folded;
-use super::lease::{check, keep, lock_collection};
+use super::lease::lock_collection;
 use crate::{CaptureRow, Catalog, ContentRow, Error, Placement};
 
 impl Catalog {
@@ -21,7 +21,7 @@ impl Catalog {
     ) -> Result<Vec<Placement>, Error> {
         let mut transaction = self.database.write().await?;
         lock_collection(&mut transaction).await?;
-        check(&mut transaction, import).await?;
+        import.lease.check(&mut transaction).await?;
         let loaded = Loaded::read(&mut transaction, rows).await?;
         let folded = Folded::new(rows, &loaded, import.keep_versions);
         let needed = folded.needed(import.keep_versions);
@@ -49,10 +49,10 @@ impl Catalog {
         all.extend(reserved.iter().copied());
         let (placements, pinned) = place(rows, &loaded, &needed, &all);
 
-        keep(&mut transaction, import).await?;
+        import.lease.keep(&mut transaction).await?;
         let sql = "UPDATE import SET reserved = $2, pinned = $3 WHERE id = $1";
         let values = [
-            import.id.into(),
+            import.id().into(),
             serde_json::to_string(&all)
                 .expect("texts and numbers can be written")
                 .into(),
@@ -71,7 +71,7 @@ impl Catalog {
     }
 }
 
-/// What is to be done with each capture, and the contents that are there and have to stay.
+/// The placement of each capture, and the contents that are there and have to stay.
 fn place(
     rows: &[CaptureRow],
     loaded: &Loaded,

@@ -1,6 +1,6 @@
 //! What is forgotten of imports: their entries and what they skipped, never documents.
 
-use crate::rows::BATCH;
+use crate::database::rows::BATCH;
 use crate::{Catalog, Error};
 
 impl Catalog {

@@ -10,7 +10,7 @@ use super::fold::Folded;
 use crate::Error;
 use crate::collection::outdate;
 use crate::database::Transaction;
-use crate::rows::batch;
+use crate::database::rows::batch;
 
 /// The content that a document has by its revisits.
 struct Found {

@@ -216,7 +216,6 @@ async fn imports_are_listed_and_forgotten_by_age(place: Place) {
 async fn claimed_import(catalog: &Catalog) -> Option<Claim> {
     let options = catalog::ClaimOptions {
         kinds: &[JobKind::Import],
-        per_host: 1,
         ..options()
     };
     claimed_with(catalog, options).await

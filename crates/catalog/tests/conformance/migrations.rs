@@ -5,17 +5,17 @@ use catalog::{
     State,
 };
 
-use crate::place::{Place, claimed_with, options};
+use crate::place::{Place, claimed};
 
 crate::on_both_databases!(
     a_catalog_of_the_first_version_keeps_its_rows,
     schedules_of_the_third_version_keep_their_jobs_harvests_and_imports,
 );
 
-const FIRST: &str = include_str!("../../src/migrations/1.sql");
+const FIRST: &str = include_str!("../../src/database/migrations/1.sql");
 
-const SECOND: &str = include_str!("../../src/migrations/2.sql");
-const THIRD: &str = include_str!("../../src/migrations/3.sql");
+const SECOND: &str = include_str!("../../src/database/migrations/2.sql");
+const THIRD: &str = include_str!("../../src/database/migrations/3.sql");
 
 const VERSION: &str = "
     CREATE TABLE catalog_schema (version BIGINT NOT NULL);
@@ -125,11 +125,9 @@ async fn one_host(catalog: &Catalog) {
         let new = NewJob::harvest(repository, "oai_dc");
         catalog.add_job(&new).await.unwrap();
     }
-    let mut polite = options();
-    polite.per_host = 1;
 
-    assert!(claimed_with(catalog, polite).await.is_some());
-    assert!(claimed_with(catalog, polite).await.is_none());
+    assert!(claimed(catalog).await.is_some());
+    assert!(claimed(catalog).await.is_none());
 }
 
 async fn schedules_of_the_third_version_keep_their_jobs_harvests_and_imports(place: Place) {

@@ -126,7 +126,6 @@ pub(crate) fn page(rows: &[RecordRow]) -> PageCommit<'_> {
 pub(crate) fn options() -> ClaimOptions<'static> {
     ClaimOptions {
         lease: Duration::from_secs(60),
-        per_host: 0,
         kinds: &[JobKind::Harvest],
         worker: "tester",
     }

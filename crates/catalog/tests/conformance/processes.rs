@@ -44,7 +44,7 @@ impl Other {
     }
 
     /// Waits until it says this.
-    fn says(&mut self, word: &str) {
+    pub(crate) fn says(&mut self, word: &str) {
         let mut line = String::new();
         while !line.contains(word) {
             line.clear();
@@ -63,7 +63,7 @@ impl Other {
             .collect()
     }
 
-    fn kill(self) {
+    pub(crate) fn kill(self) {
         drop(self);
     }
 }
@@ -200,6 +200,7 @@ fn other_process() {
             "open" => say("opened"),
             "claim" => claim_all(&catalog).await,
             "work" => work(&catalog, repository).await,
+            "hold" => hold(&catalog).await,
             _ => harvest(&catalog, repository).await,
         }
     });
@@ -237,6 +238,16 @@ async fn claim_all(catalog: &Catalog) {
         catalog.end_job(&lease, &end, &[]).await.unwrap();
         say(&format!("claimed {job}"));
     }
+}
+
+/// Claims all jobs that it can have, and keeps them until it is killed.
+async fn hold(catalog: &Catalog) {
+    let mut jobs = 0;
+    while claimed(catalog).await.is_some() {
+        jobs += 1;
+    }
+    say(&format!("holds {jobs}"));
+    tokio::time::sleep(Duration::from_secs(60)).await;
 }
 
 /// Claims a job, and commits pages for it until it is killed.

@@ -126,19 +126,16 @@ async fn too_many_harvests_at_one_host_wait(place: Place) {
     }
     let elsewhere = add(&catalog, "https://a.example/oai").await;
     let elsewhere = catalog.add_job(&harvest(elsewhere)).await.unwrap();
-    let polite = ClaimOptions {
-        per_host: 2,
-        ..options()
-    };
+    catalog.set_per_host(2).await.unwrap();
 
-    let first = claimed_with(&catalog, polite).await.unwrap();
-    claimed_with(&catalog, polite).await.unwrap();
-    let third = claimed_with(&catalog, polite).await.unwrap();
+    let first = claimed(&catalog).await.unwrap();
+    claimed(&catalog).await.unwrap();
+    let third = claimed(&catalog).await.unwrap();
 
     assert_eq!(third.job.id, elsewhere.id);
-    assert!(claimed_with(&catalog, polite).await.is_none());
+    assert!(claimed(&catalog).await.is_none());
     end(&catalog, &first, JobEnd::Finished).await;
-    let last = claimed_with(&catalog, polite).await.unwrap();
+    let last = claimed(&catalog).await.unwrap();
     assert_eq!(last.job.base_url.as_deref(), Some("http://a.example/c"));
 }
 

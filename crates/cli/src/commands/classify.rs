@@ -3,16 +3,17 @@
 mod collection;
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use document::classify::{Answer, Classifier, Decision, Policy, Reason};
+use classifier::Reason;
 use document::media_type;
-use document::text::{ExtractOptions, Extractor, Outcome};
+use flows::{Assessment, RECOGNISED_PAGES, assess, extract_options, reasons};
 use serde_json::{Value, json};
+use text::{Extracted, Extractor, Outcome};
 
 use crate::commands::classifier::model::ModelOptions;
 use crate::commands::confine::confiner;
@@ -64,15 +65,20 @@ impl Classify {
         to_stdout(|out| {
             let mut code = ExitCode::SUCCESS;
             for path in &self.files {
-                match reader.read(path) {
-                    Ok(text) => self.tell(
-                        out,
-                        path,
-                        &Judged::new(&classifier, &policy, &text, self.explain),
-                    )?,
+                let judged = reader.read(path).and_then(|extracted| {
+                    let assessment = assess(&classifier, &policy, &extracted)
+                        .with_context(|| without_text(path, &extracted))?;
+                    let reasons = self.explain.then(|| reasons(&classifier, &extracted));
+                    Ok(Judged {
+                        assessment,
+                        reasons,
+                    })
+                });
+                match judged {
+                    Ok(judged) => self.tell(out, path, &judged)?,
                     Err(error) => {
                         // One file that cannot be read keeps nobody from knowing about the others.
-                        let message = jobs::message(&error);
+                        let message = flows::message(&error);
                         if self.json {
                             write_json(out, &unjudged(path, &message, classifier.version()))?;
                         }
@@ -90,11 +96,13 @@ impl Classify {
         if self.json {
             return Ok(write_json(out, &judged.json(path))?);
         }
-        let answer = &judged.answer;
+        let Assessment {
+            answer, decision, ..
+        } = &judged.assessment;
         writeln!(
             out,
             "{:<7} {:.3}  {:<14} {}",
-            judged.decision.name(),
+            decision.name(),
             answer.probability,
             answer.kind,
             plain(&path.to_string_lossy())
@@ -108,30 +116,23 @@ impl Classify {
 
 /// A document, judged.
 struct Judged {
-    answer: Answer,
-    decision: Decision,
-    model: String,
+    assessment: Assessment,
     reasons: Option<Vec<Reason>>,
 }
 
 impl Judged {
-    fn new(classifier: &Classifier, policy: &Policy, text: &Text, explain: bool) -> Self {
-        let answer = classifier.classify(&text.text, text.pages);
-        Self {
-            decision: policy.decide(&answer),
-            answer,
-            model: classifier.version().to_owned(),
-            reasons: explain.then(|| classifier.explain(&text.text, text.pages)),
-        }
-    }
-
     fn json(&self, path: &Path) -> Value {
+        let Assessment {
+            answer,
+            decision,
+            model,
+        } = &self.assessment;
         let mut value = json!({
             "path": path.to_string_lossy(),
-            "probability": self.answer.probability,
-            "decision": self.decision,
-            "kind": self.answer.kind,
-            "model": self.model,
+            "probability": answer.probability,
+            "decision": decision,
+            "kind": answer.kind,
+            "model": model,
         });
         if let Some(reasons) = &self.reasons {
             let (spoke_for, against) = sides(reasons);
@@ -181,13 +182,7 @@ fn sides(reasons: &[Reason]) -> (Vec<&Reason>, Vec<&Reason>) {
     (first(spoke_for), first(against))
 }
 
-/// What is judged.
-struct Text {
-    text: String,
-    pages: Option<usize>,
-}
-
-/// Reads documents of all types.
+/// Reads documents of all types, as an import does.
 struct Reader {
     extractor: Extractor,
     ocr: bool,
@@ -195,18 +190,13 @@ struct Reader {
 
 impl Reader {
     fn new(ocr: bool, languages: &[String]) -> Self {
-        let mut options = ExtractOptions::new(confiner());
-        options.office = true;
-        if !languages.is_empty() {
-            options.ocr.languages = languages.to_vec();
-        }
         Self {
-            extractor: Extractor::new(options),
+            extractor: Extractor::new(extract_options(confiner(), 1, languages)),
             ocr,
         }
     }
 
-    fn read(&self, path: &Path) -> anyhow::Result<Text> {
+    fn read(&self, path: &Path) -> anyhow::Result<Extracted> {
         let name = path.display();
         let unreadable = || format!("cannot read {name}");
         if !path.metadata().with_context(unreadable)?.is_file() {
@@ -217,58 +207,23 @@ impl Reader {
         let read = file.take(media_type::HEAD as u64).read_to_end(&mut head);
         read.with_context(unreadable)?;
         let media_type = media_type::decide_named(&head);
-        // Texts are taken as they are, for their form feeds and for whoever has made them with care.
-        if media_type == "text/plain" {
-            let text = text_of(path)?;
-            if text.trim().is_empty() {
-                bail!("{name} has no text: empty");
-            }
-            return Ok(Text { text, pages: None });
-        }
-        let mut extracted = self.extractor.extract(path, &media_type);
-        if self.ocr && extracted.outcome == Outcome::ImageOnly {
-            let recognised = self.extractor.recognise(path, &media_type, Some(PAGES));
-            extracted = recognised;
-            // These are not all of its pages.
-            extracted.pages = None;
-        }
-        if extracted.outcome != Outcome::Text {
-            let note = extracted.note.iter().map(|note| format!(": {note}"));
-            let note: String = note.collect();
-            bail!("{name} has no text: {}{note}", extracted.outcome);
-        }
-        let pages = extracted.pages.and_then(|pages| pages.try_into().ok());
-        Ok(Text {
-            text: extracted.text,
-            pages: pages.filter(|pages| *pages > 0),
+        let extracted = self.extractor.extract(path, &media_type);
+        Ok(match self.ocr && extracted.outcome == Outcome::ImageOnly {
+            true => self
+                .extractor
+                .recognise(path, &media_type, Some(RECOGNISED_PAGES)),
+            false => extracted,
         })
     }
 }
 
-/// The text of a file. Of a huge one the beginning and the end are read, since no more is looked at.
-fn text_of(path: &Path) -> anyhow::Result<String> {
-    let name = path.display();
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        let mut bytes = Vec::new();
-        (&mut file).take(LARGEST).read_to_end(&mut bytes)?;
-        let length = file.metadata()?.len();
-        if length > LARGEST {
-            file.seek(SeekFrom::Start((length - TAIL).max(LARGEST)))?;
-            file.take(TAIL).read_to_end(&mut bytes)?;
-        }
-        Ok(bytes)
-    };
-    let bytes = read().with_context(|| format!("cannot read {name}"))?;
-    Ok(match String::from_utf8_lossy(&bytes) {
-        std::borrow::Cow::Borrowed(text) => text.to_owned(),
-        std::borrow::Cow::Owned(text) => text,
-    })
+/// The reason that a file cannot be judged.
+fn without_text(path: &Path, extracted: &Extracted) -> String {
+    let Extracted { outcome, note, .. } = extracted;
+    let note = note.iter().map(|note| format!(": {note}"));
+    let note: String = note.collect();
+    format!("{} has no text: {outcome}{note}", path.display())
 }
 
-/// The first pages tell what a document is.
-const PAGES: u32 = 3;
-/// So many reasons are shown of each side.
+/// The number of reasons that are shown of each side.
 const SHOWN: usize = 12;
-const LARGEST: u64 = 64 * 1024 * 1024;
-const TAIL: u64 = 1024 * 1024;

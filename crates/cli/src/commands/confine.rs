@@ -2,16 +2,17 @@
 
 use std::process::ExitCode;
 
-use document::confine::{self, Confiner};
+use process::Confiner;
+use text::PDF_READER;
 
 /// Becomes another program if that is what this process was started for.
 ///
-/// The arguments are those of `document::confine` and not read by clap: it would take some for its own, and this runs
+/// The arguments are those of `process` and not read by clap: it would take some for its own, and this runs
 /// once for every document.
 pub(crate) fn run_if_asked() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     let is_asked = arguments.next().is_some_and(|first| first == NAME);
-    is_asked.then(|| confine::enter(arguments))
+    is_asked.then(|| process::enter(arguments, &[PDF_READER]))
 }
 
 /// How garner starts itself to become another program.

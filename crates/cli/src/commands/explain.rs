@@ -31,7 +31,7 @@ pub(crate) struct Explain {
     json: bool,
 }
 
-/// What is said of one target.
+/// The explanation of one target.
 struct Explanation {
     target: String,
     offered: bool,

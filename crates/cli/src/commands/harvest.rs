@@ -10,18 +10,16 @@ use anyhow::{Context, bail};
 use catalog::{Counts, HistoryEntry, State};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use harvester::{Client, Leniency, Listener, Stop, Waiting};
+use flows::{Access, HarvestOrder, Holdings, Progress, Rejected};
+use harvester::{Client, ClientOptions, Listener, Stop, Waiting};
 use indicatif::{ProgressBar, ProgressStyle};
-use jobs::rules::RuleSource;
-use jobs::{HarvestRepository, Holdings, Progress, Rejected};
-use oai::Datestamp;
-use store::{Durability, Layout, UrlList};
+use operations::{HarvestPatch, Refusal, Setting};
+use rules::validation::Level;
+use store::UrlList;
 
 use super::LEFT_OUT;
-use super::choices::{DeletedName, MethodName, ValidationName};
-use super::history::EntryJson;
+use super::history::HarvestReport;
 use super::holdings_options::HoldingsOptions;
-use super::network_options::NetworkOptions;
 use crate::output::{to_stdout, write_json};
 use crate::text::{duration, plain};
 
@@ -46,94 +44,38 @@ pub(crate) struct Harvest {
     /// Only records of this set; can be given several times
     #[arg(long, value_name = "SET", value_parser = NonEmptyStringValueParser::new())]
     set: Vec<String>,
-    /// Only records that changed on or after this date
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    from: Option<String>,
-    /// Only records that changed on or before this date
-    #[arg(long, value_name = "DATE", value_parser = date)]
-    until: Option<String>,
-    /// Harvest everything again, not only what has changed; what is not listed any more is taken for deleted, unless
-    /// the repository keeps track of deletions itself
-    #[arg(long, conflicts_with = "from")]
-    full: bool,
-    /// How records are asked for
-    #[arg(long, value_enum, default_value_t = MethodName::ListRecords)]
-    method: MethodName,
-    /// Cut the list into so many spans of time, to be harvested side by side (see --connections)
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    slices: u16,
     /// Print the entry of the history as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing unless something is wrong
     #[arg(long, short)]
     quiet: bool,
-    #[command(flatten, next_help_heading = "What is made of records")]
-    making: Making,
-    #[command(flatten)]
-    network: NetworkOptions,
-}
-
-/// What is made of what comes.
-#[derive(Debug, Args)]
-struct Making {
-    /// How strictly records are validated
-    #[arg(long, value_enum, default_value_t = ValidationName::Strict)]
-    validation: ValidationName,
-    /// An XML Schema for --validation very-strict, beside those that are built in; can be given several times
-    #[arg(long, value_name = "FILE")]
-    schema: Vec<PathBuf>,
-    /// A filter file: only records that it accepts are kept
-    #[arg(long, value_name = "FILE")]
-    filter: Option<PathBuf>,
-    /// Remove records that are held and that the filter does not accept, without a question; otherwise they stay and
-    /// are marked
-    #[arg(long)]
-    prune: bool,
-    /// A mapping file: what it says is added to records
-    #[arg(long, visible_alias = "normalize", value_name = "FILE")]
-    normalise: Option<PathBuf>,
-    /// Where the files of this repository go, if it is new [default: DIR/records/ and a name made of the URL]
+    /// The directory for the files of this repository, if it is new [default: DIR/records/ and a name made of the URL]
     #[arg(long, value_name = "DIR")]
     base_directory: Option<PathBuf>,
-    /// Put all files into one directory, whatever their identifiers are
-    #[arg(long)]
-    no_parse_id: bool,
-    /// How many files a directory has at most
-    #[arg(long, value_name = "N", default_value_t = Layout::default().files_per_directory,
-          value_parser = clap::value_parser!(u64).range(1..))]
-    files_per_directory: u64,
-    /// What becomes of the files of deleted records
-    #[arg(long, value_enum, default_value_t = DeletedName::Remove)]
-    deleted: DeletedName,
     /// Do not wait until files have reached the disk: faster, and a loss of power can cost some
     #[arg(long)]
     no_sync: bool,
-    /// Write the resources themselves, as a mirror of their site [default: DIR/mirror]
-    #[arg(long, value_name = "DIR", num_args = 0..=1)]
-    unpack: Option<Option<PathBuf>>,
-    /// Write the resources themselves, as WARC files [default: DIR/warc]
-    #[arg(long, value_name = "DIR", num_args = 0..=1)]
-    warc: Option<Option<PathBuf>>,
-    /// The longest resource that is taken, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..1 << 40))]
-    resource_limit: u64,
     /// Write the URLs that are new or changed to FILE, or to stdout: seeds for a crawler
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     urls: Option<Option<PathBuf>>,
+    #[command(flatten)]
+    patch: HarvestPatch,
 }
 
 impl Harvest {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        if let Err(error) = self.check() {
-            return Ok(super::usage("harvest", &error));
-        }
+        let order = match self.order() {
+            Ok(order) => order,
+            Err(error) => return Ok(super::usage("harvest", &error)),
+        };
         // A place that cannot be written to is found out now, and not when there is something to be written.
         drop(self.url_list()?);
-        let mut options = self.network.client_options()?;
-        if matches!(self.making.validation, ValidationName::Loose) {
-            options.read.leniency = Leniency::Repair;
-        }
+        let mut options = ClientOptions::default();
+        let mut access = Access::default();
+        self.patch.apply_access(&mut access);
+        access.apply(&mut options);
+        order.apply_network(&mut options);
         let stop = Stop::default();
         options.stop = stop.clone();
         let waits = Waits::default();
@@ -144,7 +86,7 @@ impl Harvest {
         stop_on_signal(&holdings, stop);
 
         let mut entries = Vec::new();
-        for mut order in self.orders() {
+        for mut order in self.orders(&order) {
             self.settle_rejected(&holdings, &mut order)?;
             entries.push(self.harvest(&holdings, &client, &order, &waits)?);
             if client.options().stop.is_set() {
@@ -161,35 +103,51 @@ impl Harvest {
         })
     }
 
-    fn check(&self) -> anyhow::Result<()> {
+    /// The order of the flags, without its target.
+    fn order(&self) -> anyhow::Result<HarvestOrder> {
         harvester::canonical_base_url(&self.base_url)?;
-        let places = [&self.making.unpack, &self.making.warc, &self.making.urls];
-        for place in places.into_iter().flatten().flatten() {
-            if place.to_string_lossy().contains("://") {
-                bail!(
-                    "`{}` is a URL where a file or directory is due",
-                    place.display()
-                );
+        let mut order = HarvestOrder {
+            base_directory: self.base_directory.clone(),
+            ..HarvestOrder::new(&self.base_url, "")
+        };
+        self.patch.apply(&mut order);
+        order.no_sync |= self.no_sync;
+        for (flag, place) in [
+            (&self.patch.unpack, &mut order.unpack),
+            (&self.patch.warc, &mut order.warc),
+        ] {
+            let Some(directory) = place else { continue };
+            let given = flag.as_ref().and_then(Setting::value);
+            // As it was given: the order has the slashes of a URL folded already.
+            given.map_or(Ok(()), |given| refuse_url(given))?;
+            let is_default = given.is_some_and(|given| {
+                DEFAULTS
+                    .map(Path::new)
+                    .iter()
+                    .any(|name| name.as_os_str() == given.as_os_str())
+            });
+            if !is_default {
+                *directory = std::path::absolute(&*directory)?;
             }
         }
-        if !self.making.schema.is_empty()
-            && !matches!(self.making.validation, ValidationName::VeryStrict)
-        {
+        if let Some(Some(file)) = &self.urls {
+            refuse_url(file)?;
+        }
+        if !order.schemas.is_empty() && order.validation != Level::VeryStrict {
             bail!("--schema is for --validation very-strict");
         }
-        if self.json && matches!(self.making.urls, Some(None)) {
+        if self.json && matches!(self.urls, Some(None)) {
             bail!("--json and --urls cannot both write to stdout; give --urls a file");
         }
-        Ok(())
+        Refusal::unless_empty(order.check())?;
+        Ok(order)
     }
 
     /// The harvests that are asked for: one for each format and set.
-    fn orders(&self) -> Vec<HarvestRepository> {
-        let resources = self.making.unpack.is_some() || self.making.warc.is_some();
-        let prefixes = match (self.prefix.is_empty(), resources) {
-            (false, _) => self.prefix.clone(),
-            (true, false) => vec!["oai_dc".to_owned()],
-            (true, true) => vec!["oai_didl".to_owned()],
+    fn orders(&self, order: &HarvestOrder) -> Vec<HarvestOrder> {
+        let prefixes = match self.prefix.is_empty() {
+            false => self.prefix.clone(),
+            true => vec![order.default_prefix().to_owned()],
         };
         let sets: Vec<_> = match self.set.is_empty() {
             true => vec![None],
@@ -201,70 +159,38 @@ impl Harvest {
                 if prefixes[..at].contains(prefix) || sets[..number].contains(set) {
                     continue;
                 }
-                orders.push(HarvestRepository {
-                    set: set.clone(),
-                    ..self.order(prefix)
-                });
+                let order = order.clone();
+                orders.push(order.of(&self.base_url, prefix, set.as_deref()));
             }
         }
         orders
-    }
-
-    fn order(&self, prefix: &str) -> HarvestRepository {
-        let making = &self.making;
-        let place = |asked: &Option<Option<PathBuf>>, name: &str| match asked {
-            Some(Some(directory)) => Some(directory.clone()),
-            Some(None) => Some(self.holdings.data().join(name)),
-            None => None,
-        };
-        HarvestRepository {
-            method: self.method.into(),
-            from: self.from.clone(),
-            until: self.until.clone(),
-            full: self.full,
-            slices: usize::from(self.slices),
-            validation: making.validation.into(),
-            schemas: making.schema.clone(),
-            filter: making.filter.clone().map(RuleSource::from),
-            normalise: making.normalise.clone().map(RuleSource::from),
-            base_directory: making.base_directory.clone(),
-            prune: making.prune,
-            layout: Layout {
-                parse_id: !making.no_parse_id,
-                files_per_directory: making.files_per_directory,
-            },
-            deleted: making.deleted.into(),
-            durability: match making.no_sync {
-                true => Durability::None,
-                false => Durability::Page,
-            },
-            unpack: place(&making.unpack, "mirror"),
-            warc: place(&making.warc, "warc"),
-            resource_limit: making.resource_limit << 20,
-            ..HarvestRepository::new(&self.base_url, prefix)
-        }
     }
 
     fn harvest(
         &self,
         holdings: &Holdings,
         client: &Client,
-        order: &HarvestRepository,
+        order: &HarvestOrder,
         waits: &Waits,
     ) -> anyhow::Result<HistoryEntry> {
         let bar = Bar::new(self.quiet, order);
         waits.follow((!self.quiet).then(|| bar.bar.clone()));
         let told = |news: &str| bar.tell(news);
-        let harvested = jobs::harvest(holdings, client, order, &told, &|progress| {
+        let harvested = flows::harvest(holdings, client, order, &told, &|progress| {
             bar.show(progress);
         });
         waits.follow(None);
         bar.clear();
         let entry = harvested?;
         if self.json {
-            let warnings = holdings.wait(holdings.catalog().warnings(entry.id, u64::MAX))?;
+            let warnings = holdings.catalog().warnings_after(entry.id, 0, u64::MAX);
+            let warnings = holdings.wait(warnings)?.into_iter();
+            let report = HarvestReport {
+                harvest: entry.clone().into(),
+                warnings: warnings.map(Into::into).collect(),
+            };
             to_stdout(|out| {
-                write_json(out, &EntryJson::new(&entry, Some(&warnings)))?;
+                write_json(out, &report)?;
                 Ok(ExitCode::SUCCESS)
             })?;
         }
@@ -273,12 +199,8 @@ impl Harvest {
     }
 
     /// Says how many records that are held the filter rejects, and asks on a terminal whether they are to go.
-    fn settle_rejected(
-        &self,
-        holdings: &Holdings,
-        order: &mut HarvestRepository,
-    ) -> anyhow::Result<()> {
-        let count = jobs::count_rejected(holdings, order)?;
+    fn settle_rejected(&self, holdings: &Holdings, order: &mut HarvestOrder) -> anyhow::Result<()> {
+        let count = flows::count_rejected(holdings, order)?;
         if count.rejected == 0 {
             return Ok(());
         }
@@ -302,7 +224,7 @@ impl Harvest {
 
     /// Begins the list of URLs, if there is to be one in a file.
     fn url_list(&self) -> anyhow::Result<Option<UrlList>> {
-        match &self.making.urls {
+        match &self.urls {
             Some(Some(file)) if file != Path::new("-") => Ok(Some(UrlList::create(file)?)),
             _ => Ok(None),
         }
@@ -313,17 +235,17 @@ impl Harvest {
         let ended = entries.iter().filter(|entry| !entry.state.is_unfinished());
         if let Some(mut list) = self.url_list()? {
             for entry in ended {
-                jobs::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
+                flows::write_urls(holdings, entry, &mut |url| Ok(list.add(url)?))?;
             }
             return Ok(list.finish()?);
         }
-        if self.making.urls.is_none() {
+        if self.urls.is_none() {
             return Ok(());
         }
         to_stdout(|out| {
             for entry in ended {
                 let mut tell = |url: &str| Ok(writeln!(out, "{}", plain(url))?);
-                jobs::write_urls(holdings, entry, &mut tell)?;
+                flows::write_urls(holdings, entry, &mut tell)?;
             }
             Ok(ExitCode::SUCCESS)
         })
@@ -334,7 +256,7 @@ impl Harvest {
     fn summarise(
         &self,
         holdings: &Holdings,
-        order: &HarvestRepository,
+        order: &HarvestOrder,
         entry: &HistoryEntry,
     ) -> anyhow::Result<()> {
         let Counts {
@@ -393,18 +315,19 @@ impl Harvest {
     fn say_where(
         &self,
         holdings: &Holdings,
-        order: &HarvestRepository,
+        order: &HarvestOrder,
         entry: &HistoryEntry,
     ) -> anyhow::Result<()> {
         let repository = holdings.wait(holdings.catalog().repository(entry.repository))?;
         let repository = repository.context("the repository was removed meanwhile")?;
         let records = holdings.record_directory(&repository, &entry.metadata_prefix);
         eprintln!("  records are in {}", records.display());
+        let data = self.holdings.data();
         if let Some(mirror) = &order.unpack {
-            eprintln!("  the mirror is in {}", mirror.display());
+            eprintln!("  the mirror is in {}", data.join(mirror).display());
         }
         if let Some(warc) = &order.warc {
-            eprintln!("  WARC files are in {}", warc.display());
+            eprintln!("  WARC files are in {}", data.join(warc).display());
         }
         Ok(())
     }
@@ -421,7 +344,7 @@ struct Bar {
 }
 
 impl Bar {
-    fn new(quiet: bool, order: &HarvestRepository) -> Self {
+    fn new(quiet: bool, order: &HarvestOrder) -> Self {
         let bar = match quiet || !std::io::stderr().is_terminal() {
             true => ProgressBar::hidden(),
             false => ProgressBar::new_spinner(),
@@ -435,7 +358,7 @@ impl Bar {
             bar,
             quiet,
             name: order.metadata_prefix.clone(),
-            slices: Mutex::new(vec![(0, None); order.slices.max(1)]),
+            slices: Mutex::new(vec![(0, None); usize::from(order.slices.max(1))]),
         }
     }
 
@@ -489,11 +412,13 @@ impl Waits {
     }
 }
 
-fn date(text: &str) -> Result<String, &'static str> {
-    match Datestamp::parse(text) {
-        Some(_) => Ok(text.to_owned()),
-        None => Err("write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ"),
+/// Refuses a URL where a file or directory is due.
+fn refuse_url(place: &Path) -> anyhow::Result<()> {
+    if place.to_string_lossy().contains("://") {
+        let place = place.display();
+        bail!("`{place}` is a URL where a file or directory is due");
     }
+    Ok(())
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -512,4 +437,6 @@ fn stop_on_signal(holdings: &Holdings, stop: Stop) {
     });
 }
 
+/// Directories below the data directory, where a flag has no value.
+const DEFAULTS: [&str; 2] = [HarvestPatch::MIRROR, HarvestPatch::WARC];
 const LONGEST_STOP: Duration = Duration::from_secs(10);

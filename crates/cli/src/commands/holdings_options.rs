@@ -1,10 +1,12 @@
 //! Options that say where harvested records are.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::bail;
 use clap::Args;
-use jobs::Holdings;
+use flows::Holdings;
+use operations::Context;
 
 use crate::config::Config;
 use crate::text::plain;
@@ -46,6 +48,16 @@ impl HoldingsOptions {
             }
         }
         Holdings::open(&self.data, self.catalog.as_deref()).inspect(warn)
+    }
+
+    /// The same as [`Self::create`], for operations.
+    pub(crate) fn create_context(&self) -> anyhow::Result<Context> {
+        Ok(Context::new(Arc::new(self.create()?)))
+    }
+
+    /// The same as [`Self::open`], for operations.
+    pub(crate) fn context(&self) -> anyhow::Result<Context> {
+        Ok(Context::new(Arc::new(self.open()?)))
     }
 
     /// These options on top of a configuration file.

@@ -1,7 +1,7 @@
 //! The subcommands, one file each, and what they share.
 
 pub(crate) mod account;
-mod choices;
+pub(crate) mod audit;
 pub(crate) mod classifier;
 pub(crate) mod classify;
 pub(crate) mod completions;
@@ -16,12 +16,15 @@ pub(crate) mod import;
 pub(crate) mod job;
 pub(crate) mod man;
 pub(crate) mod network_options;
+pub(crate) mod operating;
 mod options;
+mod paging;
 pub(crate) mod records;
 pub(crate) mod repository;
 pub(crate) mod robots;
 pub(crate) mod schedule;
 pub(crate) mod serve;
+pub(crate) mod statistics;
 mod stopping;
 pub(crate) mod text;
 pub(crate) mod up;
@@ -45,7 +48,7 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
 
 /// What is wrong with the options or the configuration of a command: told like a slip on the command line.
 fn usage(command: &str, error: &anyhow::Error) -> ExitCode {
-    let message = jobs::message(error);
+    let message = flows::message(error);
     crate::output::failed("usage", &message);
     eprintln!("garner: {}", crate::text::plain(&message));
     eprintln!("\nFor more information, try 'garner {command} --help'.");

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use catalog::ScheduleSettings;
 use clap::Args;
-use harvester::{Client, ClientOptions, Credentials};
-use jobs::{Access, HarvestParameters, Holdings};
+use harvester::{ClientOptions, Credentials};
 
 /// How a repository is asked.
 #[derive(Debug, Default, PartialEq, Args)]
@@ -25,6 +23,12 @@ pub(crate) struct NetworkOptions {
     /// Whom the repository may write to about the requests: sent in the header From
     #[arg(long, value_name = "E-MAIL")]
     contact: Option<String>,
+    /// The value of the header User-Agent [default: garner and its version]
+    #[arg(long, value_name = "TEXT")]
+    user_agent: Option<String>,
+    /// A further request header, as 'Name: value'; can be given several times
+    #[arg(long = "header", value_name = "HEADER")]
+    headers: Vec<String>,
     /// The time between the beginnings of two requests [default: 0]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     interval: Option<Duration>,
@@ -44,12 +48,19 @@ pub(crate) struct NetworkOptions {
 }
 
 impl NetworkOptions {
+    /// Whether one of them was given.
+    pub(crate) fn is_given(&self) -> bool {
+        *self != Self::default()
+    }
+
     /// The options for the client; what is not given is as the client has it.
     pub(crate) fn client_options(&self) -> anyhow::Result<ClientOptions> {
         let usual = ClientOptions::default();
         let read_timeout = self.timeout.unwrap_or(usual.read_timeout);
         Ok(ClientOptions {
             from: self.contact.clone(),
+            user_agent: self.user_agent.clone().unwrap_or(usual.user_agent.clone()),
+            headers: self.headers.clone(),
             credentials: self.credentials.as_deref().map(credentials).transpose()?,
             proxy: self.proxy.clone(),
             ca_file: self.ca.clone(),
@@ -61,74 +72,6 @@ impl NetworkOptions {
             longest_wait: self.longest_wait.unwrap_or(usual.longest_wait),
             ..usual
         })
-    }
-
-    /// Puts what is given into the settings of a schedule that harvests the repository at `base_url`, whose URL may have
-    /// held the credentials `own`. An empty text takes a setting away. What is secret goes into a file, and the settings name that.
-    pub(crate) fn apply(
-        &self,
-        holdings: &Holdings,
-        base_url: &str,
-        own: Option<&Credentials>,
-        settings: &mut ScheduleSettings,
-    ) -> anyhow::Result<()> {
-        let mut parameters = HarvestParameters::parse(&settings.parameters)?;
-        if let Some(contact) = &self.contact {
-            parameters.contact = Some(contact.clone()).filter(|text| !text.is_empty());
-        }
-        let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-        parameters.interval_ms = self.interval.map(ms).or(parameters.interval_ms);
-        parameters.timeout_ms = self.timeout.map(ms).or(parameters.timeout_ms);
-        parameters.longest_wait_ms = self.longest_wait.map(ms).or(parameters.longest_wait_ms);
-        parameters.connections = self.connections.or(parameters.connections);
-        parameters.attempts = self.attempts.or(parameters.attempts);
-        parameters.check()?;
-        if self.credentials.is_some() || own.is_some() || self.proxy.is_some() || self.ca.is_some()
-        {
-            let mut access = self.access(match &parameters.access {
-                // Kept settings that cannot be used are replaced as a whole.
-                Some(name) => Access::load(holdings, name, base_url).unwrap_or_default(),
-                None => Access::default(),
-            })?;
-            access.credentials = access.credentials.or_else(|| own.cloned());
-            parameters.access = access.keep(holdings, base_url)?;
-        }
-        settings.parameters = parameters.text()?;
-        Ok(())
-    }
-
-    /// What opens the repository, on top of what did.
-    fn access(&self, before: Access) -> anyhow::Result<Access> {
-        let is_empty = |path: &&PathBuf| path.as_os_str().is_empty();
-        let access = Access {
-            credentials: match &self.credentials {
-                Some(file) => Some(file)
-                    .filter(|file| !is_empty(file))
-                    .map(|file| credentials(file))
-                    .transpose()?,
-                None => before.credentials,
-            },
-            proxy: match &self.proxy {
-                Some(proxy) => Some(proxy.clone()).filter(|proxy| !proxy.is_empty()),
-                None => before.proxy,
-            },
-            ca_file: match &self.ca {
-                Some(file) => Some(file).filter(|file| !is_empty(file)).cloned(),
-                None => before.ca_file,
-            },
-        };
-        // Unusable settings are refused now, and not by every harvest.
-        Client::new(ClientOptions {
-            proxy: access.proxy.clone(),
-            ca_file: access.ca_file.clone(),
-            ..ClientOptions::default()
-        })?;
-        Ok(access)
-    }
-
-    /// Whether one of them was given.
-    pub(crate) fn is_given(&self) -> bool {
-        *self != Self::default()
     }
 }
 

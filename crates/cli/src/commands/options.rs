@@ -11,10 +11,10 @@ pub(crate) struct PlaceOptions {
     /// A configuration file in TOML; flags win over it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where the repository answers, as harvesters see it [default: http://ADDR:PORT/modoai]
+    /// Base URL of the repository, as harvesters see it [default: http://ADDR:PORT/modoai]
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// What the URLs of the files begin with, as users see them [default: the origin, or the host of the base URL]
+    /// Beginning of the URLs of the files, as users see them [default: the origin, or the host of the base URL]
     #[arg(long, value_name = "URL")]
     site_url: Option<String>,
     /// The web server that serves DIR, such as http://127.0.0.1:8000/

@@ -10,6 +10,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use server::{Addresses, Config};
 
+use super::confine::confiner;
 use super::options::{PlaceOptions, set};
 use super::stop_signal;
 use crate::output::log;
@@ -25,12 +26,12 @@ use crate::output::log;
 pub(crate) struct Serve {
     /// The directory of the site
     dir: Option<PathBuf>,
-    /// Where the index is kept [default: DIR.garner, or ~/.local/share/garner/sites if that cannot be written]
+    /// Directory of the index [default: DIR.garner, or ~/.local/share/garner/sites if that cannot be written]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceOptions,
-    /// Where to answer [default: 127.0.0.1:8080]
+    /// Address to listen on [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
     /// The path of the repository on this server [default: /modoai]
@@ -42,7 +43,7 @@ pub(crate) struct Serve {
     /// The name of the repository [default: the name of DIR]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Where /metrics and /health are [default: nowhere]
+    /// Address for /metrics and /health [default: none]
     #[arg(long, value_name = "ADDR:PORT")]
     admin_listen: Option<SocketAddr>,
     /// Make the index anew; tombstones and datestamps of the old one are kept
@@ -91,6 +92,7 @@ impl Serve {
 
     fn config(&self) -> anyhow::Result<Config> {
         let mut config = self.place.config(self.dir.as_ref())?;
+        config.confiner = Some(confiner());
         set(&mut config.server.data, self.data.as_ref());
         if let Some(listen) = self.listen {
             config.server.listen = listen;
@@ -109,14 +111,14 @@ impl Serve {
     }
 }
 
-/// What the configuration leaves to be desired.
+/// Warnings about the configuration.
 struct Hints {
     /// Nobody is named to write to.
     no_email: bool,
     /// The base URL names no host, because every address of this one is listened at.
     no_host: bool,
     base_path: String,
-    /// Where the index is, because it cannot be beside the site.
+    /// The directory of the index, if it cannot be beside the site.
     elsewhere: Option<PathBuf>,
 }
 

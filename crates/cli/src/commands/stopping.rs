@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use jobs::Holdings;
+use flows::Holdings;
 
 /// Ends the process if it takes too long to stop, or at a second signal. What is lost by it is found by the next who
 /// looks for work.

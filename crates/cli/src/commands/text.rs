@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use document::media_type;
-use document::text::{ExtractOptions, Extracted, Extractor, Outcome};
 use serde::Serialize;
+use text::{ExtractOptions, Extracted, Extractor, Outcome};
 
 use super::confine::confiner;
 use crate::output::{to_stdout, write_json};
@@ -17,8 +17,8 @@ use crate::text::plain;
 
 /// Print the text of a document: PDF, PostScript, HTML, plain text, Office
 ///
-/// What it is, is decided by its bytes, never by its name. The text goes to stdout, with form feeds between pages; what is
-/// known about it goes to stderr. PDF is read by pdftotext or else by garner itself, PostScript by Ghostscript, scans by
+/// The bytes decide on the media type, never the name. The text goes to stdout, with form feeds between pages; the
+/// outcome goes to stderr. PDF is read by pdftotext or else by garner itself, PostScript by Ghostscript, scans by
 /// tesseract, each within limits and without a network.
 ///
 /// Exits with 0 if there is text and with 1 if there is none; the outcome says why.
@@ -35,12 +35,12 @@ pub(crate) struct Text {
     /// A language to recognise, by the names of tesseract; can be given several times [default: eng]
     #[arg(long, value_name = "LANGUAGE", requires = "ocr")]
     language: Vec<String>,
-    /// Only the first so many pages
+    /// Read at most this number of pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pages: Option<u32>,
 }
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Serialize)]
 struct Facts<'a> {
     file: String,

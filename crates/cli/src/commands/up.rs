@@ -8,7 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use console::{Console, ConsoleConfig, Outside};
-use jobs::{Holdings, Manager, ManagerOptions, Workers};
+use flows::Holdings;
+use jobs::{Manager, ManagerOptions, Workers};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -30,7 +31,7 @@ use crate::text::plain;
 pub(crate) struct Up {
     #[command(flatten)]
     flags: WorkerFlags,
-    /// Where the console answers [default: 127.0.0.1:8090]
+    /// Address of the console [default: 127.0.0.1:8090]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<SocketAddr>,
     /// No console and no API: only what is scheduled
@@ -112,7 +113,7 @@ impl Up {
     ) -> anyhow::Result<()> {
         let settings = ConsoleConfig {
             retention: config.history.retention(),
-            imports: config.import.rules()?,
+            operations: config.settings()?,
             ..config.console.clone()
         };
         let outside = Outside {
@@ -143,7 +144,7 @@ impl Up {
     }
 }
 
-/// What runs on threads of its own.
+/// The parts that run on threads of their own.
 struct Running {
     manager: Manager,
     workers: Workers,
@@ -176,7 +177,11 @@ impl Running {
     }
 }
 
-async fn serve_site(site: server::Config, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
+async fn serve_site(
+    mut site: server::Config,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    site.confiner = Some(super::confine::confiner());
     let address = site.server.listen;
     let ready = |addresses: &server::Addresses| {
         eprintln!(

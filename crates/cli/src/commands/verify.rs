@@ -2,11 +2,13 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
+use flows::{Finding, HarvestVerification, VerifyOptions};
 use indicatif::{ProgressBar, ProgressStyle};
-use jobs::{Finding, HarvestVerification, Verification, VerifyOptions};
-use serde::Serialize;
+use operations::verify::{Verified, verify};
+use operations::{Actor, Context};
 
 use super::LEFT_OUT;
 use super::holdings_options::HoldingsOptions;
@@ -25,7 +27,7 @@ use crate::text::plain;
 /// collection; what cannot be read is left as it is. No import runs meanwhile. Files of records and mirrors that belong
 /// to nothing are moved to set-aside in the data directory, and the next harvest asks for those that are missing.
 ///
-/// Exits with 0 if all is in order, or is by now, and with 3 if not.
+/// Exits with 0 if all is in order or was repaired, and with 3 if not.
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     #[command(flatten)]
@@ -44,14 +46,6 @@ pub(crate) struct Verify {
     quiet: bool,
 }
 
-/// What was found, for programs.
-#[derive(Serialize)]
-struct VerifiedJson<'a> {
-    #[serde(flatten)]
-    documents: &'a Verification,
-    harvested: &'a HarvestVerification,
-}
-
 impl Verify {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         // A catalog that is lost is made again from the files.
@@ -65,31 +59,27 @@ impl Verify {
             repair: self.repair,
             threads: self.jobs.map_or_else(cores, usize::from),
         };
+        let (context, actor) = (Context::new(Arc::new(holdings)), Actor::command_line());
         let bar = bar(self.quiet);
-        let verified = jobs::verify(&holdings, options, &|done| bar.set_position(done));
-        let verified = verified?;
-        let harvested =
-            jobs::verify_harvested(&holdings, self.repair, &|done| bar.set_position(done));
+        let verified = verify(&context, &actor, options, &|done| bar.set_position(done));
         bar.finish_and_clear();
-        let harvested = harvested?;
+        let verified = verified?;
         if self.json {
             to_stdout(|out| {
-                write_json(
-                    out,
-                    &VerifiedJson {
-                        documents: &verified,
-                        harvested: &harvested,
-                    },
-                )?;
+                write_json(out, &verified)?;
                 Ok(ExitCode::SUCCESS)
             })?;
         }
-        self.tell(&verified.findings, verified.is_well(), &verified.said());
-        // Who never harvested does not want to hear of it.
+        let Verified {
+            documents,
+            harvested,
+        } = verified;
+        self.tell(&documents.findings, documents.is_well(), &documents.said());
+        // Without harvests there is nothing to say on them.
         if harvested != HarvestVerification::default() {
             self.tell(&harvested.findings, harvested.is_well(), &harvested.said());
         }
-        Ok(match verified.is_well() && harvested.is_well() {
+        Ok(match documents.is_well() && harvested.is_well() {
             true => ExitCode::SUCCESS,
             false => ExitCode::from(LEFT_OUT),
         })

@@ -9,10 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
-use catalog::{Answer, Beat, JobEnd, JobLease, JobProgress};
+use anyhow::Context as _;
+use catalog::JobEnd;
 use clap::Args;
-use jobs::Holdings;
+use flows::Holdings;
+use operations::repositories::quiet::{self, HeldQuiet, NewQuiet, RenewedQuiet};
+use operations::{Actor, Code, Context, Refusal};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -47,59 +49,69 @@ impl WithQuiet {
             Ok(status) => Ok(code(status)),
             // The command's own codes are told apart from this one.
             Err(error) => {
-                eprintln!("garner: {}", plain(&jobs::message(&error)));
+                eprintln!("garner: {}", plain(&flows::message(&error)));
                 Ok(ExitCode::from(NOT_BEGUN))
             }
         }
     }
 
     fn try_run(&self) -> anyhow::Result<ExitStatus> {
-        let holdings = self.holdings.open()?;
-        let repository = holdings.repository(&self.repository)?;
-        let quiet = self.acquire(&holdings, repository.id)?;
-        // Not earlier: who presses Ctrl-C while it waits wants nothing more of it.
-        let signals = Signals::listen(&holdings)?;
-        let lease = quiet.lease;
-        let ran = self.run_command(&holdings, &quiet, signals);
+        let context = self.holdings.context()?;
+        let holdings = context.holdings();
+        let repository = holdings.repository(&self.repository)?.id;
+        let quiet = self.acquire(context.clone(), repository)?;
+        // Not earlier: Ctrl-C while it waits ends this command.
+        let signals = Signals::listen(holdings)?;
+        let ran = self.run_command(holdings, &quiet, signals);
         let end = match &ran {
             Ok(_) => JobEnd::Finished,
             Err(error) => JobEnd::Failed {
-                reason: jobs::message(error),
+                reason: flows::message(error),
                 retry_in: None,
             },
         };
-        if let Err(error) = holdings.wait(holdings.catalog().end_job(&lease, &end, &[])) {
-            // Nobody waits for it for longer than the lease.
+        if let Err(refusal) = quiet.end(&end) {
+            // It ends with its lease.
             eprintln!(
                 "the quiet time cannot be ended: {}",
-                plain(&error.to_string())
+                plain(&refusal.message())
             );
         }
         ran
     }
 
     /// Waits until the repository is at rest.
-    fn acquire(&self, holdings: &Holdings, repository: i64) -> anyhow::Result<Quiet> {
+    fn acquire(&self, context: Context, repository: i64) -> anyhow::Result<Quiet> {
         let give_up = self
             .wait
             .map(|wait| Instant::now() + Duration::from_secs(wait));
         // Everybody may read it, and arguments may be secrets.
         let program = Path::new(&self.command[0]).file_name();
         let why = program.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let (seconds, actor) = (LEASE, Actor::command_line());
+        let new = NewQuiet { why, seconds };
         let mut told = false;
         loop {
-            let quiet = holdings.catalog().quiet(repository, &why, LEASE, None);
-            let busy = match holdings.wait(quiet) {
-                Ok(lease) => return Ok(Quiet { lease, why }),
-                Err(error @ catalog::Error::Busy { .. }) => error,
-                Err(error) => return Err(error.into()),
+            let begun = context.wait(quiet::begin(&context, &actor, repository, &new));
+            let busy = match begun {
+                Ok(quiet) => {
+                    let (job, token) = (quiet.job, quiet.token);
+                    return Ok(Quiet {
+                        context,
+                        actor,
+                        repository,
+                        held: HeldQuiet { job, token },
+                    });
+                }
+                Err(refusal) if refusal.code == Code::Busy => refusal,
+                Err(refusal) => return Err(refusal.into()),
             };
             if give_up.is_some_and(|give_up| Instant::now() >= give_up) {
                 return Err(busy.into());
             }
             if !told {
                 told = true;
-                eprintln!("waiting: {}", plain(&busy.to_string()));
+                eprintln!("waiting: {}", plain(&busy.message()));
             }
             std::thread::sleep(BEAT);
         }
@@ -131,7 +143,7 @@ impl WithQuiet {
                 Ok(status) => return Ok(status?),
                 Err(error) => return Err(error.into()),
             }
-            if is_kept && !quiet.beat(holdings) {
+            if is_kept && !quiet.renew() {
                 is_kept = false;
                 eprintln!(
                     "warning: the repository is not kept quiet any more; a harvest may begin"
@@ -143,35 +155,38 @@ impl WithQuiet {
 
 /// A quiet time that this process has.
 struct Quiet {
-    lease: JobLease,
-    why: String,
+    context: Context,
+    actor: Actor,
+    repository: i64,
+    held: HeldQuiet,
 }
 
 impl Quiet {
-    /// Tells the catalog that it is still wanted. Whether it is still kept.
-    fn beat(&self, holdings: &Holdings) -> bool {
-        let beats = [Beat {
-            lease: self.lease,
-            progress: JobProgress {
-                note: Some(self.why.clone()),
-                ..JobProgress::default()
-            },
-        }];
-        let catalog = holdings.catalog();
-        // A catalog that is away for a moment is asked again.
-        let heard = holdings
-            .wait(catalog.beat(&beats, LEASE))
-            .unwrap_or_default();
-        match heard.first().map(|heard| heard.answer) {
-            None | Some(Answer::GoOn) => true,
-            Some(Answer::LeaseLost) => false,
-            Some(Answer::CancelRequested) => {
-                let ended = catalog.end_job(&self.lease, &JobEnd::Cancelled, &[]);
+    /// Makes it longer. Whether it is still kept.
+    fn renew(&self) -> bool {
+        let HeldQuiet { job, token } = self.held;
+        let seconds = LEASE;
+        let renewed = RenewedQuiet {
+            job,
+            token,
+            seconds,
+        };
+        let renewal = quiet::renew(&self.context, &self.actor, self.repository, &renewed);
+        match self.context.wait(renewal) {
+            Ok(_) => true,
+            Err(refusal) if matches!(refusal.code, Code::Conflict | Code::NotFound) => {
                 // If that fails, it is over when the lease is.
-                let _ = holdings.wait(ended);
+                let _ = self.end(&JobEnd::Cancelled);
                 false
             }
+            // A catalog that is away for a moment is asked again.
+            Err(_) => true,
         }
+    }
+
+    fn end(&self, end: &JobEnd) -> Result<(), Refusal> {
+        let ended = quiet::end(&self.context, &self.actor, self.repository, self.held, end);
+        self.context.wait(ended)
     }
 }
 
@@ -225,6 +240,7 @@ fn code(status: ExitStatus) -> ExitCode {
     ExitCode::from(code)
 }
 
-const LEASE: Duration = Duration::from_secs(60);
+/// Seconds until a quiet time ends that is not renewed.
+const LEASE: u64 = 60;
 const BEAT: Duration = Duration::from_secs(1);
 const NOT_BEGUN: u8 = 125;

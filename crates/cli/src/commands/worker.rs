@@ -12,13 +12,13 @@ use crate::output::log;
 
 /// Run jobs, beside garner up and other workers on the same catalog
 ///
-/// For many harvests at once, on one machine or on several: give each the same catalog, which is a PostgreSQL database,
-/// and a data directory that all of them see. What a worker leaves that is killed, another goes on with.
+/// For many harvests at once, on one machine or on several: give each worker the same catalog, a PostgreSQL database,
+/// and a data directory that all of them see. Another worker resumes the jobs of a worker that was killed.
 #[derive(Debug, Args)]
 pub(crate) struct Worker {
     #[command(flatten)]
     flags: WorkerFlags,
-    /// What this worker is called in logs
+    /// Name of this worker in logs
     #[arg(long, value_name = "NAME", default_value = "worker")]
     name: String,
     /// Run imports and judge documents, and leave harvests to others

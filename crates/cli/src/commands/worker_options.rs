@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use jobs::{Holdings, WorkerOptions};
+use flows::Holdings;
+use jobs::WorkerOptions;
 use remote::Access;
 
 use super::confine::confiner;
@@ -13,7 +14,7 @@ use crate::commands::holdings_options::warn;
 use crate::config::Config;
 use crate::text::plain;
 
-/// Where jobs are, and how they run. Flags win over the configuration file.
+/// The catalog of the jobs, and how they run. Flags win over the configuration file.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerFlags {
     /// A configuration file in TOML; flags win over it
@@ -28,10 +29,10 @@ pub(crate) struct WorkerFlags {
     /// How many jobs run at once [default: 4]
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
-    /// After so many seconds without a sign of life another process takes a job over [default: 60]
+    /// Seconds without a sign of life after which another process takes a job over [default: 60]
     #[arg(long, value_name = "SECONDS")]
     lease: Option<u64>,
-    /// How many harvests may run at one host; 0 is no limit [default: 1]
+    /// How many harvests may run at one host; 0 is no limit [default: as last given, or 1]
     #[arg(long, value_name = "N")]
     per_host: Option<u32>,
     /// An address, network or host that may be asked although it is not public, such as 127.0.0.1 or 10.0.0.0/8; can be
@@ -56,7 +57,7 @@ impl WorkerFlags {
         let jobs = &mut config.jobs;
         jobs.workers = self.workers.unwrap_or(jobs.workers);
         jobs.lease_seconds = self.lease.unwrap_or(jobs.lease_seconds);
-        jobs.per_host = self.per_host.unwrap_or(jobs.per_host);
+        jobs.per_host = self.per_host.or(jobs.per_host);
         config.network.allow.extend(self.allow.iter().cloned());
         config.jobs.check()?;
         Ok(config)
@@ -71,9 +72,9 @@ impl Config {
         let mut told = false;
         loop {
             match Holdings::create(&data, self.catalog.as_deref()) {
-                Err(error) if jobs::is_away(&error) => {
+                Err(error) if flows::is_away(&error) => {
                     if !std::mem::replace(&mut told, true) {
-                        let reason = jobs::message(&error);
+                        let reason = flows::message(&error);
                         eprintln!("waiting for the catalog: {}", plain(&reason));
                     }
                     std::thread::sleep(A_SECOND);

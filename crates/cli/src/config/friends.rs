@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Where a list of known repositories is.
+/// The place of a list of known repositories.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct FriendsConfig {

@@ -1,71 +1,44 @@
 //! `[import]`: how crawls are imported, with the terms of the Crawl Document Importer that still make sense.
+//!
+//! The settings of imports are those of `garner import` and of the API; beside them the table has a few of its own.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use console::ImportRules;
-use document::classify::{CDI_2012, Kind, Policy};
-use jobs::{DigestRule, ImportCrawl, TextOrder, Unsure};
+use classifier::CDI_2012;
+use flows::ImportOrder;
+use operations::{ImportPatch, ImportRules, Mistake, Refusal, Setting, read_fields};
 use remote::{Access, Address};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
-use crate::commands::import::media_types;
-
-/// What `garner import` is told by flags otherwise.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+/// The table `[import]`.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ImportConfig {
-    /// Archives, directories of archives, or the directory of a mirror (`inputdir`).
-    pub(crate) paths: Vec<PathBuf>,
-    /// The crawler's log (`logfile`).
-    pub(crate) log: Option<PathBuf>,
-    /// Its format (`logparser`): a name, or a TOML file that describes it.
-    pub(crate) log_format: Option<String>,
-    /// The directory that the files of the log lie in.
-    pub(crate) root: Option<PathBuf>,
-    /// What URLs begin with, where the log only has paths.
-    pub(crate) base_url: Option<String>,
-    /// The name of the crawler (`crawler`).
-    pub(crate) crawler: Option<String>,
-    /// The media types that are taken (`allow_doc_type`).
-    pub(crate) types: Vec<String>,
-    /// Containers that are opened.
-    pub(crate) open: Vec<String>,
-    /// Whether documents are judged by what they say (`toggle_doc_content_filter`).
-    pub(crate) content_filter: bool,
-    /// The kinds of documents that it accepts.
-    pub(crate) kinds: Vec<Kind>,
-    /// The probability from which on it accepts a document.
-    pub(crate) accept: Option<f64>,
-    /// The probability below which it rejects one.
-    pub(crate) reject: Option<f64>,
-    /// What becomes of documents between the two: `import` or `set-aside`.
-    pub(crate) unsure: Option<Unsure>,
-    /// The model: a file, or `cdi-2012`.
-    pub(crate) model: Option<String>,
-    /// Whether the first pages of documents that consist of images are recognised.
-    pub(crate) ocr: bool,
-    /// The languages that they are in, by the names of tesseract.
-    pub(crate) languages: Vec<String>,
-    /// Whether texts are stored without the content filter, too.
-    pub(crate) text: bool,
+    /// The settings of imports.
+    pub(crate) patch: ImportPatch,
     /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
     pub(crate) no_database: Option<PathBuf>,
-    /// Where documents go, if not below the data directory (`outputdir`): a directory, or
-    /// `s3://BUCKET/PREFIX`. The catalog keeps to the one of its first import.
-    pub(crate) collection: Option<String>,
-    /// Hosts and URLs that are not wanted.
-    pub(crate) blacklist: Option<PathBuf>,
-    /// Longer URLs are refused.
-    pub(crate) max_url_length: Option<u32>,
-    /// What becomes of older contents: `replace` or `keep`.
-    versions: Option<String>,
-    /// What becomes of documents that do not have the digests that their archive says: `mark`, `skip` or `ignore`.
-    digests: Option<DigestRule>,
-    /// How many threads read.
-    pub(crate) jobs: Option<u16>,
     /// Directories that operators may have imported from by the console and the API; admins name any.
-    pub(crate) roots: Vec<PathBuf>,
+    roots: Vec<PathBuf>,
+    access: AccessConfig,
+    /// Settings of imports that cannot be read.
+    mistakes: Vec<Mistake>,
+}
+
+/// The keys that are no settings of imports.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct OwnKeys {
+    no_database: Option<PathBuf>,
+    roots: Vec<PathBuf>,
+    #[serde(flatten)]
+    access: AccessConfig,
+}
+
+/// Where credentials for servers are found that sources are fetched from.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct AccessConfig {
     /// A file of passwords for FTP and SFTP, if not ~/.netrc.
     netrc: Option<PathBuf>,
     /// The key for SFTP, instead of the agent and those in ~/.ssh.
@@ -76,119 +49,69 @@ pub(crate) struct ImportConfig {
     ca_file: Option<PathBuf>,
 }
 
-impl ImportConfig {
-    /// An import as it is configured.
-    pub(crate) fn order(&self) -> anyhow::Result<ImportCrawl> {
-        self.check()?;
-        let usual = ImportCrawl::default();
-        Ok(ImportCrawl {
-            paths: self.paths.clone(),
-            log: self.log.clone(),
-            log_format: self.log_format.clone(),
-            root: self.root.clone(),
-            base_url: self.base_url.clone(),
-            types: match self.types.is_empty() {
-                true => usual.types.clone(),
-                false => media_types(&self.types),
-            },
-            open: match self.open.is_empty() {
-                true => usual.open,
-                false => ::jobs::containers(&self.open).context("import.open")?,
-            },
-            blacklist: self.blacklist.clone(),
-            max_url_length: self
-                .max_url_length
-                .map_or(usual.max_url_length, |length| length as usize),
-            keep_versions: self.keep_versions()?.unwrap_or(usual.keep_versions),
-            digests: self.digests.unwrap_or(usual.digests),
-            crawler: self.crawler.clone(),
-            threads: self.jobs.map_or(usual.threads, usize::from),
-            collection: self.collection.clone(),
-            texts: self.texts(),
-            access: self.access(usual.access),
-            ..usual
+impl<'de> Deserialize<'de> for ImportConfig {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut settings = toml::Table::deserialize(deserializer)?;
+        let mut own = toml::Table::new();
+        for name in OWN_KEYS {
+            own.extend(settings.remove_entry(name));
+        }
+        let own = OwnKeys::deserialize(own).map_err(D::Error::custom)?;
+        let settings = serde_json::to_value(settings).map_err(D::Error::custom)?;
+        let settings = settings.as_object().cloned().unwrap_or_default();
+        let (patch, mistakes) = read_fields(settings);
+        if let Some(unknown) = mistakes.iter().find(|mistake| mistake.field.is_none()) {
+            return Err(D::Error::custom(&unknown.reason));
+        }
+        Ok(Self {
+            patch,
+            mistakes,
+            no_database: own.no_database,
+            roots: own.roots,
+            access: own.access,
         })
     }
+}
 
-    /// How documents are read for their text, as it is configured.
-    fn texts(&self) -> TextOrder {
-        let usual = Policy::default();
-        TextOrder {
-            content_filter: self.content_filter,
-            store: self.text,
-            model: self.model.clone(),
-            policy: Policy {
-                accept: self.accept.unwrap_or(usual.accept),
-                reject: self.reject.unwrap_or(usual.reject),
-                kinds: match self.kinds.is_empty() {
-                    true => usual.kinds,
-                    false => self.kinds.clone(),
-                },
-            },
-            unsure: self.unsure.unwrap_or_default(),
-            ocr: self.ocr,
-            languages: self.languages.clone(),
+impl ImportConfig {
+    /// An import as it is configured.
+    pub(crate) fn order(&self) -> anyhow::Result<ImportOrder> {
+        let mut order = ImportOrder::default();
+        let mut mistakes = self.mistakes.clone();
+        mistakes.extend(self.patch.apply(&mut order));
+        if let Err(error) = order.texts.policy.check() {
+            mistakes.push(Mistake::new("accept", error.to_string()));
         }
+        Refusal::unless_empty(mistakes).map_err(|refusal| anyhow::anyhow!("import.{refusal}"))?;
+        order.access = self.access(order.access);
+        Ok(order)
     }
 
-    /// What the console lets people import. Workers may run elsewhere, so that all paths are whole.
+    /// Which imports the console lets people order. Workers may run elsewhere, so that all paths are whole.
     pub(crate) fn rules(&self) -> anyhow::Result<ImportRules> {
         let roots = self.roots.iter().map(std::path::absolute);
         Ok(ImportRules {
             roots: roots.collect::<Result<_, _>>()?,
-            usual: ImportCrawl::parse(&self.order()?.text()?)?,
+            default: ImportOrder::parse(&self.order()?.text()?)?,
             no_database: self.no_database.clone(),
         })
     }
 
-    /// Whether older contents are kept, if anything is said about them.
-    fn keep_versions(&self) -> anyhow::Result<Option<bool>> {
-        match self.versions.as_deref() {
-            None => Ok(None),
-            Some("replace") => Ok(Some(false)),
-            Some("keep") => Ok(Some(true)),
-            Some(other) => bail!("import.versions: `{other}` is neither replace nor keep"),
-        }
-    }
-
-    /// What opens servers that sources are fetched from: what is configured, on top of the environment.
+    /// The access to servers that sources are fetched from: the configured one, on top of the environment.
     pub(crate) fn access(&self, environment: Access) -> Access {
         let mut access = environment;
+        let own = &self.access;
         for (configured, used) in [
-            (&self.netrc, &mut access.netrc),
-            (&self.ssh_key, &mut access.ssh_key),
-            (&self.known_hosts, &mut access.known_hosts),
-            (&self.ca_file, &mut access.ca_file),
+            (&own.netrc, &mut access.netrc),
+            (&own.ssh_key, &mut access.ssh_key),
+            (&own.known_hosts, &mut access.known_hosts),
+            (&own.ca_file, &mut access.ca_file),
         ] {
             if configured.is_some() {
                 used.clone_from(configured);
             }
         }
         access
-    }
-
-    /// Finds what cannot work.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
-        self.keep_versions()?;
-        if let Err(error) = self.texts().policy.check() {
-            bail!("import.accept and import.reject: {error}");
-        }
-        if self.jobs == Some(0) {
-            bail!("import.jobs: write a number from 1 on");
-        }
-        if self.max_url_length.is_some_and(|length| length < 16) {
-            bail!("import.max_url_length: write a number from 16 on");
-        }
-        if let Some(place) = self
-            .collection
-            .as_deref()
-            .filter(|place| place.contains("://") && !place.starts_with("s3://"))
-        {
-            bail!(
-                "import.collection: documents cannot go to `{place}`; write a directory or s3://BUCKET/PREFIX"
-            );
-        }
-        Ok(())
     }
 
     /// Lets paths be relative to the directory of the file.
@@ -198,29 +121,38 @@ impl ImportConfig {
                 *path = directory.join(&*path);
             }
         };
-        self.paths.iter_mut().for_each(place);
+        let text = |name: &mut String| {
+            *name = directory.join(&*name).to_string_lossy().into_owned();
+        };
+        let patch = &mut self.patch;
+        patch.paths.iter_mut().flatten().for_each(place);
         self.roots.iter_mut().for_each(place);
+        for path in [&mut patch.log, &mut patch.root, &mut patch.blacklist] {
+            if let Some(Setting::To(path)) = path {
+                place(path);
+            }
+        }
+        let own = &mut self.access;
         for path in [
-            &mut self.log,
-            &mut self.root,
             &mut self.no_database,
-            &mut self.blacklist,
-            &mut self.netrc,
-            &mut self.ssh_key,
-            &mut self.known_hosts,
-            &mut self.ca_file,
+            &mut own.netrc,
+            &mut own.ssh_key,
+            &mut own.known_hosts,
+            &mut own.ca_file,
         ] {
             path.as_mut().map(place);
         }
-        if let Some(name) = &mut self.log_format
+        if let Some(Setting::To(name)) = &mut patch.log_format
             && (name.contains('/') || name.ends_with(".toml"))
         {
-            *name = directory.join(&*name).to_string_lossy().into_owned();
+            text(name);
         }
-        if let Some(model) = self.model.as_mut().filter(|model| *model != CDI_2012) {
-            *model = directory.join(&*model).to_string_lossy().into_owned();
+        if let Some(Setting::To(model)) = &mut patch.model
+            && model != CDI_2012
+        {
+            text(model);
         }
-        if let Some(place) = &mut self.collection
+        if let Some(Setting::To(place)) = &mut patch.collection
             && !place.contains("://")
         {
             // A worker elsewhere goes by it as well.
@@ -230,3 +162,12 @@ impl ImportConfig {
         }
     }
 }
+
+const OWN_KEYS: [&str; 6] = [
+    "no_database",
+    "roots",
+    "netrc",
+    "ssh_key",
+    "known_hosts",
+    "ca_file",
+];

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use jobs::Backoff;
+use operations::Settings;
 use serde::Deserialize;
 
 /// How many jobs run, and what becomes of those that fail.
@@ -14,8 +15,8 @@ pub(crate) struct JobsConfig {
     pub(crate) workers: usize,
     /// After so many seconds without a sign of life another process takes a job over.
     pub(crate) lease_seconds: u64,
-    /// How many harvests may run at one host; 0 is no limit.
-    pub(crate) per_host: u32,
+    /// How many harvests may run at one host, for all workers of the catalog; 0 is no limit.
+    pub(crate) per_host: Option<u32>,
     /// How often a job is tried.
     pub(crate) attempts: i64,
     /// How long a job waits before the second attempt; it doubles from then on.
@@ -30,8 +31,8 @@ impl Default for JobsConfig {
         Self {
             workers: 4,
             lease_seconds: 60,
-            per_host: 1,
-            attempts: jobs::ATTEMPTS,
+            per_host: None,
+            attempts: Settings::ATTEMPTS,
             retry_seconds: backoff.first.as_secs(),
             longest_retry_seconds: backoff.longest.as_secs(),
         }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use ::jobs::hook::Hook;
 use anyhow::Context;
 use console::ConsoleConfig;
+use operations::Settings;
 use serde::Deserialize;
 use server::config::complaint;
 
@@ -59,6 +60,14 @@ impl Config {
             .parent()
             .filter(|directory| !directory.as_os_str().is_empty());
         Ok(config.relative_to(directory.unwrap_or(Path::new("."))))
+    }
+
+    /// The settings that operations go by.
+    pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        Ok(Settings {
+            attempts: self.jobs.attempts,
+            imports: self.import.rules()?,
+        })
     }
 
     fn parse(text: &str) -> anyhow::Result<Self> {

@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn an_unknown_key_of_a_site_names_the_nearest_one() {
         let error = site("root = '/'\n[repository]\nadmin_email = []\n").unwrap_err();
-        let error = jobs::message(&error);
+        let error = flows::message(&error);
         assert!(error.contains("did you mean `admin_emails`?"), "{error}");
-        let error = jobs::message(&site("rot = '/'\n").unwrap_err());
+        let error = flows::message(&site("rot = '/'\n").unwrap_err());
         assert!(error.contains("unknown field `rot`"), "{error}");
     }
 }

@@ -31,6 +31,9 @@ struct FailureDetails {
 pub(crate) fn description() -> OpenApi {
     let mut info = Info::new("garner", env!("CARGO_PKG_VERSION"));
     info.description = Some(INTRODUCTION.to_owned());
+    let mut extensions = Extensions::default();
+    extensions.insert("x-json-version".to_owned(), json!(operations::JSON_VERSION));
+    info.extensions = Some(extensions);
     let mut components = Components::new();
     let bearer = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
     components.add_security_scheme(SCHEME, bearer);

@@ -1,10 +1,10 @@
-//! Which entries of the history are wanted, as the address of a list says it.
+//! The filter of the history, as forms and addresses have it.
 
-use catalog::{HistoryQuery, State};
+use operations::harvests::{HarvestFilter, HarvestState};
 use serde::Deserialize;
 
+use crate::parts::filter::{given, since, until};
 use crate::parts::{Errors, Link};
-use crate::schedules::moment;
 
 /// The filters of a list; empty ones mean nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -21,31 +21,21 @@ pub(crate) struct HistoryFilter {
 }
 
 impl HistoryFilter {
-    /// The query, and what cannot be read of the filters.
-    pub(crate) fn query(&self, limit: u64) -> (HistoryQuery, Errors) {
+    /// The filter of the operation, and which fields cannot be read.
+    pub(crate) fn parse(&self) -> (HarvestFilter, Errors) {
         let mut errors = Errors::default();
-        let mut time = |field: &'static str, text: &str| {
-            let text = text.trim();
-            let time = moment(text);
-            if time.is_none() && !text.is_empty() {
-                errors.add(field, format!("`{text}` is not a date"));
-            }
-            time
-        };
-        let query = HistoryQuery {
+        let parsed = HarvestFilter {
             repository: self.repository.parse().ok(),
-            state: State::ALL
-                .into_iter()
-                .find(|state| state.name() == self.state),
-            since: time("since", &self.since),
-            until: time("until", &self.until).map(|until| end(until, &self.until)),
-            text: Some(self.text.trim().to_owned()).filter(|text| !text.is_empty()),
+            state: HarvestState::parse(&self.state),
+            since: since("since", &self.since, &mut errors),
+            until: until("until", &self.until, &mut errors),
+            text: given(&self.text),
             schedule: self.schedule.parse().ok(),
             job: self.job.parse().ok(),
             before: self.before.parse().ok(),
-            limit,
+            limit: None,
         };
-        (query, errors)
+        (parsed, errors)
     }
 
     /// A place with the same filters, from its first page.
@@ -65,25 +55,18 @@ impl HistoryFilter {
     }
 }
 
-/// A day includes its last second.
-fn end(until: i64, text: &str) -> i64 {
-    match text.trim().len() {
-        10 => until + 86_399,
-        _ => until,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use operations::Time;
+
     use super::*;
 
     #[test]
     fn an_empty_form_asks_for_everything() {
         let filter = HistoryFilter::default();
-        let (query, errors) = filter.query(7);
+        let (query, errors) = filter.parse();
         assert!(errors.is_empty() && filter.is_empty());
         assert!(query.repository.is_none() && query.state.is_none() && query.text.is_none());
-        assert_eq!(query.limit, 7);
     }
 
     #[test]
@@ -94,10 +77,10 @@ mod tests {
             state: "failed".to_owned(),
             ..HistoryFilter::default()
         };
-        let (query, _) = filter.query(1);
-        assert_eq!(query.since, Some(86_400));
-        assert_eq!(query.until, Some(2 * 86_400 - 1));
-        assert_eq!(query.state, Some(State::Failed));
+        let (query, _) = filter.parse();
+        assert_eq!(query.since, Some(Time(86_400)));
+        assert_eq!(query.until, Some(Time(2 * 86_400 - 1)));
+        assert_eq!(query.state, Some(HarvestState::Failed));
         assert_eq!(
             filter.link("/history").to_string(),
             "/history?state=failed&since=1970-01-02&until=1970-01-02"
@@ -110,7 +93,7 @@ mod tests {
             since: "yesterday".to_owned(),
             ..HistoryFilter::default()
         };
-        let (_, errors) = filter.query(1);
+        let (_, errors) = filter.parse();
         assert!(errors.of("since").is_some());
     }
 }

@@ -1,57 +1,32 @@
 //! Imports: what pages and API do alike. Every change ends up in the audit trail.
 
-mod form;
-mod rules;
+pub(crate) mod add;
+pub(crate) mod api;
+pub(crate) mod list;
+pub(crate) mod show;
 
-use catalog::{ImportCounters, ImportEntry, Job, NewJob, URGENT};
-use jobs::ImportCrawl;
+use catalog::ImportCounters;
+use flows::ImportOrder;
+use operations::schedules::import_settings;
+use serde_json::{Map, Value};
 
-pub(crate) use self::form::{CONTENT_FILTER, DIGESTS, ImportForm, VERSIONS, opened};
-pub use self::rules::ImportRules;
-pub(crate) use self::rules::{Refusal, permitted, refusal};
-use crate::problem::Problem;
+use crate::parts::{Errors, Typed};
 use crate::state::ConsoleState;
-use crate::who::Who;
 
-/// The import with this number.
-pub(crate) async fn import(state: &ConsoleState, id: i64) -> Result<ImportEntry, Problem> {
-    let found = state.catalog().import(id).await?;
-    found.ok_or_else(|| Problem::not_found(format!("there is no import {id}")))
+/// The settings of an import as the configuration has them, without its paths.
+pub(crate) fn default_order(state: &ConsoleState) -> Map<String, Value> {
+    let mut order = import_settings(&state.context().settings().imports.default);
+    order.remove("paths");
+    order
 }
 
-/// Puts an import into the queue, before those that are due by themselves; it has been checked.
-pub(crate) async fn add(
-    state: &ConsoleState,
-    who: &Who,
-    order: &ImportCrawl,
-    run_at: Option<i64>,
-) -> Result<Job, Problem> {
-    // A machine that does not see the files may still order what others do.
-    let listing = order.clone();
-    let listed = tokio::task::spawn_blocking(move || {
-        let mut order = listing;
-        let _ = order.list_sources();
-        order
-    });
-    let listed = listed.await.map_err(anyhow::Error::from)?;
-    let new = NewJob {
-        run_at,
-        priority: URGENT,
-        max_attempts: jobs::ATTEMPTS,
-        created_by: Some(who.account.name.clone()),
-        ..NewJob::import(listed.text()?)
-    };
-    let job = state.catalog().add_job(&new).await?;
-    let subject = format!("job {} (import)", job.id);
-    let named = order.files().into_iter();
-    let named: Vec<_> = named.map(|(_, path)| path.display().to_string()).collect();
-    let details = Some(named.join(", "));
-    state.audit(who, "job.add", subject, details).await;
-    Ok(job)
+/// Whether one of the rare settings of an import has a value or an error.
+pub(crate) fn has_more(form: &Typed, usual: &Typed, errors: &Errors) -> bool {
+    RARE.iter().any(|field| errors.of(field).is_some()) || form.differs(usual, &RARE)
 }
 
 /// What is imported, in a few words.
-pub(crate) fn described(order: &ImportCrawl) -> String {
+pub(crate) fn described(order: &ImportOrder) -> String {
     let mut named = order.paths.iter().chain(&order.log);
     let Some(first) = named.next() else {
         return "nothing".to_owned();
@@ -72,8 +47,41 @@ pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {
     counts.filter(|(_, count)| *count > 0).collect()
 }
 
-/// So many skipped things are shown at once.
-pub(crate) const WARNINGS_AT_ONCE: u64 = 1000;
+/// Settings that are folded away.
+const RARE: [&str; 17] = [
+    "log",
+    "log_format",
+    "root",
+    "base_url",
+    "crawler",
+    "blacklist",
+    "kinds",
+    "accept",
+    "reject",
+    "unsure",
+    "model",
+    "ocr",
+    "languages",
+    "text",
+    "threads",
+    "collection",
+    "no_sync",
+];
+
+pub(crate) const VERSIONS: [(&str, &str); 2] = [("false", "replaced"), ("true", "kept as well")];
+
+pub(crate) const DIGESTS: [(&str, &str); 3] = [
+    ("mark", "imported and marked"),
+    ("skip", "skipped"),
+    ("ignore", "not looked for"),
+];
+
+pub(crate) const SWITCH: [(&str, &str); 2] = [("false", "off"), ("true", "on")];
+
+pub(crate) const UNSURE: [(&str, &str); 2] = [
+    ("import", "imported like others"),
+    ("set-aside", "set aside for a librarian"),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! What is wrong with the fields of a form, by their names.
 
+use operations::{Code, Refusal};
+
 use crate::problem::Problem;
 
 /// What is wrong with the fields of a form.
@@ -7,6 +9,22 @@ use crate::problem::Problem;
 pub(crate) struct Errors(Vec<(&'static str, String)>);
 
 impl Errors {
+    /// The mistakes of a refusal, to be shown at the fields of its form; a refusal that no field can mend is a problem.
+    pub(crate) fn of_form(refusal: Refusal) -> Result<Self, Problem> {
+        let is_mendable = matches!(
+            refusal.code,
+            Code::Invalid | Code::Conflict | Code::Busy | Code::NoRepository
+        );
+        let fields = refusal.mistakes.iter().map(|mistake| {
+            let field = mistake.field.filter(|_| is_mendable)?;
+            Some((field, mistake.reason.clone()))
+        });
+        match fields.collect() {
+            Some(fields) => Ok(Self(fields)),
+            None => Err(refusal.into()),
+        }
+    }
+
     /// Notes what is wrong with a field.
     pub(crate) fn add(&mut self, field: &'static str, message: impl Into<String>) {
         self.0.push((field, message.into()));

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Write as _};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+
 /// A path of the console with parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
@@ -41,20 +43,24 @@ impl Link {
     }
 }
 
+/// A text as the value of a parameter.
+pub(crate) fn escaped(value: &str) -> PercentEncode<'_> {
+    const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'_')
+        .remove(b'.')
+        .remove(b'~')
+        .remove(b'/');
+    utf8_percent_encode(value, RESERVED)
+}
+
 impl Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)?;
         for (position, (name, value)) in self.parameters.iter().enumerate() {
             f.write_char(if position == 0 { '?' } else { '&' })?;
             write!(f, "{name}=")?;
-            for byte in value.bytes() {
-                match byte {
-                    b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                        f.write_char(char::from(byte))?;
-                    }
-                    _ => write!(f, "%{byte:02X}")?,
-                }
-            }
+            escaped(value).fmt(f)?;
         }
         Ok(())
     }

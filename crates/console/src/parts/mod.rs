@@ -4,14 +4,19 @@
 mod chart;
 mod confirm;
 mod errors;
+pub(crate) mod filter;
 mod link;
+mod moment;
 mod pager;
+mod typed;
 
 pub(crate) use chart::{Bar, Chart};
 pub(crate) use confirm::Confirm;
 pub(crate) use errors::Errors;
-pub(crate) use link::Link;
+pub(crate) use link::{Link, escaped};
+pub(crate) use moment::{moment, shown};
 pub(crate) use pager::{Pager, Sorting};
+pub(crate) use typed::{SECRETS, Typed};
 
 use crate::filters::Plain;
 

@@ -1,15 +1,15 @@
-//! Which records are wanted, as the address of a list says it.
+//! The filter of the list of records, as forms and addresses have it.
 
-use catalog::{Order, RecordQuery};
+use operations::records::RecordFilter;
 use serde::Deserialize;
 
+use crate::parts::filter::{given, since, until};
 use crate::parts::{Errors, Link};
-use crate::schedules::moment;
 
 /// The filters of a list; empty ones mean nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct RecordFilter {
+pub(crate) struct RecordForm {
     pub(crate) text: String,
     pub(crate) repository: String,
     pub(crate) prefix: String,
@@ -23,42 +23,27 @@ pub(crate) struct RecordFilter {
     pub(crate) before: String,
 }
 
-impl RecordFilter {
-    /// The query, and what cannot be read of the filters.
-    pub(crate) fn query(&self, limit: u64) -> (RecordQuery, Errors) {
+impl RecordForm {
+    /// The filter of the operation, and which fields cannot be read.
+    pub(crate) fn parse(&self) -> (RecordFilter, Errors) {
         let mut errors = Errors::default();
-        let mut time = |field: &'static str, text: &str| {
-            let text = text.trim();
-            let time = moment(text);
-            if time.is_none() && !text.is_empty() {
-                errors.add(field, format!("`{text}` is not a date"));
-            }
-            time
-        };
-        let text = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let query = RecordQuery {
+        let parsed = RecordFilter {
             repository: self.repository.parse().ok(),
-            metadata_prefix: text(&self.prefix),
-            set: text(&self.set),
-            since: time("since", &self.since),
-            until: time("until", &self.until).map(|until| match self.until.trim().len() {
-                // A day includes its last second.
-                10 => until + 86_399,
-                _ => until,
-            }),
-            text: text(&self.text),
-            changed_by: self.harvest.parse().ok(),
+            metadata_prefix: given(&self.prefix),
+            set: given(&self.set),
+            since: since("since", &self.since, &mut errors),
+            until: until("until", &self.until, &mut errors),
+            text: given(&self.text),
+            harvest: self.harvest.parse().ok(),
             deleted: match self.deleted.as_str() {
                 "yes" => Some(true),
                 "no" => Some(false),
                 _ => None,
             },
             before: self.before.parse().ok(),
-            order: Order::Newest,
-            limit,
-            ..RecordQuery::default()
+            ..RecordFilter::default()
         };
-        (query, errors)
+        (parsed, errors)
     }
 
     /// The list with the same filters, from its first page.
@@ -81,22 +66,24 @@ impl RecordFilter {
 
 #[cfg(test)]
 mod tests {
+    use operations::Time;
+
     use super::*;
 
     #[test]
     fn filters_are_taken_over_and_empty_ones_mean_nothing() {
-        let filter = RecordFilter {
+        let filter = RecordForm {
             text: " coast ".to_owned(),
             deleted: "no".to_owned(),
             until: "1970-01-01".to_owned(),
-            ..RecordFilter::default()
+            ..RecordForm::default()
         };
-        let (query, errors) = filter.query(5);
+        let (query, errors) = filter.parse();
         assert!(errors.is_empty());
         assert_eq!(query.text.as_deref(), Some("coast"));
         assert_eq!(query.deleted, Some(false));
-        assert_eq!(query.until, Some(86_399));
+        assert_eq!(query.until, Some(Time(86_399)));
         assert!(query.repository.is_none() && query.set.is_none());
-        assert!(RecordFilter::default().is_empty() && !filter.is_empty());
+        assert!(RecordForm::default().is_empty() && !filter.is_empty());
     }
 }

@@ -1,9 +1,8 @@
 //! XML as indented lines whose parts are marked by what they are: no script is needed to read it, and none in it runs.
 
-use harvester::xml::{self, Limits};
+use operations::records::web_address;
 use roxmltree::Node;
-
-use super::link::address;
+use rules::xml::{self, Limits};
 
 /// A line of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +107,7 @@ impl Part {
         Self {
             kind,
             text: shortened(text),
-            address: address(text).map(str::to_owned),
+            address: web_address(text).map(str::to_owned),
         }
     }
 }

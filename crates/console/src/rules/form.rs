@@ -1,130 +1,117 @@
-//! Rules as a form has them, and a record to try them on. A browser sends the form in parts, for there may be a file.
+//! The form of rules, with their effect on a record.
 
-use axum::body::Bytes;
-use axum::extract::multipart::Multipart;
-use axum::extract::{FromRequest, Request};
-use axum::http::header::CONTENT_TYPE;
-use serde::Deserialize;
+use askama::Template;
+use catalog::RulesKind;
+use operations::Refusal;
+use operations::rules::Rules;
 
-use crate::extract::Form;
-use crate::problem::Problem;
+use super::fields::RulesForm;
+use super::trial::{Sample, Tried, try_on};
+use crate::dress::{form_again, page};
+use crate::parts::Errors;
+use crate::problem::{Answer, Problem};
+use crate::repositories::choices::repository_choices;
 use crate::state::ConsoleState;
+use crate::who::Who;
 
-/// The fields of the form.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub(crate) struct RulesForm {
-    pub(crate) kind: String,
-    pub(crate) name: String,
-    pub(crate) content: String,
-    pub(crate) version: String,
-    /// `try` or `save`
-    #[serde(rename = "do")]
-    pub(crate) action: String,
-    /// On what they are tried: `live`, `held` or `pasted`.
-    pub(crate) sample: String,
-    pub(crate) repository: String,
-    pub(crate) metadata_prefix: String,
-    pub(crate) identifier: String,
-    pub(crate) record: String,
-    pub(crate) xml: String,
-    /// Whether a file was sent that is no text.
-    #[serde(skip)]
-    pub(crate) is_no_text: bool,
+/// The form.
+#[derive(Template)]
+#[template(path = "rules_form.html")]
+pub(super) struct FormPage {
+    pub(super) who: Who,
+    pub(super) kind: RulesKind,
+    pub(super) heading: String,
+    /// Where it is sent.
+    pub(super) action: String,
+    /// The rules that are changed; `None` if they are added.
+    pub(super) known: Option<Rules>,
+    /// The schedules that use them.
+    pub(super) users: Vec<(i64, String)>,
+    pub(super) form: RulesForm,
+    pub(super) repositories: Vec<(String, String)>,
+    pub(super) tried: Option<Tried>,
+    /// The version that somebody else saved meanwhile.
+    pub(super) conflict: Option<Rules>,
+    pub(super) errors: Errors,
 }
 
-impl FromRequest<ConsoleState> for RulesForm {
-    type Rejection = Problem;
+impl FormPage {
+    pub(super) async fn new(
+        state: &ConsoleState,
+        who: Who,
+        kind: RulesKind,
+        mut form: RulesForm,
+    ) -> Result<Self, Problem> {
+        if form.sample.is_empty() {
+            "live".clone_into(&mut form.sample);
+            "oai_dc".clone_into(&mut form.metadata_prefix);
+        }
+        Ok(Self {
+            who,
+            kind,
+            heading: format!("Add a {}", kind.name()),
+            action: "/rules".to_owned(),
+            known: None,
+            users: Vec::new(),
+            form,
+            repositories: repository_choices(state, "choose one").await?,
+            tried: None,
+            conflict: None,
+            errors: Errors::default(),
+        })
+    }
 
-    async fn from_request(request: Request, state: &ConsoleState) -> Result<Self, Problem> {
-        let kind = request.headers().get(CONTENT_TYPE);
-        let in_parts = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"multipart/"));
-        let mut form = match in_parts {
-            true => Self::from_parts(request, state).await?,
-            false => Form::<Self>::from_request(request, state).await?.0,
+    /// Whether the form is to be saved: it is not only tried, and its file is a text.
+    pub(super) fn is_to_be_saved(&self) -> bool {
+        self.form.action != "try" && !self.form.is_no_text
+    }
+
+    /// The form once more, with the mistakes of a refusal.
+    pub(super) fn again(mut self, refusal: Refusal) -> Answer {
+        self.errors = Errors::of_form(refusal)?;
+        form_again(&self)
+    }
+
+    /// Tries the rules on the record that was chosen.
+    pub(super) async fn try_out(mut self, state: &ConsoleState) -> Answer {
+        if self.form.is_no_text {
+            let reason = "the file is no text in UTF-8; save it so, and send it again";
+            return self.again(Refusal::invalid("content", reason));
+        }
+        let tried = match self.sample() {
+            Ok(sample) => try_on(state, self.kind, &self.form.content, sample).await,
+            Err(refusal) => Err(refusal),
         };
-        // Browsers end lines as in mails.
-        for text in [&mut form.content, &mut form.xml] {
-            *text = text.replace("\r\n", "\n");
-        }
-        Ok(form)
-    }
-}
-
-impl RulesForm {
-    async fn from_parts(request: Request, state: &ConsoleState) -> Result<Self, Problem> {
-        let parts = Multipart::from_request(request, state).await;
-        let mut parts =
-            parts.map_err(|error| Problem::new(error.status(), "unreadable", error.body_text()))?;
-        let mut form = Self::default();
-        loop {
-            let part = parts.next_field().await;
-            let part = part
-                .map_err(|error| Problem::new(error.status(), "unreadable", error.body_text()))?;
-            let Some(part) = part else { return Ok(form) };
-            let name = part.name().unwrap_or_default().to_owned();
-            let bytes = part.bytes().await;
-            let bytes = bytes
-                .map_err(|error| Problem::new(error.status(), "too_large", error.body_text()))?;
-            form.take(&name, &bytes);
-        }
-    }
-
-    fn take(&mut self, name: &str, bytes: &Bytes) {
-        let text = std::str::from_utf8(bytes);
-        if name == "file" {
-            // Without a file its part is empty; with one it counts, and not what was there before.
-            match text {
-                Ok("") => {}
-                Ok(text) => text
-                    .trim_start_matches('\u{feff}')
-                    .clone_into(&mut self.content),
-                Err(_) => self.is_no_text = true,
+        match tried {
+            Ok(tried) => {
+                self.tried = Some(tried);
+                page(&self)
             }
-            return;
+            Err(refusal) => self.again(refusal),
         }
-        let field = match name {
-            "kind" => &mut self.kind,
-            "name" => &mut self.name,
-            "version" => &mut self.version,
-            "do" => &mut self.action,
-            "sample" => &mut self.sample,
-            "repository" => &mut self.repository,
-            "metadata_prefix" => &mut self.metadata_prefix,
-            "identifier" => &mut self.identifier,
-            "record" => &mut self.record,
-            "xml" => &mut self.xml,
-            "content" => &mut self.content,
-            _ => return,
-        };
-        *field = String::from_utf8_lossy(bytes).into_owned();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn taken(parts: &[(&str, &'static [u8])]) -> RulesForm {
-        let mut form = RulesForm::default();
-        for (name, bytes) in parts {
-            form.take(name, &Bytes::from_static(bytes));
-        }
-        form
     }
 
-    #[test]
-    fn a_file_takes_the_place_of_what_was_typed() {
-        let form = taken(&[("content", b"<typed/>"), ("file", b"\xEF\xBB\xBF<sent/>")]);
-        assert_eq!(form.content, "<sent/>");
-        let form = taken(&[("content", b"<typed/>"), ("file", b"")]);
-        assert_eq!(form.content, "<typed/>");
+    fn sample(&self) -> Result<Sample, Refusal> {
+        let form = &self.form;
+        Ok(match form.sample.as_str() {
+            "pasted" => Sample::Pasted(form.xml.clone()),
+            "held" => Sample::Held(form.record.trim().parse().map_err(|_| {
+                let reason = "give the number of a record, as its address has it";
+                Refusal::invalid("record", reason)
+            })?),
+            _ => Sample::Live {
+                repository: form.repository.parse().unwrap_or_default(),
+                metadata_prefix: form.metadata_prefix.trim().to_owned(),
+                identifier: Some(form.identifier.trim().to_owned()).filter(|text| !text.is_empty()),
+            },
+        })
     }
 
-    #[test]
-    fn a_file_that_is_no_text_is_noticed() {
-        let form = taken(&[("content", b"<typed/>"), ("file", b"\xFF\xFE<\0")]);
-        assert!(form.is_no_text);
-        assert_eq!(form.content, "<typed/>");
+    fn samples(&self) -> [(&'static str, &'static str); 3] {
+        [
+            ("live", "a live record of a repository"),
+            ("held", "a record that was harvested"),
+            ("pasted", "XML that I paste"),
+        ]
     }
 }

@@ -1,18 +1,17 @@
 //! Rules tried on a record: one that a repository gives now, one that was harvested, or one that somebody pasted.
 
 use catalog::RulesKind;
-use harvester::filter::Filters;
-use harvester::normalise::Mappings;
-use jobs::rules::{Trial, live_record, try_rules};
+use flows::rules::{Trial, live_record};
+use operations::records::{self, RecordText};
+use operations::{Code, Refusal, rules};
 
-use crate::problem::Problem;
-use crate::question::question;
-use crate::records::{Line, RecordFile, RecordText, record, tree};
+use crate::records::tree::{Line, tree};
+use crate::repositories::question::question;
 use crate::state::ConsoleState;
 
 /// A record to try rules on.
 #[derive(Debug, Clone)]
-pub(crate) enum Sample {
+pub(super) enum Sample {
     /// One of a repository, as it gives it now: with an identifier, or the first of its list.
     Live {
         repository: i64,
@@ -25,54 +24,51 @@ pub(crate) enum Sample {
     Pasted(String),
 }
 
-/// What rules do to a record.
+/// The effect of rules on a record.
 #[derive(Debug)]
-pub(crate) struct Tried {
-    /// Which record it was, in words.
-    pub(crate) what: String,
-    pub(crate) trial: Trial,
+pub(super) struct Tried {
+    /// The record, in words.
+    pub(super) what: String,
+    pub(super) trial: Trial,
     /// The record as it was.
-    pub(crate) before: Vec<Line>,
-    /// The record as it would be stored, with what was added marked.
-    pub(crate) after: Vec<(Line, bool)>,
+    pub(super) before: Vec<Line>,
+    /// The record as it would be stored; added lines are marked.
+    pub(super) after: Vec<(Line, bool)>,
 }
 
-/// Tries rules, which have been checked. What is wrong with the record is told with the field that names it.
-pub(crate) async fn try_on(
+/// Tries rules on a record.
+pub(super) async fn try_on(
     state: &ConsoleState,
     kind: RulesKind,
     content: &str,
     sample: Sample,
-) -> Result<Result<Tried, (&'static str, String)>, Problem> {
-    let (what, xml) = match found(state, sample).await? {
-        Ok(found) => found,
-        Err(wrong) => return Ok(Err(wrong)),
+) -> Result<Tried, Refusal> {
+    let (what, xml) = match sample {
+        Sample::Pasted(xml) if xml.trim().is_empty() => {
+            return Err(Refusal::invalid("xml", "paste the XML of a record"));
+        }
+        Sample::Pasted(xml) => ("The pasted record".to_owned(), xml.into_bytes()),
+        Sample::Held(id) => held(state, id).await?,
+        Sample::Live {
+            repository,
+            metadata_prefix,
+            identifier,
+        } => live(state, repository, metadata_prefix, identifier).await?,
     };
     let content = content.to_owned();
-    state
-        .blocking(move |_| tried(kind, &content, what, &xml))
-        .await
+    let tried = tokio::task::spawn_blocking(move || tried(kind, &content, what, &xml)).await;
+    tried.map_err(anyhow::Error::from)?
 }
 
-fn tried(
-    kind: RulesKind,
-    content: &str,
-    what: String,
-    xml: &[u8],
-) -> Result<Tried, (&'static str, String)> {
-    let content = content.as_bytes();
-    let rules = |error: harvester::xml::Malformed| ("content", error.to_string());
-    let (mut filters, mut mappings) = (None, None);
-    match kind {
-        RulesKind::Filter => filters = Some(Filters::parse(content).map_err(rules)?),
-        RulesKind::Mapping => mappings = Some(Mappings::parse(content).map_err(rules)?),
-    }
-    let unusable = |error: String| ("sample", format!("the record cannot be used: {error}"));
-    let before = tree(xml).map_err(unusable)?;
-    let trial = try_rules(filters.as_ref(), mappings.as_ref(), xml);
-    let trial = trial.map_err(|error| ("sample", jobs::message(&error)))?;
+fn tried(kind: RulesKind, content: &str, what: String, xml: &[u8]) -> Result<Tried, Refusal> {
+    let trial = rules::try_on(Some(kind), content.as_bytes(), xml)?;
+    let lines = |xml: &[u8]| {
+        let unusable = |error| format!("the record cannot be used: {error}");
+        tree(xml).map_err(|error| Refusal::invalid("sample", unusable(error)))
+    };
+    let before = lines(xml)?;
     let after = match &trial.mapping {
-        Some(mapped) => marked(&before, tree(mapped.record.as_bytes()).map_err(unusable)?),
+        Some(mapped) => marked(&before, lines(mapped.record.as_bytes())?),
         None => Vec::new(),
     };
     Ok(Tried {
@@ -83,7 +79,7 @@ fn tried(
     })
 }
 
-/// The lines of the one that are not in the other: mappings only ever add.
+/// Marks the lines of `after` that are not in `before`: mappings only ever add.
 fn marked(before: &[Line], after: Vec<Line>) -> Vec<(Line, bool)> {
     let mut left = before.iter().peekable();
     let lines = after.into_iter().map(|line| {
@@ -93,61 +89,39 @@ fn marked(before: &[Line], after: Vec<Line>) -> Vec<(Line, bool)> {
     lines.collect()
 }
 
-/// The record, and what to call it.
-async fn found(
-    state: &ConsoleState,
-    sample: Sample,
-) -> Result<Result<(String, Vec<u8>), (&'static str, String)>, Problem> {
-    match sample {
-        Sample::Pasted(xml) if xml.trim().is_empty() => {
-            Ok(Err(("xml", "paste the XML of a record".to_owned())))
-        }
-        Sample::Pasted(xml) => Ok(Ok(("The pasted record".to_owned(), xml.into_bytes()))),
-        Sample::Held(id) => held(state, id).await,
-        Sample::Live {
-            repository,
-            metadata_prefix,
-            identifier,
-        } => live(state, repository, metadata_prefix, identifier).await,
+/// A record that was harvested.
+async fn held(state: &ConsoleState, id: i64) -> Result<(String, Vec<u8>), Refusal> {
+    let wrong = |reason: String| Refusal::invalid("record", reason);
+    let context = state.context();
+    let record = records::show(context, id).await;
+    let record = record.map_err(|refusal| match refusal.code {
+        Code::NotFound => wrong(refusal.message()),
+        _ => refusal,
+    })?;
+    if record.path.is_none() {
+        let reason = format!("record {id} has no file; choose one that is held");
+        return Err(wrong(reason));
+    }
+    let file = records::xml(context, id).await?;
+    let text = tokio::task::spawn_blocking(move || file.read()).await;
+    match text.map_err(anyhow::Error::from)? {
+        RecordText::Whole(xml) => Ok((format!("Record {id}, {}", record.identifier), xml)),
+        RecordText::TooLong(_) => Err(wrong(
+            "it is too long to be tried here; choose another one".to_owned(),
+        )),
+        RecordText::Unreadable(error) => Err(wrong(format!("its file cannot be read: {error}"))),
     }
 }
 
-async fn held(
-    state: &ConsoleState,
-    id: i64,
-) -> Result<Result<(String, Vec<u8>), (&'static str, String)>, Problem> {
-    let (record, repository) = match record(state, id).await {
-        Ok(found) => found,
-        Err(problem) if problem.code == "not_found" => return Ok(Err(("record", problem.message))),
-        Err(problem) => return Err(problem),
-    };
-    let Some(file) = RecordFile::of(state.holdings(), &repository, &record) else {
-        return Ok(Err((
-            "record",
-            format!("record {id} has no file; choose one that is held"),
-        )));
-    };
-    let text = state.blocking(move |_| file.read()).await?;
-    Ok(match text {
-        RecordText::Whole(xml) => Ok((format!("Record {id}, {}", record.identifier), xml)),
-        RecordText::TooLong(_) => Err((
-            "record",
-            "it is too long to be tried here; choose another one".to_owned(),
-        )),
-        RecordText::Unreadable(error) => {
-            Err(("record", format!("its file cannot be read: {error}")))
-        }
-    })
-}
-
+/// A record that a repository gives now.
 async fn live(
     state: &ConsoleState,
     repository: i64,
     metadata_prefix: String,
     identifier: Option<String>,
-) -> Result<Result<(String, Vec<u8>), (&'static str, String)>, Problem> {
+) -> Result<(String, Vec<u8>), Refusal> {
     let Some(known) = state.catalog().repository(repository).await? else {
-        return Ok(Err(("repository", "choose a repository".to_owned())));
+        return Err(Refusal::invalid("repository", "choose a repository"));
     };
     let given = question(state, move |client| {
         live_record(
@@ -158,10 +132,10 @@ async fn live(
             identifier.as_deref(),
         )
     });
-    Ok(match given.await? {
+    match given.await? {
         Ok(record) => Ok((record.header.identifier, record.xml)),
-        Err(error) => Err(("repository", jobs::message(&error))),
-    })
+        Err(error) => Err(Refusal::invalid("repository", flows::message(&error))),
+    }
 }
 
 #[cfg(test)]
@@ -190,10 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_told_as_such() {
-        let (field, message) =
-            tried(RulesKind::Mapping, MAPPING, String::new(), b"<r>").unwrap_err();
-        assert_eq!(field, "sample");
+    fn a_text_that_is_no_record_is_a_mistake_of_the_sample() {
+        let refusal = tried(RulesKind::Mapping, MAPPING, String::new(), b"<r>").unwrap_err();
+        assert_eq!(refusal.mistakes[0].field, Some("sample"));
+        let message = refusal.message();
         assert!(message.contains("the record cannot be used"), "{message}");
     }
 }

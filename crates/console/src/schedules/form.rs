@@ -1,352 +1,385 @@
-//! A schedule as a form has it: texts that people typed, whatever they are, kept until they can be read.
+//! The form of a schedule, for one that is added and one that is changed: typed texts stay, whatever they are.
 
-use catalog::{ScheduleSettings, Scheduled};
-use jobs::{Frequency, HarvestParameters};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use askama::Template;
+use catalog::Rules;
+use operations::schedules::{Preview, Schedule, SchedulePatch};
+use operations::{HarvestPatch, ImportPatch, Mistake, Setting, Time, read_fields};
 
-use super::{moment, shown};
-use crate::parts::Errors;
+use super::Choices;
+use crate::filters;
+use crate::parts::{Errors, SECRETS, Typed, shown};
+use crate::repositories::choices::called;
+use crate::who::Who;
 
-/// The fields of the form.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub(crate) struct ScheduleForm {
-    pub(crate) name: String,
-    pub(crate) metadata_prefix: String,
-    pub(crate) set: String,
-    pub(crate) method: String,
-    /// `incremental` or `full`
-    pub(crate) extent: String,
-    pub(crate) from: String,
-    pub(crate) until: String,
-    pub(crate) slices: String,
-    pub(crate) validation: String,
-    pub(crate) filter: String,
-    pub(crate) normalise: String,
-    pub(crate) deleted: String,
-    pub(crate) unpack: String,
-    pub(crate) warc: String,
-    pub(crate) resource_limit: String,
-    /// `once`, `every` or `cron`
-    pub(crate) frequency: String,
-    pub(crate) number: String,
-    /// `minute`, `hour`, `day`, `week` or `month`
-    pub(crate) unit: String,
-    pub(crate) cron: String,
-    pub(crate) starts: String,
-    pub(crate) ends: String,
+/// The fields of a schedule's form.
+pub(crate) type ScheduleForm = Typed;
+
+/// The form.
+#[derive(Template)]
+#[template(path = "schedule_form.html")]
+pub(super) struct FormPage {
+    pub(super) who: Who,
+    pub(super) heading: String,
+    /// Where it is sent.
+    pub(super) action: String,
+    pub(super) back: String,
+    pub(super) choices: Choices,
+    pub(super) form: ScheduleForm,
+    /// The version that is changed; `None` if it is added.
+    pub(super) version: Option<i64>,
+    pub(super) paused: bool,
+    pub(super) runs: Runs,
+    /// The version that somebody else saved meanwhile.
+    pub(super) conflict: Option<Conflict>,
+    pub(super) errors: Errors,
 }
 
-impl ScheduleForm {
-    /// The form of a schedule that is not there yet.
-    pub(crate) fn new() -> Self {
-        let settings = ScheduleSettings {
-            what: Scheduled::Import,
-            name: String::new(),
-            parameters: "{}".to_owned(),
-            frequency: "every day".to_owned(),
-            starts: None,
-            ends: None,
-        };
-        Self::of(&settings)
-    }
+/// When a schedule would run.
+#[derive(Template, Debug, Default)]
+#[template(path = "schedule_runs.html")]
+pub(super) struct Runs {
+    /// How often, in words; `None` as long as it cannot be read.
+    pub(super) frequency: Option<String>,
+    pub(super) times: Vec<i64>,
+    pub(super) now: i64,
+    pub(super) errors: Vec<String>,
+}
 
-    /// The form of a schedule. Of one that imports, it has the name and the times.
-    pub(crate) fn of(settings: &ScheduleSettings) -> Self {
-        let parameters = HarvestParameters::parse(&settings.parameters).unwrap_or_default();
-        let mut form = Self {
-            name: settings.name.clone(),
-            metadata_prefix: settings.what.metadata_prefix().to_owned(),
-            set: settings.what.set().unwrap_or_default().to_owned(),
-            starts: settings.starts.map(shown).unwrap_or_default(),
-            ends: settings.ends.map(shown).unwrap_or_default(),
-            ..Self::with_parameters(parameters)
-        };
-        form.show_frequency(&settings.frequency);
-        form
-    }
+/// The version that somebody else saved, beside the one typed in here.
+pub(super) struct Conflict {
+    pub(super) fields: Vec<(String, String, String)>,
+}
 
-    fn with_parameters(parameters: HarvestParameters) -> Self {
-        let number = |id: Option<i64>| id.map(|id| id.to_string()).unwrap_or_default();
+impl askama::filters::HtmlSafe for Runs {}
+
+impl Runs {
+    /// The runs of a preview.
+    pub(super) fn of(preview: &Preview, now: i64) -> Self {
         Self {
-            method: name_of(&parameters.method),
-            extent: if parameters.full {
-                "full"
-            } else {
-                "incremental"
-            }
-            .to_owned(),
-            from: parameters.from.unwrap_or_default(),
-            until: parameters.until.unwrap_or_default(),
-            slices: parameters.slices.to_string(),
-            validation: name_of(&parameters.validation),
-            filter: number(parameters.filter),
-            normalise: number(parameters.normalise),
-            deleted: name_of(&parameters.deleted),
-            unpack: parameters.unpack.unwrap_or_default(),
-            warc: parameters.warc.unwrap_or_default(),
-            resource_limit: parameters.resource_limit.to_string(),
-            ..Self::default()
+            frequency: preview.described.clone(),
+            times: preview.times.iter().map(|time| time.0).collect(),
+            now,
+            errors: Vec::new(),
         }
     }
+}
 
-    fn show_frequency(&mut self, text: &str) {
-        let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
-        kind.clone_into(&mut self.frequency);
-        "1".clone_into(&mut self.number);
-        "day".clone_into(&mut self.unit);
-        match kind {
-            "every" => {
-                let (number, unit) = rest.split_once(' ').unwrap_or(("1", rest));
-                number.clone_into(&mut self.number);
-                unit.trim_end_matches('s').clone_into(&mut self.unit);
-            }
-            "cron" => rest.clone_into(&mut self.cron),
-            _ => {}
-        }
+/// The form of a schedule that is not there yet.
+pub(super) fn new_form() -> ScheduleForm {
+    let mut form = ScheduleForm::default();
+    show_frequency(&mut form, "every day");
+    if let Ok(serde_json::Value::Object(order)) =
+        serde_json::to_value(flows::HarvestOrder::default())
+    {
+        form.show(&order);
     }
+    form
+}
 
-    /// How often, if that can be read.
-    pub(crate) fn frequency(&self, errors: &mut Errors) -> Option<Frequency> {
-        let (field, frequency) = match self.frequency.as_str() {
-            "once" => ("frequency", Ok(Frequency::once())),
-            "every" => {
-                let (number, unit) = (self.number.trim(), self.unit.trim());
-                ("number", Frequency::every(&format!("{number} {unit}s")))
-            }
-            "cron" => ("cron", Frequency::cron(self.cron.trim())),
-            _ => {
-                errors.add("frequency", "choose how often it runs");
-                return None;
-            }
+/// The form of a schedule.
+pub(super) fn form_of(schedule: &Schedule) -> ScheduleForm {
+    let mut form = new_form();
+    form.set("name", &schedule.name);
+    form.set("metadata_prefix", &schedule.metadata_prefix);
+    form.set("set", schedule.set.clone().unwrap_or_default());
+    form.set(
+        "starts",
+        schedule
+            .starts
+            .map(|time| shown(time.0))
+            .unwrap_or_default(),
+    );
+    form.set(
+        "ends",
+        schedule.ends.map(|time| shown(time.0)).unwrap_or_default(),
+    );
+    show_frequency(&mut form, &schedule.frequency);
+    for order in [&schedule.parameters, &schedule.import]
+        .into_iter()
+        .flatten()
+    {
+        form.show(order);
+    }
+    form
+}
+
+fn show_frequency(form: &mut ScheduleForm, text: &str) {
+    let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
+    form.set("frequency", kind);
+    form.set("number", "1");
+    form.set("unit", "day");
+    match kind {
+        "every" => {
+            let (number, unit) = rest.split_once(' ').unwrap_or(("1", rest));
+            form.set("number", number);
+            form.set("unit", unit.trim_end_matches('s'));
+        }
+        "cron" => form.set("cron", rest),
+        _ => {}
+    }
+}
+
+/// Name and times of a form.
+pub(super) fn times(form: &ScheduleForm) -> (SchedulePatch, Vec<Mistake>) {
+    let mut mistakes = Vec::new();
+    let mut time = |field: &'static str| -> Option<Setting<Time>> {
+        let read = form.get(field).parse();
+        read.map_err(|reason: String| mistakes.push(Mistake::new(field, reason)))
+            .ok()
+    };
+    let (starts, ends) = (time("starts"), time("ends"));
+    let frequency = match form.get("frequency") {
+        "every" => format!(
+            "every {} {}s",
+            form.get("number").trim(),
+            form.get("unit").trim()
+        ),
+        "cron" => format!("cron {}", form.get("cron").trim()),
+        other => other.to_owned(),
+    };
+    let patch = SchedulePatch {
+        name: Some(form.get("name").to_owned()),
+        frequency: Some(frequency),
+        starts,
+        ends,
+        ..SchedulePatch::default()
+    };
+    (patch, mistakes)
+}
+
+/// The patch of a form of harvests.
+pub(super) fn harvest_patch(form: &ScheduleForm) -> (SchedulePatch, Vec<Mistake>) {
+    let (times, mut mistakes) = times(form);
+    let mut fields = form.fields::<HarvestPatch>();
+    if form.get("forget_access") == "true" {
+        fields.extend(SECRETS.map(|name| (name.to_owned(), "".into())));
+    }
+    let (harvest, unread) = read_fields::<HarvestPatch>(fields);
+    mistakes.extend(unread);
+    let patch = SchedulePatch {
+        metadata_prefix: Some(form.get("metadata_prefix").to_owned()),
+        set: Some(form.get("set").to_owned()),
+        harvest: Some(harvest),
+        ..times
+    };
+    (patch, mistakes)
+}
+
+/// The patch of a form of imports.
+pub(super) fn import_patch(form: &ScheduleForm) -> (SchedulePatch, Vec<Mistake>) {
+    let (times, mut mistakes) = times(form);
+    let (import, unread) = read_fields::<ImportPatch>(form.fields::<ImportPatch>());
+    mistakes.extend(unread);
+    let patch = SchedulePatch {
+        import: Some(import),
+        ..times
+    };
+    (patch, mistakes)
+}
+
+/// Mistakes at the fields that the form has for them.
+pub(super) fn errors(form: &ScheduleForm, mistakes: Vec<Mistake>) -> Errors {
+    let mut errors = Errors::default();
+    for mistake in mistakes {
+        let field = match (mistake.field, form.get("frequency")) {
+            (Some("frequency"), "every") => "number",
+            (Some("frequency"), "cron") => "cron",
+            (field, _) => field.unwrap_or_default(),
         };
-        match frequency {
-            Ok(frequency) => Some(frequency),
-            Err(error) => {
-                errors.add(field, jobs::message(&error));
-                None
-            }
+        errors.add(field, mistake.reason);
+    }
+    errors
+}
+
+impl FormPage {
+    fn repository(&self) -> String {
+        called(&self.choices.repository)
+    }
+
+    /// The formats, with the one that is typed in even if the repository does not have it.
+    fn formats(&self) -> Vec<(String, String)> {
+        let mut formats = self.choices.formats.clone();
+        let chosen = self.form.get("metadata_prefix").to_owned();
+        if !chosen.is_empty() && !formats.contains(&chosen) {
+            formats.push(chosen);
         }
-    }
-
-    /// Start and end, if they can be read.
-    pub(crate) fn times(&self, errors: &mut Errors) -> (Option<i64>, Option<i64>) {
-        let mut read = |field: &'static str, text: &str| {
-            if text.trim().is_empty() {
-                return None;
-            }
-            let time = moment(text);
-            if time.is_none() {
-                let message = format!("`{text}` is not a date; write it as 2026-12-31T06:00");
-                errors.add(field, message);
-            }
-            time
-        };
-        (read("starts", &self.starts), read("ends", &self.ends))
-    }
-
-    /// The parameters, as far as they can be read. What the form does not show stays as it was.
-    pub(crate) fn parameters(
-        &self,
-        before: HarvestParameters,
-        errors: &mut Errors,
-    ) -> HarvestParameters {
-        HarvestParameters {
-            method: named("method", &self.method, errors),
-            from: text(&self.from),
-            until: text(&self.until),
-            full: self.extent == "full",
-            slices: number("slices", &self.slices, 1, errors),
-            validation: named("validation", &self.validation, errors),
-            filter: rules("filter", &self.filter, errors),
-            normalise: rules("normalise", &self.normalise, errors),
-            deleted: named("deleted", &self.deleted, errors),
-            unpack: text(&self.unpack),
-            warc: text(&self.warc),
-            resource_limit: number("resource_limit", &self.resource_limit, 1, errors),
-            ..before
-        }
-    }
-
-    /// Field by field what is here and what is there, in the order of the form.
-    pub(crate) fn beside(&self, other: &Self) -> Vec<(&'static str, String, String)> {
-        let fields = self.fields().into_iter().zip(other.fields());
-        fields
-            .map(|((label, here), (_, there))| (label, here, there))
+        formats
+            .into_iter()
+            .map(|format| (format.clone(), format))
             .collect()
     }
 
-    /// What is the same for all schedules, whatever they do.
-    pub(crate) fn times_fields(&self) -> Vec<(&'static str, String)> {
-        let all = self.fields().into_iter();
-        all.filter(|(label, _)| ["Name", "How often", "Start", "End"].contains(label))
-            .collect()
-    }
-
-    pub(super) fn fields(&self) -> Vec<(&'static str, String)> {
-        let how_often = match self.frequency.as_str() {
-            "every" => format!("every {} {}", self.number, self.unit),
-            "cron" => format!("cron {}", self.cron),
-            other => other.to_owned(),
-        };
-        [
-            ("Name", &self.name),
-            ("Format", &self.metadata_prefix),
-            ("Set", &self.set),
-            ("How often", &how_often),
-            ("Start", &self.starts),
-            ("End", &self.ends),
-            ("Asked for by", &self.method),
-            ("Extent", &self.extent),
-            ("From", &self.from),
-            ("Until", &self.until),
-            ("Slices", &self.slices),
-            ("Validation", &self.validation),
-            ("Filter", &self.filter),
-            ("Mapping", &self.normalise),
-            ("Deleted records", &self.deleted),
-            ("Mirror", &self.unpack),
-            ("WARC files", &self.warc),
-            ("Longest resource", &self.resource_limit),
-        ]
-        .map(|(label, value)| {
-            let value = value.trim();
-            (label, if value.is_empty() { "–" } else { value }.to_owned())
+    /// The sets that the browser proposes; any other can be typed in.
+    fn sets(&self) -> Vec<(&str, &str)> {
+        let sets = self.choices.sets.iter();
+        sets.map(|set| {
+            (
+                set.set_spec.as_str(),
+                set.name.as_deref().unwrap_or_default(),
+            )
         })
-        .into()
+        .collect()
+    }
+
+    /// Whether one of the rare settings has a value or an error.
+    fn has_more(&self) -> bool {
+        RARE.iter().any(|field| self.errors.of(field).is_some())
+            || self.form.differs(&new_form(), &RARE)
+    }
+
+    fn filters(&self) -> Vec<(String, String)> {
+        rules("none: keep all records", &self.choices.filters)
+    }
+
+    fn mappings(&self) -> Vec<(String, String)> {
+        rules("none: leave records as they are", &self.choices.mappings)
     }
 }
 
-fn text(value: &str) -> Option<String> {
-    Some(value.trim().to_owned()).filter(|text| !text.is_empty())
+fn rules(none: &str, rules: &[Rules]) -> Vec<(String, String)> {
+    let rules = rules
+        .iter()
+        .map(|rules| (rules.id.to_string(), rules.name.clone()));
+    std::iter::once((String::new(), none.to_owned()))
+        .chain(rules)
+        .collect()
 }
 
-fn rules(field: &'static str, value: &str, errors: &mut Errors) -> Option<i64> {
-    let value = value.trim();
-    if value.is_empty() {
-        return None;
-    }
-    let id = value.parse().ok();
-    if id.is_none() {
-        errors.add(field, "choose one from the list");
-    }
-    id
-}
+pub(super) const RUNS: usize = 5;
 
-fn number<T: std::str::FromStr + From<u8>>(
-    field: &'static str,
-    value: &str,
-    usual: u8,
-    errors: &mut Errors,
-) -> T {
-    value.trim().parse().unwrap_or_else(|_| {
-        errors.add(field, "write a whole number");
-        usual.into()
-    })
-}
+/// Settings that are folded away.
+const RARE: [&str; 20] = [
+    "method",
+    "from",
+    "until",
+    "slices",
+    "prune",
+    "parse_id",
+    "files_per_directory",
+    "no_sync",
+    "unpack",
+    "warc",
+    "access",
+    "contact",
+    "user_agent",
+    "headers",
+    "interval_ms",
+    "connections",
+    "timeout_ms",
+    "attempts",
+    "longest_wait_ms",
+    "credentials",
+];
 
-/// A choice by its name, which is that of the JSON.
-fn named<T: DeserializeOwned + Default>(field: &'static str, name: &str, errors: &mut Errors) -> T {
-    if name.is_empty() {
-        return T::default();
-    }
-    let value = serde_json::Value::String(name.to_owned());
-    serde_json::from_value(value).unwrap_or_else(|_| {
-        errors.add(field, "choose one from the list");
-        T::default()
-    })
-}
-
-fn name_of(value: &impl Serialize) -> String {
-    let value = serde_json::to_value(value).unwrap_or_default();
-    value.as_str().unwrap_or_default().to_owned()
-}
+pub(crate) const METHODS: [(&str, &str); 2] = [
+    ("ListRecords", "ListRecords: pages of records"),
+    (
+        "ListIdentifiers",
+        "ListIdentifiers: headers first, then each record; slow, gets around broken pages",
+    ),
+];
+pub(crate) const EXTENTS: [(&str, &str); 2] = [
+    (
+        "false",
+        "incremental: what has changed since the last harvest",
+    ),
+    ("true", "full: everything again each time"),
+];
+pub(crate) const LEVELS: [(&str, &str); 3] = [
+    ("strict", "strict: records have to be well-formed"),
+    ("very-strict", "very strict: valid by XML Schema as well"),
+    ("loose", "loose: repaired if they are not well-formed"),
+];
+pub(crate) const DELETED: [(&str, &str); 2] = [
+    ("remove", "remove their files"),
+    (
+        "keep",
+        "keep their files, with .deleted at the end of the name",
+    ),
+];
+pub(crate) const PRUNE: [(&str, &str); 2] =
+    [("false", "stay and are marked"), ("true", "are removed")];
+pub(crate) const YES_NO: [(&str, &str); 2] = [("false", "no"), ("true", "yes")];
+pub(crate) const FREQUENCIES: [(&str, &str); 3] = [
+    ("every", "again and again, at an interval"),
+    ("cron", "by a cron expression"),
+    ("once", "once"),
+];
+pub(crate) const UNITS: [(&str, &str); 5] = [
+    ("minute", "minutes"),
+    ("hour", "hours"),
+    ("day", "days"),
+    ("week", "weeks"),
+    ("month", "months"),
+];
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use operations::Frequency;
 
-    fn settings(frequency: &str) -> ScheduleSettings {
-        ScheduleSettings {
-            what: Scheduled::Harvest {
-                repository: 1,
-                metadata_prefix: "oai_dc".to_owned(),
-                set: Some("maps".to_owned()),
-            },
-            name: "Every night".to_owned(),
-            parameters: r#"{"validation":"very-strict","filter":3,"parse_id":false}"#.to_owned(),
-            frequency: frequency.to_owned(),
-            starts: Some(86_400),
-            ends: None,
-        }
-    }
+    use super::*;
 
     #[test]
     fn a_form_that_is_not_touched_changes_nothing() {
-        for frequency in [
+        let mut order = flows::HarvestOrder::parse(
+            r#"{"validation":"very-strict","filter":3,"parse_id":false,"headers":["A: b","C: d"],"slices":4}"#,
+        )
+        .unwrap();
+        let before = order.clone();
+        let mut form = new_form();
+        let Ok(serde_json::Value::Object(shown)) = serde_json::to_value(&order) else {
+            panic!("an order is an object");
+        };
+        form.show(&shown);
+
+        let (patch, mistakes) = harvest_patch(&form);
+        patch.harvest.unwrap().apply(&mut order);
+
+        assert!(mistakes.is_empty(), "{mistakes:?}");
+        assert_eq!(order, before);
+    }
+
+    #[test]
+    fn frequencies_are_shown_as_they_are_read() {
+        for text in [
             "once",
             "every day",
             "every 15 minutes",
             "every 3 months",
             "cron 0 3 * * *",
         ] {
-            let before = settings(frequency);
-            let form = ScheduleForm::of(&before);
-            let mut errors = Errors::default();
-
-            let parameters = HarvestParameters::parse(&before.parameters).unwrap();
-            assert_eq!(form.parameters(parameters.clone(), &mut errors), parameters);
-            let again = form.frequency(&mut errors).unwrap().to_string();
-            assert_eq!(again, frequency);
-            assert_eq!(form.times(&mut errors), (before.starts, before.ends));
-            assert!(errors.is_empty(), "{errors:?}");
+            let mut form = new_form();
+            show_frequency(&mut form, text);
+            let frequency = times(&form).0.frequency.unwrap();
+            let frequency: Frequency = frequency.parse().unwrap();
+            assert_eq!(frequency.to_string(), text);
         }
     }
 
     #[test]
-    fn what_cannot_be_read_is_named_by_its_field() {
-        let form = ScheduleForm {
-            frequency: "cron".to_owned(),
-            cron: "0 0 31 2 *".to_owned(),
-            starts: "soon".to_owned(),
-            slices: "many".to_owned(),
-            validation: "lenient".to_owned(),
-            filter: "x".to_owned(),
-            ..ScheduleForm::new()
-        };
-        let mut errors = Errors::default();
+    fn mistakes_stand_at_the_fields_of_the_form() {
+        let mut form = new_form();
+        for (name, value) in [
+            ("frequency", "cron"),
+            ("starts", "soon"),
+            ("slices", "many"),
+            ("validation", "lenient"),
+        ] {
+            form.set(name, value);
+        }
+        let (_, mut mistakes) = harvest_patch(&form);
+        mistakes.push(Mistake::new("frequency", "never comes true"));
 
-        assert!(form.frequency(&mut errors).is_none());
-        form.times(&mut errors);
-        form.parameters(HarvestParameters::default(), &mut errors);
+        let errors = errors(&form, mistakes);
 
-        for (field, said) in [
+        for (field, reason) in [
             ("cron", "never comes true"),
             ("starts", "is not a date"),
-            ("slices", "whole number"),
-            ("validation", "choose"),
-            ("filter", "choose"),
+            ("slices", "write a whole number"),
+            ("validation", "write strict"),
         ] {
             let error = errors.of(field).unwrap_or_default();
-            assert!(error.contains(said), "{field}: {error}");
+            assert!(error.contains(reason), "{field}: {error}");
         }
-    }
-
-    #[test]
-    fn two_versions_stand_beside_each_other() {
-        let before = ScheduleForm::of(&settings("every day"));
-        let after = ScheduleForm::of(&settings("cron 0 3 * * *"));
-        let different: Vec<_> = before
-            .beside(&after)
-            .into_iter()
-            .filter(|(_, a, b)| a != b)
-            .collect();
-        let expected = (
-            "How often",
-            "every 1 day".to_owned(),
-            "cron 0 3 * * *".to_owned(),
-        );
-        assert_eq!(different, [expected]);
     }
 }

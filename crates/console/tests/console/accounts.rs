@@ -116,7 +116,7 @@ fn a_name_belongs_to_one() {
     let answer = admin.post("/accounts", &fields);
     answer.shows(
         StatusCode::UNPROCESSABLE_ENTITY,
-        "somebody has this name already",
+        "`root` is taken; choose another name",
     );
 }
 

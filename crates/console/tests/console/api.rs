@@ -202,6 +202,7 @@ fn tokens_end_with_the_password() {
 fn bad_requests_are_told_in_json() {
     let test = TestConsole::new();
     let token = token(&test, "root", Role::Admin);
+    let admin = test.with_session("ann", Role::Admin);
     for (body, message) in [
         (
             json!({ "name": "a", "role": "viewer", "password": "short" }),
@@ -218,7 +219,7 @@ fn bad_requests_are_told_in_json() {
         (json!({ "name": "a" }), "missing field"),
         (json!("text"), "NewAccount"),
     ] {
-        let answer = call(&test, &token, Method::POST, "/api/v1/accounts", &body);
+        let answer = admin.call(Method::POST, "/api/v1/accounts", &body);
         assert!(answer.status.is_client_error(), "{answer:?}");
         let told = answer.json()["error"]["message"]
             .as_str()

@@ -11,8 +11,8 @@ use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use catalog::{AuditQuery, AuditRow, Role};
 use console::{Console, ConsoleConfig, Outside};
+use flows::Holdings;
 use harvester::AddressPolicy;
-use jobs::Holdings;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
@@ -77,7 +77,7 @@ impl TestConsole {
 
     /// Makes an account.
     pub(crate) fn account(&self, name: &str, role: Role) -> i64 {
-        let hash = console::password::hash(PASSWORD).unwrap();
+        let hash = operations::password::hash_now(PASSWORD).unwrap();
         let catalog = self.holdings.catalog();
         let account = self.holdings.wait(catalog.add_account(name, &hash, role));
         account.unwrap().id

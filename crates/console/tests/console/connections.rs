@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use console::{Console, ConsoleConfig};
-use jobs::Holdings;
+use flows::Holdings;
 use test_support::connect_from;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;

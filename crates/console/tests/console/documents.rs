@@ -129,7 +129,7 @@ fn a_search_engine_says_what_became_of_documents() {
 
     let answer = engine.call(Method::POST, "/api/v1/documents/state", &new);
 
-    assert_eq!(answer.json(), json!({"changed": 2}));
+    assert_eq!(answer.json(), json!({"changed": 2, "set_aside": 0}));
     let document = engine.call(Method::GET, "/api/v1/documents/2", &json!(null));
     assert_eq!(document.json()["state"], "ingested");
     let answer = engine.post("/documents/1/state", &[("state", "failed")]);

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use axum::http::{Method, StatusCode};
 use catalog::{JobKind, JobQuery, Role, Scheduled};
-use console::{ConsoleConfig, ImportRules};
-use jobs::ImportCrawl;
+use console::ConsoleConfig;
+use flows::ImportOrder;
+use operations::{ImportRules, Settings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -34,14 +35,17 @@ impl Places {
         std::os::unix::fs::symlink(secret, directory.path().join("crawls/link")).unwrap();
         let imports = ImportRules {
             roots: vec![directory.path().join("crawls")],
-            usual: ImportCrawl {
+            default: ImportOrder {
                 crawler: Some("our crawler".to_owned()),
-                ..ImportCrawl::default()
+                ..ImportOrder::default()
             },
             no_database: no_database.map(PathBuf::from),
         };
         let config = ConsoleConfig {
-            imports,
+            operations: Settings {
+                imports,
+                ..Settings::default()
+            },
             ..ConsoleConfig::default()
         };
         let test = TestConsole::with(config);
@@ -54,7 +58,7 @@ impl Places {
     }
 
     /// The orders of all import jobs, the newest first.
-    fn orders(&self) -> Vec<ImportCrawl> {
+    fn orders(&self) -> Vec<ImportOrder> {
         let query = JobQuery {
             kinds: vec![JobKind::Import],
             ..JobQuery::default()
@@ -62,7 +66,7 @@ impl Places {
         let jobs = self.test.holdings.catalog().jobs(&query);
         let mut jobs = self.test.holdings.wait(jobs).unwrap();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.id));
-        let orders = jobs.iter().map(|job| ImportCrawl::parse(&job.parameters));
+        let orders = jobs.iter().map(|job| ImportOrder::parse(&job.parameters));
         orders.map(Result::unwrap).collect()
     }
 }
@@ -191,7 +195,6 @@ fn what_is_wrong_is_told_at_its_field() {
         ("paths", "/nothing-is-here", "cannot be read"),
         ("paths", "crawls", "is not a whole path"),
         ("types", "pdf", "is not a media type"),
-        ("types", "", "name one media type"),
         ("open", "rar", "no container"),
         ("max_url_length", "long", "whole number"),
         ("max_url_length", "3", "from 16 to"),
@@ -229,7 +232,8 @@ fn programs_import_too() {
         json!({ "paths": [places.path("secret")] }),
         json!({ "paths": [inside], "collection": "/tmp/elsewhere" }),
         json!({ "paths": [inside], "within": [] }),
-        json!({ "paths": [inside], "threads": 99 }),
+        json!({ "paths": [inside], "threads": 0 }),
+        json!({ "paths": [inside], "accept": 2 }),
         json!({ "paths": [inside], "open": ["rar"] }),
         json!({ "paths": [inside], "blacklist": "/etc/passwd" }),
     ] {
@@ -273,7 +277,7 @@ fn an_import_is_scheduled_shown_changed_and_removed() {
     ann.post("/schedules/1/import", &changed)
         .leads_to("/schedules/1");
     let details = places.test.audit_trail()[0].entry.details.clone().unwrap();
-    assert_eq!(details, "Media types: application/pdf → text/html");
+    assert_eq!(details, "Types: application/pdf → text/html");
     let stale = ann.post("/schedules/1/import", &changed);
     stale.shows(StatusCode::CONFLICT, "Somebody else saved this schedule");
     // The form of a harvest is not for it.
@@ -311,7 +315,7 @@ fn an_operator_changes_the_times_of_an_admins_schedule_and_not_its_paths() {
     let schedule = places.test.holdings.wait(catalog.schedule(1));
     let settings = schedule.unwrap().unwrap().settings;
     assert_eq!(settings.what, Scheduled::Import);
-    let order = ImportCrawl::parse(&settings.parameters).unwrap();
+    let order = ImportOrder::parse(&settings.parameters).unwrap();
     assert_eq!(order.within, [Path::new(&inside)]);
 }
 
@@ -364,7 +368,7 @@ fn what_programs_do_not_say_of_a_schedule_stays_as_it_was() {
     let settings = catalog::ScheduleSettings {
         what: Scheduled::Import,
         name: "Crawls".to_owned(),
-        parameters: ImportCrawl::parse(&before.to_string())
+        parameters: ImportOrder::parse(&before.to_string())
             .unwrap()
             .text()
             .unwrap(),
@@ -378,12 +382,12 @@ fn what_programs_do_not_say_of_a_schedule_stays_as_it_was() {
     let order = || {
         let schedule = holdings.wait(holdings.catalog().schedule(known.id));
         let settings = schedule.unwrap().unwrap().settings;
-        ImportCrawl::parse(&settings.parameters).unwrap()
+        ImportOrder::parse(&settings.parameters).unwrap()
     };
     let change = |version: i64, import: Value| {
         let wanted = json!({ "import": import, "frequency": "every 1 day", "version": version });
         let path = format!("/api/v1/schedules/{}", known.id);
-        let answer = root.call(Method::PUT, &path, &wanted);
+        let answer = root.call(Method::PATCH, &path, &wanted);
         assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
     };
 
@@ -430,7 +434,7 @@ fn the_audit_trail_names_what_a_schedule_does_now_if_that_is_something_else() {
     ann.call(Method::PUT, "/api/v1/schedules/1", &back);
     let to_harvest = details();
 
-    for said in ["it does something else now", &crawls, "Media types"] {
+    for said in ["it does something else now", &crawls, "Types"] {
         assert!(to_import.contains(said), "`{said}` is not in {to_import}");
     }
     for said in ["it does something else now", "Format: oai_dc"] {

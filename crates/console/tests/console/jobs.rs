@@ -174,7 +174,7 @@ fn programs_put_harvests_into_the_queue_and_stop_them() {
     let alpha = test.repository_called("Alpha");
     let post = |path: &str, body: &Value| operator.call(Method::POST, path, body);
 
-    let wanted = json!({ "repository": alpha.id, "set": "a:b", "parameters": { "full": true } });
+    let wanted = json!({ "repository": alpha.id, "set": "maps", "parameters": { "full": true } });
     let made = post("/api/v1/jobs", &wanted);
     assert_eq!(made.status, StatusCode::CREATED, "{made:?}");
     let job = made.json();
@@ -225,8 +225,13 @@ fn programs_put_harvests_into_the_queue_and_stop_them() {
         assert_eq!(post("/api/v1/jobs", &wanted).status, status, "{wanted}");
     }
     let mirror = json!({ "repository": alpha.id, "parameters": { "unpack": "mirror" } });
-    let made = post("/api/v1/jobs", &mirror).json();
-    assert_eq!(made["metadata_prefix"], "oai_didl");
+    let refused = post("/api/v1/jobs", &mirror);
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.body.contains("has no format `oai_didl`"),
+        "{}",
+        refused.body
+    );
 
     let path = "/api/v1/jobs?state=nonsense";
     let answer = operator.call(Method::GET, path, &Value::Null);

@@ -29,7 +29,6 @@ impl TestConsole {
     pub(crate) fn claimed(&self) -> Claim {
         let options = ClaimOptions {
             lease: LEASE,
-            per_host: 0,
             kinds: &[JobKind::Harvest],
             worker: "test",
         };

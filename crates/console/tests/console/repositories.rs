@@ -255,13 +255,13 @@ fn a_harvest_is_begun_from_the_page() {
     let alpha = test.repository_called("Alpha");
     let fields = [
         ("metadata_prefix", "oai_dc"),
-        ("set", " x "),
+        ("set", " maps "),
         ("full", "true"),
     ];
     let answer = operator.post(&format!("/repositories/{}/harvest", alpha.id), &fields);
     assert!(answer.location().starts_with("/jobs/"), "{answer:?}");
     let job = test.claimed().job;
-    assert_eq!(job.set.as_deref(), Some("x"));
+    assert_eq!(job.set.as_deref(), Some("maps"));
     assert!(
         job.parameters.contains(r#""full":true"#),
         "{}",
@@ -292,13 +292,16 @@ fn a_repository_that_moved_is_corrected_and_keeps_its_number() {
     let other = add(&operator, &old.base_url());
     assert_ne!(other, place);
     let answer = operator.post(&edit, &[("base_url", &old.base_url())]);
-    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "Another repository");
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "another repository");
     operator
         .post(&format!("{place}/identify"), &[])
         .leads_to(&place);
     drop(new);
     let answer = operator.post(&format!("{place}/identify"), &[]);
-    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "It could not be asked");
+    answer.shows(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "It could not be refreshed",
+    );
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn rules_are_tried_on_records_that_were_harvested() {
         (
             "99",
             StatusCode::UNPROCESSABLE_ENTITY,
-            "there is no record with the number 99",
+            "there is no record 99",
         ),
         (
             "x",

@@ -14,7 +14,7 @@ fn form<'a>(repository: &'a str, other: &[(&'a str, &'a str)]) -> Vec<(&'a str, 
         ("metadata_prefix", "oai_dc"),
         ("set", "maps"),
         ("method", "ListRecords"),
-        ("extent", "incremental"),
+        ("full", "false"),
         ("from", ""),
         ("until", ""),
         ("slices", "1"),
@@ -24,7 +24,6 @@ fn form<'a>(repository: &'a str, other: &[(&'a str, &'a str)]) -> Vec<(&'a str, 
         ("deleted", "remove"),
         ("unpack", ""),
         ("warc", ""),
-        ("resource_limit", "4096"),
         ("frequency", "cron"),
         ("number", "1"),
         ("unit", "day"),
@@ -74,13 +73,13 @@ fn a_schedule_is_added_and_shown_with_its_next_runs() {
 
     let added = ann.post(
         "/schedules",
-        &form(&id, &[("warc", "warc"), ("extent", "full")]),
+        &form(&id, &[("warc", "warc"), ("full", "true")]),
     );
     added.leads_to("/schedules/1");
     let page = ann.get("/schedules/1");
     page.shows(StatusCode::OK, "Every night is scheduled.");
     page.shows(StatusCode::OK, "every day at 03:00 UTC");
-    page.shows(StatusCode::OK, "everything again each time");
+    page.shows(StatusCode::OK, "<dt>Full</dt><dd class=\"break\">yes</dd>");
     ann.get("/schedules?text=NIGHT")
         .shows(StatusCode::OK, "Every night");
     ann.get("/schedules?state=paused")
@@ -114,7 +113,7 @@ fn what_is_wrong_is_told_at_its_field_and_nothing_is_lost() {
         ("slices", "0", "from 1 to 1000"),
         ("slices", "many", "write a whole number"),
         ("unpack", "../elsewhere", "not a directory below"),
-        ("filter", "77", "these rules are gone"),
+        ("filter", "77", "no filter with the number 77"),
         ("name", "<script>\u{7}", "all in one line"),
     ] {
         let answer = ann.post("/schedules", &form(&repository, &[(field, value)]));

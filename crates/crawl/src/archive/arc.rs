@@ -5,7 +5,7 @@
 use super::date;
 use super::fields;
 
-/// What a line says.
+/// A parsed line of an ARC file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ArcLine<'a> {
     pub(super) url: &'a [u8],
@@ -89,7 +89,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
         && parsed().map_or_else(|reason| reason == NO_LENGTH, |_| true)
 }
 
-/// Where a record begins within a line, because what was before it is cut off.
+/// Returns the offset in `line` at which a record begins, for a file whose beginning is cut off.
 pub(super) fn start_within(line: &[u8]) -> Option<usize> {
     if !line.trim_ascii_end().last()?.is_ascii_digit() {
         return None;

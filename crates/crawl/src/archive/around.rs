@@ -56,10 +56,10 @@ impl<T> Walk<'_, T> {
         Ok(halt.unwrap_or(Halt::At(next)))
     }
 
-    /// Where the next member is that can be believed, or the end of the file.
+    /// Returns the offset of the next credible member, or the end of the file.
     ///
-    /// What is damaged may have swallowed the next ones, so that they are looked for right behind its beginning. But it
-    /// may as well hold what only looks like members, and those others: they are not decoded again without end.
+    /// A damaged member may have swallowed the next ones, so the search begins right behind its beginning. But it
+    /// may also hold bytes that merely look like members, nested without end, so the number of decodings is limited.
     pub(super) fn behind_damage(&mut self) -> io::Result<u64> {
         let (layout, size) = (&self.archive.layout, self.stream.size());
         let (damaged, reached) = (self.stream.member(), self.stream.reached());
@@ -135,7 +135,7 @@ impl<T> Walk<'_, T> {
         self.skip(start, length, reason, emit)
     }
 
-    /// What a length that is too great has passed over is read again, but not without end.
+    /// Reads again the records that a wrong length skipped; the number of rereads is limited.
     pub(super) fn go_back(&mut self, start: Start) -> io::Result<()> {
         let is_reachable = start.member_decoded <= start.decoded;
         if start.head == 0 || !is_reachable || self.restarts == RESTARTS {
@@ -163,7 +163,7 @@ impl<T> Walk<'_, T> {
                 Some(0) => self.pass(1, &mut at_line),
                 Some(found) => self.pass(found, &mut at_line),
                 None if count < SEARCHED => {
-                    // Where all is one stream, a record may begin on both sides of where two members meet.
+                    // In one stream, a record may begin on either side of the point where two members meet.
                     self.pass(count.saturating_sub(OVERLAP), &mut at_line);
                     if !self.archive.layout.whole || !self.stream.cross()? {
                         self.stream.consume(count.min(OVERLAP));

@@ -1,4 +1,4 @@
-//! What is behind the head of a record, as many bytes as the head says.
+//! The block of a record: the bytes behind its head, as long as the head states.
 
 use std::io::{self, BufRead, Read};
 use std::rc::Rc;
@@ -78,7 +78,7 @@ impl<'s> Block<'s> {
         &seen[..seen.len().min(count)]
     }
 
-    /// What is in view, at least `count` bytes if there are as many.
+    /// Returns the window, with at least `count` bytes if the block has them.
     fn view(&mut self, count: usize) -> &[u8] {
         let wanted = self.remaining.min(count as u64) as usize;
         while self.stream.window().len() < wanted && self.fault.is_none() {
@@ -90,7 +90,8 @@ impl<'s> Block<'s> {
 
     /// Passes over what is left, and says whether all was as it should be.
     pub(super) fn finish(mut self) -> Result<(), Fault> {
-        let is_checked = self.check.as_ref().is_some_and(|check| check.is_wanted());
+        let check = self.check.clone();
+        let is_checked = check.as_ref().is_some_and(|check| check.is_wanted());
         while self.remaining > 0 && self.fault.is_none() {
             let visible = self.view(1).len();
             if self.can_leap
@@ -98,6 +99,9 @@ impl<'s> Block<'s> {
                 && self.remaining > visible as u64
                 && self.fault.is_none()
             {
+                if let Some(check) = &check {
+                    check.give_up();
+                }
                 self.stream.leap(self.remaining);
                 self.remaining = 0;
                 break;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// Whether a body of so many bytes begins with a chunk. `seen` is its beginning.
+/// Whether a body of `length` bytes begins with a chunk. `seen` is its beginning.
 pub(super) fn begins(seen: &[u8], length: u64) -> bool {
     let Some(end) = memchr::memchr(b'\n', &seen[..seen.len().min(LINE)]) else {
         return false;
@@ -26,7 +26,7 @@ pub(super) fn begins(seen: &[u8], length: u64) -> bool {
 /// The data of chunks.
 pub(super) struct Chunked<R> {
     reader: R,
-    /// What is left of the chunk.
+    /// The bytes of the chunk that are not read yet.
     left: u64,
     is_first: bool,
     ended: bool,

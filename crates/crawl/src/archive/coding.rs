@@ -94,7 +94,7 @@ impl<R: BufRead> Read for Members<R> {
 pub(super) struct Frames<R> {
     reader: R,
     zstd: Zstd,
-    /// What was read and not decoded yet: the decoder wants whole blocks.
+    /// Bytes that are read but not decoded: the decoder needs whole blocks.
     buffer: Vec<u8>,
     begin: usize,
     is_over: bool,
@@ -232,7 +232,7 @@ pub(super) fn is_brotli(beginning: &[u8], is_all: bool) -> Option<bool> {
             Ok(0) => break true,
             Ok(count) if written > TRIAL => break count == 0,
             Ok(count) => written += count as u64,
-            // Where more is behind it, it breaks off because the beginning ends. Else the body does.
+            // If the body is longer than `beginning`, the stream ends early because the beginning does; otherwise the body is cut.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break false,
             Err(_) => return None,
         }
@@ -265,7 +265,7 @@ const PIECE: usize = 32 * 1024;
 /// More than a block with its head and checksum.
 const LONGEST: usize = 160 * 1024;
 
-/// How a frame begins is told by as many bytes.
+/// The length of the magic number of a frame.
 const MARK: usize = 4;
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use memchr::memchr;
 
 use super::warc;
 
-/// Where a head ends: behind its first empty line. Lines may end in LF alone.
+/// Returns the end of a head: behind its first empty line. Lines may end in LF alone.
 pub(super) fn head_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(end) = memchr(b'\n', &bytes[at..]) {

@@ -2,7 +2,7 @@
 
 use super::fields;
 
-/// What the head of a response says.
+/// The parsed head of a response.
 #[derive(Debug, Default)]
 pub(super) struct HttpHead {
     pub(super) status: Option<i32>,

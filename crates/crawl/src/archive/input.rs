@@ -20,7 +20,7 @@ pub(super) struct Extent {
 pub(super) struct Part {
     pub(super) start: u64,
     pub(super) length: u64,
-    /// The member of a WACZ is compressed there, and expands to so many bytes. It can only be read from its beginning.
+    /// The expanded size of a compressed member of a WACZ, which can only be read from its beginning.
     pub(super) deflated: Option<u64>,
 }
 
@@ -240,7 +240,7 @@ impl Inflated {
                 Ok(Status::StreamEnd) => break,
                 Ok(_) if consumed == 0 && produced == 0 => break,
                 Ok(_) => {}
-                // What is damaged ends here.
+                // Damaged data ends here.
                 Err(_) => break,
             }
         }

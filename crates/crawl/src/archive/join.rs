@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use super::record::{Fact, Link};
 use super::walk::{Item, Signal};
-use crate::{Capture, News};
+use crate::{Capture, News, RecordCheck};
 
 pub(super) struct Join<'t, T> {
     take: &'t mut dyn FnMut(News<T>) -> ControlFlow<()>,
@@ -23,18 +23,18 @@ pub(super) struct Join<'t, T> {
     count: u64,
     /// The unit of what was handed over last.
     last: Option<u64>,
-    /// Where reading can begin, all before having been handed over; and what was told of it.
+    /// The position from which reading can resume once everything before it is handed over, and its oddities.
     position: u64,
     told: u64,
     /// How many records had come then.
     told_at: u64,
-    /// Where reading can begin, all before having come.
+    /// The position from which reading can resume once everything before it has arrived.
     next: u64,
 }
 
 struct Waiting<T> {
     number: u64,
-    /// Where reading has to begin to find it, and what was said of it.
+    /// The position at which reading finds the capture, and what other records state about it.
     unit: u64,
     begin: u64,
     what: What<T>,
@@ -49,6 +49,7 @@ enum What<T> {
         is_complete: bool,
     },
     Fact(Box<Fact>),
+    Checked(Box<RecordCheck>),
     Skipped(crate::Skipped),
     /// A fact that has found its capture.
     Gone,
@@ -71,7 +72,7 @@ impl<'t, T> Join<'t, T> {
         }
     }
 
-    /// Where reading can begin another time.
+    /// The position at which a later read resumes.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
@@ -97,9 +98,11 @@ impl<'t, T> Join<'t, T> {
     /// Hands over what is left of a file that is still written. Only what is said of captures that may yet follow is kept
     /// for the next time; returns where it begins.
     pub(super) fn finish_growing(&mut self) -> ControlFlow<(), Option<u64>> {
-        let of_none = |waiting: &&Waiting<T>| matches!(waiting.what, What::Fact(_) | What::Gone);
+        let of_none = |waiting: &&Waiting<T>| {
+            matches!(waiting.what, What::Fact(_) | What::Checked(_) | What::Gone)
+        };
         let count = self.waiting.iter().rev().take_while(of_none).count();
-        let mut kept = self.waiting.split_off(self.waiting.len() - count);
+        let kept = self.waiting.split_off(self.waiting.len() - count);
         while let Some(first) = self.waiting.pop_front() {
             self.hand_over(first)?;
         }
@@ -110,7 +113,11 @@ impl<'t, T> Join<'t, T> {
             self.finish()?;
             return ControlFlow::Continue(None);
         };
-        kept.clear();
+        for waiting in kept {
+            if matches!(waiting.what, What::Checked(_)) && waiting.unit < begin {
+                self.hand_over(waiting)?;
+            }
+        }
         (self.facts, self.next) = (0, begin);
         self.tell_position()?;
         ControlFlow::Continue(Some(begin))
@@ -120,9 +127,12 @@ impl<'t, T> Join<'t, T> {
         self.count += 1;
         match item {
             Item::Capture(capture, made, link) => self.capture(unit, capture, made, link),
-            Item::Fact(fact) => self.fact(unit, fact),
+            Item::Fact(mut fact) => {
+                self.checked(unit, fact.check.take());
+                self.fact(unit, fact);
+            }
             Item::Skipped(skipped) => self.wait(unit, unit, What::Skipped(skipped)),
-            Item::Other => {}
+            Item::Other(check) => self.checked(unit, check),
         }
         let is_over = |(number, _): &(u64, Link)| self.count - number >= PATIENCE;
         if self.told_of.front().is_some_and(is_over) {
@@ -138,6 +148,12 @@ impl<'t, T> Join<'t, T> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn checked(&mut self, unit: u64, check: Option<Box<RecordCheck>>) {
+        if let Some(check) = check {
+            self.wait(unit, unit, What::Checked(check));
+        }
     }
 
     fn capture(&mut self, unit: u64, mut capture: Box<Capture>, made: T, link: Link) {
@@ -214,14 +230,15 @@ impl<'t, T> Join<'t, T> {
     }
 
     fn is_ready(&self, waiting: &Waiting<T>) -> bool {
-        let is_alone = self.waiting.len() == 1;
+        let mut others = self.waiting.iter().skip(1);
+        let is_alone = others.all(|other| matches!(other.what, What::Checked(_)));
         match &waiting.what {
             What::Gone => true,
             // A request may still follow, up to the next capture.
             What::Capture {
                 is_complete: true, ..
             } if !is_alone => true,
-            What::Skipped(_) => true,
+            What::Checked(_) | What::Skipped(_) => true,
             _ => self.count - waiting.number >= PATIENCE,
         }
     }
@@ -242,6 +259,7 @@ impl<'t, T> Join<'t, T> {
                 News::Capture(capture, made)
             }
             What::Fact(fact) => News::Late(Box::new(fact.capture)),
+            What::Checked(check) => News::Checked(check),
             What::Skipped(skipped) => News::Skipped(skipped),
             What::Gone => return ControlFlow::Continue(()),
         };

@@ -2,7 +2,7 @@
 
 use super::{arc, warc};
 
-/// What `open` found out about a file.
+/// The format and compression of a file, as `open` detected them.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     pub(super) format: Format,
@@ -10,7 +10,7 @@ pub(super) struct Layout {
     /// All is one stream: a file that was compressed at once, or a deflated member of a WACZ. Offsets then count the
     /// bytes that come out, because those of the file do not lead to records.
     pub(super) whole: bool,
-    /// What a file that was compressed at once expands to, more or less.
+    /// The approximate expanded size of a file that is one compressed stream.
     pub(super) expanded: Option<u64>,
     pub(super) dictionary: Option<Vec<u8>>,
     /// There is not a byte of it yet, so it may become anything.

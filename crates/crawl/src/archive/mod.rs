@@ -46,7 +46,7 @@ pub(crate) use self::digest::{Check, Form};
 pub(crate) use self::open::open;
 pub use self::parts::Family;
 
-/// What is done with each capture.
+/// The caller's work on each capture.
 type Work<'a, T> = dyn Fn(&Capture, &mut Body<'_>) -> T + Sync + 'a;
 
 /// One WARC or ARC file, or one of which it was only found out that it cannot be read.

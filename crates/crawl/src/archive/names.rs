@@ -3,7 +3,7 @@
 
 use super::layout::{Codec, Format};
 
-/// What a name says of a file.
+/// The format and compression that a file name claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Named {
     /// It is called as a WARC or ARC file or a WACZ is.

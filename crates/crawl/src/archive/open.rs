@@ -40,14 +40,14 @@ fn directory(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
             Ok(Below::Directory(mut paths)) => waiting.append(&mut paths),
             // Crawlers rename and remove what they have finished.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            // What cannot be read is told when its turn comes.
+            // An unreadable file is reported when its turn comes.
             Err(error) => sources.push(unreadable(&path, None, &error.to_string())),
         }
     }
     Ok(sources)
 }
 
-/// What there is at a path below a directory.
+/// The kind of entry at a path below a directory.
 enum Below {
     Files(Vec<Source>),
     Directory(Vec<PathBuf>),
@@ -92,7 +92,7 @@ fn entries(path: &Path, limits: &Limits) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// What is in a file; `None` if that is nothing for us. `search` says that records are looked for in all of it.
+/// Returns the sources in a file; `None` if it is no crawl. With `search`, the whole file is searched for records.
 fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Source>>> {
     let extent = Extent::of(limits.roots.open(path)?)?;
     let named = Named::of(&path.to_string_lossy());
@@ -147,7 +147,7 @@ fn in_wacz(path: &Path, extent: &Extent, limits: &Limits) -> io::Result<Vec<Sour
                 }
                 None => {}
             },
-            // What else lies there need not be readable.
+            // Other files in the directory need not be readable.
             Err(reason) if is_archive => sources.push(unreadable(path, name, reason)),
             Err(_) => {}
         }
@@ -225,7 +225,7 @@ fn layout(
     }
     if codec == Codec::Plain {
         let formats = [Format::Warc, Format::Arc];
-        // What is compressed may hold records as they are, by accident.
+        // Compressed data may contain a plain record by accident.
         let is_deep = !search || named.codec == Codec::Plain;
         let mut formats = formats.into_iter();
         let found = formats.find(|format| is_plain(*format, head, is_deep));
@@ -356,7 +356,7 @@ fn is_plain(format: Format, head: &[u8], is_deep: bool) -> bool {
     format == Format::Arc && begin.starts_with(b"filedesc://")
 }
 
-/// What is compressed.
+/// The content of a compressed file.
 enum Content {
     /// No record begins in it.
     Other,
@@ -548,7 +548,7 @@ const LOOK: usize = 64 * 1024;
 /// As much of a head as has to be in view at once.
 const HEAD: usize = 8 * 1024;
 
-/// Where the bytes of a gzip member may begin whose head is damaged.
+/// The deflated bytes of a gzip member with a damaged head begin at most this far behind its beginning.
 const HEADLESS: u64 = 512;
 
 /// How many members are tried that begin as one should.
@@ -557,7 +557,7 @@ const TRIES: usize = 64;
 const NO_MEMBERS: &str =
     "its directory and the heads of its members are damaged; records are looked for in all of it";
 
-/// What is left of a WACZ without members.
+/// Names the remainder of a WACZ without members.
 const REST: &str = "*";
 
 /// How far a first member that is damaged may reach.

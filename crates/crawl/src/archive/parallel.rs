@@ -58,7 +58,7 @@ fn put_together<T: Send>(
         let is_last = matches!(next, Next::None);
         let halt = match next {
             Next::Over => return Ok(Halt::Stopped),
-            // What is left behind the last segment is nobody's but ours.
+            // No thread reads the bytes behind the last segment, so they are read here.
             Next::None => again.span(at, segments.end, &mut |signal| join.signal(signal))?,
             Next::Segment(mut pending) => match pending.begin() {
                 Some(begin) if begin == at => pending.drain(join)?,
@@ -78,7 +78,7 @@ fn put_together<T: Send>(
     Ok(Halt::At(at))
 }
 
-/// What a thread says of its segment.
+/// A message of a thread about its segment.
 enum Message<T> {
     /// The first record that was found.
     Begin(Option<u64>),
@@ -186,7 +186,7 @@ impl<T> Pending<T> {
     }
 }
 
-/// What comes next for who puts segments together.
+/// The next step of the joining thread.
 enum Next<T> {
     Segment(Pending<T>),
     /// All of them were taken.
@@ -323,7 +323,7 @@ impl<T> Drop for Ending<'_, T> {
     }
 }
 
-/// How much of a segment can wait to be handed over: so many batches of so many records.
+/// The number of batches of a segment that may wait to be handed over.
 const CAPACITY: usize = 64;
 const BATCH: usize = 64;
 

@@ -36,7 +36,7 @@ impl Family {
         }
     }
 
-    /// Where the parts are: of all archives if there are any, and else of this one.
+    /// Returns the index of the parts: of all archives of the import, or of this one alone.
     fn index(&self, archive: &Opened, options: &ReadOptions) -> Arc<Index> {
         if self.archives.is_empty() {
             let mut index = Index::default();
@@ -46,7 +46,7 @@ impl Family {
         let all = || {
             let mut index = Index::default();
             for closed in &self.archives {
-                // One that cannot be read is told when its turn comes.
+                // An unreadable archive is reported when its turn comes.
                 if let Ok(archive) = closed.open(options) {
                     index.add(&archive, options);
                 }
@@ -57,7 +57,7 @@ impl Family {
     }
 }
 
-/// What the head of a part says.
+/// The parsed head of a part.
 #[derive(Debug)]
 pub(super) struct PartHead {
     number: u64,
@@ -111,7 +111,7 @@ fn without_part(bytes: &[u8]) -> Vec<u8> {
     head
 }
 
-/// Where the parts of records are, by the name of the first.
+/// The positions of the parts of records, by the ID of the first part.
 #[derive(Debug, Default)]
 struct Index {
     archives: Vec<Opened>,
@@ -131,7 +131,7 @@ impl Index {
         let (keys, work) = (Keys::default(), |_: &Capture, _: &mut Body<'_>| ());
         let mut walk: Walk<'_, ()> = Walk::new(archive, options, &keys, &work);
         walk.collected = Some(Vec::new());
-        // What cannot be read is told by who reads it for its captures.
+        // Errors are reported by the pass that reads the archive for its captures.
         let _ = walk.span(0, u64::MAX, &mut |_| ControlFlow::Continue(()));
         let found = walk.collected.take().unwrap_or_default();
         for (part, address) in found {
@@ -181,11 +181,11 @@ impl<T> Walk<'_, T> {
             _ => Ok(()),
         };
         if let Err(fault) = block.finish() {
-            return (Item::Other, Err(fault));
+            return (Item::Other(None), Err(fault));
         }
         if let Some(collected) = &mut self.collected {
             collected.push((*part, start.address));
-            return (Item::Other, Ok(()));
+            return (Item::Other(None), Ok(()));
         }
         let index = self.options.family.index(self.archive, self.options);
         let parts = index.records.get(&part.origin);
@@ -193,7 +193,7 @@ impl<T> Walk<'_, T> {
             (true, parts) => copied
                 .and(file)
                 .and_then(|file| self.whole_of(&part, file, parts, &index, start)),
-            (false, Some(parts)) if parts.has_first => return (Item::Other, Ok(())),
+            (false, Some(parts)) if parts.has_first => return (Item::Other(None), Ok(())),
             (false, _) => Err(invalid("it is a later part of a record that is not there")),
         };
         let skipped = |error: io::Error| {
@@ -265,11 +265,18 @@ impl<T> Walk<'_, T> {
             ControlFlow::Continue(())
         })?;
         let mut item = item.ok_or_else(|| invalid("it is in parts, and cannot be read"))?;
+        let place = self.archive.place(start.address);
         match &mut item {
-            Item::Capture(capture, ..) => capture.place = self.archive.place(start.address),
-            Item::Skipped(skipped) => skipped.place = self.archive.place(start.address),
-            Item::Fact(fact) => fact.capture.place = self.archive.place(start.address),
-            Item::Other => {}
+            Item::Capture(capture, ..) => capture.place = place,
+            Item::Skipped(skipped) => skipped.place = place,
+            Item::Fact(fact) => {
+                if let Some(check) = &mut fact.check {
+                    check.place = place.clone();
+                }
+                fact.capture.place = place;
+            }
+            Item::Other(Some(check)) => check.place = place,
+            Item::Other(None) => {}
         }
         Ok(item)
     }

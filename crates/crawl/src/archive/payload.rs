@@ -47,7 +47,7 @@ pub(super) fn body<'b>(
         let text = format!("the body has more than {} content codings", http::CODINGS);
         return (Body::failing(invalid(&text)), None);
     }
-    // What comes out of all codings together is bounded by what went into the last.
+    // The output of all codings together is limited by the input of the last.
     let read = Rc::new(Cell::new(0));
     let counted = Counted {
         reader,

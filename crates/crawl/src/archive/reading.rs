@@ -8,15 +8,15 @@ use super::block::{Block, Fault};
 use super::http::{self, HttpHead};
 use super::layout::{Format, is_line_end};
 use super::parts::PartHead;
-use super::record::{self, Fact, Record, Role, Wrapping};
+use super::record::{self, Record, Role, Wrapping};
 use super::stream::Tail;
 use super::walk::{Emit, Item, Outcome, Signal, Start, Walk};
 use super::warc::{self, HeadEnd, WarcHead};
 use super::{fields, search};
-use crate::Skipped;
+use crate::{Checked, DigestCheck, Place, RecordCheck, Skipped};
 
 impl<T> Walk<'_, T> {
-    /// Reads the record that the window begins with. What is found of it is told if the record is whole.
+    /// Reads the record at the beginning of the window. Its oddities are reported if the record is whole.
     pub(super) fn record(
         &mut self,
         mut start: Start,
@@ -99,7 +99,7 @@ impl<T> Walk<'_, T> {
         }
     }
 
-    /// What a head is that ends before it should.
+    /// Classifies a head that ends too early.
     fn unfinished_head(&self) -> Outcome {
         match self.archive.layout.format.begins(self.stream.window()) {
             true => Outcome::Faulty(Fault::Short),
@@ -218,6 +218,10 @@ impl<T> Walk<'_, T> {
             })
         };
         let check = record.check.as_ref();
+        let is_message = matches!(record.role, Role::Capture(..) | Role::Request(_));
+        if let Some(check) = check.filter(|_| !is_message) {
+            check.begin_body();
+        }
         let mut item = match record.role {
             Role::Capture(mut capture, link, wrapping) => {
                 let (limits, work) = (&options.limits, self.work);
@@ -228,21 +232,24 @@ impl<T> Walk<'_, T> {
                 }
             }
             Role::Request(mut fact) => {
-                record::request(&mut fact, &mut block);
-                Item::of_fact(fact)
+                record::request(&mut fact, &mut block, check);
+                Item::Fact(fact)
             }
             Role::Metadata(mut fact) => {
                 record::metadata(&mut fact, &mut block);
-                Item::of_fact(fact)
+                Item::Fact(fact)
             }
-            Role::Other => Item::Other,
+            Role::Other => Item::Other(None),
             Role::Refused(reason) => refused(reason),
         };
-        let done = block.finish();
-        if let (Item::Capture(capture, ..), Some(check), Ok(())) = (&mut item, check, &done) {
-            capture.digests = check.finish();
+        if let Some(check) = check.filter(|_| options.check_all) {
+            check.want_in_passing(record.length);
         }
-        (item, done)
+        let done = block.finish();
+        if let (Some(check), Ok(())) = (check, &done) {
+            item.add_check(check.finish(), || self.archive.place(start.address));
+        }
+        (item.without_idle_fact(), done)
     }
 
     /// Passes over the line ends behind a block. Something else behind them says that the length was wrong.
@@ -318,10 +325,38 @@ impl<T> Walk<'_, T> {
 }
 
 impl<T> Item<T> {
-    fn of_fact(fact: Box<Fact>) -> Self {
-        match fact.is_of_use() {
-            true => Self::Fact(fact),
-            false => Self::Other,
+    /// Adds how the digests of the record compare.
+    fn add_check(&mut self, digests: DigestCheck, place: impl FnOnce() -> Place) {
+        let is_compared =
+            |checked: &Checked| matches!(checked, Checked::Fits | Checked::Differs(_));
+        let is_compared = is_compared(&digests.block) || is_compared(&digests.payload);
+        let check = |record| {
+            let check = RecordCheck {
+                place: place(),
+                record,
+                digests: digests.clone(),
+            };
+            is_compared.then(|| Box::new(check))
+        };
+        match self {
+            Self::Capture(capture, ..) => capture.digests = digests,
+            Self::Fact(fact) => {
+                let kind = match fact.is_metadata {
+                    true => "metadata",
+                    false => "request",
+                };
+                fact.check = check(format!("{kind} of {}", fact.capture.url));
+            }
+            Self::Other(other) => *other = check("a record that is no capture".to_owned()),
+            Self::Skipped(_) => {}
+        }
+    }
+
+    /// A fact that says nothing is none.
+    fn without_idle_fact(self) -> Self {
+        match self {
+            Self::Fact(fact) if !fact.is_of_use() => Self::Other(fact.check),
+            other => other,
         }
     }
 }

@@ -1,6 +1,7 @@
-//! What a record is to us: a capture, something that is said of one, or nothing.
+//! Classifies a record: a capture, a statement about one, or neither.
 
 use std::hash::{BuildHasher, RandomState};
+use std::io::BufRead;
 use std::rc::Rc;
 
 use super::arc::ArcLine;
@@ -10,7 +11,7 @@ use super::http::{self, HttpHead};
 use super::parts::PartHead;
 use super::warc::{self, WarcHead};
 use super::{date, fields, payload};
-use crate::{Body, Capture, Kind, Limits, Oddity, Place};
+use crate::{Body, Capture, Kind, Limits, Oddity, Place, RecordCheck};
 
 /// A record whose head was read.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub(super) struct Record {
     /// Its lines end in LF alone.
     pub(super) is_lf: bool,
     pub(super) role: Role,
-    /// The digests that it should have, if it is a capture.
+    /// The digests that it should have, if its head names any.
     pub(super) check: Option<Rc<Check>>,
     /// It is a part of a record.
     pub(super) part: Option<Box<PartHead>>,
@@ -44,7 +45,7 @@ pub(super) enum Wrapping {
     None,
 }
 
-/// What ties records together, as numbers that are quickly compared. 0 is nothing.
+/// The IDs that tie records together, hashed for quick comparison. 0 stands for none.
 #[derive(Debug, Default)]
 pub(super) struct Link {
     id: u64,
@@ -78,7 +79,7 @@ impl Link {
     }
 }
 
-/// What a request or metadata record says of a capture.
+/// The statements of a request or metadata record about a capture.
 #[derive(Debug, Default)]
 pub(super) struct Fact {
     pub(super) link: Link,
@@ -86,6 +87,8 @@ pub(super) struct Fact {
     pub(super) capture: Capture,
     /// It comes from the crawler, which knows better than the header of a request.
     pub(super) is_metadata: bool,
+    /// How the digests of its record compare, if they were compared.
+    pub(super) check: Option<Box<RecordCheck>>,
 }
 
 impl Fact {
@@ -146,7 +149,8 @@ impl Record {
             is_lf: head.is_lf,
             check: match &role {
                 Role::Capture(capture, ..) => check(head, &capture.kind),
-                _ => None,
+                Role::Refused(_) => None,
+                Role::Request(_) | Role::Metadata(_) | Role::Other => check(head, &Kind::Document),
             },
             role,
             part: None,
@@ -227,6 +231,7 @@ fn warc_role(head: &WarcHead<'_>, keys: &Keys, place: Place) -> Role {
             link,
             capture,
             is_metadata,
+            check: None,
         });
         return match is_metadata {
             true if is_fields => Role::Metadata(fact),
@@ -315,7 +320,6 @@ pub(super) fn capture<T>(
 }
 
 fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'static str> {
-    use std::io::BufRead;
     let mut wanted = STEP.min(limits.head);
     loop {
         let seen = block.peek(wanted);
@@ -348,11 +352,15 @@ fn lines<'b>(block: &'b mut Block<'_>) -> &'b [u8] {
     }
 }
 
-/// Reads what a request says.
-pub(super) fn request(fact: &mut Fact, block: &mut Block<'_>) {
+/// Reads what a request says. The body of its message is its payload.
+pub(super) fn request(fact: &mut Fact, block: &mut Block<'_>, check: Option<&Rc<Check>>) {
     let seen = lines(block);
     let end = fields::head_end(seen).unwrap_or(seen.len());
     fact.capture.parent = http::referer(&seen[..end]);
+    if let Some(check) = check {
+        block.consume(end);
+        check.begin_body();
+    }
 }
 
 /// Reads what the crawler says: `seed`, or `via` and `hopsFromSeed`. They stand before the links of a page.
@@ -392,7 +400,7 @@ fn is_note(url: &str) -> bool {
     notes.iter().any(|note| scheme.eq_ignore_ascii_case(note))
 }
 
-/// What the digests of a record are compared with, if it has any. A revisit has no payload of its own.
+/// Returns the check of the record's digests, if it has any. A revisit has no payload of its own.
 fn check(head: &WarcHead<'_>, kind: &Kind) -> Option<Rc<Check>> {
     let said = |digest| fields::short(digest).and_then(Said::parse);
     let block = said(&head.block_digest);

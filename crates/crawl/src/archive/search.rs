@@ -70,14 +70,14 @@ pub(super) fn begins_surely(format: Format, bytes: &[u8]) -> bool {
     format == Format::Warc || schemes.iter().any(|scheme| bytes.starts_with(scheme))
 }
 
-/// Where a record may begin in bytes. `at_line` says that one may begin where they do.
+/// Returns the offset at which a record may begin. With `at_line`, one may begin at offset 0.
 pub(super) fn next_start(format: Format, bytes: &[u8], at_line: bool) -> Option<usize> {
     match format {
         Format::Warc => {
             if at_line && warc::has_mark(bytes) {
                 return Some(0);
             }
-            // What is before a record may be cut off, so that it need not begin a line.
+            // The bytes before a record may be cut off, so it need not begin a line.
             let from = usize::from(!at_line);
             let large = memmem::find(bytes.get(from..)?, b"WARC/").map(|at| at + from);
             let before = &bytes[..large.unwrap_or(bytes.len())];
@@ -288,7 +288,7 @@ pub(super) fn swallowed(
     }
 }
 
-/// Where the member ends at which the input is, if it can be decoded and is right.
+/// Returns the end of the member at the input's position, if it decodes without error.
 fn member_end(
     input: &mut Input,
     decoder: &mut Decoder,

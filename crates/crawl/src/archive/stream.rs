@@ -1,6 +1,6 @@
-//! What an archive expands to, as a window that moves over it.
+//! The expanded bytes of an archive, as a moving window.
 //!
-//! Boundaries of members are kept: they are where records begin, and where to go on after damage.
+//! Member boundaries are kept: records begin there, and reading resumes there after damage.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::layout::{Codec, Format, Layout};
 use super::zstd::Zstd;
 use crate::Limits;
 
-/// What a decoder did with what it was given.
+/// The progress of one call of a decoder.
 #[derive(Default)]
 pub(super) struct Step {
     pub(super) consumed: usize,
@@ -38,7 +38,7 @@ pub(super) enum Progress {
     /// It can go on.
     #[default]
     Going,
-    /// It can go on with more input.
+    /// The decoder needs more input.
     Starved,
     /// The member is complete, and right.
     Ended,
@@ -84,7 +84,7 @@ impl Decoder {
     }
 }
 
-/// What is behind the window.
+/// The state of the data behind the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Tail {
     /// More of the same member.
@@ -107,7 +107,7 @@ pub(super) struct Stream {
     begin: usize,
     end: usize,
     tail: Tail,
-    /// Where the member begins, and how many bytes had come out before it.
+    /// The offset of the member, and the number of bytes decoded before it.
     member: u64,
     member_decoded: u64,
     /// How many bytes have come out.
@@ -196,7 +196,7 @@ impl Stream {
         self.tail
     }
 
-    /// Where the member begins in the file.
+    /// Returns the offset of the member in the file.
     pub(super) fn member(&self) -> u64 {
         self.member
     }
@@ -206,7 +206,7 @@ impl Stream {
         self.member_decoded
     }
 
-    /// Where decoding has come to in the file.
+    /// Returns the offset in the file that decoding has reached.
     pub(super) fn reached(&self) -> u64 {
         self.input.position()
     }
@@ -300,7 +300,7 @@ impl Stream {
             self.decoded += count as u64;
             if count == 0 {
                 let end = self.input.position();
-                // What is deflated may be damaged, and a file may have become shorter.
+                // Deflated data may be damaged, and a file may have become shorter.
                 self.tail = match end < self.size() {
                     true => Tail::Truncated,
                     false => Tail::Ended(end),
@@ -343,7 +343,7 @@ impl Stream {
         }
     }
 
-    /// What all of it expands to, if the rest is like what was seen.
+    /// Estimates the expanded size, assuming that the rest compresses like the part already read.
     pub(super) fn expected(&self) -> u64 {
         let read = u128::from(self.input.position().max(1));
         let expected = u128::from(self.size()) * u128::from(self.decoded) / read;

@@ -73,7 +73,7 @@ pub(super) fn members(extent: &Extent) -> io::Result<Listing> {
     })
 }
 
-/// Where a WACZ has its WARC files.
+/// Whether a member of a WACZ lies in the folder of its WARC files.
 pub(super) fn is_in_archive(name: &str) -> bool {
     name.starts_with("archive/")
 }
@@ -110,19 +110,19 @@ impl Taken {
 /// The directory at the end of the file.
 struct Directory {
     entries: Vec<Entry>,
-    /// Where it begins, and how far from where it should.
+    /// The offset of the directory, and its distance from the stated offset.
     start: u64,
     shift: i64,
     /// It has as many entries as it says.
     is_whole: bool,
 }
 
-/// What the record at the end of the file says of the directory.
+/// The directory's extent, as the record at the end of the file states it.
 struct DirectoryEnd {
     offset: u64,
     length: u64,
     count: u64,
-    /// Where the directory ends.
+    /// The end of the directory.
     at: u64,
     /// Nothing is behind it.
     is_last: bool,
@@ -222,7 +222,7 @@ impl DirectoryEnd {
     }
 }
 
-/// What is known of a member, from the directory or from its own head.
+/// A member, as the directory or its own head describes it.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -231,7 +231,7 @@ pub(super) struct Entry {
     pub(super) crc: u32,
     pub(super) compressed: u64,
     pub(super) size: u64,
-    /// Where its head is, and where its bytes begin.
+    /// The offset of its head, and that of its bytes.
     pub(super) offset: u64,
     pub(super) start: u64,
     /// Its lengths stand behind its bytes, and are not known from its head.
@@ -331,8 +331,7 @@ impl Entry {
             return Ok(false);
         };
         self.start = head.start;
-        let facts = |entry: &Self| (entry.method, entry.crc, entry.compressed, entry.size);
-        Ok(head.name == self.name && (head.is_open || facts(&head) == facts(self)))
+        Ok(self.is_same(&head))
     }
 
     pub(super) fn to_member(&self, extent: &Extent) -> Member {

@@ -8,9 +8,9 @@ use super::parts::PartHead;
 use super::record::{Fact, Keys, Link};
 use super::stream::{Stream, Tail};
 use super::{Opened, Work};
-use crate::{Capture, Kind, ReadOptions, Skipped};
+use crate::{Capture, Kind, ReadOptions, RecordCheck, Skipped};
 
-/// What is found on the way.
+/// An event of a walk over records.
 pub(super) enum Signal<T> {
     /// A record. `unit` is the last place before it where reading can begin.
     Record { unit: u64, item: Item<T> },
@@ -22,8 +22,8 @@ pub(super) enum Item<T> {
     Capture(Box<Capture>, T, Link),
     Fact(Box<Fact>),
     Skipped(Skipped),
-    /// Nothing to be told, but it counts.
-    Other,
+    /// Nothing to be told but how its digests compare; it counts.
+    Other(Option<Box<RecordCheck>>),
 }
 
 impl<T> Signal<T> {
@@ -77,7 +77,7 @@ pub(super) struct Walk<'a, T> {
     pub(super) collected: Option<Vec<(PartHead, u64)>>,
 }
 
-/// What became of a record.
+/// The outcome of reading one record.
 pub(super) enum Outcome {
     Good,
     Stopped,
@@ -88,7 +88,7 @@ pub(super) enum Outcome {
     Wrong(&'static str),
 }
 
-/// Where a record began.
+/// The position at which a record began.
 #[derive(Clone, Copy)]
 pub(super) struct Start {
     pub(super) address: u64,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::fields;
 use crate::url;
 
-/// What a head says, as far as anybody here wants to know.
+/// The fields of a WARC head that garner uses.
 #[derive(Debug, Default)]
 pub(super) struct WarcHead<'a> {
     pub(super) kind: Cow<'a, [u8]>,
@@ -90,7 +90,7 @@ pub(super) fn url(bytes: &[u8]) -> String {
     url::text(inner.unwrap_or(bytes)).into_owned()
 }
 
-/// Where a head ends.
+/// The end of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadEnd {
     /// Behind its empty line.

@@ -113,7 +113,7 @@ impl<T> Walk<'_, T> {
         }
     }
 
-    /// Moves the window to the byte that so many come before. `false` if there are not as many.
+    /// Moves the window to the expanded offset `decoded`. Returns `false` if the stream is shorter.
     pub(super) fn pass_to(&mut self, decoded: u64) -> io::Result<bool> {
         loop {
             let left = decoded - self.stream.decoded().min(decoded);

@@ -53,7 +53,7 @@ pub(super) fn by_heads(
         members.extend(taken.checked(member));
     }
     gaps.push(covered..end);
-    // What is stored is found between the others. What is deflated has to be begun with at its first byte.
+    // Stored members are found between the others. Deflated ones have to be read from their first byte.
     lost.retain(|entry| {
         let is_between = gaps.iter().any(|gap| gap.contains(&entry.start));
         entry.method == 8 && is_between && !entry.name.ends_with('/')
@@ -76,6 +76,9 @@ fn scan(extent: &Extent, known: &[Entry], end: u64) -> io::Result<Vec<Entry>> {
     let mut heads: Vec<Entry> = Vec::new();
     let mut buffer = vec![0; BUFFER];
     let (mut at, mut expected) = (0, 0);
+    // A member that lost as many bytes as the next one has seems to end where that one does.
+    let mut inside_until = 0;
+    let is_known = |entry: &Entry| known.iter().any(|other| other.is_same(entry));
     while at < end && heads.len() < MEMBERS {
         let base = at;
         let count = extent.read_at(base, &mut buffer)?;
@@ -95,8 +98,12 @@ fn scan(extent: &Extent, known: &[Entry], end: u64) -> io::Result<Vec<Entry>> {
                 break;
             }
             at = offset + 1;
-            let is_wanted = |entry: &Entry| {
-                offset == expected || names.contains(entry.name.as_str()) || is_usual(&entry.name)
+            let is_wanted = |entry: &Entry| match offset < inside_until {
+                true => is_known(entry),
+                false => {
+                    let is_named = names.contains(entry.name.as_str());
+                    offset == expected || is_named || is_usual(&entry.name)
+                }
             };
             let Some(entry) = Entry::local(rest, offset).filter(is_wanted) else {
                 continue;
@@ -104,7 +111,11 @@ fn scan(extent: &Extent, known: &[Entry], end: u64) -> io::Result<Vec<Entry>> {
             at = entry.start;
             let behind = entry.start.saturating_add(entry.compressed);
             if !entry.is_open && is_mark(extent, behind)? {
-                (at, expected) = (behind, behind);
+                (inside_until, expected) = (behind, behind);
+                // Without a directory nothing tells a member from a ZIP file inside of one.
+                if known.is_empty() {
+                    at = behind;
+                }
             }
             heads.push(entry);
         }
@@ -158,6 +169,12 @@ fn between(extent: &Extent, gap: Range<u64>) -> io::Result<Option<Member>> {
 }
 
 impl Entry {
+    /// Whether a head is that of the member that the directory describes.
+    pub(super) fn is_same(&self, head: &Self) -> bool {
+        let facts = |entry: &Self| (entry.method, entry.crc, entry.compressed, entry.size);
+        self.name == head.name && (head.is_open || facts(self) == facts(head))
+    }
+
     /// Takes what the directory knows and the head does not.
     fn learn(&mut self, entry: &Self) {
         if self.is_open || entry.is_verified {
@@ -221,7 +238,7 @@ impl Entry {
     }
 }
 
-/// What a member expands to of which nobody says how long it is.
+/// Computes the expanded size of a member that does not state it.
 fn inflated_size(extent: &Extent, entry: &Entry) -> io::Result<u64> {
     let extent = Extent {
         file: extent.file.clone(),

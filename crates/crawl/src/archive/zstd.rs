@@ -19,7 +19,7 @@ pub(super) struct Zstd {
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Head,
-    /// So many bytes of a frame that is for somebody else.
+    /// Bytes of a skippable frame that are still to be skipped.
     Skip(u64),
     Blocks,
     Rest,
@@ -277,7 +277,7 @@ pub(super) fn dictionaries(extent: &Extent, window: u64) -> std::io::Result<Vec<
     Ok(found)
 }
 
-/// What a frame in memory expands to, unless that is too much.
+/// Expands a frame in memory, unless the result is too large.
 fn whole_frame(frame: &[u8], window: u64) -> Option<Vec<u8>> {
     let (mut zstd, mut rest) = (Zstd::new(None, window), frame);
     let (mut whole, mut block) = (Vec::new(), vec![0; BLOCK]);

@@ -80,7 +80,7 @@ fn seconds([year, month, day, hour, minute, second]: [i16; 6]) -> Option<i64> {
     .ok()?)
 }
 
-/// What a zone is ahead of UTC, in seconds.
+/// Returns the offset of a zone from UTC, in seconds.
 fn offset(zone: &str) -> Option<i64> {
     let zone = zone.trim();
     let sign = match zone.as_bytes().first() {

@@ -1,11 +1,11 @@
-//! What the fields of a line say: a capture, and where its bytes should be.
+//! A parsed line: a capture, and the expected place of its bytes.
 
 use super::date;
 use super::field::{Field, Fields};
 use super::format::{LogFormat, PathRule};
 use crate::{Capture, Kind};
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Debug)]
 pub(super) enum Meaning {
     Capture(Box<Entry>),
@@ -20,7 +20,7 @@ pub(super) enum Meaning {
 pub(super) struct Entry {
     /// Without its place, which the line does not know.
     pub(super) capture: Capture,
-    /// What the line or the template says of its file; not with a mirror, where the URL says it.
+    /// The file named by the line or the template; none for a mirror, where it follows from the URL.
     pub(super) file: Option<Vec<u8>>,
     /// The size of its file.
     pub(super) size: Option<u64>,
@@ -129,7 +129,7 @@ fn counts(status: Option<i32>, format: &LogFormat) -> bool {
     format.statuses.is_empty() || status.as_ref().is_none_or(known)
 }
 
-/// What crawlers note beside documents.
+/// Whether a URL is a crawler's note and no document.
 fn is_no_document(url: &str) -> bool {
     ["dns:", "whois:"]
         .iter()

@@ -62,7 +62,7 @@ impl Field {
 /// How many fields there are.
 pub(super) const COUNT: usize = 11;
 
-/// What a line has, field by field. What stands for nothing is nothing here.
+/// The fields of a line. A placeholder for an empty field is absent.
 #[derive(Debug, Default)]
 pub(super) struct Fields<'l> {
     values: [Option<Cow<'l, [u8]>>; COUNT],

@@ -1,4 +1,4 @@
-//! What the lines of a log mean.
+//! The format of a log: the meaning of its lines.
 
 use std::ops::RangeInclusive;
 
@@ -26,9 +26,9 @@ use crate::Error;
 #[derive(Debug, Clone)]
 pub struct LogFormat {
     pub(super) layout: Layout,
-    /// What stands where there is nothing.
+    /// The placeholder of an empty field.
     pub(super) none: String,
-    /// What lines begin with that are none.
+    /// The beginning of a comment line.
     pub(super) comment: Option<String>,
     /// How many lines at the beginning are none.
     pub(super) header_lines: u64,
@@ -36,18 +36,18 @@ pub struct LogFormat {
     pub(super) path: PathRule,
     /// The statuses of lines that stand for a document; all if there are none.
     pub(super) statuses: Vec<RangeInclusive<i32>>,
-    /// What stands in for fields that a line does not have.
+    /// Templates for fields that a line does not have.
     pub(super) values: [Option<Template>; COUNT],
 }
 
-/// Where the file of a line is.
+/// The rule that finds the file of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PathRule {
-    /// Where Heritrix's MirrorWriter puts it.
+    /// At the path that Heritrix's MirrorWriter makes of the URL.
     Mirror,
-    /// Where the field `file` says.
+    /// At the path in the field `file`.
     Field,
-    /// Where a template says.
+    /// At the path that a template makes.
     Template(Template),
 }
 
@@ -90,7 +90,7 @@ impl LogFormat {
         format_file::parse(toml).map_err(|reason| Error::LogFormat { reason })
     }
 
-    /// What a line says.
+    /// Parses a line.
     pub(super) fn read(&self, line: &[u8]) -> Meaning {
         let is_comment = |mark: &String| line.starts_with(mark.as_bytes());
         if line.trim_ascii().is_empty() || self.comment.as_ref().is_some_and(is_comment) {

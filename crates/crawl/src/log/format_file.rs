@@ -143,7 +143,7 @@ impl FormatFile {
     }
 }
 
-/// What would never give a capture is refused before a log is read.
+/// Refuses a format that could never give a capture, before a log is read.
 fn check(format: &LogFormat) -> Result<(), String> {
     for date in &format.dates {
         date::check(date)

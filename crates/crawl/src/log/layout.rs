@@ -24,7 +24,7 @@ pub(super) enum Layout {
     },
 }
 
-/// What stands between columns.
+/// The separator of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Separator {
     Tab,

@@ -12,7 +12,7 @@ use crate::{Body, Capture};
 pub(super) struct LazyFile<'s> {
     pub(super) source: &'s LogSource,
     pub(super) url: String,
-    /// What the line says of its path.
+    /// The path that the line states.
     pub(super) named: Option<Vec<u8>>,
     pub(super) expected: Expected,
     pub(super) file: Option<File>,

@@ -10,7 +10,7 @@ pub(super) struct Lines<R> {
     limit: usize,
 }
 
-/// Where a line was.
+/// The position of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Line {
     /// The byte of the file at which it begins.

@@ -1,6 +1,6 @@
 //! The parts of a URL, as bytes and as they are written.
 
-/// Where a URL points to.
+/// The parts of a URL that make a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Location<'u> {
     /// Without what stands before `@`, and without the port.
@@ -40,7 +40,7 @@ impl<'u> Location<'u> {
         })
     }
 
-    /// What stands behind the last slash of the path.
+    /// Returns the part of the path behind its last slash.
     pub(super) fn name(&self) -> &'u [u8] {
         self.path
             .rsplit(|byte| *byte == b'/')
@@ -59,7 +59,7 @@ fn split_port(authority: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Where the first of some bytes stands, or the end.
+/// Returns the position of the first of `any`, or the end.
 fn position(bytes: &[u8], any: &[u8]) -> usize {
     let at = bytes.iter().position(|byte| any.contains(byte));
     at.unwrap_or(bytes.len())

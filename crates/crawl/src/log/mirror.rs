@@ -1,4 +1,4 @@
-//! Where Heritrix's MirrorWriter puts the file of a URL, as far as the URL tells.
+//! The path that Heritrix's MirrorWriter gives to the file of a URL, as far as the URL determines it.
 //!
 //! A path is the host, the segments of the URL's path, and a name made of the last one. Whether a name got a number, because
 //! something else had it already, only the tree itself can tell: see `root`.
@@ -70,7 +70,7 @@ fn forms_of(
     paths.filter(|path| path.iter().all(Segment::is_harmless))
 }
 
-/// A path that was told and not computed: its names have no numbers.
+/// Parses a stated path: its names have no numbers.
 pub(super) fn plain(file: &[u8]) -> Option<Vec<Segment>> {
     let names = file.split(|byte| *byte == b'/');
     let names = names.filter(|name| !matches!(*name, b"" | b"."));
@@ -94,7 +94,7 @@ fn add_segments(path: &[u8], query: &[u8], segments: &mut Vec<Segment>) {
     });
 }
 
-/// What is made of escapes.
+/// The treatment of percent-escapes.
 #[derive(Clone, Copy)]
 enum Form {
     Decoded,

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Does the jobs that `next` gives, on so many threads, and hands the results to `take` in order until it breaks. A few jobs
+/// Does the jobs that `next` gives on `threads` threads, and hands the results to `take` in order until it breaks. A few jobs
 /// for each thread are done ahead of time.
 pub(super) fn ordered<J: Send, R: Send>(
     threads: usize,
@@ -79,7 +79,7 @@ fn lead<J, R>(
     }
 }
 
-/// What one thread does.
+/// The loop of one thread.
 fn run<J, R>(
     jobs: &Mutex<Receiver<(u64, J)>>,
     results: &SyncSender<(u64, Outcome<R>)>,

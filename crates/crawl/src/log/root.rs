@@ -8,7 +8,8 @@ use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use data_encoding::{BASE32_NOPAD, HEXLOWER};
+use rustix::fs::FileType;
 use rustix::io::Errno;
 use sha1::{Digest, Sha1};
 
@@ -22,7 +23,7 @@ pub(super) struct Root {
     directory: OwnedFd,
 }
 
-/// What is known of a file before it is found.
+/// The known properties of a file before it is found.
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     pub(super) digest: Option<String>,
@@ -142,7 +143,7 @@ impl Search {
         Ok(())
     }
 
-    /// What is at a name. After too many looks there is nothing anywhere: somebody made a tree to delay us.
+    /// Looks at the entry `name`. After too many looks every name counts as absent, against trees made to delay the import.
     fn look(&mut self, directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<Seen> {
         self.looks += 1;
         match self.looks > MOST_LOOKS || self.candidates.len() >= MOST_CANDIDATES {
@@ -153,9 +154,7 @@ impl Search {
 }
 
 fn look(directory: BorrowedFd<'_>, name: &[u8]) -> io::Result<Seen> {
-    let flags =
-        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = match rustix::fs::openat(directory, name, flags, Mode::empty()) {
+    let opened = match beneath::open_file(directory, name) {
         Ok(opened) => opened,
         Err(Errno::NOENT | Errno::NAMETOOLONG | Errno::INVAL | Errno::ILSEQ) => {
             return Ok(Seen::Nothing);
@@ -205,8 +204,8 @@ fn is_expected(file: &mut File, expected: &Expected) -> io::Result<bool> {
 /// Whether a log's digest, base32 or hexadecimal and with or without a label, is this one.
 fn is_digest(sha1: &[u8], written: &str) -> bool {
     let bare = written.rsplit(':').next().unwrap_or(written);
-    let hex: String = sha1.iter().map(|byte| format!("{byte:02x}")).collect();
-    bare.eq_ignore_ascii_case(&hex) || bare.eq_ignore_ascii_case(&crate::warc::base32(sha1))
+    bare.eq_ignore_ascii_case(&HEXLOWER.encode(sha1))
+        || bare.eq_ignore_ascii_case(&BASE32_NOPAD.encode(sha1))
 }
 
 /// More things of one name have not been seen.

@@ -141,5 +141,5 @@ fn units(name: &[u8]) -> usize {
     }
 }
 
-/// What file systems allow.
+/// The longest name that file systems allow.
 const LONGEST: usize = 255;

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 
-/// What is sorted: by the first number, then the second, then the third.
+/// A row to sort: by the first number, then the second, then the third.
 pub(super) type Row = [u64; 3];
 
 /// How many bytes a row takes in a file.
@@ -155,7 +155,7 @@ pub(super) fn row(bytes: &[u8]) -> Option<Row> {
 
 /// Rows that are sorted in memory: 12 MiB of them.
 const RUN: usize = 512 * 1024;
-/// What is read of a run at a time.
+/// The number of bytes read from a sorted run at a time.
 const BLOCK: usize = 512 * ROW;
 const BUFFER: usize = 256 * 1024;
 

@@ -29,7 +29,7 @@ pub struct LogSource {
     root: Option<Root>,
     format: Box<LogFormat>,
     length: u64,
-    /// What was opened and looked at is what is read.
+    /// The open file: the file that was checked is the one that is read.
     file: File,
 }
 
@@ -130,14 +130,14 @@ impl LogSource {
         Ok(ended)
     }
 
-    /// Where a block ends. One that grows at its end alone may have got half a line so far, which comes again whole.
+    /// Returns the end of a block. A growing log may end in half a line, which is read again once it is whole.
     fn end_of(&self, block: &Block) -> u64 {
         let last = block.lines.last().map(|(line, _)| line);
         let half = last.filter(|line| self.is_beside() && !line.ended);
         half.map_or(block.end, |line| line.offset)
     }
 
-    /// What the lines of a block tell.
+    /// Reads the lines of a block.
     fn news<T>(
         &self,
         block: &Block,
@@ -235,7 +235,7 @@ impl LogSource {
         }
     }
 
-    /// Where the file may be.
+    /// Returns the paths at which the file may be.
     fn paths(&self, root: &Root, url: &str, file: Option<&[u8]>) -> Vec<Vec<Segment>> {
         let Some(file) = file else {
             return match self.format.path {

@@ -16,7 +16,7 @@ use super::mirror;
 use super::sorter::{Row, Sorter};
 use crate::{Kind, ReadOptions};
 
-/// What became of the file of a line.
+/// The fate of the file of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It is the line's own.
@@ -80,7 +80,7 @@ impl Superseded {
         Self::sorted(sorter, number, first)
     }
 
-    /// What became of the file of the line with a number, counted from 0. Lines that were added since are not known.
+    /// Returns the fate of the file of line `number`, counted from 0. Lines that were added since are not known.
     pub(super) fn fate(&self, number: u64) -> Fate {
         let word = usize::try_from(number / 32)
             .ok()
@@ -117,7 +117,7 @@ impl Superseded {
 
 /// The path, the number, the later the smaller, and hashes of URL and digest.
 fn row(entry: &Entry, number: u64, hashes: &RandomState) -> Option<Row> {
-    // What has no body is not written, and overwrites nothing.
+    // A response without a body is not written, and overwrites nothing.
     let has_body = entry.size != Some(0) && entry.capture.status != Some(304);
     if !has_body || entry.capture.kind != Kind::Document {
         return None;

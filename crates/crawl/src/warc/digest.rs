@@ -2,11 +2,12 @@
 
 use std::io::{self, Read};
 
+use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use sha1::{Digest, Sha1};
 
 /// A SHA-1 with its label, as in `sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ`.
 pub(super) fn labelled(digest: Sha1) -> String {
-    format!("sha1:{}", base32(&digest.finalize()))
+    format!("sha1:{}", BASE32_NOPAD.encode(&digest.finalize()))
 }
 
 /// Passes all that a reader has to `see`, and returns how much it was.
@@ -34,7 +35,7 @@ pub(super) fn record_id() -> io::Result<String> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     bytes[6] = bytes[6] & 0x0F | 0x40;
     bytes[8] = bytes[8] & 0x3F | 0x80;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = HEXLOWER.encode(&bytes);
     let groups = [
         &digits[..8],
         &digits[8..12],
@@ -44,25 +45,6 @@ pub(super) fn record_id() -> io::Result<String> {
     ];
     Ok(format!("<urn:uuid:{}>", groups.join("-")))
 }
-
-/// RFC 4648, without padding.
-pub(crate) fn base32(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity((bytes.len() * 8).div_ceil(5));
-    for group in bytes.chunks(5) {
-        let bits = group
-            .iter()
-            .fold(0, |bits, byte| bits << 8 | u64::from(*byte));
-        let bits = bits << (8 * (5 - group.len()));
-        let digits = (group.len() * 8).div_ceil(5);
-        for shift in (8 - digits..8).rev() {
-            let digit = (bits >> (shift * 5)) & 31;
-            text.push(char::from(DIGITS[digit as usize]));
-        }
-    }
-    text
-}
-
-const DIGITS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
 #[cfg(test)]
 mod tests {

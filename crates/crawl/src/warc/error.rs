@@ -1,4 +1,4 @@
-//! What can go wrong with WARC files.
+//! Errors of writing WARC files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ pub enum Error {
     /// A WARC file cannot be used.
     #[error("`{}` cannot be {action}: {source}", path.display())]
     File {
-        /// What was tried, as in "cannot be written".
+        /// The failed action, as in "cannot be written".
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The bytes of a resource cannot be read, or are not as many as at first.
@@ -21,7 +21,7 @@ pub enum Error {
     Body {
         /// The resource.
         url: String,
-        /// What the reader says.
+        /// The error of the reader.
         source: io::Error,
     },
     /// Another process writes a file of the same name.

@@ -15,7 +15,7 @@ use super::Error;
 pub(super) struct OpenFile {
     path: PathBuf,
     out: BufWriter<File>,
-    /// Where the last whole record ends.
+    /// The end of the last whole record.
     length: u64,
     /// The record of type `warcinfo` that the others refer to.
     pub(super) info_id: String,
@@ -88,7 +88,7 @@ impl OpenFile {
     }
 
     fn take_back(&mut self) -> io::Result<()> {
-        // What the buffer still holds belongs to the record that failed.
+        // The rest of the buffer belongs to the record that failed.
         let file = self.out.get_ref().try_clone()?;
         let old = std::mem::replace(&mut self.out, BufWriter::with_capacity(BUFFER, file));
         let (mut file, _) = old.into_parts();
@@ -120,7 +120,7 @@ pub(super) fn sync_directory(directory: &Path) -> Result<(), Error> {
     synced.map_err(|error| Error::file("synced", directory, error))
 }
 
-/// What the name of a file ends with while it is written.
+/// The ending of a file's name while it is written.
 pub(super) const OPEN: &str = "open";
 
 const BUFFER: usize = 128 * 1024;

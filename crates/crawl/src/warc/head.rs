@@ -94,7 +94,7 @@ fn one_line(value: &str) -> String {
         .collect()
 }
 
-/// What RFC 9110 allows in the name of a field.
+/// Whether RFC 9110 allows `name` as the name of a field.
 fn is_token(name: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(legal)

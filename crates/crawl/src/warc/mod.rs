@@ -7,7 +7,6 @@ mod head;
 mod recovery;
 mod writer;
 
-pub(crate) use digest::base32;
 pub use error::Error;
 pub use recovery::Position;
 pub use writer::{Capture, Settings, Writer};

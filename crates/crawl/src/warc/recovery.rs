@@ -1,4 +1,4 @@
-//! What killed writers left: files that still end in `.open`, maybe with half a record at their end.
+//! Recovers files of killed writers: they still end in `.open`, perhaps with half a record at their end.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek};
@@ -51,7 +51,7 @@ pub(super) fn recover(
 fn mend(file: &File, path: &Path, most: u64) -> io::Result<()> {
     let length = file.metadata()?.len();
     let whole = match most {
-        // What was committed was synced first, so it is there.
+        // Committed bytes were synced first, so they are there.
         most if most <= length => most,
         _ => whole_members(path)?.0,
     };
@@ -79,7 +79,7 @@ fn settle(file: &File, path: &Path) -> Result<(), Error> {
     file::finish(path).map(|_: PathBuf| ())
 }
 
-/// Where the last whole gzip member ends, and how many there are.
+/// Returns the end of the last whole gzip member, and the number of members.
 fn whole_members(path: &Path) -> io::Result<(u64, u64)> {
     let mut reader = BufReader::with_capacity(128 * 1024, File::open(path)?);
     let (mut end, mut members) = (0, 0);

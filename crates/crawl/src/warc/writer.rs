@@ -15,11 +15,11 @@ use super::recovery::{Position, recover};
 /// How WARC files are written.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What the names of the files begin with.
+    /// The prefix of the file names.
     pub prefix: String,
     /// A file that has grown so far is the last but one: the next record begins another.
     pub file_size: u64,
-    /// What each file says of its origin, as fields of its `warcinfo` record, such as `operator` or `isPartOf`.
+    /// The fields of the `warcinfo` record of each file, such as `operator` or `isPartOf`.
     pub info: Vec<(String, String)>,
     /// Tells the time of records that say who wrote a file, and for its name.
     pub clock: fn() -> SystemTime,
@@ -43,7 +43,7 @@ pub struct Capture<'a> {
     pub url: &'a str,
     /// When its bytes were got.
     pub captured_at: SystemTime,
-    /// The media type, which is told if there are no headers.
+    /// The media type, for captures without headers.
     pub media_type: Option<&'a str>,
     /// The status and the headers that came with the bytes.
     pub http: Option<(u16, &'a [(String, String)])>,

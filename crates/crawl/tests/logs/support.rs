@@ -126,6 +126,7 @@ pub(crate) fn read(source: &Source, from: u64, options: &ReadOptions) -> Seen {
             News::Capture(capture, body) => seen.captures.push((*capture, body)),
             News::Late(capture) => seen.late.push(*capture),
             News::Skipped(skipped) | News::Noted(skipped) => seen.skipped.push(skipped),
+            News::Checked(_) => unreachable!("a log has no digests of records"),
             News::Position(position) => seen.positions.push(position),
         }
         ControlFlow::Continue(())

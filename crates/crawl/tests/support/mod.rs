@@ -73,6 +73,7 @@ pub(crate) fn read_from(source: &Source, from: u64, options: &ReadOptions, most:
         match news {
             News::Capture(capture, body) => found.captures.push((*capture, body)),
             News::Late(capture) => found.late.push(*capture),
+            News::Checked(_) => {}
             News::Skipped(skipped) => found.skipped.push(skipped),
             News::Noted(noted) => found.noted.push(noted),
             News::Position(position) => found.positions.push((position, found.captures.len())),

@@ -52,10 +52,17 @@ pub enum Error {
 /// # Ok::<(), document::url::Error>(())
 /// ```
 pub fn normalise(url: &str) -> Result<Normal, Error> {
-    let mut parsed = Url::parse(url).map_err(|reason| Error::NotAUrl {
-        url: short(url),
-        reason,
-    })?;
+    let parse = |text: &str| {
+        Url::parse(text).map_err(|reason| Error::NotAUrl {
+            url: short(url),
+            reason,
+        })
+    };
+    let mut parsed = parse(url)?;
+    if parsed.scheme() == "file" {
+        // Quirk of `url`: a host before a drive letter goes only when the URL is read again.
+        parsed = parse(parsed.as_str())?;
+    }
     let host = parsed.host_str().unwrap_or_default().to_ascii_lowercase();
     if parsed.cannot_be_a_base() || host.is_empty() && parsed.scheme() != "file" {
         return Err(Error::NoHost { url: short(url) });

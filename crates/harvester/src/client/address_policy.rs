@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use super::public::is_public;
@@ -27,12 +28,7 @@ pub enum AddressPolicy {
 #[serde(try_from = "String", into = "String")]
 pub enum Network {
     /// All addresses that begin with the same bits.
-    Block {
-        /// One of them.
-        address: IpAddr,
-        /// How many bits.
-        bits: u8,
-    },
+    Block(IpNet),
     /// A host, whatever its addresses are.
     Host(String),
 }
@@ -52,21 +48,11 @@ impl Network {
         match self {
             Self::Host(host) => name.is_some_and(|name| name.eq_ignore_ascii_case(host)),
             // An IPv4 address in the guise of an IPv6 one is the same machine.
-            Self::Block { address: own, bits } => {
-                begin_alike(own.to_canonical(), address.to_canonical(), *bits)
+            Self::Block(block) => {
+                block.contains(&address) || block.contains(&address.to_canonical())
             }
         }
     }
-}
-
-/// Whether two addresses of one kind have the same first bits.
-fn begin_alike(a: IpAddr, b: IpAddr, bits: u8) -> bool {
-    let differ = match (a, b) {
-        (IpAddr::V4(a), IpAddr::V4(b)) => u128::from(a.to_bits() ^ b.to_bits()) << 96,
-        (IpAddr::V6(a), IpAddr::V6(b)) => a.to_bits() ^ b.to_bits(),
-        _ => return false,
-    };
-    differ.leading_zeros() >= u32::from(bits)
 }
 
 /// A text that names no addresses.
@@ -78,29 +64,14 @@ impl FromStr for Network {
     type Err = NotANetwork;
 
     fn from_str(text: &str) -> Result<Self, NotANetwork> {
-        let wrong = || NotANetwork(text.to_owned());
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
-        let Ok(address) = address.parse::<IpAddr>() else {
-            return match bits.is_none() && is_host(text) {
-                true => Ok(Self::Host(text.to_ascii_lowercase())),
-                false => Err(wrong()),
-            };
-        };
-        let most = match address {
-            IpAddr::V4(_) => 32,
-            IpAddr::V6(_) => 128,
-        };
-        // A plus sign would be read as well.
-        let digits = |bits: &&str| bits.bytes().all(|byte| byte.is_ascii_digit());
-        let bits = match bits {
-            Some(bits) => Some(bits).filter(digits).and_then(|bits| bits.parse().ok()),
-            None => Some(most),
-        };
-        let bits = bits.filter(|bits| *bits <= most).ok_or_else(wrong)?;
-        Ok(Self::Block { address, bits })
+        let block = text
+            .parse()
+            .or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
+        match block {
+            Ok(block) => Ok(Self::Block(block)),
+            Err(_) if is_host(text) => Ok(Self::Host(text.to_ascii_lowercase())),
+            Err(_) => Err(NotANetwork(text.to_owned())),
+        }
     }
 }
 
@@ -114,7 +85,7 @@ fn is_host(text: &str) -> bool {
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Block { address, bits } => write!(f, "{address}/{bits}"),
+            Self::Block(block) => block.fmt(f),
             Self::Host(host) => f.write_str(host),
         }
     }
@@ -154,6 +125,11 @@ mod tests {
             ("127.0.0.0/8", "::ffff:127.0.0.9", "::1"),
             ("::1/128", "::1", "::2"),
             ("fd00::/8", "fd12::1", "fe80::1"),
+            (
+                "::ffff:10.0.0.0/104",
+                "::ffff:10.9.9.9",
+                "::ffff:192.168.0.1",
+            ),
             ("0.0.0.0/0", "10.0.0.1", "fd00::1"),
         ] {
             let policy = policy(&[network]);

@@ -5,7 +5,7 @@ use std::hash::BuildHasher;
 
 use crate::buffers::Buffer;
 use crate::keys::Keys;
-use crate::read::Found;
+use crate::read::PageItem;
 
 /// Remembers the things on a page. Hardly any page is read twice: so names are only put down as they are, and become keys
 /// when something is looked up, or when they are many.
@@ -26,7 +26,7 @@ impl Given {
     }
 
     /// Notes something that is given for the first time, as far as anybody asks.
-    pub(super) fn note(&mut self, found: &Found) {
+    pub(super) fn note(&mut self, found: &PageItem) {
         if !put_down(found, &mut self.names) {
             return;
         }
@@ -37,7 +37,7 @@ impl Given {
     }
 
     /// Notes something; whether it is new. What has no name always is.
-    pub(super) fn insert(&mut self, found: &Found) -> bool {
+    pub(super) fn insert(&mut self, found: &PageItem) -> bool {
         self.make_keys();
         let mut name = String::new();
         !put_down(found, &mut name) || self.keys.insert(self.random.hash_one(name))
@@ -52,19 +52,19 @@ impl Given {
 }
 
 /// Appends what something is known by: a record by identifier and datestamp. `false` if there is nothing.
-fn put_down(found: &Found, names: &mut String) -> bool {
+fn put_down(found: &PageItem, names: &mut String) -> bool {
     let header = match found {
-        Found::Record(record) => &record.header,
-        Found::Header(header) => header,
-        Found::Set(set) => {
+        PageItem::Record(record) => &record.header,
+        PageItem::Header(header) => header,
+        PageItem::Set(set) => {
             names.push_str(&set.set_spec);
             return true;
         }
-        Found::LeftOut(left_out) => {
+        PageItem::LeftOut(left_out) => {
             names.push_str(left_out.identifier.as_deref().unwrap_or_default());
             return left_out.identifier.is_some();
         }
-        Found::MetadataFormat(_) => return false,
+        PageItem::MetadataFormat(_) => return false,
     };
     names.push_str(&header.identifier);
     names.push(SEPARATOR);
@@ -83,8 +83,8 @@ mod tests {
     use super::*;
     use crate::record::Header;
 
-    fn header(identifier: String, datestamp: &str) -> Found {
-        Found::Header(Header {
+    fn header(identifier: String, datestamp: &str) -> PageItem {
+        PageItem::Header(Header {
             identifier,
             datestamp: datestamp.to_owned(),
             ..Header::default()

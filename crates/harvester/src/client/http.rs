@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use reqwest::header::{ACCEPT, ACCEPT_ENCODING, FROM, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, FROM, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
 use reqwest::{
     Certificate, Client, ClientBuilder, Method, Proxy, RequestBuilder, Response, Url, redirect,
 };
@@ -130,20 +132,39 @@ fn headers(options: &ClientOptions) -> Result<HeaderMap, Error> {
             .map_err(|_| Error::usage(format!("`{from}` cannot be sent as From")))?;
         headers.insert(FROM, from);
     }
+    for header in &options.headers {
+        let wrong = || {
+            Error::usage(format!(
+                "`{header}` is not a header; write it as Name: value"
+            ))
+        };
+        let (name, value) = header.split_once(':').ok_or_else(wrong)?;
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+        let value = HeaderValue::from_str(value.trim()).map_err(|_| wrong())?;
+        headers.append(name, value);
+    }
     Ok(headers)
 }
 
 fn certificates(options: &ClientOptions) -> Result<Vec<Certificate>, Error> {
-    let Some(path) = &options.ca_file else {
-        return Ok(Vec::new());
-    };
-    let unusable = |reason: String| {
-        let path = path.display();
-        Error::usage(format!("the CA file {path} cannot be used: {reason}"))
-    };
-    let pem = std::fs::read(path).map_err(|error| unusable(error.to_string()))?;
+    let mut certificates = Vec::new();
+    if let Some(path) = &options.ca_file {
+        let name = format!("the CA file {}", path.display());
+        let pem = std::fs::read(path)
+            .map_err(|error| Error::usage(format!("{name} cannot be used: {error}")))?;
+        certificates.extend(bundle(&name, &pem)?);
+    }
+    if let Some(pem) = &options.certificates {
+        certificates.extend(bundle("the certificates", pem.as_bytes())?);
+    }
+    Ok(certificates)
+}
+
+/// The certificates of a bundle in PEM, which `name` names in errors.
+fn bundle(name: &str, pem: &[u8]) -> Result<Vec<Certificate>, Error> {
+    let unusable = |reason: String| Error::usage(format!("{name} cannot be used: {reason}"));
     let certificates =
-        Certificate::from_pem_bundle(&pem).map_err(|error| unusable(chain(&error)))?;
+        Certificate::from_pem_bundle(pem).map_err(|error| unusable(chain(&error)))?;
     match certificates.is_empty() {
         true => Err(unusable("it holds no certificate".to_owned())),
         false => Ok(certificates),

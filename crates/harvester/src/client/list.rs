@@ -9,7 +9,7 @@ use oai::ErrorCode;
 use super::repository::code;
 use super::{PageStream, Repository};
 use crate::error::{Error, Misbehaviour};
-use crate::read::Found;
+use crate::read::PageItem;
 use crate::record::{Header, Record, Set};
 
 /// All records of a list.
@@ -26,7 +26,7 @@ pub struct List<T> {
     tokens: HashSet<String>,
     empty_pages: u32,
     found_on_page: bool,
-    take: fn(Found) -> Option<T>,
+    take: fn(PageItem) -> Option<T>,
     /// What was lent.
     lent: Option<T>,
 }
@@ -36,7 +36,7 @@ impl<T> List<T> {
         repository: Repository,
         verb: &'static str,
         selection: &[(&'static str, &str)],
-        take: fn(Found) -> Option<T>,
+        take: fn(PageItem) -> Option<T>,
     ) -> Self {
         let mut arguments = vec![("verb", verb.to_owned())];
         let selection = selection.iter();
@@ -65,7 +65,7 @@ impl<T> List<T> {
                 }
             };
             match found {
-                Some(Found::LeftOut(left_out)) => {
+                Some(PageItem::LeftOut(left_out)) => {
                     self.found_on_page = true;
                     // One record is lost, and the list goes on.
                     let name = left_out.identifier.unwrap_or_default();
@@ -156,23 +156,23 @@ fn borrowed<'a>(arguments: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a st
         .collect()
 }
 
-pub(super) fn records(found: Found) -> Option<Record> {
+pub(super) fn records(found: PageItem) -> Option<Record> {
     match found {
-        Found::Record(record) => Some(*record),
+        PageItem::Record(record) => Some(*record),
         _ => None,
     }
 }
 
-pub(super) fn headers(found: Found) -> Option<Header> {
+pub(super) fn headers(found: PageItem) -> Option<Header> {
     match found {
-        Found::Header(header) => Some(header),
+        PageItem::Header(header) => Some(header),
         _ => None,
     }
 }
 
-pub(super) fn sets(found: Found) -> Option<Set> {
+pub(super) fn sets(found: PageItem) -> Option<Set> {
     match found {
-        Found::Set(set) => Some(set),
+        PageItem::Set(set) => Some(set),
         _ => None,
     }
 }

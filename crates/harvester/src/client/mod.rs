@@ -20,7 +20,6 @@ mod query;
 mod read_ahead;
 mod repository;
 mod retry;
-mod stop;
 mod waiting;
 
 use std::sync::Arc;
@@ -54,11 +53,11 @@ pub use options::{ClientOptions, Credentials};
 pub use pace::{Pace, RealPace};
 pub(crate) use page_stream::PageStream;
 pub use post::Posted;
+pub use process::Stop;
 pub use query::canonical_base_url;
 pub(crate) use query::{Arguments, Patience};
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
-pub use stop::Stop;
 pub(crate) use waiting::span;
 pub use waiting::{Listener, Waiting};
 

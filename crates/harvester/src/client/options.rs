@@ -17,6 +17,8 @@ pub struct ClientOptions {
     pub user_agent: String,
     /// Whom to write to if the harvest is a burden.
     pub from: Option<String>,
+    /// Further headers of each request, as `Name: value`.
+    pub headers: Vec<String>,
     /// What opens the repository; sent to its own host only.
     pub credentials: Option<Credentials>,
     /// Which addresses may be connected to.
@@ -25,6 +27,8 @@ pub struct ClientOptions {
     pub proxy: Option<String>,
     /// A file of certificates in PEM to trust beside those of the system.
     pub ca_file: Option<PathBuf>,
+    /// Certificates in PEM to trust beside those of the system and of `ca_file`.
+    pub certificates: Option<String>,
     /// How long a connection may take to open.
     pub connect_timeout: Duration,
     /// How long the server may be silent.
@@ -73,10 +77,12 @@ impl Default for ClientOptions {
         Self {
             user_agent: concat!("garner/", env!("CARGO_PKG_VERSION")).to_owned(),
             from: None,
+            headers: Vec::new(),
             credentials: None,
             allow: AddressPolicy::default(),
             proxy: None,
             ca_file: None,
+            certificates: None,
             connect_timeout: Duration::from_secs(30),
             read_timeout: Duration::from_secs(300),
             attempts: 6,

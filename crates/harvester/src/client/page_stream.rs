@@ -5,7 +5,7 @@ use super::given::Given;
 use super::query::Request;
 use super::read_ahead::ReadAhead;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
-use crate::read::{Found, PageReader, Report};
+use crate::read::{PageItem, PageReader, Report};
 use crate::record::Header;
 use crate::{Quirk, Quirks};
 
@@ -50,7 +50,7 @@ impl PageStream {
     }
 
     /// The next thing on the page.
-    pub(crate) fn next(&mut self) -> Result<Option<Found>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<PageItem>, Error> {
         loop {
             let mut reading = match self.reading.take() {
                 Some(reading) => reading,

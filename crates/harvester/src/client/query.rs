@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use oai::Verb;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
 
 use crate::Error;
@@ -162,21 +163,8 @@ impl Request {
 fn encode(arguments: &Arguments<'_>) -> String {
     let pairs = arguments
         .iter()
-        .map(|(name, value)| format!("{name}={}", percent_encoded(value)));
+        .map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, RESERVED)));
     pairs.collect::<Vec<_>>().join("&")
-}
-
-/// Everything but unreserved characters is encoded: tokens may hold anything.
-fn percent_encoded(value: &str) -> String {
-    let mut encoded = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
 }
 
 /// A URL for messages: without a password.
@@ -187,6 +175,12 @@ pub(super) fn shown(url: &Url) -> String {
     url.into()
 }
 
+/// Everything but unreserved characters is encoded: tokens may hold anything.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 /// What a request consists of.
 const ARGUMENTS: [&str; 7] = [
     "verb",

@@ -9,7 +9,7 @@ use super::list::{List, headers, records, sets};
 use super::query::{Patience, Request, base_url, shown};
 use super::{Arguments, Client, Credentials, Headers, PageStream, Records, same_host};
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
-use crate::read::{Found, Report};
+use crate::read::{PageItem, Report};
 use crate::record::{Identity, MetadataFormat, Record, Set, moment};
 use crate::unpack::Spool;
 
@@ -58,7 +58,7 @@ impl Repository {
     }
 
     /// The same repository, whose records are given without the base64 of large files: it is decoded and written while it is
-    /// read, and found again by [`crate::unpack::SpooledValue::is_of`].
+    /// read, and [`crate::unpack::attach`] joins it to its resource.
     pub fn spooling(&self, spool: Arc<dyn Spool>) -> Self {
         Self {
             spool: Some(spool),
@@ -147,7 +147,7 @@ impl Repository {
             self.refuse_errors(&report, &arguments)?;
         }
         let formats = found.into_iter().filter_map(|found| match found {
-            Found::MetadataFormat(format) => Some(format),
+            PageItem::MetadataFormat(format) => Some(format),
             _ => None,
         });
         Ok(formats.collect())
@@ -171,7 +171,7 @@ impl Repository {
         }
         for found in found {
             match found {
-                Found::Record(record) => {
+                PageItem::Record(record) => {
                     let given = &record.header.identifier;
                     // Quirk: some repositories do not tell upper from lower case.
                     if given.trim().eq_ignore_ascii_case(identifier.trim()) {
@@ -180,7 +180,7 @@ impl Repository {
                     let misbehaviour = Misbehaviour::OtherRecord(given.clone());
                     return Err(Error::from(misbehaviour).at(&self.request(&arguments)));
                 }
-                Found::LeftOut(left_out) => {
+                PageItem::LeftOut(left_out) => {
                     let misbehaviour = Misbehaviour::Broken {
                         offset: 0,
                         after: None,
@@ -265,7 +265,7 @@ impl Repository {
         Request::new(&self.base, arguments).shown()
     }
 
-    fn read_whole(&self, arguments: &Arguments<'_>) -> Result<(Vec<Found>, Report), Error> {
+    fn read_whole(&self, arguments: &Arguments<'_>) -> Result<(Vec<PageItem>, Report), Error> {
         let mut page = self.page(arguments);
         let mut all = Vec::new();
         while let Some(found) = page.next()? {

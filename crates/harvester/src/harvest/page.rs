@@ -12,7 +12,7 @@ use super::until::Until;
 use super::window::Window;
 use super::{PageEnd, Step};
 use crate::error::{Error, Misbehaviour};
-use crate::read::{Found, Report};
+use crate::read::{PageItem, Report};
 use crate::record::{Header, LeftOut, Record, moment};
 use crate::{Quirk, Quirks};
 
@@ -31,23 +31,23 @@ pub(super) struct Progress {
 
 impl Harvest {
     /// Takes what is on a page.
-    pub(super) fn take(&mut self, found: Found) {
+    pub(super) fn take(&mut self, found: PageItem) {
         match found {
-            Found::Record(record) => {
+            PageItem::Record(record) => {
                 let key = self.recent.key(&record.header);
                 self.meet(&record.header, key);
                 self.give(*record, key);
             }
-            Found::Header(header) => {
+            PageItem::Header(header) => {
                 let key = self.recent.key(&header);
                 self.meet(&header, key);
                 self.page.headers.push_back(header);
             }
-            Found::LeftOut(left_out) => {
+            PageItem::LeftOut(left_out) => {
                 self.page.on_page += 1;
                 self.leave_out(left_out);
             }
-            Found::Set(_) | Found::MetadataFormat(_) => {}
+            PageItem::Set(_) | PageItem::MetadataFormat(_) => {}
         }
     }
 

@@ -9,7 +9,7 @@ use super::run::Harvest;
 use super::window::{Window, grain, start_of, written};
 use crate::Quirk;
 use crate::client::Patience;
-use crate::read::Found;
+use crate::read::PageItem;
 
 /// What `until` was found to mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,7 +117,7 @@ impl Harvest {
         let mut page = repository.page(&arguments).impatient();
         loop {
             match page.next() {
-                Ok(Some(Found::Header(header))) => {
+                Ok(Some(PageItem::Header(header))) => {
                     let moment = header.moment().map(|moment| moment.seconds());
                     if moment.is_some_and(|moment| start_of(moment, granularity) == from) {
                         return Some(true);

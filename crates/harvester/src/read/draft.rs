@@ -20,10 +20,11 @@ pub(super) struct Draft {
     pub(super) is_plain: bool,
     /// What is between the tags of the record element.
     pub(super) body: Vec<u8>,
-    /// Long values that were taken out of it.
+    /// Large values that were taken out of it, by their offsets in the body. Nothing before them has to be mended, or they
+    /// would not have been reached.
     pub(super) values: Vec<SpooledValue>,
-    /// The record with its tags, if it was read at one go.
-    pub(super) whole: Option<Vec<u8>>,
+    /// The record with its tags and the offset of its body, if it was read at one go.
+    pub(super) whole: Option<(Vec<u8>, usize)>,
     pub(super) header: Header,
     /// Strings of headers that were given back, for setSpecs.
     spare: Vec<String>,

@@ -47,7 +47,7 @@ pub(crate) struct PageReader {
 
 /// What comes out of an answer one by one.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum PageItem {
     /// In a box, so that headers are not moved about with the room for one.
     Record(Box<Record>),
     Header(Header),
@@ -92,7 +92,7 @@ pub(super) struct Begun {
 /// What to do after one event outside of records.
 enum Step {
     On,
-    Found(Found),
+    PageItem(PageItem),
     End,
 }
 
@@ -141,7 +141,7 @@ impl PageReader {
     }
 
     /// The next thing that was asked for, until there is no more.
-    pub(crate) fn next(&mut self) -> Result<Option<Found>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<PageItem>, Error> {
         // The buffer is apart from the rest while events borrow from it.
         let mut buffer = std::mem::take(&mut self.buffer);
         let found = loop {
@@ -150,7 +150,7 @@ impl PageReader {
             }
             match self.step(&mut buffer) {
                 Ok(Step::On) => {}
-                Ok(Step::Found(found)) => break Ok(Some(found)),
+                Ok(Step::PageItem(found)) => break Ok(Some(found)),
                 Ok(Step::End) => {
                     self.end();
                     break Ok(None);
@@ -194,7 +194,7 @@ impl PageReader {
     fn step(&mut self, buffer: &mut Vec<u8>) -> Result<Step, Error> {
         if let Some(Begun { start, bare }) = self.begun.take() {
             self.draft.begin_again();
-            return Ok(Step::Found(self.record(start, false, bare, buffer)?));
+            return Ok(Step::PageItem(self.record(start, false, bare, buffer)?));
         }
         let before = self.position();
         match self.pull(buffer)? {
@@ -274,8 +274,8 @@ impl PageReader {
         buffer: &mut Vec<u8>,
     ) -> Result<Step, Error> {
         match part {
-            Part::Record => return Ok(Step::Found(self.record(start, empty, false, buffer)?)),
-            Part::Header => return Ok(Step::Found(self.record(start, empty, true, buffer)?)),
+            Part::Record => return Ok(Step::PageItem(self.record(start, empty, false, buffer)?)),
+            Part::Header => return Ok(Step::PageItem(self.record(start, empty, true, buffer)?)),
             _ if empty => {
                 let step = self.close_top();
                 match part {
@@ -303,7 +303,7 @@ impl PageReader {
                         _ => {}
                     }
                 }
-                return Ok(Step::Found(Found::Set(set)));
+                return Ok(Step::PageItem(PageItem::Set(set)));
             }
             Part::MetadataFormat => {
                 let mut format = MetadataFormat::default();
@@ -315,7 +315,7 @@ impl PageReader {
                         _ => {}
                     }
                 }
-                return Ok(Step::Found(Found::MetadataFormat(format)));
+                return Ok(Step::PageItem(PageItem::MetadataFormat(format)));
             }
         }
         Ok(Step::On)

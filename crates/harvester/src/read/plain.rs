@@ -32,8 +32,8 @@ impl PageReader {
             match self.scan(&mut place, depth) {
                 Ok(end) if end <= self.rules.record_limit => break end,
                 Err(Obstacle::NotThere) => {
-                    if let Some(mark) = self.take_value_out()? {
-                        place.at = mark;
+                    if let Some(value) = self.take_value_out()? {
+                        place.at = value;
                         continue;
                     }
                     if self.gather(place.at)? {
@@ -492,7 +492,7 @@ mod tests {
 
     use super::super::{PageReader, ReadRules};
     use crate::buffers::Buffer;
-    use crate::read::Found;
+    use crate::read::PageItem;
 
     fn read(body: Box<dyn BufRead + Send>, piece_by_piece: bool) -> String {
         let mut reader =
@@ -501,7 +501,7 @@ mod tests {
         let (mut seen, mut has_failed) = (String::new(), false);
         loop {
             match reader.next() {
-                Ok(Some(Found::Record(record))) => {
+                Ok(Some(PageItem::Record(record))) => {
                     seen.push_str(&format!("{:?}\n", record.header));
                     seen.push_str(std::str::from_utf8(&record.xml).unwrap());
                 }

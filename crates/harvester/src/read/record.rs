@@ -6,20 +6,22 @@
 
 use memchr::memmem;
 use quick_xml::events::{BytesStart, Event};
+use rules::repair::repair;
+use rules::xml::Limits;
 
 use super::attributes::is_name;
 use super::entities::escaped;
 use super::namespaces::{OAI, WELL_KNOWN, declared_prefix, local, prefix};
-use super::page::{Found, PageReader, doctype, mismatch};
+use super::page::{PageItem, PageReader, doctype, mismatch};
 use super::references::{mend_value, mended, resolve};
 use super::text::FaultKind;
+use super::values::{find_places, note_places};
 use super::{Leniency, ReadRules};
 use crate::Quirk;
 use crate::buffers::Buffer;
 use crate::error::Error;
 use crate::record::{LeftOut, Record};
-use crate::validation::repair;
-use crate::xml::Limits;
+use crate::unpack::SpooledValue;
 
 impl PageReader {
     /// Reads the record, or bare header, whose start tag was just entered.
@@ -29,7 +31,7 @@ impl PageReader {
         empty: bool,
         bare: bool,
         buffer: &mut Vec<u8>,
-    ) -> Result<Found, Error> {
+    ) -> Result<PageItem, Error> {
         drop(self.xml.get_mut().faults_before(start));
         let depth = self.open.len();
         if !self.draft.is_plain {
@@ -63,7 +65,7 @@ impl PageReader {
         }
         let found = self.finish(start, bare);
         let repaired = match (&found, raw) {
-            (Found::LeftOut(_), Some(raw)) => self.repaired(&raw),
+            (PageItem::LeftOut(_), Some(raw)) => self.repaired(&raw),
             _ => None,
         };
         let found = repaired.unwrap_or(found);
@@ -81,8 +83,8 @@ impl PageReader {
     }
 
     /// Counts a record that has to be left out as an oddity.
-    fn note(&mut self, found: &Found) {
-        if matches!(found, Found::LeftOut(_)) {
+    fn note(&mut self, found: &PageItem) {
+        if matches!(found, PageItem::LeftOut(_)) {
             self.report.quirks.add(Quirk::RecordLeftOut);
         }
     }
@@ -95,12 +97,14 @@ impl PageReader {
         let end = may_be
             .then(|| memmem::find(block, tag.as_bytes()))
             .flatten();
-        end.map(|end| block[..end].to_vec())
+        let places: Vec<_> = self.draft.values.iter().map(SpooledValue::at).collect();
+        note_places(&block[..end?], &places)
     }
 
     /// A record that could not be mended piece by piece, mended as a whole.
-    fn repaired(&mut self, raw: &[u8]) -> Option<Found> {
-        let repaired = repair(&self.assemble(raw), &Limits::default()).ok()?;
+    fn repaired(&mut self, raw: &[u8]) -> Option<PageItem> {
+        let (xml, _) = self.assemble(raw);
+        let repaired = repair(&xml, &Limits::default()).ok()?;
         let page = format!(
             "<OAI-PMH xmlns=\"{OAI}\"><ListRecords>{}</ListRecords></OAI-PMH>",
             repaired.xml
@@ -111,14 +115,15 @@ impl PageReader {
         };
         let page = Box::new(std::io::Cursor::new(page.into_bytes()));
         let mut reader = PageReader::open(page, false, None, rules, Buffer::default()).ok()?;
-        let Ok(Some(Found::Record(mut record))) = reader.next() else {
+        let Ok(Some(PageItem::Record(mut record))) = reader.next() else {
             return None;
         };
+        record.values = std::mem::take(&mut self.draft.values);
+        find_places(&mut record.xml, &mut record.values)?;
         self.report.quirks.add(Quirk::MarkupMended);
         record.repairs.push(Quirk::MarkupMended);
-        record.values = std::mem::take(&mut self.draft.values);
         self.last = Some(record.header.identifier.clone());
-        Some(Found::Record(record))
+        Some(PageItem::Record(record))
     }
 
     fn record_event(
@@ -365,7 +370,7 @@ impl PageReader {
         Ok(())
     }
 
-    fn finish(&mut self, start: u64, bare: bool) -> Found {
+    fn finish(&mut self, start: u64, bare: bool) -> PageItem {
         let end = self.position();
         for fault in self.xml.get_mut().faults_before(end) {
             let (quirk, what) = match fault.kind {
@@ -391,7 +396,7 @@ impl PageReader {
         let header = std::mem::take(&mut self.draft.header);
         if let Some(reason) = self.draft.fault.take() {
             let known = !header.identifier.is_empty();
-            return Found::LeftOut(LeftOut {
+            return PageItem::LeftOut(LeftOut {
                 identifier: known.then_some(header.identifier),
                 dates: None,
                 reason,
@@ -405,21 +410,26 @@ impl PageReader {
             self.report.quirks.add(*repair);
         }
         if bare {
-            return Found::Header(header);
+            return PageItem::Header(header);
         }
-        Found::Record(Box::new(Record {
+        let (xml, body) = match self.draft.whole.take() {
+            Some(whole) => whole,
+            None => self.assemble(&self.draft.body),
+        };
+        let mut values = std::mem::take(&mut self.draft.values);
+        for value in &mut values {
+            value.move_to(body + value.at());
+        }
+        PageItem::Record(Box::new(Record {
             header,
-            xml: match self.draft.whole.take() {
-                Some(whole) => whole,
-                None => self.assemble(&self.draft.body),
-            },
+            xml,
             repairs: self.draft.repairs.clone(),
-            values: std::mem::take(&mut self.draft.values),
+            values,
         }))
     }
 
-    /// The record element around a body, with the declarations it needs to stand alone.
-    pub(super) fn assemble(&self, body: &[u8]) -> Vec<u8> {
+    /// The record element around a body, with the declarations it needs to stand alone, and the offset of the body.
+    pub(super) fn assemble(&self, body: &[u8]) -> (Vec<u8>, usize) {
         let draft = &self.draft;
         let name = draft.name.as_str();
         let mut xml = Vec::with_capacity(body.len() + 2 * name.len() + 256);
@@ -458,11 +468,12 @@ impl PageReader {
             write(&[" xmlns:", known, "=\"", namespace, "\""]);
         }
         write(&[draft.attributes.trim_end(), ">"]);
+        let begin = xml.len();
         xml.extend_from_slice(body);
         xml.extend_from_slice(b"</");
         xml.extend_from_slice(name.as_bytes());
         xml.push(b'>');
-        xml
+        (xml, begin)
     }
 }
 
@@ -470,7 +481,7 @@ impl PageReader {
 mod tests {
     use super::super::{Leniency, PageReader, ReadRules};
     use crate::buffers::Buffer;
-    use crate::read::Found;
+    use crate::read::PageItem;
 
     #[test]
     fn what_is_wrong_in_the_tag_of_a_record_is_mended_there() {
@@ -484,7 +495,7 @@ mod tests {
         let body = Box::new(page.as_bytes());
         let mut reader = PageReader::open(body, false, None, rules, Buffer::default()).unwrap();
 
-        let Some(Found::Record(record)) = reader.next().unwrap() else {
+        let Some(PageItem::Record(record)) = reader.next().unwrap() else {
             panic!("there is a record");
         };
 

@@ -1,5 +1,7 @@
 //! References in text and attributes: what they mean, and what is written for those that XML lacks.
 
+use rules::xml::html_entity;
+
 use super::text::is_legal;
 
 /// The text of a reference without `&` and `;`, if XML knows it.
@@ -28,8 +30,8 @@ pub(super) fn mended(name: &str) -> String {
     if number.is_some_and(|n| plain(n, 10) || n.strip_prefix('x').is_some_and(|h| plain(h, 16))) {
         return '\u{fffd}'.to_string();
     }
-    match HTML.iter().find(|(html, _)| *html == name) {
-        Some((_, c)) => c.to_string(),
+    match html_entity(name) {
+        Some(characters) => characters.to_owned(),
         None => format!("&amp;{};", name.replace('&', "&amp;")),
     }
 }
@@ -104,62 +106,6 @@ fn plain(digits: &str, radix: u32) -> bool {
     !digits.is_empty() && digits.chars().all(|c| c.is_digit(radix))
 }
 
-/// The entities of HTML that are met where text was pasted from web pages.
-const HTML: [(&str, char); 52] = [
-    ("nbsp", '\u{a0}'),
-    ("iexcl", '¡'),
-    ("copy", '©'),
-    ("reg", '®'),
-    ("laquo", '«'),
-    ("raquo", '»'),
-    ("deg", '°'),
-    ("plusmn", '±'),
-    ("sect", '§'),
-    ("para", '¶'),
-    ("middot", '·'),
-    ("times", '×'),
-    ("szlig", 'ß'),
-    ("Auml", 'Ä'),
-    ("Ouml", 'Ö'),
-    ("Uuml", 'Ü'),
-    ("auml", 'ä'),
-    ("ouml", 'ö'),
-    ("uuml", 'ü'),
-    ("agrave", 'à'),
-    ("aacute", 'á'),
-    ("acirc", 'â'),
-    ("atilde", 'ã'),
-    ("aring", 'å'),
-    ("aelig", 'æ'),
-    ("ccedil", 'ç'),
-    ("egrave", 'è'),
-    ("eacute", 'é'),
-    ("ecirc", 'ê'),
-    ("euml", 'ë'),
-    ("igrave", 'ì'),
-    ("iacute", 'í'),
-    ("icirc", 'î'),
-    ("ntilde", 'ñ'),
-    ("ograve", 'ò'),
-    ("oacute", 'ó'),
-    ("ocirc", 'ô'),
-    ("otilde", 'õ'),
-    ("oslash", 'ø'),
-    ("ugrave", 'ù'),
-    ("uacute", 'ú'),
-    ("ucirc", 'û'),
-    ("Eacute", 'É'),
-    ("ndash", '–'),
-    ("mdash", '—'),
-    ("lsquo", '‘'),
-    ("rsquo", '’'),
-    ("ldquo", '“'),
-    ("rdquo", '”'),
-    ("hellip", '…'),
-    ("bull", '•'),
-    ("euro", '€'),
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,6 +125,7 @@ mod tests {
     #[test]
     fn attribute_values_are_mended_only_where_they_are_wrong() {
         assert_eq!(mend_value("http://a/?b=1&amp;c=2"), None);
+        assert_eq!(mend_value("&Oslash;&fjlig;").as_deref(), Some("Øfj"));
         assert_eq!(
             mend_value("?b=1&c=2&eacute;<").as_deref(),
             Some("?b=1&amp;c=2é&lt;")

@@ -140,12 +140,6 @@ impl Text {
         }
     }
 
-    /// Puts a word in at an offset of what is in memory, in the place of what was taken out there.
-    pub(super) fn put_in(&mut self, start: usize, word: &str) {
-        self.text.insert_str(self.read + start, word);
-        self.base -= word.len() as u64;
-    }
-
     /// Takes the faults before an offset.
     pub(super) fn faults_before(&mut self, offset: u64) -> Vec<Fault> {
         if self.faults.is_empty() {

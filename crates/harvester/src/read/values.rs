@@ -1,21 +1,22 @@
-//! Long values: the base64 of a large file is taken out of its record while that is read, and written where it is to go.
+//! Large values: the base64 of a large file is taken out of its record while that is read, and written where it is to go.
 
-use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+
+use memchr::memmem;
 
 use super::page::PageReader;
 use super::plain::close_of_tag;
 use crate::Error;
-use crate::unpack::{Spool, Spooling};
+use crate::unpack::{Spool, SpooledValue, Spooling};
 
 impl PageReader {
-    /// Has long values taken out of records.
+    /// Has large values taken out of records.
     pub(crate) fn spool_values(&mut self, spool: Option<Arc<dyn Spool>>) {
         self.spool = spool;
     }
 
-    /// Takes the value out whose beginning lies at the end of what is in memory, up to its end. Returns where its mark
-    /// begins; `None` if there is no long value, or nobody wants it taken out.
+    /// Takes out the value whose beginning lies at the end of the text in memory, up to its end. Returns where it stood, or
+    /// `None` if there is no large value, or none is to be taken out.
     pub(super) fn take_value_out(&mut self) -> Result<Option<usize>, Error> {
         let Some(spool) = &self.spool else {
             return Ok(None);
@@ -23,14 +24,10 @@ impl PageReader {
         let Some(start) = self.long_value() else {
             return Ok(None);
         };
-        let mark = format!("~{:016x}~", RandomState::new().hash_one(start));
-        let mut spooling = Spooling::begin(&**spool, mark);
+        let mut spooling = Spooling::begin(&**spool, start);
         let text = self.xml.get_mut();
         let taken = text.take_out(start, |piece| spooling.write(piece.as_bytes()));
-        let taken = taken.map_err(|error| self.unreadable(&error))?;
-        let text = self.xml.get_mut();
-        text.put_in(start, spooling.mark());
-        self.skipped += taken - spooling.mark().len() as u64;
+        self.skipped += taken.map_err(|error| self.unreadable(&error))?;
         self.draft.values.push(spooling.finish());
         Ok(Some(start))
     }
@@ -55,58 +52,65 @@ impl PageReader {
     }
 }
 
+/// The body of a record with a note at each offset in `places`, for a record that is mended as a whole. `None` if the record
+/// has such a note of its own.
+pub(super) fn note_places(body: &[u8], places: &[usize]) -> Option<Vec<u8>> {
+    if memmem::find(body, PLACE.as_bytes()).is_some() {
+        return None;
+    }
+    let mut noted = Vec::with_capacity(body.len() + 32 * places.len());
+    let mut done = 0;
+    for (number, place) in places.iter().enumerate() {
+        noted.extend_from_slice(body.get(done..*place)?);
+        noted.extend_from_slice(note(number).as_bytes());
+        done = *place;
+    }
+    noted.extend_from_slice(&body[done..]);
+    Some(noted)
+}
+
+/// Takes the notes out of a record again, and moves each value to where its note was.
+pub(super) fn find_places(xml: &mut Vec<u8>, values: &mut [SpooledValue]) -> Option<()> {
+    for (number, value) in values.iter_mut().enumerate() {
+        let note = note(number);
+        let at = memmem::find(xml, note.as_bytes())?;
+        xml.drain(at..at + note.len());
+        value.move_to(at);
+    }
+    Some(())
+}
+
+fn note(number: usize) -> String {
+    format!("{PLACE}{number}?>")
+}
+
+/// Begins the processing instruction that notes a place.
+const PLACE: &str = "<?garner-value ";
 /// A value that is shorter stays in its record.
 const LONG: usize = 256 << 10;
 
 #[cfg(test)]
 mod tests {
-    use std::any::Any;
-    use std::io::{self, BufReader, Cursor, Read};
+    use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 
     use super::*;
     use crate::buffers::Buffer;
-    use crate::read::{Found, ReadRules, Report};
+    use crate::read::{PageItem, ReadRules, Report};
     use crate::record::Record;
-    use crate::unpack::{self, Spooled};
+    use crate::unpack::{self, Handle};
 
     #[derive(Debug)]
     struct Memory;
 
     impl Spool for Memory {
-        fn create(&self) -> io::Result<Box<dyn Spooled>> {
-            Ok(Box::new(Kept(Cursor::default())))
+        fn create(&self) -> io::Result<Handle> {
+            Ok(Box::new(Cursor::new(Vec::new())))
         }
 
         fn limit(&self) -> u64 {
             u64::MAX
         }
     }
-
-    struct Kept(Cursor<Vec<u8>>);
-
-    impl Read for Kept {
-        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-            self.0.read(out)
-        }
-    }
-
-    impl io::Write for Kept {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl io::Seek for Kept {
-        fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
-            self.0.seek(to)
-        }
-    }
-
-    impl Spooled for Kept {}
 
     fn record(number: usize, value: &str) -> String {
         format!(
@@ -125,15 +129,18 @@ mod tests {
     }
 
     fn read(page: &str, block: usize) -> (Vec<Record>, Report) {
+        read_by(page, block, ReadRules::default())
+    }
+
+    fn read_by(page: &str, block: usize, rules: ReadRules) -> (Vec<Record>, Report) {
         let body = Cursor::new(page.as_bytes().to_vec());
         let body = Box::new(BufReader::with_capacity(block, body));
-        let rules = ReadRules::default();
         let mut reader = PageReader::open(body, false, None, rules, Buffer::default()).unwrap();
         reader.spool_values(Some(Arc::new(Memory)));
         let mut records = Vec::new();
         while let Some(found) = reader.next().unwrap() {
             match found {
-                Found::Record(record) => records.push(*record),
+                PageItem::Record(record) => records.push(*record),
                 other => panic!("{other:?}"),
             }
         }
@@ -141,12 +148,14 @@ mod tests {
     }
 
     /// The value of a record with one resource.
-    fn value_of(mut record: Record) -> Vec<u8> {
-        let resources = unpack::resources(&record.xml).unwrap();
-        let value = record.values.remove(0);
-        assert!(value.is_of(&resources[0]));
-        let bytes: Box<dyn Any> = value.into_bytes(&resources[0]).unwrap();
-        bytes.downcast::<Kept>().unwrap().0.into_inner()
+    fn value_of(record: Record) -> Result<Vec<u8>, unpack::Error> {
+        let mut resources = unpack::resources(&record.xml).unwrap();
+        assert!(unpack::attach(&mut resources, record.values).is_empty());
+        let mut handle = resources[0].take_spooled().expect("a spooled value")?;
+        let mut bytes = Vec::new();
+        handle.seek(SeekFrom::Start(0)).unwrap();
+        handle.read_to_end(&mut bytes).unwrap();
+        Ok(bytes)
     }
 
     #[test]
@@ -176,7 +185,7 @@ mod tests {
                 match number {
                     1 | 2 if block < long.len() => {
                         assert!(record.xml.len() < 1000);
-                        assert_eq!(value_of(record), bytes);
+                        assert_eq!(value_of(record).unwrap(), bytes);
                     }
                     1 | 2 => {}
                     _ => assert!(record.values.is_empty()),
@@ -193,7 +202,7 @@ mod tests {
 
         let record = found.into_iter().next().unwrap();
         assert!(String::from_utf8_lossy(&record.xml).contains("<!-- odd -->"));
-        assert_eq!(value_of(record), vec![0; 600_000]);
+        assert_eq!(value_of(record).unwrap(), vec![0; 600_000]);
     }
 
     #[test]
@@ -215,9 +224,30 @@ mod tests {
         let interrupted = record(1, &format!("{long}<!-- -->{long}"));
         let (found, _) = read(&page(&interrupted), 64 << 10);
 
-        let record = &found[0];
-        let resources = unpack::resources(&record.xml).unwrap();
-        assert!(!record.values[0].is_of(&resources[0]));
-        assert!(resources[0].copy_to(&mut io::sink(), u64::MAX).is_err());
+        let record = found.into_iter().next().unwrap();
+        assert!(matches!(
+            value_of(record),
+            Err(unpack::Error::Base64 { .. })
+        ));
+    }
+
+    #[test]
+    fn values_keep_their_places_in_records_that_are_mended() {
+        let long = "AAAA".repeat(200_000);
+        let in_place = record(1, &long).replace("</metadata>", "R&D &eacute;</metadata>");
+        let as_a_whole = record(2, &long).replace("</metadata>", "<dc:b>x<c></dc:b></metadata>");
+        let page = page(&[in_place, as_a_whole].concat());
+        let rules = ReadRules {
+            leniency: crate::Leniency::Repair,
+            ..ReadRules::default()
+        };
+        let (found, _) = read_by(&page, 64 << 10, rules);
+
+        assert_eq!(found.len(), 2);
+        for record in found {
+            assert!(!record.repairs.is_empty());
+            assert!(!String::from_utf8_lossy(&record.xml).contains(PLACE));
+            assert_eq!(value_of(record).unwrap(), vec![0; 600_000]);
+        }
     }
 }

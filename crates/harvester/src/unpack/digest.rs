@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use data_encoding::HEXLOWER;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
@@ -134,13 +135,9 @@ impl State {
 
     fn finish(self) -> String {
         match self {
-            Self::Md5(hasher) => hex(&hasher.finalize()),
-            Self::Sha1(hasher) => hex(&hasher.finalize()),
-            Self::Sha256(hasher) => hex(&hasher.finalize()),
+            Self::Md5(hasher) => HEXLOWER.encode(&hasher.finalize()),
+            Self::Sha1(hasher) => HEXLOWER.encode(&hasher.finalize()),
+            Self::Sha256(hasher) => HEXLOWER.encode(&hasher.finalize()),
         }
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -20,6 +20,7 @@
 //! # Ok::<_, unpack::Error>(())
 //! ```
 
+mod attach;
 mod base64;
 mod digest;
 mod error;
@@ -29,11 +30,12 @@ mod spool;
 mod value;
 mod without_values;
 
+pub use self::attach::attach;
 pub use self::digest::{Algorithm, Checked, Digest};
 pub use self::error::Error;
 pub use self::read::resources;
 pub use self::resource::{HttpHeader, Resource};
 pub(crate) use self::spool::Spooling;
-pub use self::spool::{Spool, Spooled, SpooledValue};
-pub use self::value::Value;
+pub use self::spool::{Handle, PlaceError, Spool, Spooled, SpooledValue};
+pub use self::value::{Inline, Value};
 pub use self::without_values::without_values;

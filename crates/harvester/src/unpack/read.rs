@@ -1,5 +1,6 @@
 //! Reads the DIDL of a record: which elements matter, and what they say.
 
+use std::ops::Range;
 use std::time::SystemTime;
 
 use oai::Datestamp;
@@ -10,7 +11,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
 
-use super::value::{Text, Value};
+use super::value::{Inline, Text, Value};
 use super::{Algorithm, Digest, Error, HttpHeader, Resource};
 
 /// Reads the resources of a record in DIDL. A deleted record has none, nor has one in another format.
@@ -118,7 +119,7 @@ struct Copy<'a> {
     has_elements: bool,
     /// Where the element begins in the record.
     begin: u64,
-    value: Option<Value<'a>>,
+    value: Option<(Inline<'a>, Range<usize>)>,
 }
 
 impl<'a> Document<'a> {
@@ -329,6 +330,8 @@ impl<'a> Document<'a> {
             .last()
             .filter(|scope| !scope.is_component)
             .unwrap_or(&none);
+        let (value, element) = value.unzip();
+        let element = element.unwrap_or_default();
         let http = component.http.or_else(|| item.http.clone());
         let told = component.modified.as_ref().or(item.modified.as_ref());
         let modified = last_modified(http.as_ref()).or_else(|| told.and_then(|text| moment(text)));
@@ -342,7 +345,8 @@ impl<'a> Document<'a> {
             http,
             modified,
             digests,
-            value,
+            value: value.map(Value::Inline),
+            element,
             reference,
         });
         Ok(())
@@ -369,11 +373,9 @@ impl<'a> Copy<'a> {
         };
         let is_blank = matches!(&text, Text::Plain(text) if text.trim().is_empty());
         if !is_blank && !self.has_elements && self.reference.is_none() {
-            self.value = Some(Value {
-                text,
-                element: self.begin as usize..end as usize,
-                codings: std::mem::take(&mut self.codings),
-            });
+            let codings = std::mem::take(&mut self.codings);
+            let element = self.begin as usize..end as usize;
+            self.value = Some((Inline { text, codings }, element));
         }
     }
 }

@@ -1,13 +1,14 @@
 //! A file that a record speaks of.
 
 use std::io::{ErrorKind, Read, Write};
+use std::ops::Range;
 use std::time::SystemTime;
 
 use super::value::{Value, reading_error};
-use super::{Checked, Digest, Error};
+use super::{Checked, Digest, Error, Handle};
 
 /// A file: its URL, what was recorded of it, and its bytes or where they are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Resource<'a> {
     /// The URL, or another identifier if the record has no URL of it.
     pub url: String,
@@ -19,8 +20,10 @@ pub struct Resource<'a> {
     pub modified: Option<SystemTime>,
     /// The digests of its bytes.
     pub digests: Vec<Digest>,
-    /// The bytes, if they are in the record.
+    /// The bytes, if the record brought them.
     pub value: Option<Value<'a>>,
+    /// Where the element of the value stands in the record.
+    pub(super) element: Range<usize>,
     /// Where the bytes can be got, if the record says so.
     pub reference: Option<String>,
 }
@@ -44,10 +47,10 @@ impl HttpHeader {
 }
 
 impl Resource<'_> {
-    /// Writes the bytes that are in the record and checks their digests; returns how many there are, or `None` if
-    /// the record has none. What was written before an error must not be used.
+    /// Writes the bytes that stand in the record and checks their digests; returns how many there are, or `None` if
+    /// none do. What was written before an error must not be used.
     pub fn copy_to(&self, out: &mut dyn Write, limit: u64) -> Result<Option<u64>, Error> {
-        let Some(value) = &self.value else {
+        let Some(Value::Inline(value)) = &self.value else {
             return Ok(None);
         };
         let mut reader = value.reader(&self.url)?;
@@ -77,6 +80,17 @@ impl Resource<'_> {
         checked.finish().map(Some)
     }
 
+    /// Takes the bytes that were taken out of the record, after checking their digests; `None` if none were.
+    pub fn take_spooled(&mut self) -> Option<Result<Handle, Error>> {
+        match self.value.take()? {
+            Value::Spooled(value) => Some(value.into_handle(self)),
+            inline => {
+                self.value = Some(inline);
+                None
+            }
+        }
+    }
+
     /// The same without the bytes, if there were any.
     pub fn without_value(self) -> Resource<'static> {
         Resource {
@@ -86,6 +100,7 @@ impl Resource<'_> {
             modified: self.modified,
             digests: self.digests,
             value: None,
+            element: 0..0,
             reference: self.reference,
         }
     }

@@ -1,36 +1,52 @@
-//! Long values, written where they are to go while their record is read: the bytes of a large file are never in memory with
-//! the rest.
+//! Large values, written where they are to go while their record is read: the bytes of a large file are never in memory
+//! with the rest.
 //!
-//! What is left of such a value in its record is a mark, which is no base64 and cannot be guessed.
+//! The record keeps the element of such a value without its text, and the value knows where in the record that is.
 
-use std::any::Any;
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::time::SystemTime;
 
 use base64_simd::{AsOut, STANDARD};
-use memchr::memmem;
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-use super::digest::hex;
 use super::{Algorithm, Error, Resource};
 
-/// Where the bytes of long values go.
+/// Creates the places for the bytes of large values.
 pub trait Spool: fmt::Debug + Send + Sync {
     /// A new place, for the bytes of one value.
-    fn create(&self) -> io::Result<Box<dyn Spooled>>;
+    fn create(&self) -> io::Result<Handle>;
 
     /// How many bytes a value may have.
     fn limit(&self) -> u64;
 }
 
-/// The bytes of a value, where a [`Spool`] put them.
-pub trait Spooled: Read + Write + Seek + Any + Send {}
+/// Owns the bytes of a value where a [`Spool`] put them. Dropping it discards them.
+pub type Handle = Box<dyn Spooled>;
 
-/// A value that was taken out of its record.
+/// The bytes of a value outside of its record.
+pub trait Spooled: Read + Write + Seek + Send {
+    /// Gives the bytes their final place, as the content of `url`.
+    fn place(self: Box<Self>, url: &str, modified: Option<SystemTime>) -> Result<(), PlaceError>;
+}
+
+/// The bytes of a value could not get their place.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// This URL can have no place; others can.
+    #[error("{0}")]
+    Refused(String),
+    /// Nothing can be placed: a disk that is full.
+    #[error(transparent)]
+    Failed(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A large value that was taken out of its record.
 pub struct SpooledValue {
-    mark: String,
+    at: usize,
     sha256: String,
-    bytes: Result<Box<dyn Spooled>, Failure>,
+    bytes: Result<Handle, Failure>,
 }
 
 /// Why the bytes are not there.
@@ -41,12 +57,14 @@ enum Failure {
 }
 
 impl SpooledValue {
-    /// Whether this is the value of a resource.
-    pub fn is_of(&self, resource: &Resource<'_>) -> bool {
-        resource
-            .value
-            .as_ref()
-            .is_some_and(|value| value.is_mark(&self.mark))
+    /// The offset in the record at which its text stood.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Follows its element to another offset, after the record has changed before it.
+    pub fn move_to(&mut self, at: usize) {
+        self.at = at;
     }
 
     /// The SHA-256 of the bytes, in lower-case hexadecimal.
@@ -54,8 +72,13 @@ impl SpooledValue {
         &self.sha256
     }
 
-    /// The bytes, found to be those that the resource tells the digests of.
-    pub fn into_bytes(self, resource: &Resource<'_>) -> Result<Box<dyn Spooled>, Error> {
+    /// Refuses the bytes, because the element holds more than them.
+    pub(super) fn refuse(&mut self) {
+        self.bytes = Err(Failure::NotBase64);
+    }
+
+    /// The bytes, after checking them against the digests of `resource`.
+    pub(super) fn into_handle(self, resource: &Resource<'_>) -> Result<Handle, Error> {
         let url = || resource.url.clone();
         let mut bytes = self.bytes.map_err(|failure| match failure {
             Failure::NotBase64 => Error::Base64 { url: url() },
@@ -83,26 +106,20 @@ impl SpooledValue {
         }
         Ok(bytes)
     }
-
-    /// Takes the mark out of the record, where it still is.
-    pub fn unmark(&self, record: &mut Vec<u8>) {
-        while let Some(at) = memmem::find(record, self.mark.as_bytes()) {
-            record.drain(at..at + self.mark.len());
-        }
-    }
 }
 
 impl fmt::Debug for SpooledValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("SpooledValue");
+        debug.field("at", &self.at);
         debug.field("sha256", &self.sha256).finish_non_exhaustive()
     }
 }
 
-/// Decodes a value that comes piece by piece, and writes it.
+/// Decodes a value that arrives in pieces, and writes it.
 pub(crate) struct Spooling {
-    mark: String,
-    out: Result<Box<dyn Spooled>, Failure>,
+    at: usize,
+    out: Result<Handle, Failure>,
     digest: Sha256,
     left: u64,
     limit: u64,
@@ -116,11 +133,11 @@ pub(crate) struct Spooling {
 }
 
 impl Spooling {
-    /// Begins a value that is known by a mark.
-    pub(crate) fn begin(spool: &dyn Spool, mark: String) -> Self {
+    /// Begins a value whose text stands at an offset of its record.
+    pub(crate) fn begin(spool: &dyn Spool, at: usize) -> Self {
         let limit = spool.limit();
         Self {
-            mark,
+            at,
             out: spool.create().map_err(Failure::Output),
             digest: Sha256::new(),
             left: limit,
@@ -130,11 +147,6 @@ impl Spooling {
             waiting: 0,
             ended: false,
         }
-    }
-
-    /// What stands in the record in its place.
-    pub(crate) fn mark(&self) -> &str {
-        &self.mark
     }
 
     /// Takes the next piece of base64, with white space anywhere. What is wrong with it is told in the end.
@@ -164,8 +176,8 @@ impl Spooling {
         }
         self.write_out();
         SpooledValue {
-            mark: self.mark,
-            sha256: hex(&self.digest.finalize()),
+            at: self.at,
+            sha256: HEXLOWER.encode(&self.digest.finalize()),
             bytes: self.out,
         }
     }
@@ -225,9 +237,9 @@ impl Spooling {
     }
 }
 
-/// So many digits are decoded at once, so that they stay in the processor's cache.
+/// How many digits are decoded at once: few enough to stay in the processor's cache.
 const BLOCK: usize = 128 * 1024;
-/// So many bytes are written at once, or more.
+/// The least number of bytes that are written at once.
 const WRITTEN: usize = 256 * 1024;
 
 #[cfg(test)]
@@ -238,7 +250,7 @@ mod tests {
     struct Memory(u64);
 
     impl Spool for Memory {
-        fn create(&self) -> io::Result<Box<dyn Spooled>> {
+        fn create(&self) -> io::Result<Handle> {
             Ok(Box::new(io::Cursor::new(Vec::new())))
         }
 
@@ -247,7 +259,11 @@ mod tests {
         }
     }
 
-    impl Spooled for io::Cursor<Vec<u8>> {}
+    impl Spooled for io::Cursor<Vec<u8>> {
+        fn place(self: Box<Self>, _: &str, _: Option<SystemTime>) -> Result<(), PlaceError> {
+            Ok(())
+        }
+    }
 
     fn resource(algorithm: Algorithm, hex: &str) -> Resource<'static> {
         let record = "<r><DIDL xmlns='urn:mpeg:mpeg21:2002:02-DIDL-NS'><Item><Component>\
@@ -262,7 +278,7 @@ mod tests {
     }
 
     fn spooled(pieces: &[&[u8]], limit: u64) -> SpooledValue {
-        let mut spooling = Spooling::begin(&Memory(limit), "mark".to_owned());
+        let mut spooling = Spooling::begin(&Memory(limit), 0);
         pieces.iter().for_each(|piece| spooling.write(piece));
         spooling.finish()
     }
@@ -270,12 +286,11 @@ mod tests {
     fn bytes(pieces: &[&[u8]]) -> Result<Vec<u8>, Error> {
         let value = spooled(pieces, 1_000_000);
         let sha256 = value.sha256().to_owned();
-        let bytes = value.into_bytes(&resource(Algorithm::Sha256, &sha256))?;
-        let bytes: Box<dyn Any> = bytes;
-        Ok(bytes
-            .downcast::<io::Cursor<Vec<u8>>>()
-            .unwrap()
-            .into_inner())
+        let mut handle = value.into_handle(&resource(Algorithm::Sha256, &sha256))?;
+        let mut bytes = Vec::new();
+        handle.seek(SeekFrom::Start(0)).unwrap();
+        handle.read_to_end(&mut bytes).unwrap();
+        Ok(bytes)
     }
 
     #[test]
@@ -315,24 +330,14 @@ mod tests {
 
         assert!(
             value()
-                .into_bytes(&resource(Algorithm::Sha1, sha1_of_hello))
+                .into_handle(&resource(Algorithm::Sha1, sha1_of_hello))
                 .is_ok()
         );
         for algorithm in [Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256] {
-            let refused = value().into_bytes(&resource(algorithm, "00"));
+            let refused = value().into_handle(&resource(algorithm, "00"));
             assert!(matches!(refused, Err(Error::DigestMismatch { .. })));
         }
-        let refused = spooled(&[b"aGVsbG8="], 4).into_bytes(&resource(Algorithm::Sha256, "00"));
+        let refused = spooled(&[b"aGVsbG8="], 4).into_handle(&resource(Algorithm::Sha256, "00"));
         assert!(matches!(refused, Err(Error::TooLarge { limit: 4, .. })));
-    }
-
-    #[test]
-    fn a_mark_that_is_left_is_taken_out() {
-        let value = spooled(&[], 1);
-        let mut record = b"<a>mark</a><b>mark</b>".to_vec();
-
-        value.unmark(&mut record);
-
-        assert_eq!(record, b"<a></a><b></b>");
     }
 }

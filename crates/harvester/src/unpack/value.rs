@@ -1,24 +1,30 @@
-//! Bytes given by value, as they stand in the record.
+//! Bytes given by value: in the record, or taken out of it.
 
 use std::io::{self, Read};
-use std::ops::Range;
 
 use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
-use super::Error;
 use super::base64::{Decoder, NotBase64};
+use super::{Error, SpooledValue};
 
-/// The bytes of a resource, not decoded yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value<'a> {
+/// The bytes of a resource that its record brought.
+#[derive(Debug)]
+pub enum Value<'a> {
+    /// They stand in the record, not decoded yet.
+    Inline(Inline<'a>),
+    /// They were taken out while the record was read.
+    Spooled(SpooledValue),
+}
+
+/// Bytes that stand in the record, not decoded yet.
+#[derive(Debug)]
+pub struct Inline<'a> {
     pub(super) text: Text<'a>,
-    /// Where its element is in the record, in bytes.
-    pub(super) element: Range<usize>,
     /// How the bytes were packed before they were put into the record, in this order.
     pub(super) codings: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Text<'a> {
     /// Pieces of base64, as they lie between comments and references.
     Base64(Vec<&'a str>),
@@ -26,16 +32,16 @@ pub(super) enum Text<'a> {
     Plain(String),
 }
 
-impl Value<'_> {
-    /// Whether it is a mark, and nothing else.
-    pub(super) fn is_mark(&self, mark: &str) -> bool {
+impl Inline<'_> {
+    /// Whether there is no text but blank space.
+    pub(super) fn is_blank(&self) -> bool {
         match &self.text {
-            Text::Base64(pieces) => matches!(pieces.as_slice(), [piece] if *piece == mark),
-            Text::Plain(_) => false,
+            Text::Base64(pieces) => pieces.iter().all(|piece| piece.trim().is_empty()),
+            Text::Plain(text) => text.trim().is_empty(),
         }
     }
 
-    /// As many bytes as it can have at most, and one.
+    /// One more than the bytes that it can have at most.
     pub(super) fn most_bytes(&self) -> usize {
         let length = match &self.text {
             Text::Base64(pieces) => {

@@ -9,9 +9,8 @@ use super::Resource;
 pub fn without_values<'a>(record: &'a [u8], resources: &[Resource<'_>]) -> Cow<'a, [u8]> {
     let referred = resources
         .iter()
-        .filter(|resource| resource.reference.is_some());
-    let values = referred.filter_map(|resource| resource.value.as_ref());
-    let mut elements: Vec<_> = values.map(|value| value.element.clone()).collect();
+        .filter(|resource| resource.reference.is_some() && resource.value.is_some());
+    let mut elements: Vec<_> = referred.map(|resource| resource.element.clone()).collect();
     if elements.is_empty() {
         return Cow::Borrowed(record);
     }

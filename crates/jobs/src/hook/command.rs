@@ -3,24 +3,18 @@
 //! What a command leaves behind when it ends by itself goes on, for a command may start an indexer and go.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::io::{Seek, Write};
+use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
-use document::confine::Confiner;
-use harvester::{Error, ErrorKind, Stop};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use harvester::{Error, ErrorKind};
+use process::{Confiner, End, Stop, run_trusted};
 use serde_json::Value;
 
 use super::{VARIABLES, shortened};
 
-/// Runs a command with the facts and returns what it printed.
+/// Runs a command with the facts and returns its output.
 pub(super) fn run(
     command: &[String],
     facts: &Value,
@@ -31,59 +25,30 @@ pub(super) fn run(
     let (program, arguments) = command
         .split_first()
         .context("the command names no program")?;
-    let (ours, theirs) = io::pipe()?;
     let mut line = match confiner {
         Some(confiner) => confiner.bound(program),
         None => Command::new(program),
     };
-    line.args(arguments)
-        .envs(variables(facts))
-        .process_group(0)
-        .stdin(input(facts)?)
-        .stdout(theirs.try_clone()?)
-        .stderr(theirs);
-    let started = line.spawn();
-    // Our copies of the other end would keep the pipe open.
-    drop(line);
-    let child = started.with_context(|| {
-        format!("`{program}` cannot be started; check that it is installed and may be executed")
-    })?;
-    let mut running = Running::new(child, ours.into())?;
-    let end = running.attend(timeout, stop);
-    if !matches!(end, Ok(End::Itself)) {
-        running.terminate();
-    }
-    let status = running.child.wait();
-    let end = end.context("the command cannot be watched")?;
-    running.read_some()?;
-    let said = shortened(&running.said);
-    match end {
-        End::Itself => judge(status?, said),
-        End::Stopped => Err(Error::new(ErrorKind::Stopped).into()),
-        End::TimeOver => bail!(
-            "the command did not end within {} s; raise `timeout_seconds` if it needs longer{}",
-            timeout.as_secs(),
-            quoted(&said)
-        ),
-    }
-}
-
-fn judge(status: ExitStatus, said: String) -> anyhow::Result<String> {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => Ok(said),
-        (Some(code), _) => bail!("the command ended with exit status {code}{}", quoted(&said)),
-        (None, signal) => bail!(
-            "the command was ended by signal {}{}",
-            signal.unwrap_or_default(),
-            quoted(&said)
-        ),
-    }
-}
-
-fn quoted(said: &str) -> String {
-    match said.is_empty() {
+    line.args(arguments).envs(variables(facts));
+    let ended = run_trusted(line, input(facts)?, MOST_KEPT, timeout, stop.flag())
+        .context("the command cannot be watched")?;
+    let output = shortened(&ended.printed);
+    let quoted = match output.is_empty() {
         true => String::new(),
-        false => format!(": {said}"),
+        false => format!(": {output}"),
+    };
+    match ended.end {
+        End::Code(0) => Ok(output),
+        End::Code(code) => bail!("the command ended with exit status {code}{quoted}"),
+        End::Signal(signal) => bail!("the command was ended by signal {signal}{quoted}"),
+        End::NotFound | End::NotBegun => bail!(
+            "`{program}` cannot be started; check that it is installed and may be executed{quoted}"
+        ),
+        _ if stop.is_set() => Err(Error::new(ErrorKind::Stopped).into()),
+        _ => bail!(
+            "the command did not end within {} s; raise `timeout_seconds` if it needs longer{quoted}",
+            timeout.as_secs()
+        ),
     }
 }
 
@@ -108,127 +73,13 @@ fn variables(facts: &Value) -> impl Iterator<Item = (&'static str, String)> + '_
     })
 }
 
-/// A command and what it printed so far.
-struct Running {
-    child: Child,
-    group: Pid,
-    process: OwnedFd,
-    output: Option<File>,
-    said: Vec<u8>,
-}
-
-enum End {
-    Itself,
-    Stopped,
-    TimeOver,
-}
-
-impl Running {
-    fn new(mut child: Child, output: OwnedFd) -> anyhow::Result<Self> {
-        let group = Pid::from_child(&child);
-        match watch(group, &output) {
-            Ok(process) => Ok(Self {
-                child,
-                group,
-                process,
-                output: Some(output.into()),
-                said: Vec::new(),
-            }),
-            Err(error) => {
-                let _ = kill_process_group(group, Signal::KILL);
-                child.wait()?;
-                Err(error).context("the command cannot be watched")
-            }
-        }
-    }
-
-    /// Takes what the command prints until it ends or has to.
-    fn attend(&mut self, timeout: Duration, stop: &Stop) -> io::Result<End> {
-        let deadline = Instant::now() + timeout;
-        loop {
-            if stop.is_set() {
-                return Ok(End::Stopped);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(End::TimeOver);
-            }
-            if self.ends_within(left.min(LOOK))? {
-                return Ok(End::Itself);
-            }
-        }
-    }
-
-    /// Waits for news and takes what was printed. Whether the command has ended: its output may stay open longer, in
-    /// the hands of what it started.
-    fn ends_within(&mut self, time: Duration) -> io::Result<bool> {
-        let time = Timespec::try_from(time).map_err(io::Error::other)?;
-        let mut watched = vec![PollFd::new(&self.process, PollFlags::IN)];
-        watched.extend(
-            self.output
-                .iter()
-                .map(|output| PollFd::new(output, PollFlags::IN)),
-        );
-        match poll(&mut watched, Some(&time)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let ended = !watched[0].revents().is_empty();
-        self.read_some()?;
-        Ok(ended)
-    }
-
-    /// Takes what is there, and keeps the end of it.
-    fn read_some(&mut self) -> io::Result<()> {
-        let mut block = [0; 8192];
-        // A program that prints without end must not keep us from looking at the time.
-        for _ in 0..64 {
-            let Some(output) = &mut self.output else {
-                break;
-            };
-            match output.read(&mut block) {
-                Ok(0) => self.output = None,
-                Ok(length) => self.said.extend_from_slice(&block[..length]),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let over = self.said.len().saturating_sub(MOST_KEPT);
-        self.said.drain(..over);
-        Ok(())
-    }
-
-    /// Asks the command and all it started to end, and ends them if they do not.
-    fn terminate(&mut self) {
-        // Until somebody waits for the child, nobody else can get its number.
-        let _ = kill_process_group(self.group, Signal::TERM);
-        let deadline = Instant::now() + GRACE;
-        while Instant::now() < deadline {
-            match self.ends_within(LOOK) {
-                Ok(false) => {}
-                Ok(true) | Err(_) => break,
-            }
-        }
-        let _ = kill_process_group(self.group, Signal::KILL);
-    }
-}
-
-/// What tells the end of a process; its output can be read without waiting from then on.
-fn watch(process: Pid, output: &OwnedFd) -> io::Result<OwnedFd> {
-    let flags = fcntl_getfl(output)?;
-    fcntl_setfl(output, flags | OFlags::NONBLOCK)?;
-    Ok(pidfd_open(process, PidfdFlags::empty())?)
-}
-
-/// How often it is looked whether to stop.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long a command may tidy up.
-const GRACE: Duration = Duration::from_secs(2);
+/// The end of the output, in bytes.
 const MOST_KEPT: usize = 64 * 1024;
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use serde_json::json;
 
     use super::*;

@@ -9,8 +9,8 @@ mod webhook;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use document::confine::Confiner;
-use harvester::{ClientOptions, Stop, canonical_base_url};
+use harvester::{ClientOptions, canonical_base_url};
+use process::{Confiner, Stop};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

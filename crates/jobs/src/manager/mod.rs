@@ -2,7 +2,6 @@
 //!
 //! It runs no jobs; workers do. Two managers on one catalog do no harm: each job is planned by the first who does.
 
-mod planning;
 mod retention;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,11 +13,12 @@ use anyhow::{Context, bail};
 use catalog::{Schedule, ScheduleQuery, ScheduleState};
 use harvester::{Pace, RealPace, Stop};
 
-use self::planning::{Next, next, waits_too_long};
 pub use self::retention::Retention;
-use crate::harvest::said;
 use crate::workers::Bell;
-use crate::{Frequency, Holdings, message};
+use flows::panic_message;
+use flows::{Holdings, message};
+use operations::schedules::{Next, next, waits_too_long};
+use operations::{Frequency, Settings};
 
 /// How the manager works.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ pub struct Manager {
 impl Default for ManagerOptions {
     fn default() -> Self {
         Self {
-            attempts: ATTEMPTS,
+            attempts: Settings::ATTEMPTS,
             retention: Retention::default(),
             bell: None,
         }
@@ -219,14 +219,14 @@ impl Planner {
 /// Makes the words of what harvests brought known to the search, as they come.
 fn index(holdings: &Holdings, stop: &Stop) {
     tend(stop, "records cannot be indexed", || {
-        crate::index(holdings, stop).map(|_| ())
+        flows::index(holdings, stop).map(|_| ())
     });
 }
 
 /// Tells beside documents what was said of them.
 fn update_metadata(holdings: &Holdings, stop: &Stop) {
     tend(stop, ".met files cannot be written", || {
-        while !stop.is_set() && crate::update_metadata(holdings, MOST_METS)? == MOST_METS {}
+        while !stop.is_set() && flows::update_metadata(holdings, MOST_METS)? == MOST_METS {}
         Ok(())
     });
 }
@@ -236,7 +236,8 @@ fn tend(stop: &Stop, failure: &str, work: impl Fn() -> anyhow::Result<()>) {
     let mut away = false;
     while !stop.is_set() {
         let worked = catch_unwind(AssertUnwindSafe(&work));
-        let worked = worked.unwrap_or_else(|panic| bail!("a bug in garner: {}", said(&*panic)));
+        let worked =
+            worked.unwrap_or_else(|panic| bail!("a bug in garner: {}", panic_message(&*panic)));
         match worked {
             Ok(()) => away = false,
             Err(_) if away => {}
@@ -248,9 +249,6 @@ fn tend(stop: &Stop, failure: &str, work: impl Fn() -> anyhow::Result<()>) {
         RealPace.sleep(INDEX_PAUSE, stop);
     }
 }
-
-/// How often a job is tried, unless it is told otherwise.
-pub const ATTEMPTS: i64 = 5;
 
 const A_SECOND: Duration = Duration::from_secs(1);
 const INDEX_PAUSE: Duration = Duration::from_secs(2);

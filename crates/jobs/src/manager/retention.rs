@@ -1,7 +1,7 @@
 //! How long ended things are kept.
 
-use crate::import::forget_report;
-use crate::{Holdings, access};
+use flows::Holdings;
+use flows::forget_report;
 
 /// For how many days ended things are kept; for ever where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Retention {
             tell(removed, "jobs", days);
         }
         holdings.wait(catalog.remove_old_sessions())?;
-        access::sweep(holdings)
+        flows::sweep_access(holdings)
     }
 }
 

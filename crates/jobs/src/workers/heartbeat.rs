@@ -7,7 +7,7 @@ use catalog::Answer;
 
 use super::Shared;
 use super::running::{Running, Why};
-use crate::pulse::Moment;
+use flows::Moment;
 
 impl Shared {
     /// Beats until the workers have ended. Jobs that are being given back need it too.

@@ -2,7 +2,7 @@
 
 use catalog::{Claim, JobEnd, LogLevel};
 
-use crate::Holdings;
+use flows::Holdings;
 
 /// Where lines about one job go: to the catalog, and those that matter to the log of the process too.
 pub(super) struct Log<'a> {

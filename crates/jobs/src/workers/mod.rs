@@ -3,15 +3,12 @@
 //! Several processes may have workers on one catalog. What one that is killed leaves is claimed by another.
 
 mod bell;
-mod classify;
-mod ends;
-mod harvest;
 mod heartbeat;
-mod hook;
-mod import;
+mod kinds;
 mod log;
 mod retry;
 mod running;
+mod work;
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,20 +21,21 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use catalog::{Claim, ClaimOptions, JobKind};
-use document::confine::Confiner;
 use harvester::{Client, ClientOptions, Stop};
+use process::Confiner;
 use remote::Access;
 
 pub use self::bell::Bell;
-use self::ends::is_lost;
+use self::kinds::{Job, KINDS, Ran};
 use self::log::Log;
 pub use self::retry::Backoff;
 use self::running::{Running, Why};
-use crate::harvest::said;
+use self::work::{Work, is_lost};
 use crate::hook::Hook;
-use crate::index::index_harvest;
-use crate::pulse::Moment;
-use crate::{Holdings, message};
+use flows::Moment;
+use flows::index_harvest;
+use flows::panic_message;
+use flows::{Holdings, message};
 
 /// How workers work.
 #[derive(Debug, Clone)]
@@ -50,8 +48,8 @@ pub struct WorkerOptions {
     pub threads: usize,
     /// How long nobody else takes a job over without hearing of this process.
     pub lease: Duration,
-    /// How many harvests may run at one host; 0 is no limit.
-    pub per_host: u32,
+    /// How many harvests may run at one host, for all workers of the catalog; 0 is no limit, none leaves it as it is.
+    pub per_host: Option<u32>,
     /// How repositories are asked.
     pub client: ClientOptions,
     /// What opens the servers that sources of imports are fetched from.
@@ -98,8 +96,11 @@ struct Shared {
 impl WorkerOptions {
     /// Leaves harvests to others, so that no data directory has to be shared with them.
     pub fn imports_only(self) -> Self {
-        let kinds = vec![JobKind::Import, JobKind::Classify];
-        Self { kinds, ..self }
+        let kinds = KINDS.iter().filter(|job| !job.needs_data_directory());
+        Self {
+            kinds: kinds.map(|job| job.kind()).collect(),
+            ..self
+        }
     }
 }
 
@@ -107,15 +108,10 @@ impl Default for WorkerOptions {
     fn default() -> Self {
         Self {
             name: "worker".to_owned(),
-            kinds: vec![
-                JobKind::Harvest,
-                JobKind::Hook,
-                JobKind::Import,
-                JobKind::Classify,
-            ],
+            kinds: KINDS.iter().map(|job| job.kind()).collect(),
             threads: 4,
             lease: Duration::from_secs(60),
-            per_host: 1,
+            per_host: None,
             client: ClientOptions::default(),
             access: Access::of_environment(),
             import_roots: Vec::new(),
@@ -131,6 +127,9 @@ impl Workers {
     pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
         // What is wrong with the options is found now, not by every job.
         Client::new(options.client.clone())?;
+        if let Some(per_host) = options.per_host {
+            holdings.wait(holdings.catalog().set_per_host(per_host))?;
+        }
         let (sender, harvested) = mpsc::channel();
         let shared = Arc::new(Shared {
             holdings,
@@ -233,7 +232,6 @@ impl Shared {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let options = ClaimOptions {
             lease: self.options.lease,
-            per_host: self.options.per_host,
             kinds: &self.options.kinds,
             worker: &self.options.name,
         };
@@ -278,27 +276,48 @@ impl Shared {
     }
 
     fn run(&self, claim: &Claim, running: &Arc<Running>) {
-        let log = Log::new(&self.holdings, claim.job.id);
-        log.begun(claim);
-        let ran = catch_unwind(AssertUnwindSafe(|| match claim.job.kind {
-            JobKind::Hook => self.run_hook(claim, running, &log),
-            JobKind::Import => self.run_import(claim, running, &log),
-            JobKind::Classify => self.run_classify(claim, running, &log),
-            // Workers do not ask for quiet times.
-            JobKind::Harvest | JobKind::Quiet => self.run_harvest(claim, running, &log),
-        }));
-        let ran = ran.unwrap_or_else(|panic| {
-            let bug = anyhow::anyhow!("a bug in garner: {}", said(&*panic));
-            self.give_up(claim, running, &log, self.failed(claim, &bug))
-        });
-        match ran {
+        let work = Work {
+            shared: self,
+            claim,
+            running,
+            log: Log::new(&self.holdings, claim.job.id),
+        };
+        work.log.begun(claim);
+        let job = KINDS.into_iter().find(|job| job.kind() == claim.job.kind);
+        let job = job.expect("workers claim jobs of their kinds");
+        let ran = catch_unwind(AssertUnwindSafe(|| job.run(&work)));
+        let ended = match ran {
+            Ok(ran) => self.end(&work, job, ran),
+            Err(panic) => {
+                let bug = anyhow::anyhow!("a bug in garner: {}", panic_message(&*panic));
+                let end = work.failed(&bug);
+                let follow_ups = job.follow_ups(&work, &end);
+                work.end(end, &follow_ups)
+            }
+        };
+        match ended {
             Ok(()) => {}
-            Err(error) if is_lost(&error) => log.fenced(claim),
-            Err(error) => log.error(&format!(
+            Err(error) if is_lost(&error) => work.log.fenced(claim),
+            Err(error) => work.log.error(&format!(
                 "the end of the job cannot be written down: {}",
                 message(&error)
             )),
         }
+    }
+
+    fn end(&self, work: &Work<'_>, job: &dyn Job, ran: anyhow::Result<Ran>) -> anyhow::Result<()> {
+        let end = match ran {
+            Ok(Ran::Ends(end)) => end,
+            Ok(Ran::Ended(end)) => {
+                end.iter().for_each(|end| work.log.ended(end));
+                return Ok(());
+            }
+            Err(error) if is_lost(&error) && work.is_over() => return Ok(()),
+            Err(error) if is_lost(&error) => return Err(error),
+            Err(error) => job.decide(work, &error),
+        };
+        let follow_ups = job.follow_ups(work, &end);
+        work.end(end, &follow_ups)
     }
 
     /// Has the heartbeat tell of a job. If this process slept for longer than its lease and now has the job from itself,
@@ -429,8 +448,15 @@ mod tests {
         };
         let away = anyhow::Error::from(away).context("a page");
 
-        let put_off = shared.failed(&claim, &away);
-        let failed = shared.failed(&claim, &anyhow::anyhow!("it rains"));
+        let running = Running::new(&claim, Moment::now(), shared.options.lease);
+        let work = Work {
+            shared: &shared,
+            claim: &claim,
+            running: &Arc::new(running),
+            log: Log::new(&shared.holdings, claim.job.id),
+        };
+        let put_off = work.failed(&away);
+        let failed = work.failed(&anyhow::anyhow!("it rains"));
 
         assert!(matches!(put_off, JobEnd::PutOff { .. }), "{put_off:?}");
         assert!(matches!(failed, JobEnd::Failed { .. }), "{failed:?}");

@@ -6,8 +6,8 @@ use std::time::Duration;
 use catalog::{Beat, Claim, JobLease, JobProgress};
 use harvester::{Stop, Waiting};
 
-use crate::pulse::{Moment, Pulse};
-use crate::{Classified, FetchProgress, ImportProgress, Progress};
+use flows::{Classified, FetchProgress, ImportProgress, Progress};
+use flows::{Moment, Pulse};
 
 /// A job, its way to stop, and how far it is.
 #[derive(Debug)]

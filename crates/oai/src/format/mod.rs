@@ -9,7 +9,7 @@ pub mod http_header;
 pub struct MetadataFormat {
     /// The metadataPrefix.
     pub prefix: String,
-    /// Where its XML Schema is.
+    /// The URL of its XML Schema.
     pub schema: String,
     /// Its XML namespace.
     pub namespace: String,

@@ -58,7 +58,7 @@ pub(super) fn human_line(line: &[u8]) -> Option<Entry> {
     })
 }
 
-/// What a type says; nothing of the directory itself and the one above.
+/// Parses a type fact; `None` for the directory itself and its parent.
 fn kind(value: &[u8]) -> Option<Kind> {
     match value {
         b"file" => Some(Kind::File),

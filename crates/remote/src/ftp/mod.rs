@@ -30,7 +30,7 @@ pub(crate) struct Ftp<'a> {
     limits: &'a Limits,
     /// Whether it lists directories for machines.
     has_machine_lists: bool,
-    /// Where it put us after the login.
+    /// The working directory after the login.
     home: Vec<u8>,
     /// Whether it said something that leaves in doubt what it says next.
     pub(crate) broken: bool,
@@ -154,7 +154,7 @@ impl<'a> Ftp<'a> {
         Ok(())
     }
 
-    /// What lies at a path: a directory, or a file with its size and time.
+    /// Looks at a path: a directory, or a file with its size and time.
     pub(crate) async fn look(&mut self, path: &[u8], is_directory: bool) -> Result<Entry, Error> {
         let whole = join(&self.home, path);
         let entered = self.enter(&whole).await;
@@ -231,7 +231,7 @@ impl<'a> Ftp<'a> {
         Ok(entries)
     }
 
-    /// Reads so many bytes of a file from an offset on.
+    /// Reads part of a file, from an offset on.
     pub(crate) async fn read(
         &mut self,
         path: &[u8],
@@ -253,7 +253,7 @@ impl<'a> Ftp<'a> {
             };
             let read = self.waiting.on(host, reading).await?;
             if read == 0 {
-                // What the server says now tells whether that was the end of the file or of the connection.
+                // The final reply tells the end of the file from a lost connection.
                 self.finish(transfer).await?;
                 return Err(Error::Changed);
             }

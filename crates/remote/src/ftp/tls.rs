@@ -1,4 +1,4 @@
-//! Whom to trust when FTP is encrypted: the certificates of the system, and those of a file.
+//! Trusted certificates for encrypted FTP: those of the system, and those of a file.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use suppaftp::tokio_rustls::TlsConnector;
 
 use crate::{Access, Error};
 
-/// Opens encrypted connections. One serves control and data, so that data goes on with the session of the control
+/// Opens encrypted connections. One connector serves control and data, so that data connections resume the session of the control
 /// connection, as careful servers want it.
 pub(super) fn connector(access: &Access) -> Result<AsyncRustlsConnector, Error> {
     let mut roots = RootCertStore::empty();
-    // What cannot be read of the system's certificates does not cost the others.
+    // An unreadable certificate of the system does not cost the others.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(file) = &access.ca_file {
         let error =

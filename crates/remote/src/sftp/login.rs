@@ -44,7 +44,7 @@ struct Attempt<'a> {
     ssh: &'a mut Handle<Trust>,
     user: String,
     host: &'a str,
-    /// What did not open the door, for the message.
+    /// The methods that were refused, for the message.
     tried: Vec<String>,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Sftp<'a> {
     host: &'a str,
     waiting: Waiting<'a>,
     limits: &'a Limits,
-    /// Where paths begin.
+    /// The directory that relative paths begin at.
     home: Vec<u8>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Sftp<'a> {
         Ok(sftp)
     }
 
-    /// Where the user is after the login.
+    /// Asks for the working directory after the login.
     async fn home(&self) -> Result<Vec<u8>, Error> {
         let host = self.host;
         let asking = async {
@@ -87,7 +87,7 @@ impl<'a> Sftp<'a> {
         Ok(home.filename.into_bytes())
     }
 
-    /// What lies at a path. Somebody named it, so that a link is followed.
+    /// Looks at a path. The user named it, so a link is followed.
     pub(crate) async fn look(&mut self, path: &[u8]) -> Result<Entry, Error> {
         let host = self.host;
         let asking = async {
@@ -143,7 +143,7 @@ impl<'a> Sftp<'a> {
         Ok(entries)
     }
 
-    /// Reads so many bytes of a file from an offset on.
+    /// Reads part of a file, from an offset on.
     pub(crate) async fn read(
         &mut self,
         path: &[u8],
@@ -217,7 +217,7 @@ impl<'a> Sftp<'a> {
                 }
                 take(&data)?;
                 position += data.len() as u64;
-                // What was asked for behind it has a hole before it.
+                // A short answer leaves a hole before the blocks behind it.
                 if (data.len() as u64) < wanted {
                     break;
                 }
@@ -281,6 +281,6 @@ fn failure(host: &str, path: &[u8], error: SftpError) -> Error {
     }
 }
 
-/// What every server gives at once.
+/// The block size that every server supports.
 const BLOCK: u64 = 32 << 10;
 const UNDER_WAY: usize = 32;

@@ -1,4 +1,4 @@
-//! What tests share: a directory on the server, one that is fetched to, and what was told meanwhile.
+//! Shared by the tests: a directory on the server, one that is fetched to, and the recorded news.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -43,7 +43,7 @@ impl Place {
         self.directory.path().join(name)
     }
 
-    /// Where everything that is fetched lies.
+    /// The directory of all fetched files.
     pub(crate) fn base(&self) -> PathBuf {
         self.directory.path().join("fetched")
     }
@@ -77,7 +77,7 @@ impl Place {
         fetch(&Address::parse(address)?, &self.base(), &options)
     }
 
-    /// What is said of an address that nothing can be fetched from.
+    /// The message for an address that nothing can be fetched from.
     pub(crate) fn refusal(&self, address: &str) -> String {
         self.fetch(address).unwrap_err().to_string()
     }

@@ -9,7 +9,7 @@ use remote::Limits;
 
 use crate::common::{Place, files};
 
-/// What it does when it is asked for data, or instead of an answer.
+/// The server's behaviour when it is asked for data, or instead of an answer.
 type Play = dyn Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync;
 
 /// Answers as an FTP server does, up to the point where `play` takes over.
@@ -22,7 +22,7 @@ fn server(
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let play = Arc::clone(&play);
-            // Who is given up by the client has nothing more to say.
+            // An error here means that the client gave up.
             std::thread::spawn(move || drop(converse(stream, &*play)));
         }
     });

@@ -4,7 +4,7 @@
     reason = "a test that cannot go on should fail at once"
 )]
 
-/// What tests share.
+/// Shared by the tests.
 mod common;
 /// A real FTP server, encrypted or not, poor or fickle.
 mod ftp;

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration file, in one line: where, what, and the key that was probably meant.
+//! The mistake in a configuration file, in one line: where, what, and the key that was probably meant.
 
 /// The complaint of the parser about a text.
 pub fn complaint(text: &str, error: &toml::de::Error) -> String {

@@ -10,7 +10,7 @@ pub struct FlowControlConfig {
     pub lists: usize,
     /// The same for one client.
     pub lists_per_client: usize,
-    /// What a client that is turned away is told to wait.
+    /// The wait that a client is told that is turned away.
     pub retry_after_seconds: u64,
     /// Connections at once.
     pub connections: usize,

@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use process::Confiner;
 use serde::Deserialize;
 use site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use site::network::is_network;
@@ -34,7 +35,7 @@ pub use self::server::ServerConfig;
 pub struct Config {
     /// Where to listen and what to serve.
     pub server: ServerConfig,
-    /// What the repository says of itself.
+    /// The repository's description of itself.
     pub repository: RepositoryConfig,
     /// How long pages may get.
     pub pages: PagesConfig,
@@ -42,7 +43,7 @@ pub struct Config {
     pub flow_control: FlowControlConfig,
     /// The web server to stand beside.
     pub origin: OriginConfig,
-    /// What is offered.
+    /// The offer.
     pub offer: OfferConfig,
     /// Media types beyond the built-in table.
     pub media_types: MediaTypesConfig,
@@ -56,10 +57,13 @@ pub struct Config {
     pub plugin: Vec<PluginRule>,
     /// How the index follows the site.
     pub index: IndexConfig,
-    /// What robots are told.
+    /// The robots.txt.
     pub robots: RobotsConfig,
     /// The address for operators.
     pub admin: AdminConfig,
+    /// How plug-ins are confined, if the program can do that.
+    #[serde(skip)]
+    pub confiner: Option<Confiner>,
     /// Files named in the configuration are relative to this directory: that of the file itself.
     #[serde(skip)]
     pub relative_to: PathBuf,
@@ -109,13 +113,13 @@ impl Config {
         if !above.exists() || is_writable(place) {
             return Ok(beside);
         }
-        let Some(own) = user_data() else {
-            bail!(
-                "the index cannot be kept in `{}`, because `{}` cannot be written, and there is no HOME; name a directory with --data",
+        let own = user_data().with_context(|| {
+            format!(
+                "the index cannot be kept in `{}`, because `{}` cannot be written, and there is no data directory of the user (HOME, XDG_DATA_HOME) that can; name a directory with --data",
                 beside.display(),
                 place.display()
-            );
-        };
+            )
+        })?;
         Ok(own.join("garner/sites").join(name_of(&beside)))
     }
 
@@ -135,7 +139,7 @@ impl Config {
         Ok(name.into())
     }
 
-    /// What the URLs of the files begin with.
+    /// The beginning of the URLs of the files.
     pub fn site_url(&self, listening: SocketAddr) -> anyhow::Result<String> {
         if let Some(base_url) = &self.server.base_url {
             check_url(base_url)?;
@@ -190,6 +194,8 @@ impl Config {
             fixity: self.fixity.clone(),
             plugins: self.plugin.clone(),
             index: self.index.clone(),
+            confiner: (self.confiner.clone())
+                .ok_or_else(|| "this program cannot confine others".to_owned()),
             ..SiteConfig::new(self.root()?, &self.data()?, &site_url, &base_url)
         })
     }
@@ -293,7 +299,7 @@ fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
     Ok(existing.unwrap_or(path))
 }
 
-/// What stands between the scheme and the path of a URL.
+/// The authority of a URL.
 fn authority(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split(['/', '?', '#', '\\']).next().unwrap_or_default()
@@ -322,12 +328,14 @@ fn is_writable(directory: &Path) -> bool {
     access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
-/// Where programs keep data of the user who runs them.
+/// Where programs keep data of the user who runs them, if they can.
 fn user_data() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).map(PathBuf::from);
     let absolute = |path: &PathBuf| path.is_absolute();
-    let own = set("XDG_DATA_HOME").filter(absolute);
-    own.or_else(|| Some(set("HOME").filter(absolute)?.join(".local/share")))
+    let home = || Some(set("HOME").filter(absolute)?.join(".local/share"));
+    let own = set("XDG_DATA_HOME").filter(absolute).or_else(home)?;
+    let existing = own.ancestors().find(|ancestor| ancestor.exists())?;
+    is_writable(existing).then_some(own)
 }
 
 /// A name for the index of a site, another for each path.

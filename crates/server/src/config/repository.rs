@@ -1,8 +1,8 @@
-//! What the repository says of itself.
+//! The repository's description of itself.
 
 use serde::Deserialize;
 
-/// What the repository says of itself.
+/// The repository's description of itself.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RepositoryConfig {

@@ -1,8 +1,8 @@
-//! What robots are told.
+//! The robots.txt.
 
 use serde::Deserialize;
 
-/// What robots are told.
+/// The robots.txt.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RobotsConfig {

@@ -17,11 +17,11 @@ pub struct ServerConfig {
     pub data: Option<PathBuf>,
     /// Where the repository answers, as its users see it.
     pub base_url: Option<String>,
-    /// What the URLs of the files begin with, as users see it.
+    /// The beginning of the URLs of the files, as users see it.
     pub site_url: Option<String>,
     /// The path of the repository on this server.
     pub base_path: String,
-    /// What is served for a directory.
+    /// The files that are served for a directory.
     pub index_files: Vec<String>,
     /// Whether directories without such a file are listed.
     pub directory_listing: bool,

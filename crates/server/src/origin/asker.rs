@@ -83,7 +83,7 @@ impl Asker {
         ))
     }
 
-    /// What a GET returns, up to a number of bytes.
+    /// The result of a GET, up to a number of bytes.
     pub(super) async fn fetch(
         &self,
         requester: &Requester,
@@ -102,7 +102,7 @@ impl Asker {
         })
     }
 
-    /// What is said where the server cannot be asked at all.
+    /// The answer where the server cannot be asked at all.
     pub(super) fn unreachable(&self, reason: &str) -> String {
         format!(
             "the origin {} cannot be asked: {reason}; is it running?",
@@ -200,7 +200,7 @@ impl Asker {
     }
 }
 
-/// What a status says.
+/// The judgement of a status.
 fn judge(response: &Response) -> Look {
     match response.status() {
         StatusCode::OK => Look::Served(served(response.headers())),
@@ -218,7 +218,7 @@ fn served(headers: &HeaderMap) -> Served {
     }
 }
 
-/// What was judged by the status, unless the bytes differ.
+/// The judgement by the status, unless the bytes differ.
 fn confirmed(look: Look, same_bytes: bool) -> Look {
     match same_bytes {
         true => look,

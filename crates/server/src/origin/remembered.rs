@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use site::{Candidate, Look, Requester, SitePath};
 
-/// What was answered lately.
+/// Recent answers.
 #[derive(Debug)]
 pub(super) struct Remembered {
     lifetime: Duration,
@@ -16,7 +16,7 @@ pub(super) struct Remembered {
     hasher: RandomState,
 }
 
-/// Who asked for what: the credentials go in as a keyed hash.
+/// The key of an answer: the credentials go in as a keyed hash.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     requester: u64,

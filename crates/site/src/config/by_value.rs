@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::ByteSize;
-use crate::media_types::essence;
+use crate::ground::media_types::essence;
 
 /// How much of a resource goes into its `oai_didl` record.
 #[derive(Debug, Clone, Deserialize)]

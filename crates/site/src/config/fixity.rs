@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::fixity::Algorithm;
+use crate::record::fixity::Algorithm;
 
 /// Which digests are told.
 #[derive(Debug, Clone, Deserialize)]

@@ -1,8 +1,8 @@
-//! What of a site is offered, as it stands in the configuration.
+//! The offer of a site, as it stands in the configuration.
 
 use serde::Deserialize;
 
-/// What is left out, as it stands in the configuration.
+/// The rules of the offer, as they stand in the configuration.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct OfferConfig {
@@ -15,9 +15,9 @@ pub struct OfferConfig {
     pub skip_urls: Vec<String>,
     /// Regular expressions for URL paths, escapes decoded.
     pub skip_patterns: Vec<String>,
-    /// What becomes of symbolic links.
+    /// The treatment of symbolic links.
     pub symlinks: Symlinks,
-    /// What becomes of files that a server would run.
+    /// The treatment of files that a server would run.
     pub dynamic: DynamicPolicy,
     /// The extensions of such files.
     pub dynamic_extensions: Vec<String>,
@@ -44,7 +44,7 @@ pub enum Symlinks {
     Every,
 }
 
-/// What is offered of a file that a server would run.
+/// The offer of a file that a server would run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DynamicPolicy {
@@ -52,7 +52,7 @@ pub enum DynamicPolicy {
     Off,
     /// Its URL, never its source.
     Reference,
-    /// What the origin makes of it.
+    /// The answer of the origin.
     Processed,
 }
 

@@ -16,9 +16,9 @@ use super::sharing::Sharing;
 use super::state_file::{Agreed, StateFile, private_file};
 use super::{Index, UNFINISHED_FILE, locked, rebuild, schema, set_meta};
 use crate::Error;
-use crate::horizon::Horizon;
+use crate::follow::horizon::Horizon;
 
-/// What this process knows of what is agreed on.
+/// The agreement as this process knows it.
 #[derive(Debug)]
 pub(super) struct Agreement {
     pub(super) state: StateFile,
@@ -34,14 +34,14 @@ pub(super) struct Agreement {
 
 /// The agreement, held. No other thread and no other process has it.
 #[derive(Debug)]
-pub(super) struct Held<'a> {
+pub(super) struct LockedAgreement<'a> {
     pub(super) agreement: MutexGuard<'a, Agreement>,
     pub(super) agreed: Agreed,
     /// Whether that could be read.
     certain: bool,
 }
 
-/// What is at the place of the index.
+/// The file at the place of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// The file that the connections are open on, or nothing to be done about.
@@ -92,7 +92,7 @@ impl Index {
     }
 
     /// Takes the agreement, with everything in this process as the others have it.
-    pub(super) fn agree(&self) -> Result<Held<'_>, Error> {
+    pub(super) fn agree(&self) -> Result<LockedAgreement<'_>, Error> {
         let held = self.hold()?;
         if self.is_current(&held) {
             return Ok(held);
@@ -103,7 +103,7 @@ impl Index {
     }
 
     /// The same for who has the writer.
-    pub(super) fn agree_with(&self, writer: &mut Connection) -> Result<Held<'_>, Error> {
+    pub(super) fn agree_with(&self, writer: &mut Connection) -> Result<LockedAgreement<'_>, Error> {
         let mut held = self.hold()?;
         if !self.is_current(&held) {
             self.catch_up(writer, &mut held)?;
@@ -139,7 +139,7 @@ impl Index {
         check(&connection, "PRAGMA integrity_check(1)").map_err(|source| self.error(source))
     }
 
-    fn hold(&self) -> Result<Held<'_>, Error> {
+    fn hold(&self) -> Result<LockedAgreement<'_>, Error> {
         let agreement = locked(&self.agreement);
         agreement
             .state
@@ -152,7 +152,7 @@ impl Index {
         self.latest.store(agreed.latest, Ordering::Release);
         self.superseded
             .store(own < agreed.generation, Ordering::Release);
-        let mut held = Held {
+        let mut held = LockedAgreement {
             agreement,
             agreed,
             certain: read.is_some(),
@@ -161,13 +161,13 @@ impl Index {
         Ok(held)
     }
 
-    fn is_current(&self, held: &Held<'_>) -> bool {
+    fn is_current(&self, held: &LockedAgreement<'_>) -> bool {
         held.certain
             && held.agreed.media_types == held.agreement.media_types
             && self.place(held) == Place::Same
     }
 
-    fn place(&self, held: &Held<'_>) -> Place {
+    fn place(&self, held: &LockedAgreement<'_>) -> Place {
         match FileId::of(&self.path) {
             Ok(file) if file != held.agreement.file => Place::Other,
             // Who is alone misses nothing until it ends.
@@ -182,7 +182,11 @@ impl Index {
         }
     }
 
-    fn catch_up(&self, writer: &mut Connection, held: &mut Held<'_>) -> Result<(), Error> {
+    fn catch_up(
+        &self,
+        writer: &mut Connection,
+        held: &mut LockedAgreement<'_>,
+    ) -> Result<(), Error> {
         match self.place(held) {
             Place::Same => {}
             Place::Other => self.open_anew(writer, held)?,
@@ -235,7 +239,11 @@ impl Index {
 
     /// Opens all connections anew. Only who holds the agreement opens any: a file and the log that belongs to it
     /// are found by their names, and both must be of the same index.
-    fn open_anew(&self, writer: &mut Connection, held: &mut Held<'_>) -> Result<(), Error> {
+    fn open_anew(
+        &self,
+        writer: &mut Connection,
+        held: &mut LockedAgreement<'_>,
+    ) -> Result<(), Error> {
         let error = |source| self.error(source);
         let new = open_writer(&self.path, false)?;
         let notes = schema::open(&self.path, 4).map_err(error)?;
@@ -250,7 +258,7 @@ impl Index {
     }
 }
 
-impl Held<'_> {
+impl LockedAgreement<'_> {
     /// Tells all others.
     pub(super) fn keep(&mut self) -> std::io::Result<()> {
         self.agreement.state.write(&self.agreed)?;
@@ -259,7 +267,7 @@ impl Held<'_> {
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for LockedAgreement<'_> {
     fn drop(&mut self) {
         // It cannot fail for a lock that is held, and the end of the process would free it.
         let _ = self.agreement.state.unlock();

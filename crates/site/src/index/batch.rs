@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::media_type_table::MediaTypeTable;
 use super::row::{self, COLUMNS, Row, State};
 use super::write::{Applied, Observation, Seen};
-use crate::horizon::Horizon;
+use crate::follow::horizon::Horizon;
 use crate::{Facts, SitePath};
 
 /// One transaction in the making.

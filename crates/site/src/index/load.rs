@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::sharing::IndexLock;
 use super::{FILE, Index, MediaTypeTable, UNFINISHED_FILE, schema, set_meta};
-use crate::horizon::system_seconds;
+use crate::follow::horizon::system_seconds;
 use crate::{Error, Facts, SitePath};
 
 /// Writes a new index.

@@ -5,8 +5,10 @@
 
 mod agreement;
 mod batch;
+pub(crate) mod findings;
 mod load;
 mod media_type_table;
+pub(crate) mod notes;
 mod opening;
 mod read;
 mod rebuild;
@@ -40,7 +42,7 @@ use self::sharing::IndexLock;
 use self::state_file::{private_file, uninterrupted};
 use crate::Error;
 
-/// What is known of the site's items.
+/// The items of the site.
 ///
 /// Several locks can be held at once only in this order: `writer`, `agreement`, then any one of the others.
 #[derive(Debug)]

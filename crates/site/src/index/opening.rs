@@ -14,7 +14,7 @@ use super::sharing::IndexLock;
 use super::state_file::{Agreed, StateFile};
 use super::{FILE, Index, meta, rebuild, schema};
 use crate::Error;
-use crate::horizon::system_seconds;
+use crate::follow::horizon::system_seconds;
 
 impl Index {
     pub(super) fn open_existing(
@@ -122,8 +122,8 @@ pub(super) fn open_writer(path: &Path, look_for_damage: bool) -> Result<Connecti
     Ok(writer)
 }
 
-/// What to agree on where there is nothing certain: what was written before, if it may be trusted, or else
-/// what the index itself tells.
+/// The agreement where nothing is certain: the one written before, if it may be trusted, or else
+/// the one that the index itself tells.
 pub(super) fn recover(writer: &Connection, before: Option<Agreed>) -> rusqlite::Result<Agreed> {
     let latest: Option<i64> =
         writer.query_row("SELECT max(datestamp) FROM item", [], |row| row.get(0))?;

@@ -259,7 +259,7 @@ impl Reader<'_> {
         Ok(types)
     }
 
-    /// What a plug-in said of a file in its present state.
+    /// The outcome of a plug-in on a file in its present state.
     pub(crate) fn plugin_result(
         &self,
         item: i64,

@@ -43,7 +43,7 @@ pub(crate) enum State {
 }
 
 impl Row {
-    /// What was known of the file when it was last looked at.
+    /// The facts of the file when it was last looked at.
     pub(crate) fn facts(&self) -> Facts {
         Facts {
             size: self.size,

@@ -1,4 +1,4 @@
-//! Who else may have the index open, and the lock that says so.
+//! Other processes that have the index open, and the lock that shows them.
 
 use std::fs::{DirBuilder, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// What the processes agree on.
+/// The agreement of the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Agreed {
     /// The latest answer that any of them has given.
@@ -49,7 +49,7 @@ impl StateFile {
         self.file.unlock()
     }
 
-    /// What was agreed on; nothing if the file is new or not to be understood.
+    /// The agreement; none if the file is new or not to be understood.
     pub(super) fn read(&self) -> Option<Agreed> {
         self.read_bytes().map(|bytes| decode(&bytes))
     }
@@ -126,7 +126,7 @@ fn checksum(bytes: &[u8; LENGTH]) -> [u8; SUM] {
     sum
 }
 
-/// What differs from boot to boot; zeros where the kernel does not say.
+/// The number of this boot; zeros where the kernel does not say.
 fn this_boot() -> [u8; BOOT] {
     let mut boot = [0; BOOT];
     if let Ok(id) = fs::read("/proc/sys/kernel/random/boot_id") {

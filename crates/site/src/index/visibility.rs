@@ -49,12 +49,7 @@ fn within(path: &SitePath) -> String {
     if path.as_bytes().is_empty() {
         return "i.path >= x''".to_owned();
     }
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
+    let hex = |bytes: &[u8]| data_encoding::HEXLOWER.encode(bytes);
     let (first, last) = path.bounds_below();
     format!(
         "(i.path = x'{}' OR (i.path >= x'{}' AND i.path < x'{}'))",

@@ -8,8 +8,8 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use super::batch::Batch;
 use super::row::{Row, State};
 use super::{Index, locked};
-use crate::findings::Finding;
-use crate::horizon::Horizon;
+use crate::follow::horizon::Horizon;
+use crate::index::findings::Finding;
 use crate::{Error, Facts, SitePath};
 
 /// Something that was seen of a path.
@@ -21,12 +21,12 @@ pub(crate) struct Observation {
     pub(crate) seen: Seen,
 }
 
-/// What was seen.
+/// A sighting.
 #[derive(Debug)]
 pub(crate) enum Seen {
     /// A file that is offered.
     File {
-        /// What the file system says of it.
+        /// Its facts in the file system.
         facts: Facts,
         /// Its media type.
         media_type: String,
@@ -323,7 +323,7 @@ impl Index {
     }
 }
 
-/// What is shown to all need not be kept for each.
+/// Files that are shown to all need not be kept for each requester.
 fn forget_who_saw(connection: &Connection, item: i64, shown: bool) -> rusqlite::Result<()> {
     if shown {
         let sql = "DELETE FROM seen_by WHERE item = ?1";

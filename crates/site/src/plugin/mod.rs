@@ -10,18 +10,17 @@ mod run;
 mod xml;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use process::{Confiner, Output, Task};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use self::arguments::Template;
 use self::rule::{MediaTypePattern, TEXT_KEY};
 pub use self::rule::{OutputForm, PluginError, PluginProblem, PluginRule};
-use self::run::Limits;
-use crate::fixity::{Algorithm, Digester};
+use crate::record::fixity::{Algorithm, Digester};
 
 /// A rule that has been checked and can be run.
 #[derive(Debug, Clone)]
@@ -30,6 +29,7 @@ pub struct Plugin {
     media_types: Vec<MediaTypePattern>,
     url_pattern: Option<Regex>,
     program: PathBuf,
+    readable: Vec<PathBuf>,
     arguments: Vec<Template>,
     elements: BTreeMap<String, &'static str>,
 }
@@ -55,6 +55,7 @@ impl Plugin {
             media_types: rule::parse_media_types(&rule.media_types)?,
             url_pattern: rule::parse_url_pattern(rule.url_pattern.as_deref())?,
             program,
+            readable: rule::parse_readable(&rule.readable, relative_to),
             arguments,
             elements: rule::parse_map(rule)?,
         })
@@ -86,18 +87,42 @@ impl Plugin {
         digests.into_iter().map(|(_, digest)| digest).collect()
     }
 
-    /// Runs the program on a file; a failure is an outcome too.
-    pub fn run(&self, file: &Path, url: &str) -> PluginOutcome {
-        self.try_run(file, url)
+    /// Whether the rule asks for confinement.
+    pub fn is_confined(&self) -> bool {
+        self.rule.confined
+    }
+
+    /// Runs the program on a file, by `confiner` unless there is none or the rule wants none; a failure is an outcome too.
+    pub fn run(&self, file: &Path, url: &str, confiner: Option<&Confiner>) -> PluginOutcome {
+        self.try_run(file, url, confiner)
             .map_or_else(|failed| failed, PluginOutcome::Output)
     }
 
-    fn try_run(&self, file: &Path, url: &str) -> Result<PluginOutput, PluginOutcome> {
+    fn try_run(
+        &self,
+        file: &Path,
+        url: &str,
+        confiner: Option<&Confiner>,
+    ) -> Result<PluginOutput, PluginOutcome> {
         let file = std::path::absolute(file)
             .map_err(|error| failed(error.to_string(), "the file could not be named"))?;
         let fill = |template: &Template| template.fill(file.as_os_str(), url);
-        let arguments: Vec<OsString> = self.arguments.iter().map(fill).collect();
-        let printed = run::run(&self.program, &arguments, &self.limits())
+        let timeout = Duration::from_secs(self.rule.timeout_seconds);
+        let output_bytes = usize::try_from(self.rule.output_kb * 1024).unwrap_or(usize::MAX);
+        let readable = [&file, &self.program].into_iter().chain(&self.readable);
+        let task = Task {
+            program: &self.program,
+            arguments: self.arguments.iter().map(fill).collect(),
+            environment: Vec::new(),
+            input: None,
+            output: Output::Kept(output_bytes),
+            directory: None,
+            readable: readable.cloned().collect(),
+            wall: timeout,
+            limits: run::limits(timeout, self.rule.memory_mb * 1024 * 1024),
+            stop: None,
+        };
+        let printed = run::run(task, confiner.filter(|_| self.rule.confined))
             .map_err(|failure| failed(failure.to_string(), failure.told()))?;
         Ok(match self.rule.output {
             OutputForm::Text => PluginOutput::Text(output::text(&printed)),
@@ -113,14 +138,6 @@ impl Plugin {
         })
     }
 
-    fn limits(&self) -> Limits {
-        Limits {
-            timeout: Duration::from_secs(self.rule.timeout_seconds),
-            memory_bytes: self.rule.memory_mb * 1024 * 1024,
-            output_bytes: usize::try_from(self.rule.output_kb * 1024).unwrap_or(usize::MAX),
-        }
-    }
-
     fn separator(&self) -> &str {
         self.rule.separator.as_deref().unwrap_or("=")
     }
@@ -131,7 +148,7 @@ fn failed(reason: String, told: impl Into<String>) -> PluginOutcome {
     PluginOutcome::Failed { reason, told }
 }
 
-/// What came of running a plug-in on one file.
+/// The outcome of a plug-in on one file.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum PluginOutcome {
@@ -146,7 +163,7 @@ pub enum PluginOutcome {
     },
 }
 
-/// What a program printed, fit to be written into XML.
+/// The output of a program, fit to be written into XML.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum PluginOutput {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::arguments::Template;
-use crate::media_types::essence;
-use crate::rules::regex_complaint;
+use crate::ground::media_types::essence;
+use crate::ground::rules::regex_complaint;
 
 /// A plug-in as the configuration writes it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct PluginRule {
     pub command: Vec<String>,
     /// The form of what the program prints.
     pub output: OutputForm,
-    /// What stands between key and value, `=` unless given.
+    /// The separator of key and value, `=` unless given.
     #[serde(default)]
     pub separator: Option<String>,
     /// From the program's keys to Dublin Core elements such as `dc:title`; the key of text output is `text`.
@@ -43,6 +43,18 @@ pub struct PluginRule {
     /// How much it may print.
     #[serde(default = "default_output_kb")]
     pub output_kb: u64,
+    /// Whether the program runs confined: it then changes nothing, reaches no network, and reads the file, the files of the
+    /// system and [`Self::readable`].
+    // Not among what a fingerprint is made of where it is the default, so that outcomes are kept by a new version.
+    #[serde(default = "is_confined", skip_serializing_if = "Clone::clone")]
+    pub confined: bool,
+    /// Files and directories that it may read beside; relative ones as in the command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readable: Vec<PathBuf>,
+}
+
+fn is_confined() -> bool {
+    true
 }
 
 /// The form of what a program prints.
@@ -63,7 +75,7 @@ pub enum OutputForm {
 pub struct PluginError {
     /// The rule's name.
     pub rule: String,
-    /// What is wrong with it.
+    /// The mistake in it.
     pub problem: PluginProblem,
 }
 
@@ -107,7 +119,7 @@ pub enum PluginProblem {
     Element {
         /// The program's key.
         key: String,
-        /// What it is mapped to.
+        /// The element it is mapped to.
         element: String,
     },
     /// A limit is nought or beyond reason.
@@ -176,6 +188,17 @@ pub(super) fn check_separator(rule: &PluginRule) -> Result<(), PluginProblem> {
     }
 }
 
+pub(super) fn parse_readable(readable: &[PathBuf], relative_to: &Path) -> Vec<PathBuf> {
+    let absolute = |path: &PathBuf| absolute(relative_to, path);
+    readable.iter().map(absolute).collect()
+}
+
+/// Programs run in the root directory, so no relative path may be left.
+fn absolute(relative_to: &Path, path: &Path) -> PathBuf {
+    let joined = relative_to.join(path);
+    std::path::absolute(&joined).unwrap_or(joined)
+}
+
 pub(super) fn parse_command(
     command: &[String],
     relative_to: &Path,
@@ -189,9 +212,7 @@ pub(super) fn parse_command(
     }
     let mut path = PathBuf::from(program);
     if program.contains('/') {
-        // Programs run in the root directory, so no relative path may be left.
-        let joined = relative_to.join(path);
-        path = std::path::absolute(&joined).unwrap_or(joined);
+        path = absolute(relative_to, &path);
     }
     Ok((
         path,

@@ -208,7 +208,7 @@ fn the_file_and_its_url_reach_the_program() {
     std::fs::write(&file, "Ti\u{1}tle\n").unwrap();
     let plugin = scripted("cat \"$1\"; echo \"$2\"", "text", &[("text", "dc:title")]);
 
-    let outcome = plugin.run(&file, "http://example.org/a%20b.txt");
+    let outcome = plugin.run(&file, "http://example.org/a%20b.txt", None);
 
     let text = "Ti\u{fffd}tle\nhttp://example.org/a%20b.txt".to_owned();
     assert_eq!(
@@ -227,7 +227,7 @@ fn keys_are_mapped_to_dublin_core_in_the_order_printed() {
         &map,
     );
 
-    let outcome = plugin.run(Path::new("/"), "");
+    let outcome = plugin.run(Path::new("/"), "", None);
 
     let expected = [("title", "T"), ("creator", "A"), ("creator", "B")];
     assert_eq!(
@@ -249,8 +249,8 @@ fn xml_is_written_anew_or_refused() {
     );
     let bad = scripted("echo '<m>&nbsp;</m>'", "xml", &[]);
 
-    let outcome = good.run(Path::new("/"), "");
-    let refused = bad.run(Path::new("/"), "");
+    let outcome = good.run(Path::new("/"), "", None);
+    let refused = bad.run(Path::new("/"), "", None);
 
     let xml = "<m xmlns=\"urn:m\">é</m>".to_owned();
     assert_eq!(outcome, PluginOutcome::Output(PluginOutput::Xml(xml)));
@@ -266,17 +266,17 @@ fn failures_are_outcomes() {
     let failing = scripted("echo broken >&2; exit 1", "text", &[("text", "dc:title")]);
     let missing = plugin(r#"{"name":"a","command":["./missing"],"output":"text"}"#);
 
-    let failed = failing.run(Path::new("/"), "");
+    let failed = failing.run(Path::new("/"), "", None);
 
     assert!(failed.dublin_core(&failing).is_empty());
     assert_eq!(reason(failed), "ended with exit status 1: broken");
-    let not_started = reason(missing.run(Path::new("/"), ""));
+    let not_started = reason(missing.run(Path::new("/"), "", None));
     assert!(
         not_started.starts_with("cannot start `/etc/site/missing`"),
         "{not_started}"
     );
     // No argument can hold a NUL.
-    let nul = scripted("true", "text", &[]).run(Path::new("/"), "a\0b");
+    let nul = scripted("true", "text", &[]).run(Path::new("/"), "a\0b", None);
     assert!(reason(nul).starts_with("cannot start `sh`"));
 }
 
@@ -284,7 +284,7 @@ fn failures_are_outcomes() {
 fn empty_text_gives_no_element() {
     let plugin = scripted("echo", "text", &[("text", "dc:title")]);
 
-    let outcome = plugin.run(Path::new("/"), "");
+    let outcome = plugin.run(Path::new("/"), "", None);
 
     assert_eq!(
         outcome,

@@ -1,6 +1,6 @@
 //! The DCMI Type Vocabulary: what kind of thing a resource is.
 
-use crate::media_types::essence;
+use crate::ground::media_types::essence;
 
 /// The nearest of the DCMI types, where one is near.
 pub(super) fn dcmi_type(media_type: &str) -> Option<&'static str> {

@@ -21,7 +21,7 @@ impl Record<'_> {
         }
     }
 
-    /// What a GET returns now, if it is not known already.
+    /// The result of a GET now, if it is not known already.
     pub(super) fn fetched_resource(
         &self,
         origin: &dyn Origin,
@@ -137,5 +137,5 @@ fn content_type(headers: &[(String, String)]) -> Option<String> {
     header.map(|(_, value)| value.clone())
 }
 
-/// What a file that a server runs may return.
+/// The result of a file that a server runs.
 const LARGEST_PROCESSED: u64 = 1024 * 1024;

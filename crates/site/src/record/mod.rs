@@ -2,7 +2,11 @@
 
 mod dcmi_type;
 mod fetched;
+pub mod fixity;
+pub mod headers;
+pub(crate) mod helpers;
 mod prepared;
+pub(crate) mod programs;
 mod reading;
 mod resource;
 mod results;
@@ -20,9 +24,9 @@ use self::dcmi_type::dcmi_type;
 pub(crate) use self::prepared::Prepared;
 pub(crate) use self::resource::Resource;
 use self::resource::{Content, Wanted};
-use crate::media_types::essence;
+use crate::ground::media_types::essence;
+use crate::ground::root::Sighting;
 use crate::plugin::{Plugin, PluginOutcome, PluginOutput};
-use crate::root::Sighting;
 use crate::view::{SiteItem, SiteView};
 use crate::{DynamicPolicy, Error, NotFetched};
 
@@ -134,7 +138,7 @@ impl<'a> Record<'a> {
             || self.runs_program(prefix)
     }
 
-    /// What was obtained for this record, else the resource as it is now.
+    /// The resource that was obtained for this record, else the resource as it is now.
     fn obtained(&self, wanted: Wanted) -> Resource {
         let obtained = self.view.obtained.take();
         let own = obtained.filter(|(id, _)| *id == self.item.row.id);

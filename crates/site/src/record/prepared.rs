@@ -11,7 +11,7 @@ use super::Record;
 use super::resource::{Resource, Wanted};
 use crate::view::{SiteItem, SiteView};
 
-/// What an answer has begun with, in the order in which it comes.
+/// Work begun ahead for an answer, in the order in which it is needed.
 #[derive(Debug, Default)]
 pub(crate) struct Prepared {
     /// Whether the digests of this answer's records are to be made. Where they are known, there is little to be gained.

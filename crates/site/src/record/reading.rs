@@ -11,15 +11,15 @@ use rustix::io::Errno;
 use super::resource::Content;
 use super::results::{Digests, digests_of_content};
 use crate::Facts;
-use crate::facts::TOO_YOUNG;
-use crate::fixity::Algorithm;
-use crate::stop::Stop;
+use crate::ground::facts::TOO_YOUNG;
+use crate::record::fixity::Algorithm;
+use process::Stop;
 
 /// A file that is ready to be given.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) content: Content,
-    /// What is true of the version that is given.
+    /// The facts of the version that is given.
     pub(super) facts: Facts,
     /// Its digests, if they were made on the way.
     pub(super) digests: Option<Digests>,

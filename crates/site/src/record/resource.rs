@@ -6,10 +6,10 @@ use std::io;
 use super::Record;
 use super::reading::{self, Ready};
 use super::results::Digests;
-use crate::helpers::Pending;
+use crate::record::helpers::Pending;
 use crate::{Facts, NotFetched, Opened, Origin, headers};
 
-/// What is known of the resource at the moment of writing.
+/// The resource at the moment of writing.
 #[derive(Debug)]
 pub(crate) struct Resource {
     /// None if it is not known what a GET returns.
@@ -81,7 +81,7 @@ pub(super) enum Wanted {
 }
 
 impl Record<'_> {
-    /// What the resource is like now, as far as the record is to say it.
+    /// The resource as it is now, as far as the record is to say it.
     pub(super) fn resource(&self, wanted: Wanted) -> Result<Resource, NotFetched> {
         if let Some(policy) = self.item.dynamic {
             return self.dynamic_resource(policy, wanted);
@@ -124,7 +124,7 @@ impl Record<'_> {
             .filter(|opened| self.view.origin.is_none() || opened.facts.mark == row.mark)
     }
 
-    /// What the origin says it is, else what the table says; empty where neither knows.
+    /// The media type by the origin, else by the table; empty where neither knows.
     pub(super) fn media_type(&self) -> String {
         let served = self.item.served.as_ref();
         let told = served.and_then(|served| served.media_type.clone());
@@ -239,7 +239,7 @@ fn known(media_type: String) -> Option<String> {
     Some(media_type).filter(|media_type| !media_type.is_empty())
 }
 
-/// What the facts say of a file that nothing else is known of.
+/// The resource of a file that nothing but its facts is known of.
 pub(super) fn file_resource(media_type: String, facts: &Facts) -> Resource {
     Resource {
         media_type: known(media_type),

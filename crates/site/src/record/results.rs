@@ -1,4 +1,4 @@
-//! What is worth keeping once it was found out: the outcomes of plug-ins and the digests.
+//! Results that are worth keeping: the outcomes of plug-ins and the digests.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,14 +6,14 @@ use std::io::{self, Read};
 use super::Record;
 use super::reading::{FromStart, is_unchanged};
 use super::resource::{Content, Resource};
-use crate::findings::Finding;
-use crate::fixity::{Algorithm, Digester, digests_of};
+use crate::ground::media_types::essence;
+use crate::ground::root::Sighting;
 use crate::index::RETRY;
-use crate::media_types::essence;
+use crate::index::findings::Finding;
 use crate::plugin::{Plugin, PluginOutcome};
-use crate::root::Sighting;
-use crate::stop::Stop;
+use crate::record::fixity::{Algorithm, Digester, digests_of};
 use crate::{Facts, Origin};
+use process::Stop;
 
 impl<'a> Record<'a> {
     /// The plug-ins that are for this item.
@@ -25,8 +25,8 @@ impl<'a> Record<'a> {
         plugins.filter(move |plugin| !dynamic && plugin.applies_to(essence(&media_type), &path))
     }
 
-    /// What the plug-ins say, from the index where they were asked before. They speak of the file that the index
-    /// knows, so they say nothing where the resource is another one or nothing is told of it.
+    /// The outcomes of the plug-ins, from the index where they were run before. They are about the file that the index
+    /// knows, so there are none where the resource is another one or nothing is told of it.
     pub(super) fn plugin_outcomes(&self, resource: &Resource) -> Vec<(&'a Plugin, PluginOutcome)> {
         if resource.mark != Some(self.item.row.mark) {
             return Vec::new();
@@ -51,6 +51,7 @@ impl<'a> Record<'a> {
             &site.ground.place_of(&self.item.row.path),
             // The outcome is kept for requesters of every name that the site goes by.
             &site.url_of(&self.item.row.path),
+            site.config.confiner.as_ref().ok(),
         );
         if !self.is_as_indexed() {
             return None;
@@ -160,7 +161,7 @@ impl<'a> Record<'a> {
 /// The digests of a resource's bytes, by algorithm.
 pub(super) type Digests = Vec<(Algorithm, String)>;
 
-/// What digests are kept under.
+/// The key of digests.
 fn digests_key(algorithms: &[Algorithm]) -> String {
     let names: Vec<_> = algorithms
         .iter()

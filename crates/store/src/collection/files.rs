@@ -10,15 +10,15 @@ use crate::Error;
 /// A file of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectionFile {
-    /// Where it lies, below the directory of the collection.
+    /// Its path below the directory of the collection.
     pub path: String,
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// How many bytes it has.
     pub size: u64,
 }
 
-/// What a file of a collection is.
+/// The kind of a file of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileKind {
     /// A document.
@@ -28,7 +28,7 @@ pub enum FileKind {
         /// How its name ends, without a dot.
         extension: String,
     },
-    /// What is known of a document.
+    /// The metadata of a document.
     Metadata {
         /// The number of the document.
         number: i64,
@@ -107,7 +107,7 @@ impl<'a> CollectionFiles<'a> {
         Ok(())
     }
 
-    /// What is known of a file; nothing if it is gone by now.
+    /// Describes a file; `None` if it is gone.
     fn file(
         &self,
         groups: &[String],

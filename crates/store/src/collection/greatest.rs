@@ -10,7 +10,7 @@ use crate::Error;
 /// The greatest number that has a file.
 pub(super) fn number(place: &Place) -> Result<Option<i64>, Error> {
     let mut first = groups(place, &[])?;
-    // Longer numbers begin with small groups again; who has so many has time to look at all.
+    // Longer numbers begin with small groups again, so for a collection of that size all folders are looked at.
     if first.last().is_some_and(|group| group == "999") {
         return of_all(place);
     }

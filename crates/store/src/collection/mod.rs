@@ -204,7 +204,7 @@ impl Collection {
         self.place.sync()
     }
 
-    /// Where a file is in the file system or in the store.
+    /// Returns the path of a file in the file system or in the store.
     pub fn absolute(&self, path: &str) -> PathBuf {
         self.place.absolute(path)
     }
@@ -227,13 +227,13 @@ fn checked(number: i64, extension: &str) -> Result<String, Error> {
     Ok(path)
 }
 
-/// Where files lie that were taken out of the collection. A `lost+found` may be the file system's own.
+/// The folder of files that were taken out of the collection. A `lost+found` may be the file system's own.
 const SET_ASIDE: &str = "set-aside";
 
 /// Directories in that of the collection that are none of its own.
 const NOT_OURS: [&str; 3] = [temporary::NAME, SET_ASIDE, "lost+found"];
 
-/// What stands behind the name of a document that it is known of.
+/// The ending of a document's metadata file.
 const METADATA: &str = ".met";
 
 /// How the name of a text ends.

@@ -1,4 +1,4 @@
-//! Where a collection is: below a directory, or among the objects of a store.
+//! The place of a collection: a directory, or the objects of a store.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub(super) enum Place {
     Directory(Directory),
     Objects {
         objects: Box<dyn Objects>,
-        /// Where files are filled before they are put.
+        /// The local directory in which files are filled before they are put.
         spool: Directory,
     },
 }

@@ -48,7 +48,7 @@ impl Mirror {
         path::of(url, self.home.as_deref()).ok_or_else(|| not_a_url(url))
     }
 
-    /// Where the file of a URL lies, if there is one.
+    /// Returns the path of a URL's file, if there is one.
     pub fn find(&self, url: &str) -> Result<Option<PathBuf>, Error> {
         let path = self.path(url)?;
         for path in [aside(&path), path] {
@@ -163,7 +163,7 @@ impl Mirror {
     }
 }
 
-/// Where a file is kept whose name a directory has. Servers refuse an encoded slash, so no URL leads there.
+/// Returns the path for a file whose name a directory has. Servers refuse an encoded slash, so no URL leads there.
 fn aside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     // A name that is nearly as long as can be has no room for more.
@@ -172,7 +172,7 @@ fn aside(path: &Path) -> PathBuf {
 }
 
 const ASIDE: &str = "%2F";
-/// File systems take names of so many bytes.
+/// The longest name that file systems take, in bytes.
 const LONGEST_NAME: usize = 255;
 
 fn not_a_url(url: &str) -> Error {

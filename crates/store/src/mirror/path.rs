@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use sha2::{Digest, Sha256};
 
 use crate::temporary;
@@ -54,7 +55,7 @@ pub(super) fn split(url: &str) -> Option<(&str, &str)> {
     }
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, rest) = rest.split_at(end);
-    // Who is asked is the same host, whoever asks.
+    // User names do not matter: the host is the same.
     let host = authority.rsplit('@').next().unwrap_or(authority);
     (!host.is_empty()).then_some((host, rest))
 }
@@ -111,36 +112,18 @@ fn looks_cut(name: &[u8]) -> bool {
 }
 
 fn decode(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let escaped = escaped_byte(&bytes[at..]);
-        decoded.push(escaped.unwrap_or(byte));
-        at += if escaped.is_some() { 3 } else { 1 };
-    }
-    decoded
+    percent_encoding::percent_decode_str(text).collect()
 }
 
 /// The byte of the escape that `bytes` begin with.
 fn escaped_byte(bytes: &[u8]) -> Option<u8> {
-    match bytes {
-        [b'%', high, low, ..] => Some(hex(*high)? << 4 | hex(*low)?),
-        _ => None,
-    }
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    let value = char::from(digit).to_digit(16)?;
-    u8::try_from(value).ok()
+    let digits = bytes.strip_prefix(b"%")?.get(..2)?;
+    let byte = HEXLOWER_PERMISSIVE.decode(digits).ok()?;
+    byte.first().copied()
 }
 
 fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest[..DIGEST_DIGITS / 2]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    HEXLOWER.encode(&Sha256::digest(bytes)[..DIGEST_DIGITS / 2])
 }
 
 const INDEX: &[u8] = b"index.html";

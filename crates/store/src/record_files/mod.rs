@@ -37,7 +37,7 @@ impl Default for Layout {
 
 /// The record files below one base directory. It is shared by threads; one process writes at a time.
 ///
-/// Where a new record goes depends on how many were there before it, so the catalog keeps the path that `write`
+/// The path of a new record depends on the number of records before it, so the catalog keeps the path that `write`
 /// returns and gives it back the next time.
 ///
 /// ```
@@ -115,7 +115,7 @@ impl RecordFiles {
     /// Removes the file of a record, and directories that are empty then. One that is gone already is no error.
     pub fn remove(&self, file: &str) -> Result<(), Error> {
         let path = Path::new(file);
-        // Who numbers must not count files in a directory that is being removed.
+        // Numbering must not count files in a directory that is being removed.
         let _numbering = lock(&self.numbering);
         self.directory.remove(path)?;
         self.directory.prune(path)?;
@@ -153,7 +153,7 @@ impl RecordFiles {
         Ok(kind.filter(|kind| kind.is_file()).map(|_| path))
     }
 
-    /// Where a file is in the file system.
+    /// Returns the path of a file in the file system.
     pub fn absolute(&self, file: &str) -> PathBuf {
         self.directory.absolute(Path::new(file))
     }

@@ -1,6 +1,6 @@
 //! Names that every file system can hold and tell apart.
 //!
-//! What is not harmless everywhere becomes `~` and two hexadecimal digits, byte by byte: characters that Windows
+//! Characters that are not harmless everywhere become `~` and two hexadecimal digits a byte: those that Windows
 //! or a shell treats in its own way, and all that is not ASCII, because file systems disagree on Unicode's
 //! normal forms. `~` itself is among them, so an escape is never mistaken for text.
 
@@ -80,9 +80,9 @@ fn ends_with(text: &str, end: &str) -> bool {
     tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// What the name of a numbered directory begins with.
+/// The beginning of a numbered directory's name.
 pub(super) const NUMBERED: &str = "starting_at_";
-/// What the file of a deleted record ends with.
+/// The ending of a deleted record's file.
 pub(super) const DELETED: &str = ".deleted";
 
 const EMPTY: &str = "~_";

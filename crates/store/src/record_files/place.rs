@@ -1,4 +1,4 @@
-//! Where the file of a record lies: from the identifier to directories and a name.
+//! The path of a record's file: from the identifier to directories and a name.
 //!
 //! No two identifiers share a path, not even where case does not count. `:` and `/` part directories, and what
 //! the parts alone do not tell is marked:
@@ -96,7 +96,7 @@ fn split(text: &str, separators: &[char], mark: &str, has_namespace: bool) -> Op
         if at == 0 {
             directory.push_str(mark);
         }
-        // Where only slashes part, they need no mark.
+        // If all separators are slashes, they need no mark.
         if separators.contains(&':') && parts[at].ends_with('/') {
             directory.push_str("~s");
         }
@@ -130,7 +130,7 @@ fn file_name(text: &str, mark: &str, marked: &[&str]) -> Option<String> {
 
 fn by_digest(identifier: &str) -> Place {
     let digest = Sha256::digest(identifier.as_bytes());
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = data_encoding::HEXLOWER.encode(&digest);
     Place {
         namespace: None,
         directories: vec!["~long".to_owned()],

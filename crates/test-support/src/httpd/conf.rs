@@ -30,7 +30,7 @@ impl HttpdSetup {
         text
     }
 
-    /// Where everything is. The names are for the directives of tests.
+    /// Defines the paths, by names for the directives of tests.
     fn places(&self, port: u16) -> String {
         let (root, place) = (self.root.display(), self.place());
         let place = place.display();
@@ -92,7 +92,7 @@ pub fn mod_oai() -> PathBuf {
         .into_iter()
         .filter(|path| path.exists())
         .max_by_key(modified);
-    newest.expect("libmod_oai.so is built by `cargo build -p apache-module`")
+    newest.expect("libmod_oai.so is built by `cargo build -p garner-apache-module`")
 }
 
 fn load_module(module: &str) -> String {
@@ -102,7 +102,7 @@ fn load_module(module: &str) -> String {
     }
 }
 
-/// Where Debian keeps modules.
+/// Debian's directory of modules.
 const DEBIAN: &str = "/usr/lib/apache2/modules";
 
 /// The modules that every server here has.
@@ -122,7 +122,7 @@ const MODULES: [&str; 13] = [
     "filter",
 ];
 
-/// What every server here has. Limits that clients of one test cannot reach, and no wait for silent ones.
+/// The base of every configuration: limits that clients of one test cannot reach, and no wait for silent ones.
 const BASE: &str = "TypesConfig /etc/mime.types\nTimeout 60\nKeepAliveTimeout 2\nLogLevel warn\n\
     DocumentRoot ${SITE}\nDirectoryIndex index.html\n\
     <Directory />\nAllowOverride None\nRequire all denied\n</Directory>\n\

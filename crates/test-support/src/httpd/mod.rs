@@ -64,12 +64,12 @@ impl Httpd {
         format!("{scheme}://{}{path}", self.authority())
     }
 
-    /// Where the repository answers, in all tests.
+    /// The base URL of the repository, in all tests.
     pub fn base_url(&self) -> String {
         self.url("/modoai")
     }
 
-    /// Where the module keeps its state.
+    /// The module's state directory.
     pub fn state(&self) -> PathBuf {
         self.setup.state()
     }
@@ -79,7 +79,7 @@ impl Httpd {
         self.port
     }
 
-    /// What it has written to its error log so far.
+    /// The error log so far.
     pub fn error_log(&self) -> String {
         let log = fs::read(self.setup.place().join("error.log")).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()

@@ -1,4 +1,4 @@
-//! What an httpd is to be, and its first start.
+//! The setup of an httpd, and its first start.
 
 use std::fs;
 use std::io::Read;
@@ -11,7 +11,7 @@ use super::process::worker_ids;
 use super::{Httpd, Mpm};
 use crate::Fixture;
 
-/// What an httpd is to be; its configuration may use `${PORT}`, `${SITE}`, `${ROOT}` and `${STATE}`.
+/// The setup of an httpd; its configuration may use `${PORT}`, `${SITE}`, `${ROOT}` and `${STATE}`.
 #[derive(Debug, Clone)]
 pub struct HttpdSetup {
     /// The directory that holds the site, the server root and the state of the module.
@@ -145,7 +145,7 @@ impl HttpdSetup {
         self.place().join("httpd.conf")
     }
 
-    /// Where the module keeps its state.
+    /// The module's state directory.
     pub(super) fn state(&self) -> PathBuf {
         self.root.join("state")
     }

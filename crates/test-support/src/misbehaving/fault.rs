@@ -28,7 +28,7 @@ pub enum Fault {
     UnknownElement(usize),
     /// A thousand elements within each other.
     DeepNesting(usize),
-    /// A title of so many bytes.
+    /// A record whose title has this number of bytes.
     LongRecord(usize, usize),
     /// No identifier in the header.
     NoIdentifier(usize),
@@ -95,7 +95,7 @@ pub enum Fault {
     WrongCompleteListSize,
     /// The last two records of a page stand on the next as well.
     OverlappingPages,
-    /// Lists hold so many records and end as if there were no more.
+    /// Lists hold this number of records and end as if there were no more.
     ShortLists(usize),
     /// The same of lists that have both `from` and `until`.
     ShortSpans(usize),
@@ -110,7 +110,7 @@ pub enum Fault {
     RecordError(usize),
     /// Every page with the header of this record is answered with 500 as well.
     HeaderError(usize),
-    /// Before this page of a list is sent, so many records at its beginning vanish for good.
+    /// Before `page` of a list is sent, `records` records at its beginning vanish for good.
     Vanish { page: usize, records: usize },
     /// The same, and as many more each time such a page is asked for.
     VanishEachTime { page: usize, records: usize },
@@ -178,7 +178,7 @@ pub enum Fault {
     EntityBomb,
     /// An entity that is a local file.
     ExternalEntity,
-    /// A body of so many bytes in one record.
+    /// A body of this number of bytes in one record.
     HugeAnswer(u64),
     /// Every request is redirected to a URL, with its query.
     RedirectTo(String),

@@ -1,8 +1,9 @@
 //! A repository that plays every fault met in the wild, one by one or together.
-//! Without faults it behaves, and serves as many records as it is told.
+//! Without faults it behaves, and serves the records of its script.
 
 mod fault;
 mod play;
+mod records;
 mod script;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -45,7 +46,7 @@ impl Misbehaving {
         }
     }
 
-    /// Where it answers.
+    /// Its base URL.
     pub fn base_url(&self) -> String {
         format!("http://{}/oai", self.address)
     }
@@ -173,7 +174,7 @@ fn send(stream: &mut TcpStream, answer: play::Answer) -> std::io::Result<bool> {
 struct Counter(Mutex<Vec<(String, u32)>>);
 
 impl Counter {
-    /// Whether something that may happen so often may happen once more.
+    /// Whether `what`, which may happen `times` times, may happen once more.
     fn spend(&self, what: String, times: u32) -> bool {
         let mut counts = self.0.lock().unwrap();
         if let Some((_, count)) = counts.iter_mut().find(|(name, _)| *name == what) {

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
+use super::records::{bytes, header, record, seconds_of, written};
 use super::script::BEGINNING;
 use super::{Counter, Fault, Script};
 
@@ -494,25 +495,6 @@ impl Play {
     }
 }
 
-/// Text as bytes; faults that are no text are put in here.
-fn bytes(script: &Script, text: &str) -> Vec<u8> {
-    if script.has(&Fault::Latin1) {
-        let latin = |c: char| u8::try_from(u32::from(c)).unwrap_or(b'?');
-        return text.chars().map(latin).collect();
-    }
-    if script.has(&Fault::Utf16) {
-        let units = std::iter::once(0xfeff).chain(text.encode_utf16());
-        return units.flat_map(u16::to_le_bytes).collect();
-    }
-    let mut bytes = text.as_bytes().to_vec();
-    for (mark, fault) in [(INVALID, &b"\xe9"[..]), (SPLIT, b"\xc5")] {
-        while let Some(at) = bytes.windows(3).position(|w| w == mark.as_bytes()) {
-            bytes.splice(at..at + 3, fault.iter().copied());
-        }
-    }
-    bytes
-}
-
 fn selected(script: &Script, selection: &Selection) -> Vec<usize> {
     let even = selection
         .set
@@ -537,79 +519,6 @@ fn selected(script: &Script, selection: &Selection) -> Vec<usize> {
         }
     }
     all
-}
-
-fn header(script: &Script, number: usize) -> String {
-    let status = match number % 10 == 9 {
-        true => " status=\"deleted\"",
-        false => "",
-    };
-    let identifier = match script.has(&Fault::NoIdentifier(number)) {
-        true => String::new(),
-        false => format!("<identifier>{}</identifier>", Script::identifier(number)),
-    };
-    let moment = script.moment(number);
-    let mut datestamp = written(
-        moment,
-        script.days || script.has(&Fault::DaysInsteadOfSeconds),
-    );
-    if script.has(&Fault::FractionalSeconds) {
-        datestamp = datestamp.replace('Z', ".123Z");
-    }
-    if script.has(&Fault::LocalTime) {
-        datestamp = written(moment + 3600, false).replace('Z', "+01:00");
-    }
-    if script.has(&Fault::FutureDatestamp(number)) {
-        datestamp = "2999-01-01T00:00:00Z".to_owned();
-    }
-    let set = if number.is_multiple_of(2) {
-        "even"
-    } else {
-        "odd"
-    };
-    format!(
-        "<header{status}>{identifier}<datestamp>{datestamp}</datestamp><setSpec>{set}</setSpec></header>"
-    )
-}
-
-fn record(script: &Script, number: usize) -> String {
-    let header = header(script, number);
-    if number % 10 == 9 {
-        return format!("<record>{header}</record>");
-    }
-    let mut title = format!("Record {number}: caf\u{e9}");
-    let mut after = String::new();
-    for fault in &script.faults {
-        match fault {
-            Fault::IllegalCharacter(n) if *n == number => title.push('\u{1a}'),
-            Fault::IllegalReference(n) if *n == number => title.push_str("&#x1A;"),
-            Fault::InvalidBytes(n) if *n == number => title.push_str(INVALID),
-            Fault::SplitCharacter(n) if *n == number => title.push_str(SPLIT),
-            Fault::BareAmpersand(n) if *n == number => title.push_str(" AT&T & more"),
-            Fault::UnknownEntity(n) if *n == number => title.push_str(" &eacute;"),
-            Fault::UndeclaredPrefix(n) if *n == number => after.push_str("<foo:bar/>"),
-            Fault::UnknownElement(n) if *n == number => {
-                after.push_str("<dc:colour>red</dc:colour>");
-            }
-            Fault::DuplicateAttribute(n) if *n == number => after.push_str("<a b='1' b='2'/>"),
-            Fault::MismatchedTags(n) if *n == number => after.push_str("<b><i></b></i>"),
-            Fault::DeepNesting(n) if *n == number => {
-                after.push_str(&format!("{}{}", "<d>".repeat(1000), "</d>".repeat(1000)));
-            }
-            Fault::LongRecord(n, length) if *n == number => title.push_str(&"x".repeat(*length)),
-            Fault::SmallEntities => title.push_str(" &uuml;&who;"),
-            Fault::EntityBomb => title.push_str("&bomb;"),
-            Fault::ExternalEntity => title.push_str("&file;"),
-            _ => {}
-        }
-    }
-    format!(
-        "<record>{header}<metadata><oai_dc:dc xmlns:oai_dc=\"http://www.openarchives.org/OAI/2.0/oai_dc/\" \
-         xmlns:dc=\"http://purl.org/dc/elements/1.1/\" xsi:schemaLocation=\"http://www.openarchives.org/OAI/2.0/oai_dc/ \
-         http://www.openarchives.org/OAI/2.0/oai_dc.xsd\"><dc:title>{title}</dc:title><dc:creator>Author, A.</dc:creator>\
-         <dc:subject>testing &amp; failing</dc:subject><dc:date>2020</dc:date>\
-         <dc:identifier>http://misbehaving.example/{number}</dc:identifier>{after}</oai_dc:dc></metadata></record>"
-    )
 }
 
 fn earliest(script: &Script) -> i64 {
@@ -728,57 +637,6 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A moment as text.
-fn written(seconds: i64, days: bool) -> String {
-    let day = seconds.div_euclid(86_400);
-    let (year, month, date) = civil(day);
-    let rest = seconds.rem_euclid(86_400);
-    if days {
-        return format!("{year:04}-{month:02}-{date:02}");
-    }
-    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}Z")
-}
-
-fn seconds_of(text: &str, end: bool) -> i64 {
-    let number = |range: std::ops::Range<usize>| -> i64 {
-        text.get(range)
-            .and_then(|part| part.parse().ok())
-            .unwrap_or(0)
-    };
-    let days = days_from_civil(number(0..4), number(5..7), number(8..10));
-    let time = match text.len() {
-        10 if end => 86_399,
-        10 => 0,
-        _ => number(11..13) * 3600 + number(14..16) * 60 + number(17..19),
-    };
-    days * 86_400 + time
-}
-
-/// Days since 1970 to a date of the Gregorian calendar, and back.
-fn civil(day: i64) -> (i64, i64, i64) {
-    let z = day + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    let year = yoe + era * 400 + i64::from(month <= 2);
-    (year, month, doy - (153 * mp + 2) / 5 + 1)
-}
-
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let yoe = year.rem_euclid(400);
-    let doy = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
-}
-
-/// Stand for bytes that are no text, until the text is made bytes: characters for private use.
-const INVALID: &str = "\u{e001}";
-const SPLIT: &str = "\u{e002}";
 const OAI: &str = "xmlns:oai=\"http://www.openarchives.org/OAI/2.0/\"";
 const FORMATS: &str = "<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix>\
     <schema>http://www.openarchives.org/OAI/2.0/oai_dc.xsd</schema>\

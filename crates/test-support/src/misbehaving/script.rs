@@ -1,4 +1,4 @@
-//! What the repository holds, and which faults it plays.
+//! The records of the repository, and the faults it plays.
 
 use super::Fault;
 
@@ -13,12 +13,12 @@ pub struct Script {
     pub days: bool,
     /// How many seconds lie between two records.
     pub step: i64,
-    /// What goes wrong.
+    /// The faults.
     pub faults: Vec<Fault>,
 }
 
 impl Script {
-    /// So many records, so many on a page, one a minute from the beginning of 2020 on.
+    /// A list of `records` records with `page` on a page, one a minute from the beginning of 2020 on.
     pub fn new(records: usize, page: usize) -> Self {
         Self {
             records,
@@ -35,7 +35,7 @@ impl Script {
         self
     }
 
-    /// With dates that are days, and so many records a day.
+    /// Uses days as dates, with `records_per_day` records a day.
     pub fn by_days(mut self, records_per_day: i64) -> Self {
         self.days = true;
         self.step = 86_400 / records_per_day;

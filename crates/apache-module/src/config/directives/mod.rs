@@ -16,7 +16,7 @@ use crate::httpd::{Pool, bytes, c_string, text};
 use crate::{module_of, sys};
 
 /// The table as httpd wants it.
-pub(crate) struct Directives([sys::command_rec; 29]);
+pub(crate) struct Directives([sys::command_rec; 30]);
 
 // SAFETY: httpd reads the table from one thread, while it reads the configuration; nobody writes it.
 unsafe impl Sync for Directives {}
@@ -89,6 +89,11 @@ pub(crate) static DIRECTIVES: Directives = Directives([
         c"OaiPlugin",
         SERVER,
         c"a name, options, and a program that tells more about files",
+    ),
+    own(
+        c"OaiConfiner",
+        SERVER,
+        c"the program garner-confine, which confines plug-ins",
     ),
     own(
         c"OaiFixity",

@@ -56,6 +56,9 @@ impl Line<'_> {
                 }
             }
             "OaiPlugin" => server.plugins.push(plugin::parse(words)?),
+            "OaiConfiner" => {
+                server.confiner = Some(absolute(pool, one(words)?.as_bytes())?);
+            }
             "OaiFixity" => server.fixity = Some(algorithms(words)?),
             "OaiStateDir" => {
                 server.state_dir = Some(absolute(pool, one(words)?.as_bytes())?);

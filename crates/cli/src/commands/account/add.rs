@@ -1,14 +1,15 @@
-//! `garner account add`: somebody may log in from now on.
+//! `garner account add`: adds somebody who may log in.
 
 use std::process::ExitCode;
 
-use anyhow::bail;
 use catalog::Role;
 use clap::Args;
+use operations::Actor;
+use operations::accounts::{self, NewAccount};
 
+use super::Chosen;
 use super::list::show;
 use super::prompt::new_password;
-use super::{Chosen, audit};
 
 /// Add an account
 ///
@@ -17,29 +18,28 @@ use super::{Chosen, audit};
 pub(super) struct Add {
     #[command(flatten)]
     chosen: Chosen,
-    /// What it may do: viewer looks, operator steers harvests, admin sees to accounts as well
+    /// Its permissions: viewer looks, operator steers harvests, admin sees to accounts as well
     #[arg(long, value_name = "ROLE", default_value = "viewer", value_parser = role)]
     role: Role,
 }
 
 impl Add {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let name = &self.chosen.name;
-        let is_plain = |c: char| c.is_alphanumeric() || "-_.@+ ".contains(c);
-        let legal = (1..=LONGEST_NAME).contains(&name.chars().count())
-            && name.chars().all(is_plain)
-            && name.trim() == name;
-        if !legal {
-            bail!(
-                "`{name}` is not a name for an account; write up to {LONGEST_NAME} letters, digits, spaces and `-_.@+`"
-            );
-        }
-        let holdings = self.chosen.holdings.create()?;
-        let hash = console::password::hash(&new_password()?)?;
-        let added = holdings.catalog().add_account(name, &hash, self.role);
-        let account = holdings.wait(added)?;
-        audit(&holdings, "account.add", name)?;
-        show(&[account], self.chosen.json)
+        let Chosen {
+            name,
+            holdings,
+            json,
+        } = self.chosen;
+        let password = new_password()?;
+        let new = NewAccount {
+            name,
+            role: self.role,
+            password: password.password,
+            again: password.again,
+        };
+        let context = holdings.create_context()?;
+        let account = context.wait(accounts::add(&context, &Actor::command_line(), new))?;
+        show(&[account], json)
     }
 }
 
@@ -47,5 +47,3 @@ fn role(name: &str) -> Result<Role, String> {
     let roles = Role::ALL.map(Role::name).join(", ");
     Role::parse(name).ok_or_else(|| format!("write one of {roles}"))
 }
-
-const LONGEST_NAME: usize = 64;

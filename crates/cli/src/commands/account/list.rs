@@ -1,15 +1,15 @@
-//! `garner account list`: who may log in.
+//! `garner account list`: all accounts.
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use catalog::{Account, Role};
 use clap::Args;
-use serde::Serialize;
+use operations::Actor;
+use operations::accounts::{self, Account};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{to_stdout, write_json};
-use crate::text::{date, plain};
+use crate::text::plain;
 
 /// List accounts
 #[derive(Debug, Args)]
@@ -23,8 +23,8 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
-        let accounts = holdings.wait(holdings.catalog().accounts())?;
+        let context = self.holdings.context()?;
+        let accounts = context.wait(accounts::list(&context, &Actor::command_line()))?;
         if accounts.is_empty() {
             eprintln!("there is no account; add one with garner account add NAME --role admin");
         }
@@ -37,13 +37,14 @@ pub(super) fn show(accounts: &[Account], json: bool) -> anyhow::Result<ExitCode>
     to_stdout(|out| {
         for (at, account) in accounts.iter().enumerate() {
             if json {
-                write_json(out, &AccountJson::new(account))?;
+                write_json(out, account)?;
                 continue;
             }
             if at == 0 {
                 writeln!(out, "role      last login            name")?;
             }
-            let login = account.last_login.map_or("never".to_owned(), date);
+            let login = account.last_login.map(|time| time.to_string());
+            let login = login.as_deref().unwrap_or("never");
             let (role, name) = (account.role.name(), plain(&account.name));
             let disabled = match account.disabled {
                 true => " (disabled)",
@@ -53,28 +54,4 @@ pub(super) fn show(accounts: &[Account], json: bool) -> anyhow::Result<ExitCode>
         }
         Ok(ExitCode::SUCCESS)
     })
-}
-
-/// An account as JSON: dates as dates.
-#[derive(Serialize)]
-struct AccountJson<'a> {
-    id: i64,
-    name: &'a str,
-    role: Role,
-    disabled: bool,
-    created: String,
-    last_login: Option<String>,
-}
-
-impl<'a> AccountJson<'a> {
-    fn new(account: &'a Account) -> Self {
-        Self {
-            id: account.id,
-            name: &account.name,
-            role: account.role,
-            disabled: account.disabled,
-            created: date(account.created),
-            last_login: account.last_login.map(date),
-        }
-    }
 }

@@ -1,15 +1,16 @@
-//! `garner account password`: another password, also for who has forgotten theirs.
+//! `garner account password`: sets a password, also one that was forgotten.
 
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::{Actor, accounts};
 
+use super::Chosen;
 use super::list::show;
 use super::prompt::new_password;
-use super::{Chosen, account, audit};
 use crate::text::plain;
 
-/// Give an account another password, which ends its sessions and its API tokens
+/// Set the password of an account, and end its sessions and API tokens
 ///
 /// The password is asked for without showing it, or read from the first line of stdin where that is no terminal.
 #[derive(Debug, Args)]
@@ -20,18 +21,17 @@ pub(super) struct Password {
 
 impl Password {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = account(&holdings, &self.chosen.name)?;
-        let hash = console::password::hash(&new_password()?)?;
-        let ended = holdings.wait(holdings.catalog().set_password(known.id, &hash))?;
-        if !ended.is_empty() {
-            let tokens = ended.join(", ");
+        let (context, actor) = (self.chosen.holdings.context()?, Actor::command_line());
+        let account = context.wait(accounts::find(&context, &actor, &self.chosen.name))?;
+        let new = new_password()?;
+        let set = context.wait(accounts::set_password(&context, &actor, account.id, new))?;
+        if !set.ended_tokens.is_empty() {
+            let tokens = set.ended_tokens.join(", ");
             eprintln!(
                 "API tokens that ended with the old password: {}",
                 plain(&tokens)
             );
         }
-        audit(&holdings, "account.password", &known.name)?;
-        show(&[known], self.chosen.json)
+        show(&[set.account], self.chosen.json)
     }
 }

@@ -3,18 +3,18 @@
 use std::io::{self, BufRead, IsTerminal};
 
 use anyhow::{Context, bail};
+use operations::accounts::NewPassword;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 /// A new password: typed twice on a terminal, else the first line of stdin.
-pub(super) fn new_password() -> anyhow::Result<String> {
-    if !io::stdin().is_terminal() {
-        return line().context("no password came from stdin");
-    }
-    let first = hidden("new password: ")?;
-    if hidden("once more: ")? != first {
-        bail!("the two passwords are not the same; nothing was changed");
-    }
-    Ok(first)
+pub(super) fn new_password() -> anyhow::Result<NewPassword> {
+    let is_typed = io::stdin().is_terminal();
+    let password = match is_typed {
+        true => hidden("new password: ")?,
+        false => line().context("no password came from stdin")?,
+    };
+    let again = is_typed.then(|| hidden("once more: ")).transpose()?;
+    Ok(NewPassword { password, again })
 }
 
 /// Asks for a line that is not shown.

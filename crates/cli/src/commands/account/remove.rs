@@ -1,11 +1,12 @@
-//! `garner account remove`: somebody may not log in any more.
+//! `garner account remove`: removes somebody who may log in.
 
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::{Actor, accounts};
 
+use super::Chosen;
 use super::list::show;
-use super::{Chosen, account, audit};
 
 /// Remove an account with its sessions and API tokens; the last admin stays
 #[derive(Debug, Args)]
@@ -16,10 +17,9 @@ pub(super) struct Remove {
 
 impl Remove {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = account(&holdings, &self.chosen.name)?;
-        holdings.wait(holdings.catalog().remove_account(known.id))?;
-        audit(&holdings, "account.remove", &known.name)?;
-        show(&[known], self.chosen.json)
+        let (context, actor) = (self.chosen.holdings.context()?, Actor::command_line());
+        let account = context.wait(accounts::find(&context, &actor, &self.chosen.name))?;
+        let removed = context.wait(accounts::remove(&context, &actor, account.id))?;
+        show(&[removed], self.chosen.json)
     }
 }

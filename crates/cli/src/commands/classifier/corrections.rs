@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use catalog::{JudgedContent, JudgementQuery, Probability};
 use clap::Args;
-use document::classify::{Corrected, Example, Kind, Label};
-use document::text::Outcome;
-use jobs::DocumentFiles;
+use classifier::{Corrected, Example, Kind, Label};
+use flows::DocumentFiles;
+use text::Outcome;
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{Out, to_stdout, write_json};
@@ -52,7 +52,7 @@ fn write(files: &DocumentFiles, content: &JudgedContent, out: &mut Out) -> anyho
     let Some(text) = files.text(content.number)? else {
         let number = content.number;
         match Outcome::parse(&judgement.outcome) {
-            // What it is by itself does not change.
+            // A correction of the decision does not change the kind.
             Some(
                 outcome @ (Outcome::Encrypted
                 | Outcome::Damaged

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use clap::Args;
-use document::classify::{Example, Judged, Sample, Training, cross_validate, evaluate};
+use classifier::{Example, Judged, Sample, Training, cross_validate, evaluate};
 
 use super::model::ModelOptions;
 use super::{table, train};

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use document::classify::{Example, read_examples};
+use classifier::{Example, read_examples};
 
 /// Train and evaluate models that tell papers from other documents
 #[derive(Debug, Args)]

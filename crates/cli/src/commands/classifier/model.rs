@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use clap::Args;
-use document::classify::{Classifier, Kind, Policy};
+use classifier::{Classifier, Kind, Policy};
 
 /// The model and the thresholds.
 #[derive(Debug, Args)]
@@ -31,7 +31,7 @@ pub(crate) struct ModelOptions {
 
 impl ModelOptions {
     pub(crate) fn classifier(&self) -> anyhow::Result<Cow<'static, Classifier>> {
-        jobs::load_model(self.model.as_deref())
+        flows::load_model(self.model.as_deref())
     }
 
     /// The model by its name.

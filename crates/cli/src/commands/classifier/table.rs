@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use document::classify::{Evaluation, Figures, Kind};
+use classifier::{Evaluation, Figures, Kind};
 
 use crate::text::plain;
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use document::classify::{Classifier, Sample, Training};
+use classifier::{Classifier, Sample, Training};
 use indicatif::ProgressBar;
 
 use crate::output::{to_stdout, write_json};
@@ -20,7 +20,7 @@ pub(super) struct Train {
     /// Files of labelled documents
     #[arg(required_unless_present = "corrections")]
     data: Vec<PathBuf>,
-    /// Where to write the model
+    /// File to write the model to
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// Corrections made by librarians, in the same format; may be given again. Each counts as five documents, and takes

@@ -3,18 +3,18 @@
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use catalog::NewJob;
 use clap::Args;
-use document::classify::CDI_2012;
+use classifier::CDI_2012;
+use flows::{Classified, ClassifyCollection, Unsure};
 use harvester::Stop;
 use indicatif::ProgressBar;
-use jobs::{Classified, ClassifyCollection, Unsure};
+use operations::{Actor, Context, Setting, jobs};
 
 use crate::commands::classifier::model::ModelOptions;
 use crate::commands::confine::confiner;
 use crate::commands::holdings_options::HoldingsOptions;
-use crate::commands::import::UnsureChoice;
 use crate::commands::stop_signal;
 use crate::output::{to_stdout, write_json};
 
@@ -33,7 +33,7 @@ pub(super) struct CollectionOptions {
         requires = "collection",
         hide_possible_values = true
     )]
-    unsure: Option<UnsureChoice>,
+    unsure: Option<Setting<Unsure>>,
     /// Leave it to garner up or garner worker
     #[arg(long, requires = "collection", conflicts_with = "json")]
     queue: bool,
@@ -50,18 +50,21 @@ impl CollectionOptions {
         let order = ClassifyCollection {
             model: model.name().map(absolute).transpose()?,
             policy: model.policy()?,
-            unsure: self.unsure.map_or_else(Unsure::default, Unsure::from),
+            unsure: self
+                .unsure
+                .as_ref()
+                .and_then(Setting::value)
+                .copied()
+                .unwrap_or_default(),
             confiner: Some(confiner()),
             ..ClassifyCollection::default()
         };
         let holdings = self.holdings.open()?;
         if self.queue {
-            let job = NewJob {
-                max_attempts: jobs::ATTEMPTS,
-                created_by: Some("the command line".to_owned()),
-                ..NewJob::classify(serde_json::to_string(&order)?)
-            };
-            let job = holdings.wait(holdings.catalog().add_job(&job))?;
+            let holdings = Arc::new(holdings);
+            let context = Context::new(Arc::clone(&holdings));
+            let actor = Actor::command_line();
+            let job = holdings.wait(jobs::classify(&context, &actor, &order))?;
             let said = self.holdings.said();
             eprintln!(
                 "job {} waits for a worker; garner job show {}{said} --follow",
@@ -78,7 +81,7 @@ impl CollectionOptions {
         });
         let bar = bar(holdings.wait(holdings.catalog().count_contents())?);
         let mut tell = |classified: &Classified| bar.set_position(classified.documents);
-        let classified = jobs::classify_collection(&holdings, &order, &stop, &mut tell);
+        let classified = flows::classify_collection(&holdings, &order, &stop, &mut tell);
         bar.finish_and_clear();
         let classified = classified?;
         eprintln!("{}", classified.said());

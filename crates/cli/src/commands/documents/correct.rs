@@ -1,32 +1,31 @@
-//! `garner documents correct`: what a librarian says of a document.
+//! `garner documents correct`: a correction by a librarian.
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use catalog::Correction;
 use clap::Args;
-use document::classify::Kind;
+use operations::Actor;
+use operations::documents::{self, Correction, Decision, DocumentState, Kind};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Say that a document is wanted or not, or of which kind it is
+/// Accept or reject a document, or set its kind
 ///
-/// That outweighs the content filter, for all documents with the same content and whenever an import meets it again. What is
-/// rejected is set aside: it stays in the collection, but its state tells search engines not to take it. garner
+/// A correction overrides the content filter for all documents with the same content, in later imports too. A rejected
+/// document is set aside: it stays in the collection, but its state tells search engines not to take it. garner
 /// classifier corrections prints all corrections for training.
 #[derive(Debug, Args)]
 pub(super) struct Correct {
     /// The number of the document
     #[arg(value_name = "NUMBER")]
     document: i64,
-    /// It is wanted
+    /// Accept it
     #[arg(long, conflicts_with = "reject")]
     accept: bool,
-    /// It is not wanted
+    /// Reject it: it is set aside
     #[arg(long)]
     reject: bool,
-    /// Its kind: paper, thesis, book, report, slides, lecture_notes, manual, cv, form or other. Papers and theses are wanted
-    /// unless --reject says otherwise; others are not, unless --accept does
+    /// Its kind: paper, thesis, book, report, slides, lecture_notes, manual, cv, form or other. Papers and theses
+    /// are accepted without --reject, other kinds are rejected without --accept
     #[arg(
         long,
         value_name = "KIND",
@@ -40,25 +39,24 @@ pub(super) struct Correct {
 
 impl Correct {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
-        let of_kind = |kind: Kind| Kind::ACADEMIC.contains(&kind);
+        let context = self.holdings.context()?;
+        let decision = match (self.accept, self.reject) {
+            (true, _) => Some(Decision::Accept),
+            (_, true) => Some(Decision::Reject),
+            (false, false) => None,
+        };
         let correction = Correction {
-            is_wanted: self.accept || (!self.reject && self.kind.is_some_and(of_kind)),
+            decision,
             kind: self.kind.map(|kind| kind.name().to_owned()),
-            by: std::env::var("USER").ok().filter(|name| !name.is_empty()),
         };
-        let catalog = holdings.catalog();
-        let corrected = holdings.wait(catalog.correct(self.document, &correction))?;
-        corrected.with_context(|| {
-            let id = self.document;
-            format!("the document `{id}` is not known; garner documents list shows those that are")
-        })?;
-        super::update_metadata(&holdings);
-        let said = match correction.is_wanted {
-            true => "wanted",
-            false => "not wanted, and set aside",
+        let (actor, id) = (Actor::command_line(), self.document);
+        let document = context.wait(documents::correct(&context, &actor, id, &correction))?;
+        super::update_metadata(&context);
+        let outcome = match document.state {
+            DocumentState::SetAside => "rejected, and set aside",
+            _ => "accepted",
         };
-        eprintln!("document {} is {said}", self.document);
+        eprintln!("document {id} is {outcome}");
         Ok(ExitCode::SUCCESS)
     }
 }

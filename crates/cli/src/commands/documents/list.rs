@@ -1,20 +1,18 @@
 //! `garner documents list`: documents, a line each.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::process::ExitCode;
 
-use catalog::{DocumentEntry, DocumentQuery, DocumentState};
 use clap::Args;
-use document::classify::Kind;
-use jobs::Holdings;
+use operations::Time;
+use operations::documents::{self, Document, DocumentFilter, DocumentState, Kind};
 
-use super::entry::{DocumentJson, file};
 use super::{since, until};
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::paging::each_row;
 use crate::output::{Out, to_stdout, write_json};
-use crate::text::{date, plain};
+use crate::text::plain;
 
 /// List documents in the order of their numbers
 ///
@@ -66,56 +64,43 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
-        to_stdout(|out| {
-            self.list(&holdings, out)?;
-            Ok(ExitCode::SUCCESS)
-        })
-    }
-
-    fn list(&self, holdings: &Holdings, out: &mut Out) -> anyhow::Result<()> {
-        let mut query = DocumentQuery {
-            host: self.host.as_deref().map(str::to_lowercase),
+        let context = self.holdings.context()?;
+        let filter = DocumentFilter {
+            host: self.host.clone(),
             state: self.state,
-            media_type: self.media_type.as_deref().map(str::to_lowercase),
-            since: self.since,
-            until: self.until,
+            media_type: self.media_type.clone(),
+            since: self.since.map(Time),
+            until: self.until.map(Time),
             import: self.import,
             decision: self.decision.clone(),
             kind: self.kind.map(|kind| kind.name().to_owned()),
             text: self.text.clone(),
-            after: self.after,
-            ..DocumentQuery::default()
+            ..DocumentFilter::default()
         };
-        let collection = jobs::documents_directory(holdings)?;
-        let mut left = self.limit.unwrap_or(u64::MAX);
-        while left > 0 {
-            query.limit = left.min(PAGE);
-            let documents = holdings.wait(holdings.catalog().documents(&query))?;
-            let Some(last) = documents.last() else { break };
-            query.after = last.id;
-            left -= documents.len() as u64;
-            for document in &documents {
-                self.write(&collection, document, out)?;
-            }
-        }
-        Ok(())
+        let page = |next: Option<i64>, limit| {
+            let filter = DocumentFilter {
+                after: next.or(Some(self.after)),
+                limit,
+                ..filter.clone()
+            };
+            context.wait(documents::list(&context, &filter))
+        };
+        let limit = self.limit.unwrap_or(u64::MAX);
+        to_stdout(|out| {
+            each_row(limit, page, |document| Ok(self.write(&document, out)?))?;
+            Ok(ExitCode::SUCCESS)
+        })
     }
 
-    fn write(
-        &self,
-        collection: &Path,
-        document: &DocumentEntry,
-        out: &mut Out,
-    ) -> anyhow::Result<()> {
+    fn write(&self, document: &Document, out: &mut Out) -> io::Result<()> {
         if self.json {
-            return Ok(write_json(out, &DocumentJson::new(collection, document))?);
+            return write_json(out, document);
         }
         if self.files {
-            out.write_all(file(collection, document).as_os_str().as_bytes())?;
-            return Ok(out.write_all(b"\n")?);
+            out.write_all(document.path.as_path().as_os_str().as_bytes())?;
+            return out.write_all(b"\n");
         }
-        let (crawled, state) = (date(document.update_date), document.state.name());
+        let (crawled, state) = (document.update_date, document.state.name());
         let (id, media_type) = (document.id, plain(&document.media_type));
         write!(
             out,
@@ -125,7 +110,7 @@ impl List {
         if let Some(member) = &document.member {
             write!(out, "#{}", plain(member))?;
         }
-        Ok(writeln!(out)?)
+        writeln!(out)
     }
 }
 
@@ -134,5 +119,3 @@ fn state(name: &str) -> Result<DocumentState, String> {
     let state = DocumentState::parse(&name.replace('-', "_"));
     state.ok_or_else(|| "write not-ingested, ingested, failed or set-aside".to_owned())
 }
-
-const PAGE: u64 = 1000;

@@ -1,7 +1,6 @@
 //! `garner documents`: the documents of the collection, and what became of them.
 
 mod correct;
-mod entry;
 mod list;
 mod show;
 mod state;
@@ -10,6 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use oai::{Datestamp, Granularity};
+use operations::{Context, documents};
 
 /// List, show or correct imported documents, or mark those that were ingested
 #[derive(Debug, Args)]
@@ -55,10 +55,9 @@ fn parse(text: &str) -> Result<(Datestamp, Granularity), String> {
     date.ok_or_else(|| "write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ".to_owned())
 }
 
-/// Tells beside the documents what was said of them. Where they cannot be reached, somebody who can does it later.
-fn update_metadata(holdings: &jobs::Holdings) {
-    if let Err(error) = jobs::update_metadata(holdings, u64::MAX) {
-        let why = jobs::message(&error);
-        eprintln!("the .met files will be written by the next import or repair: {why}");
+/// Writes the .met files of documents that changed. Where the collection is away, the next import or repair does it.
+fn update_metadata(context: &Context) {
+    if let Err(refusal) = context.wait(documents::update_metadata(context)) {
+        eprintln!("the .met files will be written by the next import or repair: {refusal}");
     }
 }

@@ -1,20 +1,18 @@
-//! `garner documents show`: all that is known of one document.
+//! `garner documents show`: one document.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use catalog::{DocumentEntry, Judgement, VersionEntry};
+use catalog::VersionEntry;
 use clap::Args;
-use jobs::Holdings;
+use operations::FilePath;
+use operations::documents::{self, Document, Judgement};
 
-use super::entry::{DocumentJson, file};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{Out, field, to_stdout, write_json};
 use crate::text::date;
 
-/// Tell all that is known of a document
+/// Show a document
 #[derive(Debug, Args)]
 pub(super) struct Show {
     /// Its number or its URL
@@ -29,46 +27,36 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
-        let document = find(&holdings, &self.document)?;
-        let versions = holdings.wait(holdings.catalog().versions(document.id))?;
-        let collection = jobs::documents_directory(&holdings)?;
+        let context = self.holdings.context()?;
+        let id = context.wait(documents::find(&context, &self.document))?;
+        let document = context.wait(documents::show(&context, id))?;
+        let versions = context.wait(documents::versions(&context, id))?;
         to_stdout(|out| {
             match self.json {
-                true => write_json(out, &DocumentJson::new(&collection, &document))?,
-                false => describe(&collection, &document, &versions, out)?,
+                true => write_json(out, &document)?,
+                false => describe(&document, &versions, out)?,
             }
             Ok(ExitCode::SUCCESS)
         })
     }
 }
 
-/// The document that somebody names by its number or its URL, in whatever spelling.
-fn find(holdings: &Holdings, name: &str) -> anyhow::Result<DocumentEntry> {
-    let catalog = holdings.catalog();
-    let found = match (name.parse(), document::url::normalise(name)) {
-        (Ok(id), _) => holdings.wait(catalog.document(id))?,
-        (_, Ok(url)) => holdings.wait(catalog.document_at(&url.md5))?,
-        (Err(_), Err(_)) => None,
-    };
-    found.with_context(|| {
-        format!("the document `{name}` is not known; garner documents list shows those that are")
-    })
-}
-
 fn describe(
-    collection: &Path,
-    document: &DocumentEntry,
-    versions: &[VersionEntry],
+    document: &Document,
+    versions: &[(VersionEntry, FilePath)],
     out: &mut Out,
 ) -> anyhow::Result<()> {
     let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
+    let shared_with = document
+        .shared_with
+        .map_or(String::new(), |id| id.to_string());
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     writeln!(out, "document {}", document.id)?;
     for (name, value) in [
         ("URL", document.url.clone()),
         ("member", text(&document.member)),
-        ("file", file(collection, document).display().to_string()),
+        ("file", document.path.to_string()),
+        ("shared with", shared_with),
         ("media type", document.media_type.clone()),
         ("declared", text(&document.declared_type)),
         ("sniffed", text(&document.sniffed_type)),
@@ -77,10 +65,10 @@ fn describe(
         ("SHA-256", document.content_sha256.clone()),
         ("parent", text(&document.parent_url)),
         ("depth", number(document.depth)),
-        ("discovered", date(document.discover_date)),
-        ("last seen", date(document.update_date)),
-        ("crawled", date(document.crawl_date)),
-        ("state", document.state.name().replace('_', " ")),
+        ("discovered", document.discover_date.to_string()),
+        ("last seen", document.update_date.to_string()),
+        ("crawled", document.crawl_date.to_string()),
+        ("state", document.state.words().to_owned()),
         ("source", text(&document.source)),
         ("digest mismatch", text(&document.digest_mismatch)),
         ("import", document.import.to_string()),
@@ -92,11 +80,8 @@ fn describe(
             field(out, name, &value)?;
         }
     }
-    for version in versions {
-        let content = &version.content;
-        let path = store::Collection::relative_path(content.number, &content.extension);
-        let path = collection.join(path);
-        let before = format!("{} {}", date(version.crawl_date), path.display());
+    for (version, path) in versions {
+        let before = format!("{} {path}", date(version.crawl_date));
         field(out, "before", &before)?;
     }
     Ok(())
@@ -114,17 +99,14 @@ fn judged(judgement: &Judgement) -> Vec<(&'static str, String)> {
     if let (Some(decision), Some(probability)) = (&judgement.decision, judgement.probability) {
         let kind = judgement.kind.as_deref().unwrap_or_default();
         let model = judgement.model.as_deref().unwrap_or_default();
-        let said = format!(
-            "{decision}, {:.3}, {kind}, by model {model}",
-            probability.value()
-        );
+        let said = format!("{decision}, {probability:.3}, {kind}, by model {model}");
         told.push(("decision", said));
     }
     if let Some(corrected) = &judgement.corrected {
         let kind = corrected.kind.iter().map(|kind| format!(", {kind}"));
         let by = corrected.by.iter().map(|by| format!(", by {by}"));
         let more: String = kind.chain(by).collect();
-        let said = format!("{}{more}, {}", corrected.decision, date(corrected.at));
+        let said = format!("{}{more}, {}", corrected.decision, corrected.at);
         told.push(("corrected", said));
     }
     told

@@ -4,8 +4,9 @@ use std::io::{BufRead, stdin};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use catalog::DocumentState;
 use clap::Args;
+use operations::Actor;
+use operations::documents::{self, DocumentState, NewStates};
 
 use crate::commands::LEFT_OUT;
 use crate::commands::holdings_options::HoldingsOptions;
@@ -29,14 +30,18 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
+        let (context, actor) = (self.holdings.context()?, Actor::command_line());
         let (mut named, mut known, mut aside) = (0, 0, 0);
         let mut batch = Vec::new();
         let mut mark = |batch: &mut Vec<i64>| {
-            named += batch.len() as u64;
-            known += holdings.wait(holdings.catalog().set_state(batch, self.state))?;
-            aside += holdings.wait(holdings.catalog().count_aside(batch))?;
-            batch.clear();
+            let new = NewStates {
+                documents: std::mem::take(batch),
+                state: self.state,
+            };
+            let changed = context.wait(documents::set_state(&context, &actor, &new))?;
+            named += new.documents.len() as u64;
+            known += changed.changed;
+            aside += changed.set_aside;
             anyhow::Ok(())
         };
         for name in &self.numbers {
@@ -55,8 +60,8 @@ impl State {
             }
         }
         mark(&mut batch)?;
-        super::update_metadata(&holdings);
-        let state = self.state.name().replace('_', " ");
+        super::update_metadata(&context);
+        let state = self.state.words();
         eprintln!("{} documents are {state} now", known - aside);
         if aside > 0 {
             eprintln!(
@@ -74,7 +79,7 @@ impl State {
 /// What a search engine may say.
 fn state(name: &str) -> Result<DocumentState, String> {
     let state = DocumentState::parse(&name.replace('-', "_"));
-    let state = state.filter(|state| DocumentState::SAID.contains(state));
+    let state = state.filter(|state| *state != DocumentState::SetAside);
     state.ok_or_else(|| "write not-ingested, ingested or failed".to_owned())
 }
 

@@ -1,125 +1,156 @@
-//! `garner history`: what harvests and imports did and what they met.
+//! `garner history`: past harvests and imports.
 
+mod compare;
 mod entry;
 mod import;
 mod remove;
 mod table;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use catalog::HistoryQuery;
 use clap::{Args, Subcommand};
-use jobs::Holdings;
+use operations::Context;
+use operations::harvests::{
+    self, CSV_HEAD, Harvest, HarvestFilter, Warning, WarningFilter, csv_line,
+};
 
-pub(crate) use self::entry::{EntryJson, describe};
+pub(crate) use self::entry::HarvestReport;
 pub(crate) use self::table::Table;
 use super::holdings_options::HoldingsOptions;
+use super::paging::{each_row, limit};
 use crate::output::{Out, to_stdout, write_json};
 
-/// List the harvests, the newest first, or tell all of one
+/// List harvests, the newest first, or show one
 ///
-/// With NUMBER all of one harvest is told: what it was asked for, all counts, the oddities of the repository, and each
-/// record that was left out or mended, with the reason.
+/// With NUMBER it shows one harvest: its parameters, all counts, the quirks of the repository, and each record that was
+/// skipped or repaired, with the reason.
 ///
-/// With --imports it is about imports: their state, time and counters, and with NUMBER all counters by the names of the
-/// Crawl Document Importer, the sources, what was left out, and where the report is.
+/// With --imports it lists imports, or shows one with NUMBER: the counters by the names of the Crawl Document Importer,
+/// the sources, the captures that were skipped or repaired, and where the report is.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct History {
     #[command(subcommand)]
     command: Option<HistoryCommand>,
     /// The number of a harvest, or of an import with --imports
-    #[arg(conflicts_with_all = ["repository", "limit"])]
+    #[arg(conflicts_with_all = ["repository", "limit", "csv"])]
     number: Option<i64>,
     /// Only harvests of this repository
     #[arg(long, value_name = "URL|NUMBER")]
     repository: Option<String>,
     /// Imports instead of harvests
-    #[arg(long, conflicts_with = "repository")]
+    #[arg(long, conflicts_with_all = ["repository", "csv"])]
     imports: bool,
-    /// How many at most [default: 20]
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 20,
-        hide_default_value = true
-    )]
-    limit: u64,
+    /// How many at most [default: 20 on a terminal; all in a pipe, with --json and with --csv]
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Print only what was skipped or repaired, one a line
+    #[arg(long, requires = "number")]
+    warnings: bool,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
+    /// Print CSV, for spreadsheets
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum HistoryCommand {
+    Compare(compare::Compare),
     Remove(remove::Remove),
 }
 
 impl History {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        if let Some(HistoryCommand::Remove(command)) = self.command {
-            return command.run();
+        match self.command {
+            Some(HistoryCommand::Compare(command)) => return command.run(),
+            Some(HistoryCommand::Remove(command)) => return command.run(),
+            None => {}
         }
-        let holdings = self.holdings.open()?;
+        let context = self.holdings.context()?;
         to_stdout(|out| {
             match self.number {
-                Some(number) if self.imports => import::one(&holdings, number, self.json, out)?,
-                None if self.imports => import::list(&holdings, self.limit, self.json, out)?,
-                Some(number) => self.one(&holdings, number, out)?,
-                None => self.list(&holdings, out)?,
+                Some(number) if self.imports => {
+                    import::one(&context, number, self.warnings, self.json, out)?;
+                }
+                None if self.imports => import::list(&context, self.limit, self.json, out)?,
+                Some(number) => self.one(&context, number, out)?,
+                None => self.list(&context, out)?,
             }
             Ok(ExitCode::SUCCESS)
         })
     }
 
-    fn one(&self, holdings: &Holdings, number: i64, out: &mut Out) -> anyhow::Result<()> {
-        let catalog = holdings.catalog();
-        let entry = holdings.wait(catalog.history_entry(number))?;
-        let entry = entry.with_context(|| {
-            format!("there is no harvest {number}; garner history shows those that are there")
-        })?;
-        let warnings = holdings.wait(catalog.warnings(number, u64::MAX))?;
-        match self.json {
-            true => write_json(out, &EntryJson::new(&entry, Some(&warnings)))?,
-            false => describe(out, &entry, &warnings)?,
+    fn one(&self, context: &Context, number: i64, out: &mut Out) -> anyhow::Result<()> {
+        let harvest = context.wait(harvests::show(context, number))?;
+        if !self.warnings {
+            match self.json {
+                true => return Ok(write_json(out, &harvest)?),
+                false => entry::describe(out, &harvest)?,
+            }
         }
-        Ok(())
+        let mut is_first = !self.warnings;
+        each_warning(context, number, |warning| {
+            if self.json {
+                return Ok(write_json(out, &warning)?);
+            }
+            if std::mem::take(&mut is_first) {
+                writeln!(out, "\nskipped or repaired")?;
+            }
+            Ok(entry::warning(out, &warning)?)
+        })
     }
 
-    fn list(&self, holdings: &Holdings, out: &mut Out) -> anyhow::Result<()> {
+    fn list(&self, context: &Context, out: &mut Out) -> anyhow::Result<()> {
         let repository = match &self.repository {
-            Some(name) => Some(holdings.repository(name)?.id),
+            Some(name) => Some(context.holdings().repository(name)?.id),
             None => None,
         };
         let mut table = Table::new();
-        let mut left = self.limit;
-        let mut before = None;
-        while left > 0 {
-            let query = HistoryQuery {
+        if self.csv {
+            out.write_all(CSV_HEAD.as_bytes())?;
+        }
+        let page = |before, limit| {
+            let filter = HarvestFilter {
                 repository,
                 before,
-                limit: left.min(PAGE),
-                ..HistoryQuery::default()
+                limit,
+                ..HarvestFilter::default()
             };
-            let entries = holdings.wait(holdings.catalog().history(&query))?;
-            for entry in &entries {
-                match self.json {
-                    true => write_json(out, &EntryJson::new(entry, None))?,
-                    false => table.row(out, entry)?,
-                }
+            context.wait(harvests::list(context, &filter))
+        };
+        let limit = limit(self.limit, DEFAULT_ROWS, self.json || self.csv);
+        let rows = each_row(limit, page, |harvest: Harvest| {
+            match (self.json, self.csv) {
+                (true, _) => write_json(out, &harvest)?,
+                (_, true) => out.write_all(csv_line(&harvest).as_bytes())?,
+                _ => table.row(out, &harvest)?,
             }
-            let Some(last) = entries.last() else { break };
-            before = Some(last.id);
-            left = left.saturating_sub(entries.len() as u64);
-        }
-        if before.is_none() && self.limit > 0 {
-            eprintln!("nothing was harvested yet; garner history --imports is about imports");
+            Ok(())
+        })?;
+        if rows == 0 && limit > 0 {
+            eprintln!("nothing was harvested yet; garner history --imports lists imports");
         }
         Ok(())
     }
 }
 
-const PAGE: u64 = 500;
+fn each_warning(
+    context: &Context,
+    harvest: i64,
+    each: impl FnMut(Warning) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let page = |after, limit| {
+        let filter = WarningFilter { after, limit };
+        context.wait(harvests::warnings(context, harvest, &filter))
+    };
+    each_row(u64::MAX, page, each)?;
+    Ok(())
+}
+
+/// Rows on a terminal without --limit.
+const DEFAULT_ROWS: u64 = 20;

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use catalog::{HistoryEntry, State};
+use operations::harvests::Harvest;
 
-use crate::text::{columns, date, duration, plain, shortened};
+use crate::text::{columns, duration, plain, shortened};
 
 /// A table that is written row by row, so that its length does not matter.
 pub(crate) struct Table {
@@ -22,20 +22,20 @@ impl Table {
     }
 
     /// Writes a row, and the head before the first one.
-    pub(crate) fn row(&mut self, out: &mut impl Write, entry: &HistoryEntry) -> io::Result<()> {
+    pub(crate) fn row(&mut self, out: &mut impl Write, entry: &Harvest) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
             self.head(out)?;
         }
         let counts = &entry.counts;
-        let took = entry.ended.map(|ended| duration(ended - entry.started));
+        let took = entry.seconds().map(duration);
         write!(
             out,
             "{:>4}  {}  {:>7}  {:<10} {:>6} {:>6} {:>6} {:>6} {:>6}",
             entry.id,
-            date(entry.started),
+            entry.started,
             took.as_deref().unwrap_or("-"),
-            state(entry.state),
+            entry.state.name(),
             counts.new,
             counts.updated,
             counts.unchanged,
@@ -74,22 +74,11 @@ enum Room {
     Below(usize),
 }
 
-fn what(entry: &HistoryEntry) -> String {
+fn what(entry: &Harvest) -> String {
     let (url, prefix) = (&entry.base_url, &entry.metadata_prefix);
     match &entry.set {
         Some(set) => format!("{url} {prefix} {set}"),
         None => format!("{url} {prefix}"),
-    }
-}
-
-/// The state in a word.
-pub(super) fn state(state: State) -> &'static str {
-    match state {
-        State::Running => "running",
-        State::Ok => "ok",
-        State::Incomplete => "incomplete",
-        State::Failed => "failed",
-        State::Cancelled => "cancelled",
     }
 }
 

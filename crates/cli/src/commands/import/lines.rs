@@ -4,8 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use flows::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
 use indicatif::{ProgressBar, ProgressStyle};
-use jobs::{Fate, FateKind, FetchProgress, ImportNews, ImportProgress};
 
 use crate::text::plain;
 
@@ -38,13 +38,13 @@ impl Lines {
         }
     }
 
-    pub(super) fn tell(&self, news: &ImportNews<'_>) {
-        match news {
+    pub(super) fn tell(&self, event: &ImportEvent<'_>) {
+        match event {
             _ if self.quiet => {}
-            ImportNews::Note(note) => self.bar.suspend(|| eprintln!("{}", plain(note))),
-            ImportNews::Fates(fates) => self.fates(fates),
-            ImportNews::Fetching(progress) => self.fetching(progress),
-            ImportNews::Progress(progress) => self.progress(progress),
+            ImportEvent::Note(note) => self.bar.suspend(|| eprintln!("{}", plain(note))),
+            ImportEvent::Fates(fates) => self.fates(fates),
+            ImportEvent::Fetching(progress) => self.fetching(progress),
+            ImportEvent::Progress(progress) => self.progress(progress),
         }
     }
 

@@ -1,24 +1,21 @@
 //! `garner import`: turns what crawlers left into a collection of documents.
 
 mod lines;
-mod settings;
 mod summary;
-mod texts;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use catalog::{ImportState, NewJob};
+use catalog::ImportState;
 use clap::Args;
+use flows::{ImportOrder, Imported};
 use harvester::Stop;
-use jobs::{ImportCrawl, Imported};
+use operations::{Actor, Context, ImportPatch, Mistake, Refusal, jobs};
 
 use self::lines::Lines;
-pub(crate) use self::settings::{Facts, Taking, media_types};
 pub(crate) use self::summary::counted;
-pub(crate) use self::texts::{Texts, UnsureChoice};
 use super::LEFT_OUT;
 use super::confine::confiner;
 use super::holdings_options::HoldingsOptions;
@@ -55,21 +52,14 @@ pub(crate) struct Import {
     /// Put the import into the queue of garner up and garner worker, which see PATH under the same name
     #[arg(long, conflicts_with_all = ["dry_run", "no_database", "json"])]
     queue: bool,
-    /// How many threads read and examine [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
     /// Print the counters as JSON
     #[arg(long)]
     json: bool,
     /// Say nothing while the import goes on
     #[arg(long, short)]
     quiet: bool,
-    #[command(flatten, next_help_heading = "What is taken")]
-    taking: Taking,
-    #[command(flatten, next_help_heading = "What documents say")]
-    texts: Texts,
-    #[command(flatten, next_help_heading = "Where facts come from")]
-    facts: Facts,
+    #[command(flatten)]
+    patch: ImportPatch,
 }
 
 impl Import {
@@ -79,14 +69,17 @@ impl Import {
             None => Config::default(),
         };
         self.holdings = self.holdings.configured(&config);
-        let config = config.import;
-        let order = match self.order(&config) {
+        if !self.paths.is_empty() {
+            self.patch.paths = Some(self.paths.clone());
+        }
+        let order = match self.order(&config.import) {
             Ok(order) => order,
             Err(error) => return Ok(super::usage("import", &error)),
         };
         if self.queue {
-            return self.enqueue(&order);
+            return self.enqueue(&config);
         }
+        let config = config.import;
         super::allow_many_files();
         let stop = Stop::default();
         let lines = Lines::new(self.quiet);
@@ -103,43 +96,47 @@ impl Import {
         })
     }
 
-    /// The order that is meant: flags, on top of the configuration file, on top of what is usual.
-    fn order(&self, config: &ImportConfig) -> anyhow::Result<ImportCrawl> {
+    /// The order: flags, on top of the configuration file, on top of the defaults.
+    fn order(&self, config: &ImportConfig) -> anyhow::Result<ImportOrder> {
         let mut order = config.order()?;
-        self.taking.apply(&mut order)?;
-        self.texts.apply(&mut order.texts)?;
-        self.facts.apply(&mut order);
+        if self.queue {
+            config.rules()?.require(&Actor::command_line())?;
+        }
+        let mut mistakes = self.patch.apply(&mut order);
+        mistakes.extend(order.check());
+        if order.log.is_none() {
+            let about_logs = [
+                ("log_format", self.patch.log_format.is_some()),
+                ("root", self.patch.root.is_some()),
+            ];
+            for (field, _) in about_logs.into_iter().filter(|(_, is_given)| *is_given) {
+                mistakes.push(Mistake::new(field, "this is about a log; give --log FILE"));
+            }
+        }
+        for mistake in &mut mistakes {
+            // The flag has the name that users of make know.
+            if mistake.field == Some("threads") {
+                mistake.field = Some("--jobs");
+            }
+        }
+        Refusal::unless_empty(mistakes)?;
+        if order.texts.content_filter {
+            // A model that cannot be used is found before anything is read.
+            flows::load_model(order.texts.model.as_deref())?;
+        }
         order.confiner = Some(confiner());
-        if !self.paths.is_empty() {
-            order.paths.clone_from(&self.paths);
-        }
-        if let Some(jobs) = self.jobs {
-            order.threads = usize::from(jobs);
-        }
-        if self.queue && config.no_database.is_some() {
-            bail!(
-                "--queue: what is in the queue goes into the catalog, and import.no_database wants it elsewhere; leave one of them out"
-            );
-        }
-        order.check()?;
         Ok(order)
     }
 
-    /// Puts the import into the queue, for whoever looks for work.
-    fn enqueue(&self, order: &ImportCrawl) -> anyhow::Result<ExitCode> {
-        check_files(order)?;
-        let mut order = order.clone();
-        order.list_sources()?;
-        let holdings = self.holdings.create()?;
-        let job = NewJob {
-            max_attempts: jobs::ATTEMPTS,
-            created_by: Some(BY.to_owned()),
-            ..NewJob::import(order.text()?)
-        };
-        let job = holdings.wait(holdings.catalog().add_job(&job))?;
-        let said = self.holdings.said();
+    /// Puts the import into the queue.
+    fn enqueue(&self, config: &Config) -> anyhow::Result<ExitCode> {
+        let holdings = Arc::new(self.holdings.create()?);
+        let context = Context::new(Arc::clone(&holdings)).configured(config.settings()?);
+        let actor = Actor::command_line();
+        let job = holdings.wait(jobs::import(&context, &actor, &self.patch, None))?;
+        let options = self.holdings.said();
         eprintln!(
-            "job {} waits for a worker; garner job show {}{said} --follow",
+            "job {} waits for a worker; garner job show {}{options} --follow",
             job.id, job.id
         );
         Ok(ExitCode::SUCCESS)
@@ -148,37 +145,26 @@ impl Import {
     fn import(
         &self,
         config: &ImportConfig,
-        order: &ImportCrawl,
+        order: &ImportOrder,
         stop: &Stop,
         lines: &Lines,
     ) -> anyhow::Result<Imported> {
-        let tell = |news: jobs::ImportNews<'_>| lines.tell(&news);
+        let tell = |event: flows::ImportEvent<'_>| lines.tell(&event);
         let separate = self.no_database.as_ref().or(config.no_database.as_ref());
         if self.dry_run || separate.is_some() {
             stop_on_signal(stop.clone())?;
-            let order = &jobs::fetch_sources(self.holdings.data(), order, stop, &tell)?;
+            let order = &flows::fetch_sources(self.holdings.data(), order, stop, &tell)?;
             return match separate {
                 Some(directory) if !self.dry_run => {
-                    jobs::import_separately(directory, order, stop, &tell)
+                    flows::import_separately(directory, order, stop, &tell)
                 }
-                _ => jobs::try_import(order, stop, &tell),
+                _ => flows::try_import(order, stop, &tell),
             };
         }
         let holdings = self.holdings.create()?;
         stop_on_signal(stop.clone())?;
-        jobs::import(&holdings, order, stop, &tell)
+        flows::import(&holdings, order, stop, &tell)
     }
-}
-
-/// Finds what is not there, for those who do not wait for the worker who would.
-pub(crate) fn check_files(order: &ImportCrawl) -> anyhow::Result<()> {
-    for (_, path) in order.files() {
-        if jobs::address(path)?.is_some() {
-            continue;
-        }
-        std::fs::metadata(path).with_context(|| format!("`{}` cannot be read", path.display()))?;
-    }
-    Ok(())
 }
 
 /// The first signal ends the import in good order, after the group that is being read. A second one ends the program, and
@@ -200,5 +186,3 @@ fn stop_on_signal(stop: Stop) -> anyhow::Result<()> {
 }
 
 const LONGEST_STOP: Duration = Duration::from_secs(60);
-/// Who wants it, if it was said here.
-const BY: &str = "the command line";

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use catalog::{ImportCounters, ImportState};
-use jobs::Imported;
+use flows::Imported;
 use serde::Serialize;
 
 use super::Import;
@@ -23,7 +23,7 @@ struct Json<'a> {
     seconds: f64,
     report: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    verification: Option<&'a jobs::Verification>,
+    verification: Option<&'a flows::Verification>,
 }
 
 pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()> {

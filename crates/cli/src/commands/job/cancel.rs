@@ -4,10 +4,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use catalog::{Cancelled, LogLevel};
 use clap::Args;
+use operations::jobs;
 
-use super::{Chosen, job, show};
+use super::{Chosen, show};
+use crate::commands::operating::Operating;
 
 /// Withdraw a job that waits, or stop one that runs
 ///
@@ -20,29 +21,19 @@ pub(super) struct Cancel {
 
 impl Cancel {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = job(&holdings, self.chosen.number)?;
-        let catalog = holdings.catalog();
-        match holdings.wait(catalog.cancel_job(known.id))? {
-            Cancelled::Withdrawn => {}
-            Cancelled::Asked => {
-                let line = "asked to stop by the command line";
-                holdings.wait(catalog.log_job(known.id, LogLevel::Info, line))?;
-                let give_up = Instant::now() + LONGEST;
-                while !job(&holdings, known.id)?.state.is_over() {
-                    if Instant::now() > give_up {
-                        bail!(
-                            "job {} was asked to stop, and its worker has not said anything yet",
-                            known.id
-                        );
-                    }
-                    std::thread::sleep(Duration::from_millis(100));
-                }
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let (context, id) = (&operating.context, self.chosen.number);
+        let cancelled = operating.wait(jobs::cancel(context, &operating.actor, id))?;
+        let mut job = cancelled.job;
+        let give_up = Instant::now() + LONGEST;
+        while cancelled.asked && !job.state.is_over() {
+            if Instant::now() > give_up {
+                bail!("job {id} was asked to stop, and its worker has not answered yet");
             }
-            Cancelled::Over(state) => bail!("job {} is {} already", known.id, state.name()),
-            Cancelled::Unknown => bail!("job {} was removed meanwhile", known.id),
+            std::thread::sleep(Duration::from_millis(100));
+            job = operating.wait(jobs::show(context, id))?;
         }
-        show(&job(&holdings, known.id)?, &[], self.chosen.json)
+        show(&job, &[], self.chosen.json)
     }
 }
 

@@ -3,14 +3,15 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use catalog::{Job, JobKind, JobQuery, JobState};
+use catalog::{JobKind, JobQuery, JobState};
 use clap::Args;
-use jobs::ImportCrawl;
+use operations::jobs::{self, Job};
 
-use super::show::{JobJson, progress};
+use super::show::progress;
 use crate::commands::holdings_options::HoldingsOptions;
-use crate::output::{to_stdout, write_json};
-use crate::text::{columns, date, plain, shortened};
+use crate::commands::operating::Operating;
+use crate::output::{default_limit, to_stdout, write_json};
+use crate::text::{columns, plain, shortened};
 
 /// List the jobs that run and those that wait
 #[derive(Debug, Args)]
@@ -18,7 +19,7 @@ pub(super) struct List {
     /// Those that are over too
     #[arg(long)]
     all: bool,
-    /// Only those that stand so: scheduled, running, finished, failed or cancelled; can be given several times
+    /// Only those in these states: scheduled, running, finished, failed or cancelled; can be given several times
     #[arg(long, value_name = "STATE", value_parser = state, conflicts_with = "all")]
     state: Vec<JobState>,
     /// Only those of this repository: its base URL or its number
@@ -27,9 +28,9 @@ pub(super) struct List {
     /// Only those of the schedule with this number
     #[arg(long, value_name = "NUMBER")]
     schedule: Option<i64>,
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: u64,
+    /// At most N [default: 100 on a terminal, all with --json or in a pipe]
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON, one object a line
@@ -39,11 +40,9 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
+        let operating = Operating::open(&self.holdings)?;
         let repository = self.repository.as_deref();
-        let repository = repository
-            .map(|name| holdings.repository(name))
-            .transpose()?;
+        let repository = repository.map(|name| operating.holdings.repository(name));
         let states = match (self.all, self.state.is_empty()) {
             (true, _) => Vec::new(),
             (false, true) => vec![JobState::Running, JobState::Scheduled],
@@ -51,19 +50,21 @@ impl List {
         };
         let query = JobQuery {
             states,
-            repository: repository.map(|repository| repository.id),
+            repository: repository.transpose()?.map(|repository| repository.id),
             schedule: self.schedule,
-            limit: self.limit,
+            limit: self.limit.unwrap_or_else(|| default_limit(self.json)),
             ..JobQuery::default()
         };
-        let jobs = holdings.wait(holdings.catalog().jobs(&query))?;
+        let jobs = operating
+            .wait(jobs::list(&operating.context, &query))?
+            .items;
         if jobs.is_empty() {
             eprintln!("there is no such job; garner job list --all shows those that are over too");
         }
         to_stdout(|out| {
             for (at, job) in jobs.iter().enumerate() {
                 if self.json {
-                    write_json(out, &JobJson::new(job, None))?;
+                    write_json(out, job)?;
                     continue;
                 }
                 if at == 0 {
@@ -82,14 +83,16 @@ fn line(job: &Job) -> String {
         JobState::Running => job.started.unwrap_or(job.run_at),
         _ => job.finished.unwrap_or(job.run_at),
     };
-    let line = format!("{:>4}  {:<9}  {}  ", job.id, job.state.name(), date(at));
+    let line = format!("{:>4}  {:<9}  {at}  ", job.id, job.state.name());
     let mut what = job.kind.name().to_owned();
     if let Some(url) = &job.base_url {
         what.push_str(&format!(" {url} {}", job.metadata_prefix));
     }
-    if let (JobKind::Import, Ok(order)) = (job.kind, ImportCrawl::parse(&job.parameters)) {
-        for path in order.paths.iter().chain(&order.log) {
-            what.push_str(&format!(" {}", path.display()));
+    if job.kind == JobKind::Import {
+        let paths = job.parameters["paths"].as_array();
+        let paths = paths.into_iter().flatten().chain([&job.parameters["log"]]);
+        for path in paths.filter_map(|path| path.as_str()) {
+            what.push_str(&format!(" {path}"));
         }
     }
     if let Some(set) = &job.set {

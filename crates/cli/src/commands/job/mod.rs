@@ -2,21 +2,19 @@
 
 mod cancel;
 mod list;
+mod log;
 mod retry;
 mod show;
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use catalog::Job as Known;
 use clap::{Args, Subcommand};
-use jobs::Holdings;
 
 use crate::commands::holdings_options::HoldingsOptions;
 
 pub(crate) use self::show::show;
 
-/// List, show, cancel or retry jobs
+/// List, show, cancel or retry jobs, or print their logs
 ///
 /// A job is one piece of work: a harvest or an import that a schedule made due or somebody wants, a hook after a
 /// harvest, or a quiet time.
@@ -30,6 +28,7 @@ pub(crate) struct Job {
 enum JobCommand {
     List(list::List),
     Show(show::Show),
+    Log(log::Log),
     Cancel(cancel::Cancel),
     Retry(retry::Retry),
 }
@@ -39,6 +38,7 @@ impl Job {
         match self.command {
             JobCommand::List(command) => command.run(),
             JobCommand::Show(command) => command.run(),
+            JobCommand::Log(command) => command.run(),
             JobCommand::Cancel(command) => command.run(),
             JobCommand::Retry(command) => command.run(),
         }
@@ -55,12 +55,4 @@ struct Chosen {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The job with a number.
-fn job(holdings: &Holdings, number: i64) -> anyhow::Result<Known> {
-    let known = holdings.wait(holdings.catalog().job(number))?;
-    known.with_context(|| {
-        format!("there is no job {number}; garner job list --all shows those that are")
-    })
 }

@@ -1,12 +1,14 @@
-//! `garner job retry`: tries a job again that failed or was cancelled.
+//! `garner job retry`: retries a job that failed or was cancelled.
 
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::jobs;
 
-use super::{Chosen, job, show};
+use super::{Chosen, show};
+use crate::commands::operating::Operating;
 
-/// Try a job again that failed or was cancelled
+/// Retry a job that failed or was cancelled
 #[derive(Debug, Args)]
 pub(super) struct Retry {
     #[command(flatten)]
@@ -15,9 +17,8 @@ pub(super) struct Retry {
 
 impl Retry {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = job(&holdings, self.chosen.number)?;
-        let again = holdings.wait(holdings.catalog().retry_job(known.id))?;
-        show(&again, &[], self.chosen.json)
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let again = jobs::retry(&operating.context, &operating.actor, self.chosen.number);
+        show(&operating.wait(again)?, &[], self.chosen.json)
     }
 }

@@ -4,15 +4,15 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use catalog::{Job, JobKind, JobProgress, JobState, LogLevel, LogLine};
+use catalog::{JobKind, JobState, LogLevel};
 use clap::Args;
-use jobs::Holdings;
-use serde::Serialize;
-use serde_json::Value;
+use operations::Time;
+use operations::jobs::{self, Job, LogLine};
 
-use super::{Chosen, job};
+use super::Chosen;
+use crate::commands::operating::Operating;
 use crate::output::{Out, field, to_stdout, write_json};
-use crate::text::{date, plain};
+use crate::text::plain;
 
 /// Show all of a job, with its log
 ///
@@ -29,21 +29,22 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = job(&holdings, self.chosen.number)?;
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let id = self.chosen.number;
+        let known = operating.wait(jobs::show(&operating.context, id))?;
         if self.follow {
-            return to_stdout(|out| follow(&holdings, &known, self.chosen.json, out));
+            return to_stdout(|out| follow(&operating, id, self.chosen.json, out));
         }
-        let lines = holdings.wait(holdings.catalog().job_log(known.id, 0, u64::MAX >> 1))?;
-        show(&known, &lines, self.chosen.json)
+        let lines = operating.wait(jobs::log(&operating.context, id, 0, ALL))?;
+        show(&known, &lines.items, self.chosen.json)
     }
 }
 
-/// Prints a job and its log.
+/// Prints a job, with its log for people; `garner job log` has that for programs.
 pub(crate) fn show(job: &Job, lines: &[LogLine], json: bool) -> anyhow::Result<ExitCode> {
     to_stdout(|out| {
         match json {
-            true => write_json(out, &JobJson::new(job, Some(lines)))?,
+            true => write_json(out, job)?,
             false => describe(out, job, lines)?,
         }
         Ok(ExitCode::SUCCESS)
@@ -52,7 +53,9 @@ pub(crate) fn show(job: &Job, lines: &[LogLine], json: bool) -> anyhow::Result<E
 
 /// How far a job is, in words.
 pub(super) fn progress(job: &Job) -> Option<String> {
-    let JobProgress { done, total, note } = &job.progress;
+    let Job {
+        done, total, note, ..
+    } = job;
     if let (0, Some(note)) = (done, note) {
         return Some(note.clone());
     }
@@ -73,23 +76,23 @@ pub(super) fn progress(job: &Job) -> Option<String> {
 }
 
 /// Prints lines of the log as they come; in JSON one object a line, the job itself last.
-fn follow(holdings: &Holdings, known: &Job, json: bool, out: &mut Out) -> anyhow::Result<ExitCode> {
-    let catalog = holdings.catalog();
+fn follow(operating: &Operating, id: i64, json: bool, out: &mut Out) -> anyhow::Result<ExitCode> {
+    let context = &operating.context;
     let mut after = 0;
     loop {
         // The job first: what is written between the two is printed in any case.
-        let now = job(holdings, known.id)?;
-        for line in holdings.wait(catalog.job_log(known.id, after, 1000))? {
+        let now = operating.wait(jobs::show(context, id))?;
+        for line in operating.wait(jobs::log(context, id, after, 1000))?.items {
             after = line.id;
             match json {
-                true => write_json(out, &LineJson::new(&line))?,
+                true => write_json(out, &line)?,
                 false => log_line(out, &line)?,
             }
         }
         out.flush()?;
         if now.state.is_over() {
             if json {
-                write_json(out, &JobJson::new(&now, None))?;
+                write_json(out, &now)?;
             }
             return Ok(match now.state {
                 JobState::Finished => ExitCode::SUCCESS,
@@ -122,9 +125,10 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
         "wanted by",
         job.created_by.as_deref().unwrap_or_default(),
     )?;
-    field(out, "due", &date(job.run_at))?;
-    field(out, "started", &job.started.map(date).unwrap_or_default())?;
-    field(out, "ended", &job.finished.map(date).unwrap_or_default())?;
+    let time = |time: Option<Time>| time.map(|time| time.to_string()).unwrap_or_default();
+    field(out, "due", &job.run_at.to_string())?;
+    field(out, "started", &time(job.started))?;
+    field(out, "ended", &time(job.finished))?;
     if job.attempt > 0 {
         let attempt = format!("{} of {}", job.attempt, job.max_attempts);
         field(out, "attempt", &attempt)?;
@@ -144,90 +148,15 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     lines.iter().try_for_each(|line| log_line(out, line))
 }
 
-fn log_line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
+pub(super) fn log_line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
     let level = match line.level {
         LogLevel::Info => "",
         LogLevel::Warning => "warning: ",
         LogLevel::Error => "error: ",
     };
-    writeln!(out, "{}  {level}{}", date(line.at), plain(&line.message))
-}
-
-/// A job as JSON: dates as dates, and what is JSON already as what it is.
-#[derive(Serialize)]
-pub(super) struct JobJson<'a> {
-    id: i64,
-    kind: JobKind,
-    state: JobState,
-    repository: Option<i64>,
-    base_url: Option<&'a str>,
-    schedule: Option<i64>,
-    metadata_prefix: &'a str,
-    set: Option<&'a str>,
-    parameters: Value,
-    run_at: String,
-    attempt: i64,
-    max_attempts: i64,
-    worker: Option<&'a str>,
-    cancel_requested: bool,
-    progress: &'a JobProgress,
-    error: Option<&'a str>,
-    created: String,
-    created_by: Option<&'a str>,
-    started: Option<String>,
-    finished: Option<String>,
-    harvest: Option<i64>,
-    import: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    log: Option<Vec<LineJson<'a>>>,
-}
-
-#[derive(Serialize)]
-struct LineJson<'a> {
-    at: String,
-    level: LogLevel,
-    message: &'a str,
-}
-
-impl<'a> JobJson<'a> {
-    /// The job, with its log if that is given.
-    pub(super) fn new(job: &'a Job, log: Option<&'a [LogLine]>) -> Self {
-        Self {
-            id: job.id,
-            kind: job.kind,
-            state: job.state,
-            repository: job.repository,
-            base_url: job.base_url.as_deref(),
-            schedule: job.schedule,
-            metadata_prefix: &job.metadata_prefix,
-            set: job.set.as_deref(),
-            parameters: serde_json::from_str(&job.parameters).unwrap_or_default(),
-            run_at: date(job.run_at),
-            attempt: job.attempt,
-            max_attempts: job.max_attempts,
-            worker: job.worker.as_deref(),
-            cancel_requested: job.cancel_requested,
-            progress: &job.progress,
-            error: job.error.as_deref(),
-            created: date(job.created),
-            created_by: job.created_by.as_deref(),
-            started: job.started.map(date),
-            finished: job.finished.map(date),
-            harvest: job.harvest,
-            import: job.import,
-            log: log.map(|lines| lines.iter().map(LineJson::new).collect()),
-        }
-    }
-}
-
-impl<'a> LineJson<'a> {
-    fn new(line: &'a LogLine) -> Self {
-        Self {
-            at: date(line.at),
-            level: line.level,
-            message: &line.message,
-        }
-    }
+    writeln!(out, "{}  {level}{}", line.at, plain(&line.message))
 }
 
 const PAUSE: Duration = Duration::from_millis(500);
+/// All lines of a log.
+pub(super) const ALL: u64 = u64::MAX >> 2;

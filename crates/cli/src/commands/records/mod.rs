@@ -1,12 +1,13 @@
 //! `garner records`: the records that are held, or those of a repository without holding them.
 
 mod held;
+mod show;
 mod streamed;
 
 use std::process::ExitCode;
 
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use oai::{Datestamp, Granularity};
 
 use super::holdings_options::HoldingsOptions;
@@ -21,7 +22,10 @@ use super::network_options::NetworkOptions;
 ///
 /// Exits with 3 if records of the repository could not be read; they are named on stderr.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Records {
+    #[command(subcommand)]
+    command: Option<RecordsCommand>,
     /// Only records of this repository
     #[arg(long, value_name = "URL|NUMBER")]
     repository: Option<String>,
@@ -80,6 +84,11 @@ pub(crate) struct Records {
     network: NetworkOptions,
 }
 
+#[derive(Debug, Subcommand)]
+enum RecordsCommand {
+    Show(show::Show),
+}
+
 /// A date as it was written, and what it means.
 #[derive(Debug, Clone)]
 struct Date {
@@ -98,6 +107,9 @@ enum Verb {
 
 impl Records {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        if let Some(RecordsCommand::Show(command)) = self.command {
+            return command.run();
+        }
         match &self.from_url {
             Some(base_url) => streamed::run(&self, base_url),
             None if self.network.is_given() => {

@@ -1,4 +1,4 @@
-//! `garner repository add`: a repository introduces itself.
+//! `garner repository add`: adds a repository by its own answers.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -6,19 +6,20 @@ use std::process::ExitCode;
 
 use clap::Args;
 use harvester::Client;
+use operations::{Actor, repositories};
 
-use super::show::{Introduction, show};
+use super::show::show;
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::network_options::NetworkOptions;
 use crate::output::{to_stdout, write_json};
 
-/// Add a repository, or bring up to date what is known of it
+/// Add a repository, or refresh one that is known
 ///
 /// Only its base URL is needed. Its name, formats and sets come from its own answers, and are printed. Nothing is
 /// harvested.
 #[derive(Debug, Args)]
 pub(super) struct Add {
-    /// Where the repository answers
+    /// Its base URL
     base_url: String,
     /// Where its files go, if it is new [default: DIR/records/ and a name made of the URL]
     #[arg(long, value_name = "DIR")]
@@ -35,17 +36,18 @@ pub(super) struct Add {
 impl Add {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let client = Client::new(self.network.client_options()?)?;
-        let repository = client.repository(&self.base_url)?;
-        let description = jobs::introduce(&repository)?;
-        let holdings = self.holdings.create()?;
-        let known = description.keep(&holdings, self.base_directory.as_deref())?;
-        let introduction = Introduction::of(&holdings, known)?;
+        let description = repositories::ask(&client, &self.base_url, false)?;
+        let quirks = description.quirks().clone();
+        let context = self.holdings.create_context()?;
+        let actor = Actor::command_line();
+        let added = repositories::add(&context, &actor, description, self.base_directory);
+        let repository = context.wait(added)?.repository;
         to_stdout(|out| {
             match self.json {
-                true => write_json(out, &introduction.json())?,
+                true => write_json(out, &repository)?,
                 false => {
-                    show(out, &introduction)?;
-                    for (quirk, _) in description.quirks().iter() {
+                    show(out, &context, &repository)?;
+                    for (quirk, _) in quirks.iter() {
                         writeln!(out, "oddity: {quirk}")?;
                     }
                 }

@@ -1,15 +1,21 @@
-//! `garner repository`: the repositories that are known.
+//! `garner repository`: the repositories that are harvested.
 
 mod add;
+mod edit;
+mod formats;
 mod list;
+mod refresh;
 mod remove;
+mod sets;
 mod show;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-/// Add, list, show or remove repositories
+use crate::commands::holdings_options::HoldingsOptions;
+
+/// Add, list, show, refresh, edit or remove repositories
 #[derive(Debug, Args)]
 pub(crate) struct Repository {
     #[command(subcommand)]
@@ -21,7 +27,24 @@ enum RepositoryCommand {
     Add(add::Add),
     List(list::List),
     Show(show::Show),
+    Formats(formats::Formats),
+    Sets(sets::Sets),
+    Refresh(refresh::Refresh),
+    Edit(edit::Edit),
     Remove(remove::Remove),
+}
+
+/// A repository, and its catalog.
+#[derive(Debug, Args)]
+struct Chosen {
+    /// Its base URL, or its number in garner repository list
+    #[arg(value_name = "URL|NUMBER")]
+    repository: String,
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 impl Repository {
@@ -30,6 +53,10 @@ impl Repository {
             RepositoryCommand::Add(command) => command.run(),
             RepositoryCommand::List(command) => command.run(),
             RepositoryCommand::Show(command) => command.run(),
+            RepositoryCommand::Formats(command) => command.run(),
+            RepositoryCommand::Sets(command) => command.run(),
+            RepositoryCommand::Refresh(command) => command.run(),
+            RepositoryCommand::Edit(command) => command.run(),
             RepositoryCommand::Remove(command) => command.run(),
         }
     }

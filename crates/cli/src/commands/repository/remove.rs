@@ -1,13 +1,13 @@
-//! `garner repository remove`: forgets a repository, and removes its files if asked.
+//! `garner repository remove`: removes a repository, and its files if asked.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use catalog::RepositoryCounts;
 use clap::Args;
-use serde::Serialize;
+use operations::Actor;
+use operations::repositories::{self, RemovedRepository};
 
-use crate::commands::holdings_options::HoldingsOptions;
+use super::Chosen;
 use crate::output::{Out, to_stdout, write_json};
 use crate::text::plain;
 
@@ -16,70 +16,45 @@ use crate::text::plain;
 /// Its files stay unless --files is given. Nothing is asked. It is refused while the repository is being harvested.
 #[derive(Debug, Args)]
 pub(super) struct Remove {
-    /// Its base URL, or its number in garner repository list
-    #[arg(value_name = "URL|NUMBER")]
-    repository: String,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Remove the files of its records too
     #[arg(long)]
     files: bool,
-    #[command(flatten)]
-    holdings: HoldingsOptions,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// What was removed.
-#[derive(Serialize)]
-struct Removed<'a> {
-    id: i64,
-    base_url: &'a str,
-    directory: String,
-    counts: RepositoryCounts,
-    /// How many files; `None` if they stay.
-    files: Option<u64>,
 }
 
 impl Remove {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
-        let repository = holdings.repository(&self.repository)?;
-        let removed = jobs::remove_repository(&holdings, &repository, self.files)?;
-        let removed = Removed {
-            id: repository.id,
-            base_url: &repository.base_url,
-            directory: removed.directory.to_string_lossy().into_owned(),
-            counts: removed.counts,
-            files: removed.files,
-        };
+        let (context, actor) = (self.chosen.holdings.context()?, Actor::command_line());
+        let id = context.holdings().repository(&self.chosen.repository)?.id;
+        let removed = context.wait(repositories::remove(&context, &actor, id, self.files))?;
         to_stdout(|out| {
-            match self.json {
+            match self.chosen.json {
                 true => write_json(out, &removed)?,
-                false => removed.say(out)?,
+                false => text(out, &removed)?,
             }
             Ok(ExitCode::SUCCESS)
         })
     }
 }
 
-impl Removed<'_> {
-    fn say(&self, out: &mut Out) -> io::Result<()> {
-        let RepositoryCounts {
-            records,
-            deleted,
-            sets,
-            harvests,
-            ..
-        } = self.counts;
-        let (id, base_url) = (self.id, plain(self.base_url));
-        writeln!(
-            out,
-            "removed repository {id}, {base_url}: {records} records, {deleted} deleted ones, {sets} sets, {harvests} harvests"
-        )?;
-        let directory = plain(&self.directory);
-        match self.files {
-            Some(files) => writeln!(out, "removed {files} files in {directory}"),
-            None => writeln!(out, "its files stay in {directory}"),
-        }
+fn text(out: &mut Out, removed: &RemovedRepository) -> io::Result<()> {
+    let RemovedRepository {
+        id,
+        records,
+        deleted,
+        sets,
+        harvests,
+        ..
+    } = removed;
+    writeln!(
+        out,
+        "removed repository {id}, {}: {records} records, {deleted} deleted ones, {sets} sets, {harvests} harvests",
+        plain(&removed.base_url)
+    )?;
+    let directory = plain(&removed.directory);
+    match removed.files {
+        Some(files) => writeln!(out, "removed {files} files in {directory}"),
+        None => writeln!(out, "its files stay in {directory}"),
     }
 }

@@ -1,220 +1,134 @@
-//! `garner repository show`: all that is known of a repository.
+//! `garner repository show`: a repository with its formats, sets and last harvests.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use catalog::{
-    FormatCounts, HistoryEntry, HistoryQuery, MetadataFormat, Repository, RepositoryCounts, Set,
-};
 use clap::Args;
-use jobs::Holdings;
-use serde::Serialize;
+use operations::Context;
+use operations::harvests::{self, HarvestFilter};
+use operations::repositories::{self, Repository, Set, SetQuery};
 
-use crate::commands::history::{EntryJson, Table};
-use crate::commands::holdings_options::HoldingsOptions;
-use crate::output::{to_stdout, write_json};
-use crate::text::{date, plain};
+use super::Chosen;
+use crate::commands::history::Table;
+use crate::output::{field, to_stdout, write_json};
+use crate::text::plain;
 
-/// Show what is known of a repository: what it says of itself, its formats and sets, what is held of it
+/// Show a repository: its own description, its formats and sets, its records and last harvests
+///
+/// The JSON is the one of the API. Formats, sets and harvests have commands of their own: garner repository formats,
+/// garner repository sets and garner history --repository.
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// Its base URL, or its number in garner repository list
-    #[arg(value_name = "URL|NUMBER")]
-    repository: String,
     #[command(flatten)]
-    holdings: HoldingsOptions,
-    /// Print JSON, with all sets
-    #[arg(long)]
-    json: bool,
+    chosen: Chosen,
 }
 
 impl Show {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
-        let repository = holdings.repository(&self.repository)?;
-        let introduction = Introduction::of(&holdings, repository)?;
-        to_stdout(|out| {
-            match self.json {
-                true => write_json(out, &introduction.json())?,
-                false => show(out, &introduction)?,
-            }
-            Ok(ExitCode::SUCCESS)
-        })
+        let context = self.chosen.holdings.context()?;
+        let id = context.holdings().repository(&self.chosen.repository)?.id;
+        let repository = context.wait(repositories::show(&context, id))?;
+        print(&context, &repository, self.chosen.json)
     }
 }
 
-/// All that is known of a repository.
-pub(super) struct Introduction<'a> {
-    holdings: &'a Holdings,
-    repository: Repository,
-    counts: RepositoryCounts,
-    held: Vec<FormatCounts>,
-    formats: Vec<MetadataFormat>,
-    sets: Vec<Set>,
-    harvests: Vec<HistoryEntry>,
-}
-
-impl<'a> Introduction<'a> {
-    /// Looks it up.
-    pub(super) fn of(holdings: &'a Holdings, repository: Repository) -> anyhow::Result<Self> {
-        let (catalog, id) = (holdings.catalog(), repository.id);
-        let last = HistoryQuery {
-            repository: Some(id),
-            limit: LAST_HARVESTS,
-            ..HistoryQuery::default()
-        };
-        Ok(Self {
-            counts: holdings.wait(catalog.repository_counts(id))?,
-            held: holdings.wait(catalog.format_counts(id))?,
-            formats: holdings.wait(catalog.formats(id))?,
-            sets: holdings.wait(catalog.sets(id))?,
-            harvests: holdings.wait(catalog.history(&last))?,
-            repository,
-            holdings,
-        })
-    }
-
-    pub(super) fn json(&self) -> IntroductionJson<'_> {
-        let harvests = self.harvests.iter();
-        IntroductionJson {
-            repository: RepositoryJson::new(self.holdings, &self.repository, self.counts),
-            held: &self.held,
-            formats: &self.formats,
-            sets: &self.sets,
-            last_harvests: harvests.map(|entry| EntryJson::new(entry, None)).collect(),
+/// Prints a repository.
+pub(super) fn print(
+    context: &Context,
+    repository: &Repository,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    to_stdout(|out| {
+        match json {
+            true => write_json(out, repository)?,
+            false => show(out, context, repository)?,
         }
-    }
+        Ok(ExitCode::SUCCESS)
+    })
 }
 
-/// Writes all that is known of a repository for people.
-pub(super) fn show(out: &mut impl Write, introduction: &Introduction) -> io::Result<()> {
-    let Introduction {
-        holdings,
-        repository,
-        ..
-    } = introduction;
-    let identity = &repository.identity;
-    writeln!(
-        out,
-        "repository {}: {}",
-        repository.id,
-        plain(&repository.base_url)
-    )?;
-    line(out, "name", identity.name.as_deref())?;
-    line(out, "protocol", identity.protocol_version.as_deref())?;
-    line(
-        out,
-        "e-mail",
-        Some(identity.admin_emails.join(", ").as_str()),
-    )?;
-    line(out, "earliest", identity.earliest_datestamp.as_deref())?;
-    line(out, "deletions", identity.deleted_record.as_deref())?;
-    line(out, "granularity", identity.granularity.as_deref())?;
-    let files = holdings.base_directory(repository);
-    line(out, "files", Some(&files.to_string_lossy()))?;
-    line(out, "added", Some(&date(repository.added)))?;
-    line(out, "identified", Some(&date(repository.identified)))?;
-    let formats = introduction.formats.iter();
-    let formats: Vec<_> = formats
+/// Writes a repository for people.
+pub(super) fn show(
+    out: &mut impl Write,
+    context: &Context,
+    repository: &Repository,
+) -> anyhow::Result<()> {
+    let (id, identity) = (repository.id, &repository.identity);
+    let formats = context.wait(repositories::formats(context, id))?;
+    let query = SetQuery {
+        text: None,
+        limit: Some(FIRST_SETS as u64),
+    };
+    let first_sets = context.wait(repositories::sets(context, id, &query))?;
+    writeln!(out, "repository {id}: {}", plain(&repository.base_url))?;
+    let mut line = |name, value: Option<&str>| field(out, name, value.unwrap_or_default());
+    line("name", identity.name.as_deref())?;
+    line("protocol", identity.protocol_version.as_deref())?;
+    line("e-mail", Some(&identity.admin_emails.join(", ")))?;
+    line("earliest", identity.earliest_datestamp.as_deref())?;
+    line("deletions", identity.deleted_record.as_deref())?;
+    line("granularity", identity.granularity.as_deref())?;
+    line("files", Some(&repository.directory))?;
+    line("added", Some(&repository.added.to_string()))?;
+    line("identified", Some(&repository.identified.to_string()))?;
+    let offered = formats.iter().filter(|format| format.offered);
+    let offered: Vec<_> = offered
         .map(|format| format.metadata_prefix.as_str())
         .collect();
-    line(out, "formats", Some(&formats.join(", ")))?;
-    sets(out, &introduction.sets)?;
-    for held in &introduction.held {
-        let said = format!(
-            "{} in {}, {} more deleted",
-            held.records, held.metadata_prefix, held.deleted
-        );
-        line(out, "records", Some(&said))?;
+    line("formats", Some(&offered.join(", ")))?;
+    sets(out, &first_sets.items, first_sets.total.unwrap_or_default())?;
+    for format in formats.iter().filter(|format| format.is_held()) {
+        let (records, prefix, deleted) = (format.records, &format.metadata_prefix, format.deleted);
+        let records = format!("{records} in {prefix}, {deleted} more deleted");
+        field(out, "records", &records)?;
     }
-    if introduction.harvests.is_empty() {
+    last_harvests(out, context, id)
+}
+
+/// Writes the last harvests.
+fn last_harvests(out: &mut impl Write, context: &Context, id: i64) -> anyhow::Result<()> {
+    let last = HarvestFilter {
+        repository: Some(id),
+        limit: Some(LAST_HARVESTS),
+        ..HarvestFilter::default()
+    };
+    let harvests = context.wait(harvests::list(context, &last))?.items;
+    if harvests.is_empty() {
         return Ok(());
     }
-    let (shown, all) = (
-        introduction.harvests.len() as u64,
-        introduction.counts.harvests,
-    );
-    match shown < all {
-        true => writeln!(out, "\nthe last {shown} of {all} harvests")?,
+    let all = context
+        .wait(context.catalog().repository_counts(id))?
+        .harvests;
+    match (harvests.len() as u64) < all {
+        true => writeln!(out, "\nthe last {} of {all} harvests", harvests.len())?,
         false => writeln!(out, "\nharvests")?,
     }
     let mut table = Table::new();
-    introduction
-        .harvests
-        .iter()
-        .try_for_each(|entry| table.row(out, entry))
+    for entry in &harvests {
+        table.row(out, entry)?;
+    }
+    Ok(())
 }
 
-/// How many there are and the first ones; some repositories have a set for each author.
-fn sets(out: &mut impl Write, sets: &[Set]) -> io::Result<()> {
-    if sets.is_empty() {
-        return line(out, "sets", Some("none"));
+/// Writes the first of `total` sets; some repositories have a set for each author.
+fn sets(out: &mut impl Write, first: &[Set], total: u64) -> io::Result<()> {
+    if first.is_empty() {
+        return field(out, "sets", "none");
     }
-    line(out, "sets", Some(&sets.len().to_string()))?;
-    let first = || sets.iter().take(FIRST_SETS);
-    let lengths = first().map(|set| set.set_spec.chars().count());
-    let width = lengths.max().unwrap_or_default().min(WIDEST_SET);
-    for set in first() {
+    field(out, "sets", &total.to_string())?;
+    let lengths = first.iter().map(|set| set.set_spec.chars().count());
+    let width = lengths.max().unwrap_or_default().min(MAX_WIDTH);
+    for set in first {
         let (spec, name) = (plain(&set.set_spec), set.name.as_deref());
-        let said = format!("  {spec:<width$}  {}", plain(name.unwrap_or_default()));
-        writeln!(out, "{}", said.trim_end())?;
+        let line = format!("  {spec:<width$}  {}", plain(name.unwrap_or_default()));
+        writeln!(out, "{}", line.trim_end())?;
     }
-    match sets.len().checked_sub(FIRST_SETS) {
-        None | Some(0) => Ok(()),
-        Some(more) => writeln!(out, "  and {more} more; all are in --json"),
+    match total.saturating_sub(first.len() as u64) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more; garner repository sets lists all"),
     }
-}
-
-fn line(out: &mut impl Write, name: &str, value: Option<&str>) -> io::Result<()> {
-    match value.filter(|value| !value.is_empty()) {
-        Some(value) => writeln!(out, "{name:<12}  {}", plain(value)),
-        None => Ok(()),
-    }
-}
-
-/// A repository with how much is known of it.
-#[derive(Serialize)]
-pub(super) struct RepositoryJson<'a> {
-    id: i64,
-    base_url: &'a str,
-    #[serde(flatten)]
-    identity: &'a catalog::Identity,
-    directory: String,
-    added: String,
-    identified: String,
-    counts: RepositoryCounts,
-}
-
-impl<'a> RepositoryJson<'a> {
-    pub(super) fn new(
-        holdings: &Holdings,
-        repository: &'a Repository,
-        counts: RepositoryCounts,
-    ) -> Self {
-        let directory = holdings.base_directory(repository);
-        Self {
-            id: repository.id,
-            base_url: &repository.base_url,
-            identity: &repository.identity,
-            directory: directory.to_string_lossy().into_owned(),
-            added: date(repository.added),
-            identified: date(repository.identified),
-            counts,
-        }
-    }
-}
-
-/// All that is known of a repository.
-#[derive(Serialize)]
-pub(super) struct IntroductionJson<'a> {
-    #[serde(flatten)]
-    repository: RepositoryJson<'a>,
-    held: &'a [FormatCounts],
-    formats: &'a [MetadataFormat],
-    sets: &'a [Set],
-    last_harvests: Vec<EntryJson<'a>>,
 }
 
 const FIRST_SETS: usize = 10;
-const WIDEST_SET: usize = 40;
+const MAX_WIDTH: usize = 40;
 const LAST_HARVESTS: u64 = 5;

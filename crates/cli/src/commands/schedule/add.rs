@@ -4,16 +4,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use catalog::{Repository, ScheduleSettings, Scheduled};
+use catalog::Repository;
 use clap::Args;
-use harvester::{Client, Credentials};
-use jobs::{HarvestParameters, Holdings};
+use flows::{Access, HarvestOrder, Holdings};
+use harvester::{Client, ClientOptions};
+use operations::schedules::{self, NewSchedule, SchedulePatch};
+use operations::{HarvestPatch, ImportPatch, Mistake, Refusal, Secret, Setting};
 
-use super::importing::Importing;
-use super::settings::{Harvesting, Times};
+use super::settings::Times;
 use super::show::show;
 use crate::commands::holdings_options::HoldingsOptions;
-use crate::commands::network_options::NetworkOptions;
+use crate::commands::operating::Operating;
 use crate::config::Config;
 
 /// Add a schedule: what is harvested or imported, and how often
@@ -21,12 +22,11 @@ use crate::config::Config;
 /// A repository that is not known yet introduces itself first. With --every the first run is due at once, unless
 /// --starts says otherwise.
 ///
-/// Network options are those of its harvests. Credentials, proxy and certificates are copied into a file of the data
-/// directory that only its owner may read, and are never shown; what else is not given is as garner worker or garner up
-/// has it.
+/// Credentials, proxy and certificates are copied into a file of the data directory that only its owner may read, and
+/// are never shown. Network options that are not given are those of garner worker or garner up.
 ///
-/// With --import a crawl is imported, as garner import does it. Each run goes on where the last one ended, so that only
-/// what was added to archives is read, and archives that are new.
+/// With --import a crawl is imported, as garner import does it. Each run resumes where the last one ended, so that only
+/// new archives are read, and what was added to others.
 #[derive(Debug, Args)]
 pub(super) struct Add {
     /// Where the repository answers, or its number in garner repository list
@@ -45,109 +45,148 @@ pub(super) struct Add {
     json: bool,
     #[command(flatten, next_help_heading = "When")]
     times: Times,
-    #[command(flatten, next_help_heading = "What is harvested")]
-    harvesting: Harvesting,
-    #[command(flatten, next_help_heading = "What is imported")]
-    importing: Importing,
+    /// The format of the records [default: oai_dc; oai_didl with --unpack or --warc]
+    #[arg(long, value_name = "PREFIX", help_heading = "Harvest options")]
+    prefix: Option<String>,
+    /// Only records of this set; given several times, a schedule is added for each
+    #[arg(long, value_name = "SET", help_heading = "Harvest options")]
+    set: Vec<String>,
     #[command(flatten)]
-    network: NetworkOptions,
+    harvest: HarvestPatch,
+    /// Import this, not harvest: archives, directories of archives, or the directory of a mirror. Each run imports what
+    /// has come since the last
+    #[arg(long = "import", value_name = "PATH", num_args = 1.., help_heading = "Which documents")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    import: ImportPatch,
 }
 
 impl Add {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
-        if !self.times.has_frequency() {
-            bail!("how often? give --every '1 day', --cron '0 3 * * *' or --once");
-        }
-        let settings = |what, parameters| ScheduleSettings {
-            what,
-            name: String::new(),
-            parameters,
-            frequency: String::new(),
-            starts: None,
-            ends: None,
-        };
         let config = match &self.config {
             Some(file) => Config::read(file)?,
             None => Config::default(),
         };
         self.holdings = self.holdings.configured(&config);
-        let is_import = self.importing.is_import() || self.config.is_some();
-        let (holdings, settings) = match (&self.repository, is_import) {
+        if !self.paths.is_empty() {
+            self.import.paths = Some(self.paths.clone());
+        }
+        let is_import = self.import.names_sources() || self.config.is_some();
+        match (&self.repository, is_import) {
             (Some(_), true) => {
                 bail!("a schedule harvests a repository or imports a crawl; give one of them")
             }
-            (None, true) => {
-                if self.harvesting.is_given() || self.network.is_given() {
-                    bail!(
-                        "an import has no format, set, credentials or the like; see garner schedule add --help"
-                    );
-                }
-                let mut settings = settings(Scheduled::Import, String::new());
-                self.times.apply(&mut settings)?;
-                let order = config.import.order()?;
-                if config.import.no_database.is_some() {
-                    bail!(
-                        "what is scheduled goes into the catalog, and import.no_database wants it elsewhere; leave that out of the configuration file"
-                    );
-                }
-                self.importing.apply(order, &mut settings)?;
-                (self.holdings.create()?, settings)
-            }
+            (None, true) => self.add_import(&config),
             (None, false) => bail!("what? give the URL of a repository, or --import PATH"),
-            (Some(_), false) if self.importing.is_given() => {
-                bail!("--import PATH is missing: these options are about an import")
-            }
-            (Some(repository), false) => {
-                let holdings = self.holdings.create()?;
-                let harvest = Scheduled::Harvest {
-                    repository: 0,
-                    metadata_prefix: String::new(),
-                    set: None,
-                };
-                let mut settings = settings(harvest, HarvestParameters::default().text()?);
-                // What is wrong with the options is told before anybody is asked.
-                self.times.apply(&mut settings)?;
-                self.harvesting.apply(&holdings, &mut settings)?;
-                let (known, own) = self.known(&holdings, repository)?;
-                if let Scheduled::Harvest { repository, .. } = &mut settings.what {
-                    *repository = known.id;
+            (Some(_), false) => {
+                share_no_sync(&mut self.harvest, &mut self.import);
+                if self.import.is_given() {
+                    bail!("--import PATH is missing: these options are about an import");
                 }
-                self.network
-                    .apply(&holdings, &known.base_url, own.as_ref(), &mut settings)?;
-                (holdings, settings)
+                self.add_harvests()
             }
+        }
+    }
+
+    fn add_import(&self, config: &Config) -> anyhow::Result<ExitCode> {
+        if self.harvest.is_given() || self.prefix.is_some() || !self.set.is_empty() {
+            bail!(
+                "an import has no format, set, credentials or the like; see garner schedule add --help"
+            );
+        }
+        let mut operating = Operating::on(self.holdings.create()?);
+        operating.context = operating.context.configured(config.settings()?);
+        // The sources of the configuration are imported, unless flags name others.
+        let mut import = self.import.clone();
+        let configured = &config.import.patch;
+        import.paths = import.paths.or_else(|| configured.paths.clone());
+        let new = NewSchedule {
+            repository: None,
+            paused: self.paused,
+            patch: SchedulePatch {
+                import: Some(import),
+                ..self.times.patch()
+            },
         };
-        for set in self.harvesting.sets() {
-            let mut settings = settings.clone();
-            if let Scheduled::Harvest { set: own, .. } = &mut settings.what {
-                *own = set;
-            }
-            let added = holdings.catalog().add_schedule(&settings, self.paused);
-            show(&holdings, &holdings.wait(added)?, self.json)?;
+        let added = schedules::add(&operating.context, &operating.actor, &new);
+        show(&operating, &operating.wait(added)?, self.json)
+    }
+
+    fn add_harvests(&mut self) -> anyhow::Result<ExitCode> {
+        // Mistakes in the options are reported before any request is sent.
+        let mut order = HarvestOrder::default();
+        self.harvest.apply(&mut order);
+        let mut mistakes = order.check();
+        let is_directory = |mistake: &Mistake| matches!(mistake.field, Some("unpack" | "warc"));
+        mistakes.extend(order.check_places().into_iter().filter(is_directory));
+        Refusal::unless_empty(mistakes)?;
+        let operating = Operating::on(self.holdings.create()?);
+        let times = self.times.patch();
+        let times = schedules::preview_times(&operating.context, &times, 1);
+        Refusal::unless_empty(operating.wait(times)?.mistakes)?;
+        let repository = self.repository(&operating.holdings, &order)?;
+        for set in self.sets() {
+            let new = NewSchedule {
+                repository: Some(repository.id),
+                paused: self.paused,
+                patch: SchedulePatch {
+                    metadata_prefix: self.prefix.clone(),
+                    set,
+                    harvest: Some(self.harvest.clone()),
+                    ..self.times.patch()
+                },
+            };
+            let added = schedules::add(&operating.context, &operating.actor, &new);
+            show(&operating, &operating.wait(added)?, self.json)?;
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The repository, which introduces itself if it is new, and what opens it.
-    fn known(
-        &self,
-        holdings: &Holdings,
-        repository: &str,
-    ) -> anyhow::Result<(Repository, Option<Credentials>)> {
-        if repository.parse::<i64>().is_ok() {
-            return Ok((holdings.repository(repository)?, None));
+    /// The sets that schedules are added for, each once; without any, one schedule for all records.
+    fn sets(&self) -> Vec<Option<String>> {
+        let mut sets = Vec::new();
+        for set in self.set.iter().filter(|set| !set.is_empty()) {
+            if !sets.contains(&Some(set.clone())) {
+                sets.push(Some(set.clone()));
+            }
         }
-        let client = Client::new(self.network.client_options()?)?;
-        let remote = client.repository(repository)?;
+        if sets.is_empty() {
+            sets.push(None);
+        }
+        sets
+    }
+
+    /// The repository, which introduces itself if it is new. Credentials of its URL are those of the schedule, unless
+    /// others are given.
+    fn repository(
+        &mut self,
+        holdings: &Holdings,
+        order: &HarvestOrder,
+    ) -> anyhow::Result<Repository> {
+        let named = self.repository.clone().unwrap_or_default();
+        if named.parse::<i64>().is_ok() {
+            return holdings.repository(&named);
+        }
+        let mut options = ClientOptions::default();
+        let mut access = Access::default();
+        self.harvest.apply_access(&mut access);
+        access.apply(&mut options);
+        order.apply_network(&mut options);
+        let remote = Client::new(options)?.repository(&named)?;
+        if self.harvest.credentials.is_none() {
+            let own = remote.credentials().cloned();
+            self.harvest.credentials = own.map(|own| Setting::To(Secret(own)));
+        }
         let base_url = remote.base_url();
         let known = holdings.catalog().repository_at(&base_url);
-        if let Some(known) = holdings.wait(known)? {
-            return Ok((known, remote.credentials().cloned()));
+        match holdings.wait(known)? {
+            Some(known) => Ok(known),
+            None => flows::introduce(&remote)?.keep(holdings, None),
         }
-        let known = jobs::introduce(&remote)?.keep(holdings, None)?;
-        Ok((known, remote.credentials().cloned()))
     }
 }
 
-/// Who changed something, if it was done here.
-pub(super) const BY: &str = "the command line";
+/// `--no-sync` is a flag of imports here; for a harvest it means the harvest.
+pub(super) fn share_no_sync(harvest: &mut HarvestPatch, import: &mut ImportPatch) {
+    harvest.no_sync = import.no_sync.take();
+}

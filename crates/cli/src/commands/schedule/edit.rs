@@ -1,75 +1,67 @@
-//! `garner schedule edit`: changes what is given, and leaves the rest.
+//! `garner schedule edit`: changes the settings that are given, and leaves the rest.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::bail;
-use catalog::Scheduled;
 use clap::Args;
-use jobs::ImportCrawl;
+use operations::schedules::{self, ScheduleKind, SchedulePatch};
+use operations::{HarvestPatch, ImportPatch};
 
-use super::importing::Importing;
-use super::settings::{Harvesting, Times};
+use super::Chosen;
+use super::add::share_no_sync;
+use super::settings::Times;
 use super::show::show;
-use super::{Chosen, schedule};
-use crate::commands::network_options::NetworkOptions;
+use crate::commands::operating::Operating;
 
 /// Change a schedule
 ///
-/// What is not given stays. An empty text takes a setting of a harvest away: --set '' harvests all sets again, and
-/// --credentials '' forgets the credentials. A harvest or an import that runs goes on as it was begun. An import of which something else is wanted reads everything again.
+/// Settings that are not given stay. An empty text means the default: --set '' harvests all sets again, and
+/// --credentials '' forgets the credentials. A harvest or an import that runs goes on as it was begun. An import with
+/// other settings reads everything again.
 #[derive(Debug, Args)]
 pub(super) struct Edit {
     #[command(flatten)]
     chosen: Chosen,
     #[command(flatten, next_help_heading = "When")]
     times: Times,
-    #[command(flatten, next_help_heading = "What is harvested")]
-    harvesting: Harvesting,
-    #[command(flatten, next_help_heading = "What is imported")]
-    importing: Importing,
+    /// The format of the records
+    #[arg(long, value_name = "PREFIX", help_heading = "Harvest options")]
+    prefix: Option<String>,
+    /// Only records of this set
+    #[arg(long, value_name = "SET", help_heading = "Harvest options")]
+    set: Vec<String>,
     #[command(flatten)]
-    network: NetworkOptions,
+    harvest: HarvestPatch,
+    /// Import this: archives, directories of archives, or the directory of a mirror
+    #[arg(long = "import", value_name = "PATH", num_args = 1.., help_heading = "Which documents")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    import: ImportPatch,
 }
 
 impl Edit {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        if self.harvesting.sets().len() > 1 {
+    pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        if self.set.len() > 1 {
             bail!("a schedule harvests one set; add another with garner schedule add");
         }
-        let holdings = self.chosen.holdings.open()?;
-        let known = schedule(&holdings, self.chosen.number)?;
-        let mut settings = known.settings.clone();
-        self.times.apply(&mut settings)?;
-        match &settings.what {
-            Scheduled::Harvest { .. } if self.importing.is_given() => {
-                bail!(
-                    "schedule {} harvests a repository; it imports nothing",
-                    known.id
-                )
-            }
-            Scheduled::Import if self.harvesting.is_given() || self.network.is_given() => {
-                bail!("schedule {} imports a crawl; it harvests nothing", known.id)
-            }
-            Scheduled::Harvest { .. } => {
-                self.harvesting.apply(&holdings, &mut settings)?;
-                let base_url = known.base_url.as_deref().unwrap_or_default();
-                self.network
-                    .apply(&holdings, base_url, None, &mut settings)?;
-            }
-            Scheduled::Import if self.importing.is_given() => {
-                let mut order = ImportCrawl::parse(&settings.parameters)?;
-                // Whoever runs this command names any file, whoever made the schedule.
-                order.within.clear();
-                self.importing.apply(order, &mut settings)?;
-            }
-            Scheduled::Import => {}
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let (context, actor) = (&operating.context, &operating.actor);
+        let known = operating.wait(schedules::show(context, self.chosen.number))?;
+        if !self.paths.is_empty() {
+            self.import.paths = Some(self.paths);
         }
-        let catalog = holdings.catalog();
-        let changed = catalog.change_schedule(known.id, known.version, &settings);
-        let changed = holdings.wait(changed)?;
-        if changed.settings.parameters != known.settings.parameters {
-            holdings.wait(jobs::forget_access(&holdings, &known.settings.parameters))?;
+        if known.kind == ScheduleKind::Harvest {
+            share_no_sync(&mut self.harvest, &mut self.import);
         }
-        show(&holdings, &changed, self.chosen.json)
+        let patch = SchedulePatch {
+            metadata_prefix: self.prefix,
+            set: self.set.pop(),
+            harvest: Some(self.harvest).filter(HarvestPatch::is_given),
+            import: Some(self.import).filter(ImportPatch::is_given),
+            ..self.times.patch()
+        };
+        let changed = schedules::change(context, actor, known.id, known.version, &patch);
+        show(&operating, &operating.wait(changed)?, self.chosen.json)
     }
 }

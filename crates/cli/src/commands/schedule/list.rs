@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use catalog::{Schedule, ScheduleQuery, ScheduleState};
+use catalog::{ScheduleQuery, ScheduleState};
 use clap::Args;
+use operations::schedules::{self, Schedule, ScheduleKind};
 
-use super::show::{ScheduleJson, frequency, imported};
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::operating::Operating;
 use crate::output::{to_stdout, write_json};
-use crate::text::{columns, date, plain, shortened};
+use crate::text::{columns, plain, shortened};
 
 /// List schedules
 #[derive(Debug, Args)]
@@ -17,7 +18,7 @@ pub(super) struct List {
     /// Only those of this repository: its base URL or its number
     #[arg(long, value_name = "URL|NUMBER")]
     repository: Option<String>,
-    /// Only those that stand so: new, recurring, once, paused or ended
+    /// Only those in this state: new, recurring, once, paused or ended
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<ScheduleState>,
     /// Only those with this text in their name, in that of the repository, in its URL or in what is imported
@@ -32,24 +33,22 @@ pub(super) struct List {
 
 impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.holdings.open()?;
+        let operating = Operating::open(&self.holdings)?;
         let repository = self.repository.as_deref();
-        let repository = repository
-            .map(|name| holdings.repository(name))
-            .transpose()?;
+        let repository = repository.map(|name| operating.holdings.repository(name));
         let query = ScheduleQuery {
-            repository: repository.map(|repository| repository.id),
+            repository: repository.transpose()?.map(|repository| repository.id),
             state: self.state,
             text: self.text.clone(),
         };
-        let schedules = holdings.wait(holdings.catalog().schedules(&query))?;
+        let schedules = operating.wait(schedules::list(&operating.context, &query))?;
         if schedules.is_empty() {
             eprintln!("there is no such schedule; add one with garner schedule add");
         }
         to_stdout(|out| {
             for (at, schedule) in schedules.iter().enumerate() {
                 if self.json {
-                    write_json(out, &ScheduleJson::new(schedule))?;
+                    write_json(out, schedule)?;
                     continue;
                 }
                 if at == 0 {
@@ -67,7 +66,7 @@ impl List {
 
 fn line(schedule: &Schedule) -> String {
     let next = match (schedule.next_run, schedule.job) {
-        (Some(time), _) => date(time),
+        (Some(time), _) => time.to_string(),
         (None, Some(_)) => "running".to_owned(),
         (None, None) => "-".to_owned(),
     };
@@ -76,21 +75,19 @@ fn line(schedule: &Schedule) -> String {
         schedule.id,
         schedule.state.name()
     );
-    let settings = &schedule.settings;
-    let mut what = match imported(schedule) {
-        Some(imported) => format!("{}: import {imported}", frequency(schedule)),
-        None => format!(
-            "{}: {} {}",
-            frequency(schedule),
-            schedule.base_url.as_deref().unwrap_or_default(),
-            settings.what.metadata_prefix()
-        ),
+    let about = schedule.about();
+    let mut what = match schedule.kind {
+        ScheduleKind::Import => format!("{}: import {about}", schedule.described),
+        ScheduleKind::Harvest => {
+            let prefix = &schedule.metadata_prefix;
+            format!("{}: {about} {prefix}", schedule.described)
+        }
     };
-    if let Some(set) = settings.what.set() {
+    if let Some(set) = &schedule.set {
         what.push_str(&format!(" {set}"));
     }
-    if !settings.name.is_empty() {
-        what.push_str(&format!(" ({})", settings.name));
+    if !schedule.name.is_empty() {
+        what.push_str(&format!(" ({})", schedule.name));
     }
     let what = plain(&what).to_string();
     match columns() {

@@ -2,10 +2,8 @@
 
 mod add;
 mod edit;
-mod importing;
 mod list;
 mod remove;
-mod rules;
 mod run;
 mod settings;
 mod show;
@@ -13,10 +11,7 @@ mod state;
 
 use std::process::ExitCode;
 
-use anyhow::Context;
-use catalog::Schedule as Known;
 use clap::{Args, Subcommand};
-use jobs::Holdings;
 
 use crate::commands::holdings_options::HoldingsOptions;
 
@@ -67,12 +62,4 @@ struct Chosen {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// The schedule with a number.
-fn schedule(holdings: &Holdings, number: i64) -> anyhow::Result<Known> {
-    let known = holdings.wait(holdings.catalog().schedule(number))?;
-    known.with_context(|| {
-        format!("there is no schedule {number}; garner schedule list shows those that are")
-    })
 }

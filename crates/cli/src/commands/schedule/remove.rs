@@ -1,15 +1,16 @@
-//! `garner schedule remove`: nothing runs by itself any more; what was harvested stays.
+//! `garner schedule remove`: nothing runs by itself any more; harvested records and imported documents stay.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::schedules;
 
-use super::show::ScheduleJson;
-use super::{Chosen, schedule};
+use super::Chosen;
+use crate::commands::operating::Operating;
 use crate::output::{to_stdout, write_json};
 
-/// Remove a schedule; what was harvested or imported stays, and a job that runs goes on
+/// Remove a schedule; records and documents stay, and a job that runs goes on
 #[derive(Debug, Args)]
 pub(super) struct Remove {
     #[command(flatten)]
@@ -18,14 +19,13 @@ pub(super) struct Remove {
 
 impl Remove {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = schedule(&holdings, self.chosen.number)?;
-        holdings.wait(holdings.catalog().remove_schedule(known.id))?;
-        holdings.wait(jobs::forget_access(&holdings, &known.settings.parameters))?;
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let removed = schedules::remove(&operating.context, &operating.actor, self.chosen.number);
+        let removed = operating.wait(removed)?;
         to_stdout(|out| {
             match self.chosen.json {
-                true => write_json(out, &ScheduleJson::new(&known))?,
-                false => writeln!(out, "removed schedule {}", known.id)?,
+                true => write_json(out, &removed)?,
+                false => writeln!(out, "removed schedule {}", removed.id)?,
             }
             Ok(ExitCode::SUCCESS)
         })

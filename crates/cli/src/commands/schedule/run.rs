@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::schedules;
 
-use super::{Chosen, schedule};
+use super::Chosen;
 use crate::commands::job::show;
+use crate::commands::operating::Operating;
 
-/// Let a schedule run now, also if it is paused or has ended; prints the job
+/// Run a schedule now, also if it is paused or has ended; prints the job
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]
@@ -16,11 +18,8 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = schedule(&holdings, self.chosen.number)?;
-        let catalog = holdings.catalog();
-        let due = catalog.run_schedule_now(known.id, jobs::ATTEMPTS, Some(super::add::BY));
-        let job = holdings.wait(due)?;
-        show(&job, &[], self.chosen.json)
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let job = schedules::run(&operating.context, &operating.actor, self.chosen.number);
+        show(&operating.wait(job)?, &[], self.chosen.json)
     }
 }

@@ -3,18 +3,20 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::schedules;
 
+use super::Chosen;
 use super::show::show;
-use super::{Chosen, schedule};
+use crate::commands::operating::Operating;
 
-/// Let a schedule rest: nothing runs until it is resumed; a job that runs goes on
+/// Pause a schedule: nothing runs until it is resumed; a job that runs goes on
 #[derive(Debug, Args)]
 pub(super) struct Pause {
     #[command(flatten)]
     chosen: Chosen,
 }
 
-/// Let a schedule that was paused run again
+/// Resume a schedule that was paused
 #[derive(Debug, Args)]
 pub(super) struct Resume {
     #[command(flatten)]
@@ -23,18 +25,16 @@ pub(super) struct Resume {
 
 impl Pause {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = schedule(&holdings, self.chosen.number)?;
-        let paused = holdings.catalog().pause_schedule(known.id);
-        show(&holdings, &holdings.wait(paused)?, self.chosen.json)
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let paused = schedules::pause(&operating.context, &operating.actor, self.chosen.number);
+        show(&operating, &operating.wait(paused)?, self.chosen.json)
     }
 }
 
 impl Resume {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let holdings = self.chosen.holdings.open()?;
-        let known = schedule(&holdings, self.chosen.number)?;
-        let resumed = holdings.catalog().resume_schedule(known.id);
-        show(&holdings, &holdings.wait(resumed)?, self.chosen.json)
+        let operating = Operating::open(&self.chosen.holdings)?;
+        let resumed = schedules::resume(&operating.context, &operating.actor, self.chosen.number);
+        show(&operating, &operating.wait(resumed)?, self.chosen.json)
     }
 }

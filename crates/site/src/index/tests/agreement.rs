@@ -1,4 +1,4 @@
-//! What one process does, all others know.
+//! Changes by one process are known to all others.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::super::state_file;
 use super::*;
-use crate::horizon::system_seconds;
+use crate::follow::horizon::system_seconds;
 
 #[test]
 fn each_sees_the_changes_types_and_answers_of_the_other() {
@@ -145,7 +145,7 @@ fn a_state_that_is_garbage_at_a_start_counts_as_a_crash() {
     assert!(answered(&open(data.path(), 1)) >= before);
 }
 
-/// What a harvester holds: when it was answered, and the mark and datestamp of every item.
+/// The state of a harvester: when it was answered, and the mark and datestamp of every item.
 struct Harvest {
     answered: i64,
     items: HashMap<SitePath, (i64, i64)>,

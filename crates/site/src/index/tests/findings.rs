@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::findings::{Finding, Findings};
+use crate::index::findings::{Finding, Findings};
 
 fn finding(item: i64, outcome: &str) -> Finding {
     Finding {

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::horizon::system_seconds;
+use crate::follow::horizon::system_seconds;
 
 /// The other process: writes and answers until it is killed, and says what it answered.
 #[test]

@@ -1,4 +1,4 @@
-//! Who gets in, and who has to wait.
+//! Processes that get in, and processes that have to wait.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

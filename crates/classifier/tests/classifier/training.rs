@@ -1,0 +1,117 @@
+//! Models that are learnt.
+
+use std::fs::File;
+use std::path::Path;
+
+use classifier::{
+    Classifier, Example, Judged, Label, Policy, Sample, Training, cross_validate, evaluate,
+    read_examples,
+};
+
+use super::{MANUAL, PAPER, SLIDES, labelled, samples};
+
+#[test]
+fn the_same_documents_give_the_same_model() {
+    let samples = samples();
+    let training = Training {
+        folds: 3,
+        rounds: 1,
+        seed: 1,
+    };
+
+    let first = Classifier::train(&training, &samples, &mut |_, _| ()).unwrap();
+    let second = Classifier::train(&training, &samples, &mut |_, _| ()).unwrap();
+
+    assert_eq!(first.to_bytes().unwrap(), second.to_bytes().unwrap());
+    assert_eq!(first.trained().unwrap().documents, samples.len());
+    assert!(first.classify(PAPER, None).probability > 0.5);
+    assert!(first.classify(MANUAL, None).probability < 0.5);
+}
+
+#[test]
+fn too_few_documents_are_said_to_be_too_few() {
+    let samples = samples();
+
+    let error = Classifier::train(&Training::default(), &samples[..3], &mut |_, _| ()).unwrap_err();
+
+    assert!(
+        error
+            .to_string()
+            .contains("at least 5 of each and 4 sources"),
+        "{error}"
+    );
+}
+
+#[test]
+fn cross_validation_answers_about_every_document() {
+    let samples = samples();
+    let training = Training {
+        folds: 3,
+        ..Training::default()
+    };
+
+    let answers = cross_validate(&training, &samples, &mut |_, _| ()).unwrap();
+
+    assert_eq!(answers.len(), samples.len());
+    let judged = labelled().into_iter().zip(answers);
+    let judged: Vec<Judged> = judged
+        .map(|(example, answer)| Judged::new(example, answer))
+        .collect();
+    assert!(evaluate(&judged, &Policy::default()).all.accuracy.unwrap() > 0.8);
+}
+
+#[test]
+fn a_correction_is_learnt_also_against_what_the_data_say() {
+    let mut samples = samples();
+    let slides = |label| Example {
+        label,
+        subtype: "slides".to_owned(),
+        text: SLIDES.to_owned(),
+        source: "library.example".to_owned(),
+        ..Example::default()
+    };
+    samples.push(Sample::new(&slides(Label::Nonacademic)));
+    let training = Training {
+        folds: 3,
+        rounds: 1,
+        seed: 1,
+    };
+    let before = Classifier::train(&training, &samples, &mut |_, _| ()).unwrap();
+
+    // Here, slides of talks are wanted.
+    samples.push(Sample::of_correction(&slides(Label::Academic)));
+    let after = Classifier::train(&training, &samples, &mut |_, _| ()).unwrap();
+
+    let probability = |classifier: &Classifier| classifier.classify(SLIDES, None).probability;
+    assert!(
+        probability(&after) > probability(&before) + 0.1,
+        "{} {}",
+        probability(&before),
+        probability(&after)
+    );
+    assert_eq!(
+        after.trained().unwrap().documents,
+        before.trained().unwrap().documents,
+        "a correction takes the place of the document"
+    );
+}
+
+#[test]
+fn the_model_in_the_repository_is_what_the_labelled_documents_give() {
+    let data =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/dcf/train/train.jsonl.gz");
+    let Ok(data) = File::open(data) else {
+        eprintln!("SKIPPED: the labelled documents are not there");
+        return;
+    };
+    let mut samples = Vec::new();
+    read_examples(data, |example| {
+        samples.push(Sample::new(&example));
+        Ok(())
+    })
+    .unwrap();
+
+    let model = Classifier::train(&Training::default(), &samples, &mut |_, _| ()).unwrap();
+
+    assert_eq!(model.version(), Classifier::built_in().version());
+}

@@ -1,0 +1,53 @@
+//! `garner filter list`: the filters and mappings of the catalog.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Args;
+use operations::rules::{self, Rules, RulesQuery};
+
+use crate::commands::holdings_options::HoldingsOptions;
+use crate::output::{to_stdout, write_json};
+use crate::text::plain;
+
+/// List the filters and mappings of the catalog
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let context = self.holdings.context()?;
+        let rules = context.wait(rules::list(&context, RulesQuery::default()))?;
+        if rules.is_empty() {
+            eprintln!(
+                "there is no filter and no mapping; add one with garner filter add NAME FILE"
+            );
+        }
+        print(&rules, self.json)
+    }
+}
+
+/// Prints rules, a line each.
+pub(super) fn print(rules: &[Rules], json: bool) -> anyhow::Result<ExitCode> {
+    to_stdout(|out| {
+        for (at, rules) in rules.iter().enumerate() {
+            if json {
+                write_json(out, rules)?;
+                continue;
+            }
+            if at == 0 {
+                writeln!(out, " no.  kind     version  changed               name")?;
+            }
+            let (id, kind, version) = (rules.id, rules.kind.name(), rules.version);
+            let (changed, name) = (rules.changed, plain(&rules.name));
+            writeln!(out, "{id:>4}  {kind:<7}  {version:>7}  {changed}  {name}")?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}

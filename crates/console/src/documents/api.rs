@@ -1,0 +1,93 @@
+//! `/api/v1/documents`: the documents of the collection.
+
+use axum::extract::State;
+use axum::response::Response;
+use operations::documents::{
+    self, Correction, Document, DocumentFilter, DocumentPart, NewStates, StatesChanged,
+};
+
+use super::file::{Asked, answer};
+use crate::api::{Listed, Reply};
+use crate::extract::{Json, Path, Query};
+use crate::problem::Problem;
+use crate::state::ConsoleState;
+use crate::who::{Operator, Viewer};
+
+/// Documents, in the order of their numbers; `next` is for `after`
+#[utoipa::path(get, path = "/api/v1/documents", tag = "documents", operation_id = "list_documents",
+    params(DocumentFilter), responses((status = 200, body = Listed<Document>)))]
+pub(crate) async fn list(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Query(filter): Query<DocumentFilter>,
+) -> Reply<Listed<Document>> {
+    let documents = documents::list(state.context(), &filter).await?;
+    Ok(axum::Json(documents))
+}
+
+/// A document, and where its file is
+#[utoipa::path(get, path = "/api/v1/documents/{id}", tag = "documents", operation_id = "show_document",
+    params(("id" = i64, Path)), responses((status = 200, body = Document)))]
+pub(crate) async fn show(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+) -> Reply<Document> {
+    Ok(axum::Json(documents::show(state.context(), id).await?))
+}
+
+/// The file of a document
+///
+/// It has the media type that garner decided on, and its SHA-256 as its entity tag. The status is 410 if the file is
+/// missing or cut off.
+#[utoipa::path(get, path = "/api/v1/documents/{id}/file", tag = "documents", operation_id = "download_document",
+    params(("id" = i64, Path)), responses(
+        (status = 200, content_type = "*/*", body = String),
+        (status = 304, description = "the client has it already"),
+    ))]
+pub(crate) async fn file(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    answer(&state, asked, DocumentPart::Document).await
+}
+
+/// The text of a document, if it is stored
+#[utoipa::path(get, path = "/api/v1/documents/{id}/text", tag = "documents", operation_id = "download_document_text",
+    params(("id" = i64, Path)), responses(
+        (status = 200, content_type = "text/plain", body = String),
+        (status = 304, description = "the client has it already"),
+    ))]
+pub(crate) async fn text(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    asked: Asked,
+) -> Result<Response, Problem> {
+    answer(&state, asked, DocumentPart::Text).await
+}
+
+/// Sets the state of documents in the search engine that ingests them
+#[utoipa::path(post, path = "/api/v1/documents/state", tag = "documents", operation_id = "set_document_state",
+    request_body = NewStates, responses((status = 200, body = StatesChanged)))]
+pub(crate) async fn set_state(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Json(new): Json<NewStates>,
+) -> Reply<StatesChanged> {
+    let changed = documents::set_state(state.context(), &who.actor(), &new).await?;
+    Ok(axum::Json(changed))
+}
+
+/// Corrects the decision or the kind of a document
+#[utoipa::path(post, path = "/api/v1/documents/{id}/correction", tag = "documents", operation_id = "correct_document",
+    params(("id" = i64, Path)), request_body = Correction, responses((status = 200, body = Document)))]
+pub(crate) async fn correct(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    Json(correction): Json<Correction>,
+) -> Reply<Document> {
+    let document = documents::correct(state.context(), &who.actor(), id, &correction).await?;
+    Ok(axum::Json(document))
+}

@@ -1,0 +1,8 @@
+//! Documents of the collection: pages and API.
+
+pub(crate) mod api;
+pub(crate) mod correct;
+pub(crate) mod file;
+mod filter;
+pub(crate) mod list;
+pub(crate) mod show;

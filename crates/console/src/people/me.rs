@@ -1,0 +1,105 @@
+//! `/me`: one's own account: another password, and the end of all sessions.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use askama::Template;
+use axum::extract::State;
+use operations::accounts::{self, NewPassword};
+use operations::sessions;
+use serde::Deserialize;
+
+use super::account::ended;
+use super::login::throttle;
+use super::session;
+use crate::client::Client;
+use crate::dress::{done, form_again, page};
+use crate::extract::Form;
+use crate::filters;
+use crate::parts::Errors;
+use crate::problem::{Answer, Problem};
+use crate::state::ConsoleState;
+use crate::who::{Viewer, Who};
+
+#[derive(Deserialize)]
+pub(crate) struct Passwords {
+    current: String,
+    password: String,
+    again: String,
+}
+
+#[derive(Template)]
+#[template(path = "me.html")]
+struct Me {
+    who: Who,
+    errors: Errors,
+}
+
+pub(crate) async fn show(Viewer(who): Viewer) -> Answer {
+    page(&Me {
+        who,
+        errors: Errors::default(),
+    })
+}
+
+/// `POST /me/password`: all sessions end but this one, which begins anew.
+pub(crate) async fn change_password(
+    Viewer(who): Viewer,
+    State(state): State<ConsoleState>,
+    Client(from): Client,
+    Form(passwords): Form<Passwords>,
+) -> Answer {
+    if !knows_password(&state, &who, from, &passwords.current).await? {
+        let mut errors = Errors::default();
+        errors.add("current", "this is not your password");
+        return form_again(&Me { who, errors });
+    }
+    let (id, new) = (
+        who.account.id,
+        NewPassword {
+            password: passwords.password,
+            again: Some(passwords.again),
+        },
+    );
+    match accounts::set_password(state.context(), &who.actor(), id, new).await {
+        Ok(set) => {
+            let ended = ended(&set.ended_tokens);
+            let message = format!("Your password is changed; you are logged out elsewhere.{ended}");
+            session::begin(&state, id, done("/me", message)).await
+        }
+        Err(refusal) => form_again(&Me {
+            errors: Errors::of_form(refusal)?,
+            who,
+        }),
+    }
+}
+
+/// `POST /me/sessions`: ends all sessions but this one, which begins anew.
+pub(crate) async fn end_sessions(Viewer(who): Viewer, State(state): State<ConsoleState>) -> Answer {
+    sessions::end_all(state.context(), &who.actor()).await?;
+    let response = done("/me", "You are logged out everywhere else.");
+    session::begin(&state, who.account.id, response).await
+}
+
+/// Somebody who finds an open browser cannot try passwords here either.
+async fn knows_password(
+    state: &ConsoleState,
+    who: &Who,
+    from: IpAddr,
+    password: &str,
+) -> Result<bool, Problem> {
+    let (name, begun) = (&who.account.name, Instant::now());
+    throttle(state, name, from, begun)?;
+    if sessions::verify(state.context(), name, password)
+        .await?
+        .is_some()
+    {
+        state.throttle().succeeded(name, from, begun);
+        return Ok(true);
+    }
+    let (subject, details) = (format!("account {name}"), format!("from {from}"));
+    state
+        .audit_refusal(name, "account.password.refuse", &subject, &details)
+        .await;
+    Ok(false)
+}

@@ -1,8 +1,0 @@
-//! Becomes another program within limits, or reads PDF within them, and does nothing else: what `garner confine` does,
-//! started in half the time.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    document::confine::enter(std::env::args_os().skip(1))
-}

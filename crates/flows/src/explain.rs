@@ -1,0 +1,57 @@
+//! Why a document of the collection was judged as it was, from its stored text.
+
+use catalog::DocumentEntry;
+use classifier::{Classifier, Reason};
+
+use crate::DocumentFiles;
+use crate::judgement::{reasons, stored};
+
+/// What spoke for and against, by the built-in model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The version of the model that explains; the decision may be another's.
+    pub model: String,
+    /// What spoke for it, the weightiest first.
+    pub spoke_for: Vec<Reason>,
+    /// What spoke against it, the weightiest first.
+    pub against: Vec<Reason>,
+}
+
+impl Explanation {
+    /// Both sides: a name, what it is in words, and the reasons.
+    pub fn sides(&self) -> [(&'static str, &'static str, &[Reason]); 2] {
+        [
+            (
+                "spoke-for",
+                "What speaks for a paper or thesis",
+                &self.spoke_for,
+            ),
+            ("against", "What speaks against it", &self.against),
+        ]
+    }
+}
+
+/// Explains a document; `None` if its text is not stored.
+pub fn explain(
+    files: &DocumentFiles,
+    document: &DocumentEntry,
+    most: usize,
+) -> anyhow::Result<Option<Explanation>> {
+    let Some(text) = files.text(document.content)? else {
+        return Ok(None);
+    };
+    let classifier = Classifier::built_in();
+    let reasons = reasons(classifier, &stored(text, document.judgement.as_ref()));
+    let reasons = reasons.into_iter().filter(|r| r.weight.abs() >= LEAST);
+    let (mut spoke_for, mut against): (Vec<_>, Vec<_>) = reasons.partition(|r| r.weight > 0.0);
+    spoke_for.truncate(most);
+    against.truncate(most);
+    Ok(Some(Explanation {
+        model: classifier.version().to_owned(),
+        spoke_for,
+        against,
+    }))
+}
+
+/// What weighs less says nothing.
+const LEAST: f64 = 0.005;

@@ -1,0 +1,227 @@
+//! The flow of a harvest: read, validate, filter, normalise, store, catalogue.
+
+mod checkpoint;
+pub(crate) mod digest;
+mod job;
+mod lease;
+mod order;
+mod pipeline;
+mod pruning;
+mod queue;
+mod reading;
+mod resources;
+mod slices;
+mod start;
+mod storing;
+mod treatment;
+mod urls;
+mod verification;
+mod work;
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::SystemTime;
+
+use anyhow::{Context, anyhow, bail};
+use catalog::{Counts, Finish, HistoryEntry, JobEnd, Run, State};
+use harvester::{Client, ErrorKind, Quirks};
+
+pub use self::job::{Ended, HarvestJob, Verdict};
+use self::lease::Lease;
+use self::order::Parameters;
+pub use self::order::{Deleted, HarvestOrder};
+pub use self::pruning::{Rejected, count_rejected};
+pub(crate) use self::resources::is_url;
+use self::start::{Begun, begin};
+pub(crate) use self::storing::UNFINISHED;
+use self::treatment::Treatment;
+pub use self::urls::write_urls;
+pub use self::verification::{HarvestVerification, verify_harvested};
+use self::work::Work;
+use crate::{Holdings, base_directory, introduce, message, mistake};
+
+/// How far a harvest is, after each page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The slice that the page belongs to.
+    pub slice: usize,
+    /// How many records of the slice came so far.
+    pub records: u64,
+    /// How long the slice's list is, as far as the repository tells.
+    pub complete_list_size: Option<u64>,
+    /// What was counted so far, in all slices.
+    pub counts: Counts,
+}
+
+/// Harvests a repository into the holdings and returns the entry of the history, also of a harvest that failed.
+///
+/// Whatever keeps it from being begun is an error: rules that cannot be read, a new repository that does not answer,
+/// another process that harvests the same. An interrupted harvest resumes. `notify` gets the notes for a
+/// person who waits for the end.
+pub fn harvest(
+    holdings: &Holdings,
+    client: &Client,
+    order: &HarvestOrder,
+    notify: &dyn Fn(&str),
+    progress: &dyn Fn(Progress),
+) -> anyhow::Result<HistoryEntry> {
+    harvest_for(holdings, client, order, None, notify, progress)
+}
+
+/// Harvests for a job, which ends together with the harvest.
+///
+/// A catalog that is away for a while and a job that is another's now are errors, and nothing is written about them: the
+/// same call goes on from the last page that was committed.
+pub fn harvest_for(
+    holdings: &Holdings,
+    client: &Client,
+    order: &HarvestOrder,
+    job: Option<&HarvestJob>,
+    notify: &dyn Fn(&str),
+    progress: &dyn Fn(Progress),
+) -> anyhow::Result<HistoryEntry> {
+    mistake::first(order.check())?;
+    let order = &order.placed(holdings.directory());
+    let (filter, normalise) = order.rules(holdings)?;
+    let rules = (filter.as_ref(), normalise.as_ref());
+    let treatment = Treatment::load(order, rules)?;
+    let remote = client.repository(&order.base_url)?;
+    let parameters = Parameters::new(holdings, &remote, order, rules)?;
+    let known = holdings.wait(holdings.catalog().repository_at(&remote.base_url()))?;
+    let is_new = known.is_none();
+    if let (Some(known), Some(directory)) = (&known, &order.base_directory) {
+        base_directory::wanted(holdings, &known.base_url, directory)?;
+    }
+    let mut unanswered = Quirks::default();
+    let repository = match known {
+        Some(repository) => repository,
+        // It was there when the job was made.
+        None if job.is_some() => bail!("the repository of this job was removed"),
+        None => {
+            let description = introduce(&remote)?;
+            unanswered.merge(description.quirks().clone());
+            description.keep(holdings, order.base_directory.as_deref())?
+        }
+    };
+    let Begun {
+        run,
+        mut quirks,
+        start,
+    } = begin(holdings, order, &repository, &parameters, job, notify)?;
+    quirks.merge(unanswered);
+
+    let lease = Lease::new(run);
+    let work = Work {
+        holdings,
+        client,
+        order,
+        remote: &remote,
+        parameters: &parameters,
+        repository: &repository,
+        is_new,
+        treatment: &treatment,
+        lease: &lease,
+        job,
+        progress,
+    };
+    // A bug that one record brings to light must not leave the harvest without an end.
+    let worked = catch_unwind(AssertUnwindSafe(|| work.run(start, quirks)))
+        .unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", panic_message(&*panic))));
+    finish(holdings, order, job, lease.into_run(), worked)
+}
+
+/// Writes down how the harvest ended.
+fn finish(
+    holdings: &Holdings,
+    order: &HarvestOrder,
+    job: Option<&HarvestJob>,
+    run: Run,
+    worked: anyhow::Result<Option<String>>,
+) -> anyhow::Result<HistoryEntry> {
+    let counts = run.counts();
+    let left_out = counts.skipped + counts.failed;
+    let (state, reason, next_from, error) = match worked {
+        Ok(next_from) if left_out == 0 => (State::Ok, None, next_from, None),
+        Ok(next_from) => {
+            let reason = match left_out {
+                1 => "1 record or resource had to be left out".to_owned(),
+                _ => format!("{left_out} records or resources had to be left out"),
+            };
+            (State::Incomplete, Some(reason), next_from, None)
+        }
+        Err(error) if job.is_some() && is_away(&error) => return Err(error),
+        Err(error) => (State::Failed, Some(message(&error)), None, Some(error)),
+    };
+    let verdict = job.map(|job| {
+        (job.decide)(&Ended {
+            harvest: Some(run.id()),
+            state,
+            reason: reason.as_deref(),
+            error: error.as_ref(),
+            counts,
+        })
+    });
+    let (end, decided, follow_ups) = match verdict {
+        Some(verdict) => (Some(verdict.end), verdict.reason, verdict.follow_ups),
+        None => (None, None, Vec::new()),
+    };
+    let state = match (&end, &error) {
+        (Some(JobEnd::Cancelled), Some(_)) => State::Cancelled,
+        (None, Some(error)) if is_stopped(error) => State::Cancelled,
+        _ => state,
+    };
+    // What was asked for by dates says nothing about the rest.
+    let is_whole = order.from.is_none() && order.until.is_none();
+    let finish = Finish {
+        state,
+        reason: decided.or(reason),
+        next_from: next_from.filter(|_| is_whole),
+        quirks: None,
+        counts: Counts::default(),
+        job: end,
+        follow_ups,
+    };
+    let finished = holdings.wait(holdings.catalog().finish(run, &finish));
+    finished.with_context(|| unwritten(error.as_ref()))
+}
+
+/// What to say if the end of a harvest cannot be written down, which must not hide why it came to it.
+fn unwritten(error: Option<&anyhow::Error>) -> String {
+    let why = error.map(|error| format!("the harvest failed: {}; and ", message(error)));
+    format!(
+        "{}the end of the harvest cannot be written down; what was committed is safe, and the same command goes on from there",
+        why.unwrap_or_default()
+    )
+}
+
+/// Whether the catalog cannot be reached for the moment, so that waiting helps.
+pub fn is_away(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| {
+        let error = cause.downcast_ref::<catalog::Error>();
+        error.is_some_and(catalog::Error::is_transient)
+    })
+}
+
+/// Whether somebody wanted it to stop.
+fn is_stopped(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain();
+    causes.any(|cause| {
+        let error = cause.downcast_ref::<harvester::Error>();
+        error.is_some_and(|error| *error.kind() == ErrorKind::Stopped)
+    })
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("it panicked")
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}

@@ -1,0 +1,100 @@
+//! The first stage of the pipeline: reads a slice of a repository's list.
+
+use harvester::{Harvest, LeftOut, PageEnd, Plan, Record, Repository, ResumeState, Step};
+
+use super::checkpoint::SliceState;
+use super::pipeline::Bundle;
+use super::queue::Queue;
+use super::storing::OPEN_FILE;
+
+/// One step of a slice, with its record as it came or as it was prepared.
+pub(super) enum Event<R> {
+    Record(R),
+    LeftOut(LeftOut),
+    /// The end of a page, and where the next harvest should begin.
+    Page(Box<PageEnd>, Option<String>),
+    /// The slice has failed.
+    Failed(harvester::Error),
+}
+
+/// Reads a slice and puts what it gives into the queue.
+pub(super) fn read(
+    repository: &Repository,
+    plan: Plan,
+    (slice, state): (usize, &SliceState),
+    distrusts_sizes: bool,
+    queue: &Queue<Bundle<Record>>,
+) {
+    let begun = match state {
+        SliceState::Done => return,
+        SliceState::Ahead => None,
+        SliceState::Begun(state) => Some(ResumeState::clone(state)),
+    };
+    let mut out = Out {
+        slice,
+        events: Vec::new(),
+        size: 0,
+        queue,
+    };
+    let mut harvest = match Harvest::new(repository, plan, begun) {
+        Ok(harvest) => harvest,
+        Err(error) => {
+            out.put(Event::Failed(error), 0);
+            out.send();
+            return;
+        }
+    };
+    if distrusts_sizes {
+        harvest.distrust_sizes();
+    }
+    while let Some(step) = harvest.next() {
+        let wanted = match step {
+            Ok(Step::Record(record)) => {
+                let size = record.xml.len() + record.values.len() * OPEN_FILE;
+                out.put(Event::Record(record), size)
+            }
+            Ok(Step::LeftOut(left_out)) => out.put(Event::LeftOut(left_out), 0),
+            Ok(Step::Page(page)) => {
+                let next_from = harvest.outcome().next_from;
+                out.put(Event::Page(page, next_from), 0) && out.send()
+            }
+            Err(error) => out.put(Event::Failed(error), 0),
+        };
+        if !wanted {
+            return;
+        }
+    }
+    out.send();
+}
+
+/// Bundles records: a thread that is woken for each of them does little else, and the catalog is asked for many at once.
+struct Out<'a> {
+    slice: usize,
+    events: Vec<Event<Record>>,
+    size: usize,
+    queue: &'a Queue<Bundle<Record>>,
+}
+
+impl Out<'_> {
+    fn put(&mut self, event: Event<Record>, size: usize) -> bool {
+        self.events.push(event);
+        self.size += size;
+        let is_full = self.size >= MOST_BYTES || self.events.len() >= MOST_EVENTS;
+        !is_full || self.send()
+    }
+
+    fn send(&mut self) -> bool {
+        if self.events.is_empty() {
+            return true;
+        }
+        let bundle = Bundle {
+            slice: self.slice,
+            events: std::mem::take(&mut self.events),
+        };
+        self.queue.push(bundle, std::mem::take(&mut self.size))
+    }
+}
+
+/// How many bytes and events a bundle has at most, but for its last record.
+const MOST_BYTES: usize = 1 << 20;
+const MOST_EVENTS: usize = 500;

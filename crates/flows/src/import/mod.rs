@@ -1,0 +1,225 @@
+//! The flow of an import: sources → captures → examined on all cores → groups, in order → files → rows.
+
+mod budget;
+mod digests;
+mod downloads;
+mod ending;
+mod events;
+mod examine;
+mod fetched;
+mod flow;
+mod gather;
+mod group;
+mod harvested;
+mod job;
+mod judging;
+mod keeping;
+mod lacking;
+mod member;
+mod met;
+mod met_update;
+#[cfg(not(feature = "s3"))]
+mod no_bucket;
+mod order;
+pub(crate) mod place;
+mod reclassify;
+mod report;
+mod resolve;
+mod seen;
+mod separate;
+mod sources;
+mod spool;
+mod trial;
+mod unsaved;
+mod verification;
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use catalog::{Import, NewImport};
+use document::container;
+use document::url::Rules;
+use harvester::Stop;
+
+use self::ending::Done;
+pub use self::ending::Imported;
+pub use self::events::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
+use self::examine::Examiner;
+pub use self::fetched::{FetchedSource, address, fetch_sources};
+use self::flow::Flow;
+pub use self::job::{ImportEnded, ImportJob, ImportVerdict};
+use self::judging::{Judge, Judging};
+pub use self::judging::{TextOrder, Unsure};
+use self::keeping::Keeping;
+pub use self::met_update::update_metadata;
+pub use self::order::{DigestRule, ImportOrder, Listing, containers};
+pub use self::place::documents_directory;
+pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
+pub use self::report::forget as forget_report;
+pub use self::report::import_report;
+pub use self::separate::import_separately;
+use self::sources::Sources;
+use self::spool::Spool;
+pub use self::trial::try_import;
+pub use self::verification::{Finding, Verification, VerifyOptions, verify};
+use crate::harvest::panic_message;
+use crate::{Failure, Holdings};
+
+/// Imports a crawl into the holdings. One that was interrupted goes on where it was.
+///
+/// Whatever keeps it from being begun is an error: files that are not there, rules that cannot be read, another process
+/// that imports the same.
+pub fn import(
+    holdings: &Holdings,
+    order: &ImportOrder,
+    stop: &Stop,
+    tell: &(dyn Fn(ImportEvent<'_>) + Sync),
+) -> anyhow::Result<Imported> {
+    import_for(holdings, order, stop, None, tell)
+}
+
+/// Imports for a job, which ends together with the import.
+///
+/// A catalog that is away for a while and a job that is another's now are errors, and nothing is written about them: the
+/// same call goes on from the last group that was committed.
+pub fn import_for(
+    holdings: &Holdings,
+    order: &ImportOrder,
+    stop: &Stop,
+    job: Option<&ImportJob<'_>>,
+    tell: &(dyn Fn(ImportEvent<'_>) + Sync),
+) -> anyhow::Result<Imported> {
+    let began = Instant::now();
+    let limits = order.limits();
+    let order = &fetch_sources(holdings.directory(), order, stop, tell)?;
+    let sources = Sources::open(order, &limits).map_err(|error| match &order.listing {
+        // Where it was ordered there was something to import.
+        Some(_) => error.context(Failure::new(
+            Failure::OTHER_FILES,
+            "this machine does not see what was ordered",
+        )),
+        None => error,
+    })?;
+    order.compare(&sources)?;
+    let rules = rules(order)?;
+    let collection = place::for_import(holdings, order.collection.as_deref(), order.durability)?;
+    let spool = Spool::new(Some(&collection), stop);
+    let judging = judging(order, &spool, Some(holdings))?;
+    let examiner = examiner(order, rules, &spool, judging.as_ref());
+    judging
+        .iter()
+        .for_each(|judging| judging.judge().tell_missing(tell));
+    let import = begin(holdings, order, &sources, job, tell)?;
+    let is_resumed = import.is_resumed();
+    let pulse = job.map(|job| (job.pulse, stop));
+    let keeping = Keeping::new(holdings, &collection, import, pulse);
+    let flow = Flow {
+        order,
+        sources: &sources,
+        examiner: &examiner,
+        judging: judging.as_ref(),
+        is_resumed,
+        stop,
+        limits,
+        tell,
+    };
+    // A bug that one record brings to light must not leave the import without an end.
+    let worked = catch_unwind(AssertUnwindSafe(|| run(&flow, &keeping)))
+        .unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", panic_message(&*panic))));
+    ending::finish(keeping, job, worked, began)
+}
+
+fn begin(
+    holdings: &Holdings,
+    order: &ImportOrder,
+    sources: &Sources,
+    job: Option<&ImportJob<'_>>,
+    tell: &(dyn Fn(ImportEvent<'_>) + Sync),
+) -> anyhow::Result<Import> {
+    let parameters = serde_json::to_string(&order.parameters()?)?;
+    let new = NewImport {
+        sources: sources.named()?,
+        keep_versions: order.keep_versions,
+        job: job.map(|job| job.lease),
+        ..NewImport::new(parameters, Vec::new())
+    };
+    let import = holdings.wait(holdings.catalog().begin_import(&new))?;
+    if import.is_resumed() {
+        let id = import.id();
+        let note = format!("going on with import {id}, which was interrupted");
+        tell(ImportEvent::Note(&note));
+    }
+    Ok(import)
+}
+
+fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
+    // What a process that was killed was about to remove.
+    let left = keeping.lock().superfluous().to_vec();
+    for content in left {
+        let (number, extension) = (content.number, &content.extension);
+        keeping.collection.remove(number, extension)?;
+    }
+    let starts = keeping.starts();
+    let mut keep = |group| keeping.keep(group);
+    let mut read = flow.run(&starts, &mut keep, &|| keeping.beat(flow.stop))?;
+    if let Some(judging) = flow.judging.filter(|_| !read.stopped) {
+        read.recognition = judging::recognise(keeping, judging, flow.stop)?;
+        read.stopped = read.recognition.stopped;
+    }
+    // What was only told later, or has further URLs, is told of beside the documents as well.
+    if !read.stopped {
+        let hold = || keeping.hold();
+        met_update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
+        read.unresolved = keeping.name_revisits()?;
+    }
+    let verification = match read.stopped {
+        true => None,
+        false => verification::of_import(keeping, flow.order.threads, flow.stop)?,
+    };
+    // Who goes on with it has nothing more to read, and verifies again.
+    read.stopped |= verification.is_none();
+    Ok(Done { read, verification })
+}
+
+/// The rules on URLs. Read first, so that a file that cannot be used is found before anything is written.
+fn rules(order: &ImportOrder) -> anyhow::Result<Rules> {
+    let rules = match &order.blacklist {
+        Some(file) => {
+            let text = order.read(file)?;
+            Rules::parse(&text).with_context(|| format!("in `{}`", file.display()))?
+        }
+        None => Rules::default(),
+    };
+    Ok(rules.with_max_length(order.max_url_length))
+}
+
+/// Who judges documents by what they say, if that is wanted.
+fn judging<'a>(
+    order: &'a ImportOrder,
+    spool: &'a Spool<'a>,
+    holdings: Option<&'a Holdings>,
+) -> anyhow::Result<Option<Judging<'a>>> {
+    let judge = Judge::of(order, spool, holdings)?;
+    Ok(judge.map(|judge| Judging::new(judge, order.threads)))
+}
+
+/// What captures are looked at with.
+fn examiner<'a>(
+    order: &ImportOrder,
+    rules: Rules,
+    spool: &'a Spool<'a>,
+    judging: Option<&'a Judging<'a>>,
+) -> Examiner<'a> {
+    let types: BTreeSet<_> = order.types.iter().map(|name| name.to_lowercase()).collect();
+    Examiner {
+        rules,
+        types,
+        open: order.open,
+        digests: order.digests,
+        judging,
+        spool,
+        limits: container::Limits::default(),
+    }
+}

@@ -1,0 +1,127 @@
+//! Finds what no import could be made with.
+
+use super::ImportOrder;
+use crate::Mistake;
+use crate::import::fetched::address;
+
+impl ImportOrder {
+    /// Finds settings that no import could be made with.
+    pub fn check(&self) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        let mut refuse = |field, reason: String| mistakes.push(Mistake::new(field, reason));
+        if self.paths.is_empty() && self.log.is_none() {
+            let reason = "nothing to import; name archives, directories, or a log";
+            refuse("paths", reason.to_owned());
+        }
+        for (field, path) in self.files() {
+            let can_be_fetched = ["paths", "log", "root"].contains(&field);
+            match address(path) {
+                Ok(Some(_)) if can_be_fetched => continue,
+                Err(error) if can_be_fetched => {
+                    refuse(field, crate::message(&error));
+                    continue;
+                }
+                _ => {}
+            }
+            let path = path.to_string_lossy();
+            if path.contains("://") {
+                refuse(
+                    field,
+                    format!(
+                        "`{path}` is a URL where a file or directory is due; ftp://, ftps:// and sftp:// can be fetched"
+                    ),
+                );
+            } else if path.is_empty() || path.len() > LONGEST_PATH || path.contains('\0') {
+                refuse(field, "this cannot be the path of a file".to_owned());
+            }
+        }
+        if self.types.is_empty() || self.types.len() > MOST_TYPES {
+            let reason = format!("name one media type, and {MOST_TYPES} at most");
+            refuse("types", reason);
+        }
+        for name in &self.types {
+            if !is_media_type(name) {
+                let reason =
+                    format!("`{name}` is not a media type; write one such as application/pdf");
+                refuse("types", reason);
+            }
+        }
+        if !LENGTHS.contains(&self.max_url_length) {
+            let (least, most) = (LENGTHS.start(), LENGTHS.end());
+            let reason = format!("write a number from {least} to {most}");
+            refuse("max_url_length", reason);
+        }
+        if !(1..=MOST_THREADS).contains(&self.threads) {
+            let reason = format!("write a number from 1 to {MOST_THREADS}");
+            refuse("threads", reason);
+        }
+        let texts = [("base_url", &self.base_url), ("crawler", &self.crawler)];
+        for (field, text) in texts {
+            if text.as_ref().is_some_and(|text| text.len() > LONGEST_PATH) {
+                refuse(field, format!("this is longer than {LONGEST_PATH} bytes"));
+            }
+        }
+        if let Some(place) = &self.collection
+            && place.contains("://")
+            && !place.starts_with("s3://")
+        {
+            let remedy = "write a directory or s3://BUCKET/PREFIX";
+            let reason = format!("documents cannot go to `{place}`; {remedy}");
+            refuse("collection", reason);
+        }
+        if let Err(error) = self.texts.policy.check() {
+            refuse("accept", format!("accept and reject: {error}"));
+        }
+        mistakes
+    }
+}
+
+/// Whether a name is that of a media type, without parameters.
+fn is_media_type(name: &str) -> bool {
+    let plain = |part: &str| {
+        let odd = |c: char| !(c.is_ascii_alphanumeric() || "!#$&-^_.+".contains(c));
+        !part.is_empty() && !part.contains(odd)
+    };
+    let parts = name.split_once('/');
+    parts.is_some_and(|(kind, subtype)| plain(kind) && plain(subtype)) && name.len() <= LONGEST_TYPE
+}
+
+/// What the longest URL may be set to.
+const LENGTHS: std::ops::RangeInclusive<usize> = 16..=1_000_000;
+const LONGEST_PATH: usize = 4096;
+const LONGEST_TYPE: usize = 255;
+const MOST_TYPES: usize = 1000;
+const MOST_THREADS: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_named() {
+        let long = format!("[\"/{}\"]", "x".repeat(5000));
+        for (json, said) in [
+            ("{}", "paths: nothing to import"),
+            (r#"{"paths":["gopher://a/b"]}"#, "paths: `gopher://a/b` is"),
+            (
+                r#"{"paths":["a"],"blacklist":"ftp://a/b"}"#,
+                "blacklist: `ftp",
+            ),
+            (r#"{"paths":["a\u0000b"]}"#, "paths: this cannot be"),
+            (&format!("{{\"paths\":{long}}}"), "paths: this cannot be"),
+            (r#"{"paths":["a"],"types":["pdf"]}"#, "types: `pdf` is not"),
+            (r#"{"paths":["a"],"types":[]}"#, "types: name one"),
+            (r#"{"paths":["a"],"max_url_length":3}"#, "max_url_length:"),
+            (r#"{"paths":["a"],"threads":0}"#, "threads:"),
+            (r#"{"log":"a","root":"http://x"}"#, "root: `http://x`"),
+        ] {
+            let mistakes = ImportOrder::parse(json).unwrap().check();
+            assert_eq!(mistakes.len(), 1, "{json}: {mistakes:?}");
+            let mistake = mistakes[0].to_string();
+            assert!(mistake.starts_with(said), "{json}: {mistake}");
+        }
+        for json in [r#"{"paths":["a"]}"#, r#"{"paths":["ftp://a/b"]}"#] {
+            assert_eq!(ImportOrder::parse(json).unwrap().check(), []);
+        }
+    }
+}

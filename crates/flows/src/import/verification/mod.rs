@@ -1,0 +1,242 @@
+//! Whether the catalog and the collection agree: each row has its file with the right digest, each file its row.
+//!
+//! Nothing that may be the only copy of something is ever removed: what cannot be taken into the catalog is set aside.
+
+mod adopt;
+mod after;
+mod comparing;
+mod orphans;
+mod repair;
+mod repairing;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anyhow::{anyhow, bail};
+use serde::Serialize;
+use store::Collection;
+
+pub(super) use self::after::of_import;
+use self::repair::Verifying;
+use self::repairing::Repairing;
+use super::{met_update, place};
+use crate::Holdings;
+use crate::harvest::panic_message;
+
+/// What a verification found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// Contents that were looked at.
+    pub contents: u64,
+    /// Files that were looked at.
+    pub files: u64,
+    /// Whether the bytes were read and digested.
+    pub digested: bool,
+    /// Contents without a file.
+    pub missing: u64,
+    /// Files with other bytes than their row says.
+    pub damaged: u64,
+    /// Files that cannot be read, so that nothing is known of them.
+    pub unreadable: u64,
+    /// Documents without their `.met` file.
+    pub without_metadata: u64,
+    /// Files without a row.
+    pub orphans: u64,
+    /// Of these, those that an import placed which did not come to its end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unfinished: u64,
+    /// Rows that no document has.
+    pub unused: u64,
+    /// How many of these are in order now.
+    pub repaired: u64,
+    /// What was found, as far as there is room for it.
+    pub findings: Vec<Finding>,
+}
+
+/// Something that is not in order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The path in the collection.
+    pub file: String,
+    /// What is wrong with it.
+    pub problem: String,
+    /// What was done about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repair: Option<String>,
+}
+
+/// How a collection is verified.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct VerifyOptions {
+    /// Whether what can be repaired is.
+    pub repair: bool,
+    /// How many threads read.
+    pub threads: usize,
+}
+
+/// What was done about a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Repair {
+    /// Nothing.
+    None,
+    /// What could be done, and it is not in order yet.
+    Partly(String),
+    /// It is in order now.
+    Done(String),
+}
+
+impl Verification {
+    /// Whether all is in order, or is by now.
+    pub fn is_well(&self) -> bool {
+        self.problems() == self.repaired
+    }
+
+    fn problems(&self) -> u64 {
+        let files = self.missing + self.damaged + self.unreadable + self.without_metadata;
+        files + self.orphans + self.unused
+    }
+
+    /// In one line.
+    pub fn said(&self) -> String {
+        let problems = self.problems();
+        if problems == 0 {
+            let contents = self.contents;
+            return format!("verified: {contents} contents have their files, by their digests");
+        }
+        let mut said = Vec::new();
+        for (count, what) in [
+            (self.missing, "files are missing"),
+            (self.damaged, "files have other bytes"),
+            (self.unreadable, "files cannot be read"),
+            (self.without_metadata, "documents have no .met file"),
+            (self.orphans, "files belong to nothing"),
+            (self.unused, "contents belong to no document"),
+        ] {
+            if count > 0 {
+                said.push(format!("{count} {what}"));
+            }
+        }
+        if self.unfinished > 0 && self.repaired == 0 {
+            let count = self.unfinished;
+            said.push(format!(
+                "{count} of these files are those of an import that did not come to its end: import the same again to go on with it"
+            ));
+        }
+        let said = said.join(", ");
+        match self.repaired {
+            0 => format!("verified: {said}; see garner verify --repair"),
+            repaired if repaired == problems => format!("verified: {said}; all are in order now"),
+            repaired => format!("verified: {said}; {repaired} of them are in order now"),
+        }
+    }
+
+    fn note(&mut self, file: impl Into<String>, problem: impl Into<String>, repair: Repair) {
+        self.repaired += u64::from(matches!(repair, Repair::Done(_)));
+        if self.findings.len() >= MOST_FINDINGS {
+            return;
+        }
+        self.findings.push(Finding {
+            file: file.into(),
+            problem: problem.into(),
+            repair: match repair {
+                Repair::None => None,
+                Repair::Partly(said) | Repair::Done(said) => Some(said),
+            },
+        });
+    }
+}
+
+/// Compares the whole collection with the catalog, byte for byte, and repairs what can be repaired. No import runs while
+/// something is repaired.
+///
+/// `told` hears how many contents were looked at.
+pub fn verify(
+    holdings: &Holdings,
+    options: VerifyOptions,
+    told: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<Verification> {
+    let collection = place::of_holdings(holdings)?;
+    if !options.repair {
+        let verifying = Verifying::new(holdings, &collection, None);
+        return look_through(verifying, options.threads, told);
+    }
+    let contents = holdings.wait(holdings.catalog().contents_from(0, 1))?;
+    if !contents.is_empty() && collection.files().next().is_none() {
+        bail!(
+            "the collection `{}` is empty, and the catalog is not; is a disk not mounted?",
+            collection.absolute("").display()
+        );
+    }
+    let (repairing, left) = Repairing::begin(holdings)?;
+    let worked = repairing.alive(|| {
+        let mut verifying = Verifying::new(holdings, &collection, Some(&repairing));
+        verifying.remove_left(left)?;
+        look_through(verifying, options.threads, told)
+    });
+    repairing.finish(worked)
+}
+
+fn look_through(
+    mut verifying: Verifying<'_>,
+    threads: usize,
+    told: &(dyn Fn(u64) + Sync),
+) -> anyhow::Result<Verification> {
+    let (holdings, collection) = (verifying.holdings, verifying.collection);
+    // A bug that one file brings to light must not leave a repair without an end.
+    let looked = catch_unwind(AssertUnwindSafe(|| {
+        comparing::contents(holdings, collection, threads, &mut |content, looked| {
+            verifying.content(content, looked)?;
+            told(verifying.result.contents);
+            Ok(())
+        })?;
+        verifying.unused()?;
+        verifying.raise_numbers()?;
+        orphans::all(&mut verifying)?;
+        if let Some(repairing) = verifying.repairing {
+            met_update::update(holdings, collection, u64::MAX, &|| repairing.check())?;
+        }
+        Ok(collection.sync()?)
+    }));
+    looked.unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", panic_message(&*panic))))?;
+    Ok(verifying.result)
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// Where a content lies.
+fn path_of(content: &catalog::ContentEntry) -> String {
+    Collection::relative_path(content.number, &content.extension)
+}
+
+const NO_METADATA: &str = "the .met file is missing or tells of something else";
+const ORPHAN: &str = "no row speaks of the file";
+const UNUSED: &str = "no document has this content";
+
+const PAGE: u64 = 500;
+const MOST_FINDINGS: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_repaired_counts_also_where_there_is_no_room_to_tell() {
+        let mut found = Verification::default();
+        for number in 0..2000 {
+            found.orphans += 1;
+            found.note(
+                number.to_string(),
+                ORPHAN,
+                Repair::Done("taken in".to_owned()),
+            );
+        }
+        found.missing += 1;
+        found.note("last", "gone", Repair::Partly("marked".to_owned()));
+
+        assert_eq!(found.findings.len(), MOST_FINDINGS);
+        assert_eq!(found.repaired, 2000);
+        assert!(!found.is_well());
+        assert_eq!(found.findings[999].repair.as_deref(), Some("taken in"));
+    }
+}

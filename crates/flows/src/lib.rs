@@ -1,0 +1,48 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod access;
+mod base_directory;
+mod document_files;
+mod explain;
+mod failure;
+pub mod friends;
+mod harvest;
+mod holdings;
+mod identity;
+mod import;
+mod index;
+mod introduction;
+mod judgement;
+mod message;
+mod mistake;
+mod model;
+mod pulse;
+mod removal;
+pub mod rules;
+pub mod text;
+
+pub use access::{Access, forget_access, sweep as sweep_access};
+pub use document_files::{DocumentFiles, DocumentPart};
+pub use explain::{Explanation, explain};
+pub use failure::{Failure, failure_code, is_failure, is_store_away};
+pub use harvest::{
+    Deleted, Ended, HarvestJob, HarvestOrder, HarvestVerification, Progress, Rejected, Verdict,
+    count_rejected, harvest, harvest_for, is_away, panic_message, verify_harvested, write_urls,
+};
+pub use holdings::{Holdings, content_file, document_file};
+pub use import::{
+    Classified, ClassifyCollection, DigestRule, Fate, FateKind, FetchProgress, FetchedSource,
+    Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder, ImportProgress, ImportVerdict,
+    Imported, Listing, TextOrder, Unsure, Verification, VerifyOptions, address,
+    classify_collection, containers, documents_directory, fetch_sources, forget_report, import,
+    import_for, import_report, import_separately, try_import, update_metadata, verify,
+};
+pub use index::{index, index_harvest};
+pub use introduction::{SelfDescription, introduce, introduce_briefly};
+pub use judgement::{Assessment, RECOGNISED_PAGES, assess, extract_options, reasons};
+pub use message::message;
+pub use mistake::Mistake;
+pub use model::load_model;
+pub use pulse::{Moment, Pulse};
+pub use removal::{Removed, check_files, remove_repository};

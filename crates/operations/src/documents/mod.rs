@@ -1,0 +1,145 @@
+//! Documents of the collection: the list, one of them, its file and text, its state, and corrections.
+
+mod change;
+mod document;
+mod explain;
+mod file;
+
+use std::path::Path;
+
+use catalog::{DocumentEntry, DocumentQuery, VersionEntry};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+pub use self::change::{
+    Correction, Decision, KINDS, NewStates, StatesChanged, correct, set_state, update_metadata,
+};
+pub use self::document::{Corrected, Document, DocumentState, Judgement};
+pub use self::explain::explain;
+pub use self::file::{DocumentFile, file};
+pub use classifier::Kind;
+pub use flows::{DocumentPart, Explanation};
+
+use crate::{Context, FilePath, Listed, Refusal, Time, page_limit};
+
+/// Which documents are wanted.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DocumentFilter {
+    /// Documents with this text in their URL.
+    pub text: Option<String>,
+    /// Documents of one host.
+    pub host: Option<String>,
+    /// Documents of one media type.
+    pub media_type: Option<String>,
+    /// Documents in this state.
+    pub state: Option<DocumentState>,
+    /// Documents last crawled then or later.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub since: Option<Time>,
+    /// Documents last crawled then or earlier.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub until: Option<Time>,
+    /// Documents with this decision of a librarian, or else of the content filter: `accept`, `unsure` or `reject`.
+    pub decision: Option<String>,
+    /// Documents of one kind, such as `paper`.
+    pub kind: Option<String>,
+    /// Documents that one page links to, by its number.
+    pub parent: Option<i64>,
+    /// Documents with the same content, by its number.
+    pub content: Option<i64>,
+    /// Documents whose content one import brought.
+    pub import: Option<i64>,
+    /// Documents with a larger number, for the next page.
+    pub after: Option<i64>,
+    /// Documents on a page, at most 1000; the default is 100.
+    pub limit: Option<u64>,
+}
+
+/// Documents, in the order of their numbers; `next` is for `after`.
+pub async fn list(context: &Context, filter: &DocumentFilter) -> Result<Listed<Document>, Refusal> {
+    let limit = page_limit(filter.limit);
+    let entries = context
+        .catalog()
+        .documents(&filter.query(limit + 1))
+        .await?;
+    let directory = context.blocking(flows::documents_directory).await?;
+    let documents: Vec<_> = entries
+        .into_iter()
+        .map(|entry| document(&directory, entry))
+        .collect();
+    Ok(Listed::page(documents, limit, |document: &Document| {
+        document.id
+    }))
+}
+
+/// One document.
+pub async fn show(context: &Context, id: i64) -> Result<Document, Refusal> {
+    let entry = entry(context, id).await?;
+    let directory = context.blocking(flows::documents_directory).await?;
+    Ok(document(&directory, entry))
+}
+
+/// The number of the document that `name` names: a number, or a URL in any spelling.
+pub async fn find(context: &Context, name: &str) -> Result<i64, Refusal> {
+    let catalog = context.catalog();
+    let found = match (name.parse(), ::document::url::normalise(name)) {
+        (Ok(id), _) => catalog.document(id).await?,
+        (_, Ok(url)) => catalog.document_at(&url.md5).await?,
+        (Err(_), Err(_)) => None,
+    };
+    let missing = || Refusal::not_found(format!("there is no document `{name}`"));
+    found.map(|entry| entry.id).ok_or_else(missing)
+}
+
+/// The earlier contents of a document that are kept, the newest first, each with where it is.
+pub async fn versions(
+    context: &Context,
+    id: i64,
+) -> Result<Vec<(VersionEntry, FilePath)>, Refusal> {
+    let versions = context.catalog().versions(id).await?;
+    let directory = context.blocking(flows::documents_directory).await?;
+    let with_path = |version: VersionEntry| {
+        let content = &version.content;
+        let file = flows::content_file(content.number, &content.extension);
+        let path = FilePath(directory.join(file));
+        (version, path)
+    };
+    Ok(versions.into_iter().map(with_path).collect())
+}
+
+async fn entry(context: &Context, id: i64) -> Result<DocumentEntry, Refusal> {
+    let entry = context.catalog().document(id).await?;
+    entry.ok_or_else(|| missing(id))
+}
+
+fn missing(id: i64) -> Refusal {
+    Refusal::not_found(format!("there is no document {id}"))
+}
+
+fn document(directory: &Path, entry: DocumentEntry) -> Document {
+    let file = flows::document_file(&entry);
+    let path = FilePath(directory.join(&file));
+    Document::new(entry, file, path)
+}
+
+impl DocumentFilter {
+    fn query(&self, limit: u64) -> DocumentQuery {
+        DocumentQuery {
+            host: self.host.as_deref().map(str::to_lowercase),
+            state: self.state.map(Into::into),
+            media_type: self.media_type.as_deref().map(str::to_lowercase),
+            since: self.since.map(|time| time.0),
+            until: self.until.map(|time| time.0),
+            parent: self.parent,
+            content: self.content,
+            import: self.import,
+            decision: self.decision.clone(),
+            kind: self.kind.clone(),
+            text: self.text.clone(),
+            after: self.after.unwrap_or(0),
+            limit,
+        }
+    }
+}

@@ -93,14 +93,19 @@ impl Crawl {
 
     pub(crate) fn left(&self) -> Left {
         let here = self.path("").to_str().unwrap().to_owned();
-        let documents = self.documents().into_iter().map(|mut document| {
+        let documents = self.documents();
+        assert_each_content_has_one_owner(&documents);
+        let documents = documents.into_iter().map(|mut document| {
             let names = document.as_object_mut().unwrap();
-            // The number depends on the order in which groups were committed; whether bytes are shared does not.
-            let is_shared = names
-                .remove("shared_with")
-                .is_some_and(|number| !number.is_null());
-            names.insert("is_shared".to_owned(), is_shared.into());
-            for name in ["id", "import", "content", "parent", "file", "path"] {
+            for name in [
+                "id",
+                "import",
+                "content",
+                "parent",
+                "file",
+                "path",
+                "shared_with",
+            ] {
                 names.remove(name);
             }
             let source = document["source"].as_str().unwrap().replace(&here, "");
@@ -121,6 +126,23 @@ impl Crawl {
     /// The files of the collection by their paths.
     pub(crate) fn files(&self) -> BTreeMap<Vec<u8>, Vec<u8>> {
         files_in(&self.data().join("documents"))
+    }
+}
+
+/// Of the documents that have the same bytes, one owns them, and the others name it. Which one it is depends on the order
+/// in which groups were committed.
+fn assert_each_content_has_one_owner(documents: &[Value]) {
+    let mut owners = BTreeMap::new();
+    for document in documents.iter().filter(|one| one["shared_with"].is_null()) {
+        let other = owners.insert(document["content_sha1"].as_str(), &document["id"]);
+        assert_eq!(other, None, "both own their bytes: {document}");
+    }
+    for document in documents {
+        let owner = owners[&document["content_sha1"].as_str()];
+        assert!(
+            document["shared_with"].is_null() || &document["shared_with"] == owner,
+            "{owner} owns the bytes of {document}"
+        );
     }
 }
 

@@ -80,6 +80,32 @@ fn an_import_prints_the_numbers_under_which_documents_are_found() {
 }
 
 #[test]
+fn documents_share_bytes_after_the_one_that_brought_them_has_others() {
+    let crawl = Crawl::new();
+    let mut warc = Warc::default();
+    for name in ["changing", "paper", "copy"] {
+        let url = format!("http://a.example/{name}.pdf");
+        warc.response(&url, &date(1), "application/pdf", &pdf(1));
+    }
+    crawl.write("a.warc.gz", warc.bytes);
+    let mut warc = Warc::default();
+    let changing = "http://a.example/changing.pdf";
+    warc.response(changing, &date(2), "application/pdf", &pdf(2));
+    crawl.write("b.warc.gz", warc.bytes);
+
+    for file in ["a.warc.gz", "b.warc.gz"] {
+        crawl.import(0, &[file]);
+    }
+
+    let documents = crawl.documents();
+    let owners = documents.iter().map(|document| &document["shared_with"]);
+    assert_eq!(
+        owners.collect::<Vec<_>>(),
+        [&Value::Null, &Value::Null, &json!(2)]
+    );
+}
+
+#[test]
 fn one_is_found_by_its_number_and_by_any_spelling_of_its_url() {
     let crawl = Crawl::new();
     let mut warc = Warc::default();

@@ -25,7 +25,8 @@ pub struct DocumentEntry {
     pub host: String,
     /// The number of its content, under which its file lies in the collection.
     pub content: i64,
-    /// The document that brought its bytes and has them still, if that is another one.
+    /// The document that owns its bytes, if that is another one: the one that brought them, or the first of those that
+    /// have them, if it has other bytes now.
     pub shared_with: Option<i64>,
     /// How the name of its file ends, without a dot.
     pub extension: String,
@@ -237,10 +238,12 @@ const SELECT: &str = "SELECT document.id, document.url, document.md5, document.h
      content.extension, content.sha1, content.sha256, content.size, document.declared_type, document.sniffed_type, \
      document.media_type, document.discover_date, document.update_date, document.crawl_date, document.parent_id, \
      parent.url AS parent_url, document.depth, document.is_seed, document.state, document.member, document.source, \
-     document.digest_mismatch, document.import_id, brought.id AS shared_with, {judgement} \
+     document.digest_mismatch, document.import_id, \
+     CASE WHEN document.id <> document.content_id THEN NULLIF(COALESCE(brought.id, \
+         (SELECT min(other.id) FROM document AS other WHERE other.content_id = document.content_id)), document.id) END \
+         AS shared_with, {judgement} \
      FROM document JOIN content ON content.id = document.content_id \
      LEFT JOIN document AS brought ON brought.id = document.content_id AND brought.content_id = document.content_id \
-         AND brought.id <> document.id \
      LEFT JOIN parent ON parent.id = document.parent_id \
      LEFT JOIN judgement ON judgement.sha1 = content.sha1";
 

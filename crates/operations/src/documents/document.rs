@@ -22,7 +22,8 @@ pub struct Document {
     pub host: String,
     /// The number of its content, which documents with the same bytes share.
     pub content: i64,
-    /// The document that brought its bytes and has them still, if that is another one.
+    /// The document that owns its bytes, if that is another one: the one that brought them, or the first of those that
+    /// have them, if it has other bytes now.
     pub shared_with: Option<i64>,
     /// The SHA-1 of its content.
     pub content_sha1: String,

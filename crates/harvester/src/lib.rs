@@ -17,9 +17,9 @@ mod record;
 pub mod unpack;
 
 pub use client::{
-    AddressPolicy, Client, ClientOptions, Credentials, Download, Headers, Listener, Network,
-    NotANetwork, Pace, Posted, RealPace, Records, Repository, Stop, Traffic, Waiting,
-    canonical_base_url,
+    AddressPolicy, Client, ClientEvent, ClientOptions, Credentials, Download, Headers, Listener,
+    Narrowing, Network, NotANetwork, Pace, Posted, RealPace, Records, Repository, Stop, Traffic,
+    Waiting, canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};

@@ -103,6 +103,20 @@ pub struct ImportCounters {
 }
 
 impl ImportCounters {
+    /// The most important counts, in words.
+    pub fn in_words(&self) -> String {
+        let Self {
+            all,
+            saved_new,
+            saved_duplicate,
+            filtered,
+            ..
+        } = self;
+        format!(
+            "{all} captures, {saved_new} new documents, {saved_duplicate} known ones, {filtered} filtered"
+        )
+    }
+
     /// Counts what a capture was.
     pub fn count(&mut self, row: &CaptureRow, outcome: CaptureOutcome) {
         match outcome {

@@ -13,3 +13,5 @@ pub(crate) mod quiet;
 pub(crate) mod running;
 pub(crate) mod schedule;
 pub(crate) mod schedules;
+pub(crate) mod standing;
+pub(crate) mod workers;

@@ -345,6 +345,7 @@ async fn a_job_that_is_cancelled_hears_of_it(place: Place) {
             done: 5,
             total: Some(10),
             note: None,
+            activity: None,
         },
     };
     let lease = Duration::from_secs(60);

@@ -389,6 +389,7 @@ async fn progress_is_told_and_written_only_where_it_changed(place: Place) {
                 done: 5,
                 total: Some(u64::MAX),
                 note: Some("page \"1\"\0".to_owned()),
+                activity: None,
             },
         });
     }

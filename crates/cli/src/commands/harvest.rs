@@ -11,7 +11,7 @@ use catalog::{Counts, HistoryEntry, State};
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use flows::{Access, HarvestOrder, Holdings, Progress, Rejected};
-use harvester::{Client, ClientOptions, Listener, Stop, Waiting};
+use harvester::{Client, ClientEvent, ClientOptions, Listener, Stop};
 use indicatif::{ProgressBar, ProgressStyle};
 use operations::{HarvestPatch, Refusal, Setting};
 use rules::validation::Level;
@@ -80,7 +80,7 @@ impl Harvest {
         options.stop = stop.clone();
         let waits = Waits::default();
         let told = waits.clone();
-        options.listener = Listener::new(move |waiting| told.tell(waiting));
+        options.listener = Listener::new(move |event| told.tell(event));
         let client = Client::new(options)?;
         let holdings = self.holdings.create()?;
         stop_on_signal(&holdings, stop);
@@ -402,12 +402,17 @@ impl Waits {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bar;
     }
 
-    fn tell(&self, waiting: &Waiting) {
+    fn tell(&self, event: &ClientEvent) {
+        let told = match event {
+            ClientEvent::Waiting(waiting) => waiting.to_string(),
+            ClientEvent::Narrowing(narrowing) => narrowing.to_string(),
+            _ => return,
+        };
         let bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*bar {
             None => {}
-            Some(bar) if bar.is_hidden() => eprintln!("{}", plain(&waiting.to_string())),
-            Some(bar) => bar.set_message(plain(&waiting.to_string()).to_string()),
+            Some(bar) if bar.is_hidden() => eprintln!("{}", plain(&told)),
+            Some(bar) => bar.set_message(plain(&told).to_string()),
         }
     }
 }

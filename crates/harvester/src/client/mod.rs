@@ -59,7 +59,7 @@ pub(crate) use query::{Arguments, Patience};
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 pub(crate) use waiting::span;
-pub use waiting::{Listener, Waiting};
+pub use waiting::{ClientEvent, Listener, Narrowing, Waiting};
 
 /// Asks servers; clones share connections, limits and counters.
 #[derive(Debug, Clone)]
@@ -194,8 +194,18 @@ impl Client {
         let mut retry = Retry::new(self.options());
         let mut sending = request.sending();
         let mut refused = None;
+        let listener = &self.options().listener;
         loop {
-            let failed = match self.attempt(request, sending, credentials, quirks) {
+            listener.tell(|| ClientEvent::Asking {
+                request: request.shown(),
+            });
+            let attempted = self.attempt(request, sending, credentials, quirks);
+            if let Ok(answer) = &attempted {
+                listener.tell(|| ClientEvent::Answered {
+                    status: answer.status,
+                });
+            }
+            let failed = match attempted {
                 Ok(answer) => match request.other_way(sending, answer.status) {
                     // Each way is tried once.
                     Some(other) if refused != Some(other) => {
@@ -227,6 +237,7 @@ impl Client {
             let hopeless = connecting && !self.shared.reached.load(Ordering::Relaxed);
             let limit = self.options().longest_wait;
             if let Some(wait) = asked.filter(|asked| *asked > limit) {
+                listener.tell(|| ClientEvent::Refused { reason });
                 let kind = ErrorKind::AskedToWait { wait, limit };
                 return Err(Error::new(kind).at(&request.shown()));
             }
@@ -238,11 +249,14 @@ impl Client {
             match wait {
                 Some(wait) => {
                     let waiting = retry.waiting(wait, asked.is_some(), reason);
-                    self.options().listener.tell(&waiting);
+                    listener.tell(|| ClientEvent::Waiting(waiting));
                     self.wait(wait)?;
                 }
                 None => {
                     let message = format!("{reason}{}", retry.summary());
+                    listener.tell(|| ClientEvent::Refused {
+                        reason: message.clone(),
+                    });
                     let kind = match busy {
                         true => ErrorKind::Busy(message),
                         false => ErrorKind::Transport(message),

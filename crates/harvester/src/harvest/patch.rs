@@ -137,6 +137,7 @@ impl Harvest {
         self.blame();
         self.state.holes += 1;
         let dates = window.dates(self.state.granularity());
+        self.decide(|| format!("giving up {} to {}: {reason}", dates.0, dates.1));
         self.leave_out(LeftOut {
             identifier: None,
             dates: Some(dates),

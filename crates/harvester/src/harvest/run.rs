@@ -38,6 +38,8 @@ pub struct Harvest {
     pub(super) resumed_at: u64,
     /// How often it was tried what `until` means.
     pub(super) probes: u32,
+    /// How many parts of a list are asked for whose first page never came.
+    pub(super) first_page_parts: u32,
 }
 
 /// What is being read.
@@ -89,6 +91,7 @@ impl Harvest {
             ended: state.windows.is_empty(),
             resumed_at: state.given + state.lost,
             probes: 0,
+            first_page_parts: u32::MAX,
             kept: state.clone(),
             open: false,
             failure: None,
@@ -109,6 +112,12 @@ impl Harvest {
     pub fn distrust_sizes(&mut self) {
         self.state.sizes_unreliable = true;
         self.kept.sizes_unreliable = true;
+    }
+
+    /// Asks for at most `parts` parts of the list if its first page never comes. Without this, parts are asked for until it
+    /// is hopeless.
+    pub fn limit_first_page_parts(&mut self, parts: u32) {
+        self.first_page_parts = parts;
     }
 
     /// What came of it so far.

@@ -135,6 +135,13 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     }
     field(out, "worker", job.worker.as_deref().unwrap_or_default())?;
     field(out, "progress", &progress(job).unwrap_or_default())?;
+    let why = job.why.as_ref().map(|why| why.text.as_str());
+    field(out, "why", why.unwrap_or_default())?;
+    let request = job
+        .activity
+        .as_ref()
+        .and_then(|activity| activity.request.as_deref());
+    field(out, "request", request.unwrap_or_default())?;
     field(out, "reason", job.error.as_deref().unwrap_or_default())?;
     let import = job
         .import

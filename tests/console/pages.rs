@@ -243,7 +243,8 @@ fn is_page(link: &str) -> bool {
     let path = link.split(['?', '#']).next().unwrap();
     let files = [".csv", "/xml", "/source", "/file", "/text"];
     let is_file = files.iter().any(|end| path.ends_with(end));
-    path.starts_with('/') && !path.starts_with("/api/v1") && !is_file
+    let is_download = is_file || link.contains("format=");
+    path.starts_with('/') && !path.starts_with("/api/v1") && !is_download
 }
 
 const TAB: &str = "\u{e004}";

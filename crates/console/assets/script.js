@@ -9,12 +9,12 @@
     return true;
   };
 
-  // <div data-live="/jobs/live" data-every="2"> is replaced by what that address gives, every 2 s while it is seen.
+  // <div data-live="/jobs/live" data-every="2"> is replaced by what that address gives, every 2 s while it is seen. An
+  // empty address is that of the page.
   // An answer with the header X-Garner-Over ends it: nothing will change any more.
   class Live {
     constructor(element) {
       this.element = element;
-      this.address = element.dataset.live;
       this.every = Math.max(1, Number(element.dataset.every) || 5) * 1000;
       this.failures = 0;
       this.last = null;
@@ -30,7 +30,7 @@
       if (!this.element.isConnected) return;
       if (document.hidden) { this.waiting = true; return; }
       try {
-        const response = await fetch(this.address, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
+        const response = await fetch(this.element.dataset.live || location.pathname + location.search, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
         if (response.type === "opaqueredirect" || response.status === 401) { this.say("You are logged out. Load the page anew to log in."); return; }
         if (!response.ok) throw new Error(response.status);
         this.show(await response.text());
@@ -66,7 +66,8 @@
         one.scrollTop = end ? one.scrollHeight : top;
       });
       if (held) {
-        const again = held.id ? document.getElementById(held.id)
+        const box = held.matches("input[name][value]") ? `input[name="${CSS.escape(held.name)}"][value="${CSS.escape(held.value)}"]` : null;
+        const again = box ? this.element.querySelector(box) : held.id ? document.getElementById(held.id)
           : held.getAttribute("href") ? this.element.querySelector(`[href="${CSS.escape(held.getAttribute("href"))}"]`) : null;
         again?.focus({ preventScroll: true });
       }

@@ -40,6 +40,12 @@ pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("script", "js", "text/javascript; charset=utf-8", bytes)
 });
 
+/// The script of tables.
+pub(crate) static TABLE: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../assets/table.js");
+    Asset::new("table", "js", "text/javascript; charset=utf-8", bytes)
+});
+
 /// The icon.
 pub(crate) static ICON: LazyLock<Asset> = LazyLock::new(|| {
     let bytes = include_bytes!("../assets/icon.svg");
@@ -78,7 +84,7 @@ impl Asset {
 
 /// `GET /assets/{name}`
 pub(crate) async fn show(Path(name): Path<String>, headers: HeaderMap) -> Answer {
-    let all: [&'static Asset; 3] = [&STYLE, &SCRIPT, &ICON];
+    let all: [&'static Asset; 4] = [&STYLE, &SCRIPT, &TABLE, &ICON];
     let found = all
         .into_iter()
         .find(|asset| asset.url.strip_prefix(PLACE) == Some(name.as_str()));

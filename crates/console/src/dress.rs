@@ -4,7 +4,9 @@
 use askama::Template;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, REFRESH, RETRY_AFTER, SET_COOKIE};
+use axum::http::header::{
+    CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, REFRESH, RETRY_AFTER, SET_COOKIE,
+};
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -66,6 +68,7 @@ pub(crate) async fn dress(
         audit_refusal(&state, &asking, client, has_token, &action, &problem).await;
         response = render(&method, &uri, &asking, problem, response.headers());
     }
+    return_to_list(&asking.visit, &mut response);
     pass_message_on(&state, &asking.visit, is_live, &mut response);
     response
 }
@@ -113,6 +116,16 @@ pub(crate) fn done(path: &str, message: impl Into<String>) -> Response {
     let mut response = Redirect::to(path).into_response();
     response.extensions_mut().insert(Flash(message.into()));
     response
+}
+
+/// What was begun from a list ends there, with the same filters and on the same page.
+fn return_to_list(visit: &Visit, response: &mut Response) {
+    let is_done =
+        response.status().is_redirection() && response.extensions().get::<Flash>().is_some();
+    let back = visit.back.as_deref().filter(|_| is_done);
+    if let Some(back) = back.and_then(|back| HeaderValue::from_str(back).ok()) {
+        response.headers_mut().insert(LOCATION, back);
+    }
 }
 
 /// A problem of a handler, or of what stands between it and us.

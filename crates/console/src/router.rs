@@ -74,6 +74,7 @@ pub(crate) fn routes() -> Routes {
     // Schedules.
     r.get("/schedules", schedules::list::list);
     r.post("/schedules", schedules::add::create);
+    r.post("/schedules/bulk", schedules::list::bulk);
     r.get("/schedules/new", schedules::add::form);
     r.get("/schedules/import", schedules::import::form);
     r.post("/schedules/import", schedules::import::create);

@@ -12,6 +12,7 @@ use operations::secret;
 use operations::{Actor, Channel};
 
 use crate::cookies::{self, Name};
+use crate::parts::table::with_way_back;
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 
@@ -24,6 +25,12 @@ pub(crate) struct Visit {
     pub(crate) theme: Theme,
     /// What the page before has to say.
     pub(crate) flash: Option<String>,
+    /// The path and the query of the request: where actions of the page return to.
+    pub(crate) here: String,
+    /// The list that an action was begun from, and returns to.
+    pub(crate) back: Option<String>,
+    /// Whether the script asks, to bring a part of a page up to date.
+    pub(crate) is_live: bool,
 }
 
 /// Somebody who is logged in, or a program with a token.
@@ -37,6 +44,12 @@ pub(crate) struct Who {
     pub(crate) path: String,
     pub(crate) theme: Theme,
     pub(crate) flash: Option<String>,
+    /// The path and the query of the request: where actions of the page return to.
+    pub(crate) here: String,
+    /// The list that an action was begun from, and returns to.
+    pub(crate) back: Option<String>,
+    /// Whether the script asks, to bring a part of a page up to date.
+    pub(crate) is_live: bool,
 }
 
 /// Light, dark, or as the system has it.
@@ -106,6 +119,19 @@ impl Who {
         self.role >= Role::Admin
     }
 
+    /// The address `to`, which returns to the list that was left for this page.
+    pub(crate) fn with_way_back(&self, to: &str) -> String {
+        match &self.back {
+            Some(back) => with_way_back(to, back),
+            None => to.to_owned(),
+        }
+    }
+
+    /// The list that was left for this page, or else `place`.
+    pub(crate) fn back_or<'a>(&'a self, place: &'a str) -> &'a str {
+        self.back.as_deref().unwrap_or(place)
+    }
+
     /// Whether a link of the navigation leads to where one is.
     pub(crate) fn is_in(&self, place: &str) -> bool {
         let rest = self.path.strip_prefix(place);
@@ -148,6 +174,11 @@ impl Asking {
             path: uri.path().to_owned(),
             theme: cookie(Name::Theme).map(Theme::parse).unwrap_or_default(),
             flash: cookie(Name::Flash).and_then(cookies::decode),
+            here: uri
+                .path_and_query()
+                .map_or_else(String::new, ToString::to_string),
+            back: back_in(uri),
+            is_live: headers.contains_key(LIVE),
         };
         let catalog = state.catalog();
         let token = bearer(headers).filter(|_| is_api(uri));
@@ -177,7 +208,14 @@ impl Asking {
     /// The one who asks, if it is known.
     pub(crate) fn who(&self) -> Option<Who> {
         let (account, role) = self.account.clone()?;
-        let Visit { path, theme, flash } = self.visit.clone();
+        let Visit {
+            path,
+            theme,
+            flash,
+            here,
+            back,
+            is_live,
+        } = self.visit.clone();
         Some(Who {
             account,
             role,
@@ -185,6 +223,9 @@ impl Asking {
             path,
             theme,
             flash,
+            here,
+            back,
+            is_live,
         })
     }
 }
@@ -209,6 +250,17 @@ pub(crate) fn is_api(uri: &Uri) -> bool {
 pub(crate) fn way_back(method: &Method, uri: &Uri) -> Option<String> {
     let place = uri.path_and_query()?.as_str();
     (method == Method::GET && place != "/").then(|| place.to_owned())
+}
+
+/// The list that an action was begun from: the parameter `back` of its address.
+fn back_in(uri: &Uri) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Back {
+        back: String,
+    }
+    let query = axum::extract::Query::<Back>::try_from_uri(uri).ok()?;
+    let back = query.0.back;
+    (local_path(Some(&back)) == back).then_some(back)
 }
 
 /// A path of our own, and never the address of another site.

@@ -5,6 +5,7 @@ pub mod accounts;
 mod actor;
 pub mod audit;
 mod context;
+mod csv;
 pub mod documents;
 mod file_path;
 mod frequency;
@@ -25,6 +26,7 @@ mod schema;
 pub mod secret;
 pub mod sessions;
 mod settings;
+mod sorting;
 pub mod statistics;
 mod time;
 pub mod tokens;
@@ -33,6 +35,7 @@ pub mod verify;
 
 pub use actor::{Actor, Channel};
 pub use context::Context;
+pub use csv::csv_cell;
 pub use file_path::FilePath;
 pub use flows::Mistake;
 pub use frequency::Frequency;
@@ -44,6 +47,7 @@ pub use parameters::{
 };
 pub use refusal::{Code, Refusal, error_code};
 pub use settings::Settings;
+pub use sorting::{Orders, Paging, SortKey};
 pub use time::Time;
 
 /// The version of the JSON, as in `/api/v1`: fields may be added to it, none is removed or changed.

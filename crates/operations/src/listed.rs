@@ -14,15 +14,36 @@ pub struct Listed<T> {
     /// The number of rows in all, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
+    /// Whether there are more rows than `total`: they are counted up to 10,000.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_more: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands references over"
+)]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl<T> Listed<T> {
+    /// No rows.
+    pub fn none() -> Self {
+        Self {
+            items: Vec::new(),
+            next: None,
+            total: None,
+            is_more: false,
+        }
+    }
+
     /// All rows there are.
     pub fn all<R: Into<T>>(rows: Vec<R>) -> Self {
         Self {
             total: Some(rows.len() as u64),
             items: rows.into_iter().map(Into::into).collect(),
-            next: None,
+            ..Self::none()
         }
     }
 
@@ -34,7 +55,7 @@ impl<T> Listed<T> {
         Self {
             next: rows.last().filter(|_| is_more).map(id),
             items: rows.into_iter().map(Into::into).collect(),
-            total: None,
+            ..Self::none()
         }
     }
 }

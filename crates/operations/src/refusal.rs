@@ -131,6 +131,11 @@ impl Refusal {
         }
     }
 
+    /// Whether it only says that a parameter is wrong.
+    pub fn is_mistake(&self) -> bool {
+        self.code == Code::Invalid
+    }
+
     /// The reasons of all mistakes in one line, for a person who sees the fields.
     pub fn reasons(&self) -> String {
         let reasons: Vec<_> = self

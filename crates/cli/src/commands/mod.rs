@@ -24,6 +24,7 @@ pub(crate) mod repository;
 pub(crate) mod robots;
 pub(crate) mod schedule;
 pub(crate) mod serve;
+mod sorting;
 pub(crate) mod statistics;
 mod stopping;
 pub(crate) mod text;

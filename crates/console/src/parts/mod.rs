@@ -8,6 +8,11 @@ pub(crate) mod filter;
 mod link;
 mod moment;
 mod pager;
+#[allow(
+    dead_code,
+    reason = "the lists that use the rest of it come one by one"
+)]
+pub(crate) mod table;
 mod typed;
 
 pub(crate) use chart::{Bar, Chart};
@@ -15,7 +20,7 @@ pub(crate) use confirm::Confirm;
 pub(crate) use errors::Errors;
 pub(crate) use link::{Link, escaped};
 pub(crate) use moment::{moment, shown};
-pub(crate) use pager::{Pager, Sorting};
+pub(crate) use pager::Pager;
 pub(crate) use typed::{SECRETS, Typed};
 
 use crate::filters::Plain;

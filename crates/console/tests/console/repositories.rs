@@ -174,21 +174,33 @@ fn the_list_is_searched_sorted_and_filtered_by_its_address() {
     }
     test.repository_called("Ärchive & more");
 
-    let first = viewer.get("/repositories?text=library&sort=name&order=descending");
+    let first = viewer.get("/repositories?text=library&sort=-name");
     first.shows(StatusCode::OK, "Library 59");
     first.shows(StatusCode::OK, "1–50 of 60");
     assert!(!first.body.contains("Library 09"), "{}", first.body);
-    assert!(first.body.contains("&#38;offset=50") || first.body.contains("&offset=50"));
-    let second = viewer.get("/repositories?text=library&sort=name&order=descending&offset=50");
+    assert!(
+        first.body.contains("sort=-name&#38;at=50"),
+        "{}",
+        first.body
+    );
+    let second = viewer.get("/repositories?text=library&sort=-name&at=50");
     second.shows(StatusCode::OK, "Library 09");
     viewer
         .get("/repositories?text=archive")
         .shows(StatusCode::OK, "Ärchive &#38; more");
     let failing = viewer.get("/repositories?health=failing");
-    failing.shows(StatusCode::OK, "No such repository");
+    failing.shows(StatusCode::OK, "No repositories match these filters.");
     let page = viewer.get("/repositories?health=nonsense&sort=nonsense");
     page.shows(StatusCode::OK, "1–50 of 61");
     assert!(!page.body.contains("/repositories/new"));
+    let csv = viewer.get("/repositories?text=library&sort=-name&format=csv");
+    assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
+    let lines: Vec<_> = csv.body.lines().collect();
+    assert_eq!(lines.len(), 61, "all pages and a head: {csv:?}");
+    assert!(lines[0].starts_with("id,name,base_url,") && lines[1].contains("Library 59"));
+    let rows = viewer.get("/repositories?text=library&format=json").json();
+    assert_eq!(rows.as_array().unwrap().len(), 60);
+    assert_eq!(rows[0]["name"], "Library 00");
 
     let path = "/api/v1/repositories?text=library&limit=20&offset=40&sort=name";
     let list = viewer.call(Method::GET, path, &Value::Null).json();

@@ -77,6 +77,7 @@ pub async fn list(
         items: rows.into_iter().map(repository).collect(),
         next: next.and_then(|next| i64::try_from(next).ok()),
         total: Some(total),
+        ..Listed::none()
     })
 }
 
@@ -109,8 +110,8 @@ pub async fn sets(context: &Context, id: i64, query: &SetQuery) -> Result<Listed
     let sets = catalog.some_sets(id, text, limit).await?;
     Ok(Listed {
         items: sets.into_iter().map(Into::into).collect(),
-        next: None,
         total: Some(catalog.repository_counts(id).await?.sets),
+        ..Listed::none()
     })
 }
 

@@ -7,12 +7,15 @@ use clap::Args;
 use operations::repositories::{self, Repository, RepositoryQuery};
 
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
 use crate::text::{columns, plain, shortened};
 
 /// List the repositories
 #[derive(Debug, Args)]
 pub(super) struct List {
+    #[command(flatten)]
+    sorting: Sorting,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON, one object a line
@@ -23,7 +26,11 @@ pub(super) struct List {
 impl List {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let context = self.holdings.context()?;
-        let query = RepositoryQuery::default();
+        let query = RepositoryQuery {
+            sort: self.sorting.sort.clone(),
+            descending: Some(self.sorting.descending),
+            ..RepositoryQuery::default()
+        };
         let repositories = context.wait(repositories::list(&context, &query))?.items;
         if repositories.is_empty() {
             eprintln!("no repository is known; add one with garner repository add BASE_URL");

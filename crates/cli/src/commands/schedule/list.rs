@@ -9,6 +9,7 @@ use operations::schedules::{self, Schedule, ScheduleKind};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::operating::Operating;
+use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
 use crate::text::{columns, plain, shortened};
 
@@ -24,6 +25,8 @@ pub(super) struct List {
     /// Only those with this text in their name, in that of the repository, in its URL or in what is imported
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
+    #[command(flatten)]
+    sorting: Sorting,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON, one object a line
@@ -41,7 +44,9 @@ impl List {
             state: self.state,
             text: self.text.clone(),
         };
-        let schedules = operating.wait(schedules::list(&operating.context, &query))?;
+        let paging = self.sorting.paging();
+        let listed = operating.wait(schedules::list(&operating.context, &query, &paging))?;
+        let schedules = listed.items;
         if schedules.is_empty() {
             eprintln!("there is no such schedule; add one with garner schedule add");
         }

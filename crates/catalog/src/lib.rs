@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod changes;
 mod collection;
 mod database;
 mod error;
@@ -13,6 +14,10 @@ mod records;
 mod repositories;
 
 pub use catalog::Catalog;
+pub use changes::{
+    ChangePage, ChangePosition, ChangeQuery, Changed, DocumentChange, Facet, GoneDocument,
+    GoneRecord, ListPosition, Subject,
+};
 pub use collection::judgements::{
     Corrected, Correction, JudgedContent, Judgement, JudgementQuery, JudgementRow, KnownContent,
     Probability,

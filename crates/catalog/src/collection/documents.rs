@@ -230,6 +230,15 @@ async fn few(
     numbers.collect::<Result<_, _>>().map(Some)
 }
 
+/// The columns of documents and some more, with the tables that they are in.
+pub(crate) fn document_columns(more: &str) -> String {
+    select().replacen(
+        " FROM document JOIN",
+        &format!("{more} FROM document JOIN"),
+        1,
+    )
+}
+
 pub(super) fn select() -> String {
     SELECT.replacen("{judgement}", judgements::COLUMNS, 1)
 }
@@ -247,7 +256,7 @@ const SELECT: &str = "SELECT document.id, document.url, document.md5, document.h
      LEFT JOIN parent ON parent.id = document.parent_id \
      LEFT JOIN judgement ON judgement.sha1 = content.sha1";
 
-pub(super) fn document(row: &Row) -> Result<DocumentEntry, Error> {
+pub(crate) fn document(row: &Row) -> Result<DocumentEntry, Error> {
     let depth = row.maybe_integer("depth")?;
     let judgement = judgements::maybe(row)?;
     let is_aside = judgement

@@ -11,6 +11,7 @@ mod states;
 
 pub use self::contents::{ContentEntry, VersionEntry};
 pub use self::documents::{DocumentEntry, DocumentQuery};
+pub(crate) use self::documents::{document, document_columns};
 pub use self::outdated::OutdatedMet;
 pub(crate) use self::outdated::outdate;
 pub use self::parents::{ParentEntry, ParentQuery};

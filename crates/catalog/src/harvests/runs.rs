@@ -94,6 +94,11 @@ impl Run {
         self.counts
     }
 
+    /// The repository and the format whose records it writes.
+    pub(crate) fn target(&self) -> (i64, &str) {
+        (self.repository, &self.metadata_prefix)
+    }
+
     pub(crate) fn committed(&mut self, counts: Counts, resume_state: Option<&str>) {
         self.counts += counts;
         self.resume_state = resume_state.map(Into::into);

@@ -270,7 +270,7 @@ impl Catalog {
 /// How long a search may take.
 const SEARCHING: Duration = Duration::from_secs(10);
 
-fn record(row: &Row) -> Result<RecordEntry, Error> {
+pub(crate) fn record(row: &Row) -> Result<RecordEntry, Error> {
     Ok(RecordEntry {
         id: row.integer("id")?,
         repository: row.integer("repository_id")?,
@@ -289,7 +289,10 @@ fn record(row: &Row) -> Result<RecordEntry, Error> {
     })
 }
 
-async fn add_sets(transaction: &mut Transaction, records: &mut [RecordEntry]) -> Result<(), Error> {
+pub(crate) async fn add_sets(
+    transaction: &mut Transaction,
+    records: &mut [RecordEntry],
+) -> Result<(), Error> {
     let ids: Vec<_> = records.iter().map(|record| (record.id,)).collect();
     let sql = "SELECT record_id, set_spec FROM record_set
          JOIN oai_set ON oai_set.id = record_set.set_id WHERE record_id {integers($1)}";

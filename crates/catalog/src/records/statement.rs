@@ -28,7 +28,7 @@ const ONE_OF: &str = "record.id {integers($n)}";
 /// Keeps PostgreSQL from making a join of a condition, and from gathering everything for that.
 const ON_THE_WAY: &str = "LIMIT 1 OFFSET 0";
 
-const COLUMNS: &str = "SELECT record.id, record.repository_id, record.metadata_prefix, \
+pub(crate) const COLUMNS: &str = "SELECT record.id, record.repository_id, record.metadata_prefix, \
      COALESCE(record.identifier_in_full, record.identifier) AS identifier, record.datestamp, record.deleted, \
      record.file, record.sha256, record.harvested, record.validation, record.title, record.run_id, record.changed_by";
 

@@ -7,6 +7,7 @@
 //! - `queue`: jobs claimed, kept, cancelled, ended
 //! - `fences`: workers that are not heard of any more
 //! - `clocks`: a clock that jumps
+//! - `changes`: what changed, in the order in which it became visible
 //! - `away`: a database that cannot be reached
 //! - `races`: many workers at once
 //! - `migrations`: catalogs of earlier versions
@@ -32,6 +33,7 @@
 
 mod arrivals;
 mod away;
+mod changes;
 mod clocks;
 mod collection;
 mod crawl;

@@ -27,6 +27,7 @@ impl Retention {
             let removed = holdings.wait(catalog.remove_jobs(seconds(days)))?;
             tell(removed, "jobs", days);
         }
+        holdings.wait(catalog.remove_empty_changes())?;
         holdings.wait(catalog.remove_old_sessions())?;
         flows::sweep_access(holdings)
     }

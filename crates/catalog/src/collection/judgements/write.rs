@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::JudgementRow;
+use crate::changes::stamp_contents;
 use crate::database::Transaction;
 use crate::database::bounded::clean;
 use crate::database::rows::{BATCH, batch};
@@ -70,10 +71,16 @@ pub(crate) async fn repeat(transaction: &mut Transaction, sha1s: &[&str]) -> Res
     let sql =
         "UPDATE content SET decision = COALESCE(judgement.corrected_decision, judgement.decision),
              kind = COALESCE(judgement.corrected_kind, judgement.kind), aside = judgement.aside
-         FROM judgement WHERE judgement.sha1 = content.sha1 AND judgement.sha1 {texts($1)}";
+         FROM judgement WHERE judgement.sha1 = content.sha1 AND judgement.sha1 {texts($1)} AND (
+             content.decision IS DISTINCT FROM COALESCE(judgement.corrected_decision, judgement.decision)
+             OR content.kind IS DISTINCT FROM COALESCE(judgement.corrected_kind, judgement.kind)
+             OR content.aside <> judgement.aside)
+         RETURNING content.id AS id";
     for part in sha1s.chunks(BATCH) {
         let keys: Vec<_> = part.iter().map(|sha1| (sha1,)).collect();
-        transaction.execute(sql, [batch(&keys)]).await?;
+        let rows = transaction.rows(sql, [batch(&keys)]).await?;
+        let changed = rows.iter().map(|row| row.integer("id"));
+        stamp_contents(transaction, &changed.collect::<Result<Vec<_>, _>>()?).await?;
     }
     Ok(())
 }

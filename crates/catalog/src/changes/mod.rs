@@ -1,0 +1,42 @@
+//! What changed, in the order in which it became visible.
+//!
+//! A transaction that adds, changes or removes records or documents stamps them with its *group*; `Transaction::commit`
+//! numbers the group as its last deed, while it holds the only row of `change_state`. So whoever sees a group sees all
+//! groups with lower numbers, on both databases: on PostgreSQL the next transaction gets that row, and its own number, only
+//! when the one before is visible. The rows themselves are written once: a group's number is known at the beginning, its
+//! place in the order at the end.
+//!
+//! The *horizon* is the time of the last change, or of the last answer that named a time. Changes are never stamped before
+//! it. An answer that names the horizon as its time is therefore complete: what becomes visible later is stamped with the
+//! same second or a later one, and harvesters ask from that second on.
+
+mod feed;
+mod group;
+mod horizon;
+mod list;
+mod position;
+mod prune;
+mod stamp;
+mod tombstones;
+
+pub use self::feed::DocumentChange;
+pub(crate) use self::group::{Kind, OpenGroup, close, open};
+pub use self::list::{
+    ChangePage, ChangeQuery, Changed, Facet, GoneDocument, GoneRecord, ListPosition, Subject,
+};
+pub use self::position::ChangePosition;
+#[allow(
+    unused_imports,
+    reason = "no operation removes documents or brings them back yet"
+)]
+pub(crate) use self::stamp::{
+    open_documents, stamp_contents, stamp_documents, stamp_removed_documents,
+    stamp_restored_documents,
+};
+pub(crate) use self::tombstones::{bury_records, revive_records};
+
+/// The group of rows that are not listed: a tombstone of something that is there again, a document that lies in the trash.
+pub(crate) const UNLISTED: i64 = -1;
+
+/// Documents are of no repository and no format.
+const OF_DOCUMENTS: (i64, &str) = (0, "");

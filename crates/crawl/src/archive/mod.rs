@@ -1,19 +1,12 @@
 //! WARC and ARC files, compressed or not, alone or in a WACZ.
 
-mod arc;
 mod around;
 mod block;
-mod chunked;
 mod coding;
-mod date;
 mod digest;
-mod fields;
-mod gzip;
-mod http;
+mod heads;
 mod input;
 mod join;
-mod layout;
-mod names;
 mod open;
 mod parallel;
 mod parts;
@@ -24,10 +17,7 @@ mod search;
 mod stream;
 mod wacz;
 mod walk;
-mod warc;
 mod whole;
-mod zip_heads;
-mod zstd;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -37,7 +27,7 @@ use flate2::Crc;
 
 use self::input::{Extent, Input, Part};
 use self::join::Join;
-use self::layout::{Codec, Layout};
+use self::open::layout::{Codec, Layout};
 use self::record::Keys;
 use self::walk::{Halt, Item, Signal, Walk};
 use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};

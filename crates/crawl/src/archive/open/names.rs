@@ -5,30 +5,30 @@ use super::layout::{Codec, Format};
 
 /// The format and compression that a file name claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Named {
+pub(in crate::archive) struct Named {
     /// It is called as a WARC or ARC file or a WACZ is.
-    pub(super) is_archive: bool,
-    pub(super) is_wacz: bool,
+    pub(in crate::archive) is_archive: bool,
+    pub(in crate::archive) is_wacz: bool,
     /// It is called as a file that lies beside archives: an index, a checksum.
     is_beside: bool,
     /// The program that compressed it, if nothing here can undo that.
     packed: Option<&'static str>,
     /// A crawler is writing it.
-    pub(super) is_open: bool,
-    pub(super) codec: Codec,
-    pub(super) format: Format,
+    pub(in crate::archive) is_open: bool,
+    pub(in crate::archive) codec: Codec,
+    pub(in crate::archive) format: Format,
 }
 
 /// Why a file is not read although its name says that it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refused {
-    pub(super) reason: String,
+pub(in crate::archive) struct Refused {
+    pub(in crate::archive) reason: String,
     /// Records may be lost with it.
-    pub(super) is_loss: bool,
+    pub(in crate::archive) is_loss: bool,
 }
 
 impl Named {
-    pub(super) fn of(path: &str) -> Self {
+    pub(in crate::archive) fn of(path: &str) -> Self {
         let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
         let closed = name.strip_suffix(".open").unwrap_or(&name);
         let last = closed.rsplit('.').next().unwrap_or_default();
@@ -59,12 +59,12 @@ impl Named {
     }
 
     /// Whether records are looked for in all of the file if they are not where they should be.
-    pub(super) fn wants_search(&self) -> bool {
+    pub(in crate::archive) fn wants_search(&self) -> bool {
         self.is_archive && !self.is_beside
     }
 
     /// Why a file is not read in which nothing was found. `None` if nobody expects to hear of it.
-    pub(super) fn refused(&self) -> Option<Refused> {
+    pub(in crate::archive) fn refused(&self) -> Option<Refused> {
         let is_loss = self.wants_search();
         let reason = match self.packed {
             Some(program) => {

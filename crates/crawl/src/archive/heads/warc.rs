@@ -7,31 +7,31 @@ use crate::url;
 
 /// The fields of a WARC head that garner uses.
 #[derive(Debug, Default)]
-pub(super) struct WarcHead<'a> {
-    pub(super) kind: Cow<'a, [u8]>,
-    pub(super) length: u64,
-    pub(super) id: Cow<'a, [u8]>,
-    pub(super) date: Cow<'a, [u8]>,
-    pub(super) url: Cow<'a, [u8]>,
-    pub(super) content_type: Cow<'a, [u8]>,
-    pub(super) payload_digest: Cow<'a, [u8]>,
-    pub(super) block_digest: Cow<'a, [u8]>,
+pub(in crate::archive) struct WarcHead<'a> {
+    pub(in crate::archive) kind: Cow<'a, [u8]>,
+    pub(in crate::archive) length: u64,
+    pub(in crate::archive) id: Cow<'a, [u8]>,
+    pub(in crate::archive) date: Cow<'a, [u8]>,
+    pub(in crate::archive) url: Cow<'a, [u8]>,
+    pub(in crate::archive) content_type: Cow<'a, [u8]>,
+    pub(in crate::archive) payload_digest: Cow<'a, [u8]>,
+    pub(in crate::archive) block_digest: Cow<'a, [u8]>,
     /// The records that this one belongs to.
-    pub(super) concurrent_to: Vec<Cow<'a, [u8]>>,
-    pub(super) refers_to: Cow<'a, [u8]>,
-    pub(super) refers_to_url: Cow<'a, [u8]>,
-    pub(super) refers_to_date: Cow<'a, [u8]>,
-    pub(super) truncated: Cow<'a, [u8]>,
-    pub(super) segment: Cow<'a, [u8]>,
-    pub(super) segment_origin: Cow<'a, [u8]>,
-    pub(super) segment_total: Cow<'a, [u8]>,
+    pub(in crate::archive) concurrent_to: Vec<Cow<'a, [u8]>>,
+    pub(in crate::archive) refers_to: Cow<'a, [u8]>,
+    pub(in crate::archive) refers_to_url: Cow<'a, [u8]>,
+    pub(in crate::archive) refers_to_date: Cow<'a, [u8]>,
+    pub(in crate::archive) truncated: Cow<'a, [u8]>,
+    pub(in crate::archive) segment: Cow<'a, [u8]>,
+    pub(in crate::archive) segment_origin: Cow<'a, [u8]>,
+    pub(in crate::archive) segment_total: Cow<'a, [u8]>,
     /// Its lines end in LF alone, so the record does too.
-    pub(super) is_lf: bool,
+    pub(in crate::archive) is_lf: bool,
 }
 
 impl<'a> WarcHead<'a> {
     /// Parses a whole head.
-    pub(super) fn parse(head: &'a [u8]) -> Result<Self, &'static str> {
+    pub(in crate::archive) fn parse(head: &'a [u8]) -> Result<Self, &'static str> {
         if !begins(head) {
             return Err("no record begins there");
         }
@@ -82,7 +82,7 @@ impl<'a> WarcHead<'a> {
 }
 
 /// A URL without the brackets that wget and others put around it, as WARC 1.0 seemed to ask for.
-pub(super) fn url(bytes: &[u8]) -> String {
+pub(in crate::archive) fn url(bytes: &[u8]) -> String {
     let bytes = bytes.trim_ascii();
     let inner = bytes
         .strip_prefix(b"<")
@@ -92,7 +92,7 @@ pub(super) fn url(bytes: &[u8]) -> String {
 
 /// The end of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HeadEnd {
+pub(in crate::archive) enum HeadEnd {
     /// Behind its empty line.
     At(usize),
     /// Behind the bytes that are there, if anywhere.
@@ -102,7 +102,7 @@ pub(super) enum HeadEnd {
 }
 
 /// Looks for the end of the head that bytes begin with.
-pub(super) fn head_end(bytes: &[u8]) -> HeadEnd {
+pub(in crate::archive) fn head_end(bytes: &[u8]) -> HeadEnd {
     let mut at = 0;
     while let Some(end) = memchr::memchr(b'\n', &bytes[at..]) {
         let line = &bytes[at..at + end];
@@ -118,12 +118,12 @@ pub(super) fn head_end(bytes: &[u8]) -> HeadEnd {
 }
 
 /// Whether a record begins here.
-pub(super) fn begins(bytes: &[u8]) -> bool {
+pub(in crate::archive) fn begins(bytes: &[u8]) -> bool {
     has_mark(bytes) && bytes.get(MARK.len()).is_some_and(u8::is_ascii_digit)
 }
 
 /// Whether bytes begin as a record does. Quirk: some writers put it in small letters.
-pub(super) fn has_mark(bytes: &[u8]) -> bool {
+pub(in crate::archive) fn has_mark(bytes: &[u8]) -> bool {
     let mark = bytes.get(..MARK.len());
     mark.is_some_and(|mark| mark.eq_ignore_ascii_case(MARK))
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 /// Whether a body of `length` bytes begins with a chunk. `seen` is its beginning.
-pub(super) fn begins(seen: &[u8], length: u64) -> bool {
+pub(in crate::archive) fn begins(seen: &[u8], length: u64) -> bool {
     let Some(end) = memchr::memchr(b'\n', &seen[..seen.len().min(LINE)]) else {
         return false;
     };
@@ -24,7 +24,7 @@ pub(super) fn begins(seen: &[u8], length: u64) -> bool {
 }
 
 /// The data of chunks.
-pub(super) struct Chunked<R> {
+pub(in crate::archive) struct Chunked<R> {
     reader: R,
     /// The bytes of the chunk that are not read yet.
     left: u64,
@@ -33,7 +33,7 @@ pub(super) struct Chunked<R> {
 }
 
 impl<R: BufRead> Chunked<R> {
-    pub(super) fn new(reader: R) -> Self {
+    pub(in crate::archive) fn new(reader: R) -> Self {
         Self {
             reader,
             left: 0,
@@ -117,7 +117,7 @@ fn invalid(text: &str) -> io::Error {
 const LINE: usize = 1024;
 
 /// How much of a body is looked at.
-pub(super) const SEEN: usize = 32 * 1024;
+pub(in crate::archive) const SEEN: usize = 32 * 1024;
 
 #[cfg(test)]
 mod tests {

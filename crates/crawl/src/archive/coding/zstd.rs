@@ -5,10 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 
-use super::input::{Extent, Input};
-use super::stream::{Progress, Step};
+use crate::archive::input::{Extent, Input};
+use crate::archive::stream::{Progress, Step};
 
-pub(super) struct Zstd {
+pub(in crate::archive) struct Zstd {
     decoder: FrameDecoder,
     dictionary: Option<u32>,
     window: u64,
@@ -27,7 +27,7 @@ enum Part {
 
 impl Zstd {
     /// `window` is how much a frame may want remembered.
-    pub(super) fn new(dictionary: Option<&[u8]>, window: u64) -> Self {
+    pub(in crate::archive) fn new(dictionary: Option<&[u8]>, window: u64) -> Self {
         let mut decoder = FrameDecoder::new();
         let dictionary = dictionary.and_then(parse_dictionary);
         let id = dictionary.as_ref().map(|dictionary| dictionary.id);
@@ -43,11 +43,11 @@ impl Zstd {
         }
     }
 
-    pub(super) fn reset(&mut self) {
+    pub(in crate::archive) fn reset(&mut self) {
         self.part = Part::Head;
     }
 
-    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+    pub(in crate::archive) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         match self.part {
             Part::Head => self.head(input),
             Part::Skip(left) => {
@@ -219,12 +219,15 @@ fn is_beginning(input: &[u8]) -> bool {
 }
 
 /// Whether a file begins with a frame of zstd, or one that carries a dictionary for those to come.
-pub(super) fn begins(head: &[u8]) -> bool {
+pub(in crate::archive) fn begins(head: &[u8]) -> bool {
     head.len() >= 4 && is_beginning(head)
 }
 
 /// The dictionary that a file begins with, in a skippable frame: as it is, or itself a frame.
-pub(super) fn dictionary(input: &mut Input, window: u64) -> std::io::Result<Option<Vec<u8>>> {
+pub(in crate::archive) fn dictionary(
+    input: &mut Input,
+    window: u64,
+) -> std::io::Result<Option<Vec<u8>>> {
     let head = input.fill(8)?;
     if head.first_chunk::<4>() != Some(&DICTIONARY_FRAME.to_le_bytes()) {
         return Ok(None);
@@ -251,7 +254,10 @@ pub(super) fn dictionary(input: &mut Input, window: u64) -> std::io::Result<Opti
 }
 
 /// The dictionaries that a file may have begun with if the head of their frame is damaged; the last is none.
-pub(super) fn dictionaries(extent: &Extent, window: u64) -> std::io::Result<Vec<Option<Vec<u8>>>> {
+pub(in crate::archive) fn dictionaries(
+    extent: &Extent,
+    window: u64,
+) -> std::io::Result<Vec<Option<Vec<u8>>>> {
     let mut input = Input::new(extent);
     let mut bytes = vec![0; extent.size().min(DICTIONARY) as usize];
     let mut filled = 0;
@@ -302,7 +308,7 @@ fn parse_dictionary(bytes: &[u8]) -> Option<Dictionary> {
 }
 
 /// How a frame begins.
-pub(super) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+pub(in crate::archive) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 const SKIPPABLE: u32 = 0x184D_2A50;
 const DICTIONARY_FRAME: u32 = 0x184D_2A5D;

@@ -7,7 +7,7 @@ use memchr::memchr;
 use super::warc;
 
 /// Returns the end of a head: behind its first empty line. Lines may end in LF alone.
-pub(super) fn head_end(bytes: &[u8]) -> Option<usize> {
+pub(in crate::archive) fn head_end(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     while let Some(end) = memchr(b'\n', &bytes[at..]) {
         let line = &bytes[at..at + end];
@@ -20,7 +20,7 @@ pub(super) fn head_end(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Whether bytes begin with a line of any kind, lines of the form `Name: value`, and an empty line.
-pub(super) fn is_head(bytes: &[u8]) -> bool {
+pub(in crate::archive) fn is_head(bytes: &[u8]) -> bool {
     let Some(end) = head_end(bytes) else {
         return false;
     };
@@ -34,7 +34,7 @@ pub(super) fn is_head(bytes: &[u8]) -> bool {
 }
 
 /// The first line without its end, and what is behind it.
-pub(super) fn first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
+pub(in crate::archive) fn first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     match memchr(b'\n', bytes) {
         Some(end) => (trimmed_end(&bytes[..end]), &bytes[end + 1..]),
         None => (trimmed_end(bytes), &[]),
@@ -43,7 +43,10 @@ pub(super) fn first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
 
 /// Calls `see` with each field. Lines without a colon are passed over; those that begin with a blank belong to the one
 /// before.
-pub(super) fn each<'a>(mut bytes: &'a [u8], mut see: impl FnMut(&'a [u8], Cow<'a, [u8]>)) {
+pub(in crate::archive) fn each<'a>(
+    mut bytes: &'a [u8],
+    mut see: impl FnMut(&'a [u8], Cow<'a, [u8]>),
+) {
     while !bytes.is_empty() {
         let (line, mut rest) = first_line(bytes);
         let Some(colon) = memchr(b':', line) else {
@@ -66,22 +69,22 @@ pub(super) fn each<'a>(mut bytes: &'a [u8], mut see: impl FnMut(&'a [u8], Cow<'a
 }
 
 /// Text from outside. What is not UTF-8 is kept as far as it can be.
-pub(super) fn text(bytes: &[u8]) -> String {
+pub(in crate::archive) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Text of which there should not be much. What is longer than any that makes sense is none.
-pub(super) fn short(bytes: &[u8]) -> Option<String> {
+pub(in crate::archive) fn short(bytes: &[u8]) -> Option<String> {
     (1..=SHORT).contains(&bytes.len()).then(|| text(bytes))
 }
 
 /// A URL that is to be followed or compared. None has ever been as long as to be none.
-pub(super) fn url(bytes: &[u8]) -> Option<String> {
+pub(in crate::archive) fn url(bytes: &[u8]) -> Option<String> {
     (1..=URL).contains(&bytes.len()).then(|| warc::url(bytes))
 }
 
 /// A media type without its parameters, in lower case.
-pub(super) fn media_type(bytes: &[u8]) -> Option<String> {
+pub(in crate::archive) fn media_type(bytes: &[u8]) -> Option<String> {
     let end = memchr::memchr2(b';', b',', bytes).unwrap_or(bytes.len());
     let name = bytes[..end].trim_ascii();
     short(name).map(|name| name.to_ascii_lowercase())
@@ -92,7 +95,7 @@ fn trimmed_end(line: &[u8]) -> &[u8] {
 }
 
 /// The longest URL. Many of them wait at a time.
-pub(super) const URL: usize = 16 * 1024;
+pub(in crate::archive) const URL: usize = 16 * 1024;
 
 const SHORT: usize = 512;
 

@@ -7,19 +7,19 @@ use super::fields;
 
 /// A parsed line of an ARC file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ArcLine<'a> {
-    pub(super) url: &'a [u8],
-    pub(super) date: &'a [u8],
-    pub(super) media_type: &'a [u8],
+pub(in crate::archive) struct ArcLine<'a> {
+    pub(in crate::archive) url: &'a [u8],
+    pub(in crate::archive) date: &'a [u8],
+    pub(in crate::archive) media_type: &'a [u8],
     /// The status, which only version 2 has.
-    pub(super) status: Option<i32>,
-    pub(super) length: u64,
+    pub(in crate::archive) status: Option<i32>,
+    pub(in crate::archive) length: u64,
 }
 
 impl<'a> ArcLine<'a> {
     /// Parses a line without its end. The fields are URL, address, date, media type and length; in version 2 status,
     /// checksum, location, offset and file name stand before the length.
-    pub(super) fn parse(line: &'a [u8]) -> Result<Self, &'static str> {
+    pub(in crate::archive) fn parse(line: &'a [u8]) -> Result<Self, &'static str> {
         let not_one = "no record begins there";
         let (rest, length) = last_word(line).ok_or(not_one)?;
         let mut behind = rest;
@@ -69,18 +69,18 @@ impl<'a> ArcLine<'a> {
     }
 
     /// When it was got.
-    pub(super) fn crawled(&self) -> Option<i64> {
+    pub(in crate::archive) fn crawled(&self) -> Option<i64> {
         date::digits(self.date)
     }
 
     /// The media type, where it is one: `no-type` and the like are not.
-    pub(super) fn declared(&self) -> Option<String> {
+    pub(in crate::archive) fn declared(&self) -> Option<String> {
         fields::media_type(self.media_type).filter(|media_type| media_type.contains('/'))
     }
 }
 
 /// Whether a record begins here, even if its length is none. The line has to be complete.
-pub(super) fn begins(bytes: &[u8]) -> bool {
+pub(in crate::archive) fn begins(bytes: &[u8]) -> bool {
     let Some(end) = memchr::memchr(b'\n', bytes) else {
         return false;
     };
@@ -90,7 +90,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 }
 
 /// Returns the offset in `line` at which a record begins, for a file whose beginning is cut off.
-pub(super) fn start_within(line: &[u8]) -> Option<usize> {
+pub(in crate::archive) fn start_within(line: &[u8]) -> Option<usize> {
     if !line.trim_ascii_end().last()?.is_ascii_digit() {
         return None;
     }

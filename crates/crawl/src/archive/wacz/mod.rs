@@ -1,10 +1,12 @@
 //! The members of a WACZ, which is a ZIP file (APPNOTE 6.3), as parts of the file.
 
+pub(super) mod zip_heads;
+
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 
+use self::zip_heads::{by_heads, is_usual};
 use super::input::{Extent, Part};
-use super::zip_heads::{by_heads, is_usual};
 
 /// The members of a ZIP file.
 #[derive(Debug, Default)]

@@ -9,12 +9,12 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::input::{Extent, Input, Part};
-use super::names::Named;
-use super::wacz::{Entry, LOCAL, Listing, MEMBERS, Member, Taken, is_in_archive, u32_at};
+use super::{Entry, LOCAL, Listing, MEMBERS, Member, Taken, is_in_archive, u32_at};
+use crate::archive::input::{Extent, Input, Part};
+use crate::archive::open::names::Named;
 
 /// Finds the members that begin before `end`. `known` is what is left of the directory.
-pub(super) fn by_heads(
+pub(in crate::archive) fn by_heads(
     extent: &Extent,
     known: Vec<Entry>,
     end: u64,
@@ -125,7 +125,7 @@ fn scan(extent: &Extent, known: &[Entry], end: u64) -> io::Result<Vec<Entry>> {
 }
 
 /// The names that members of a WACZ have.
-pub(super) fn is_usual(name: &str) -> bool {
+pub(in crate::archive) fn is_usual(name: &str) -> bool {
     let usual = ["archive/", "indexes/", "pages/", "logs/", "datapackage"];
     usual.iter().any(|usual| name.starts_with(usual)) || Named::of(name).is_archive
 }
@@ -170,7 +170,7 @@ fn between(extent: &Extent, gap: Range<u64>) -> io::Result<Option<Member>> {
 
 impl Entry {
     /// Whether a head is that of the member that the directory describes.
-    pub(super) fn is_same(&self, head: &Self) -> bool {
+    pub(in crate::archive) fn is_same(&self, head: &Self) -> bool {
         let facts = |entry: &Self| (entry.method, entry.crc, entry.compressed, entry.size);
         self.name == head.name && (head.is_open || facts(self) == facts(head))
     }

@@ -4,7 +4,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 /// `2009-03-15T12:00:00Z`, maybe with fractions, maybe without its last parts. `None` if there is no such date.
-pub(super) fn iso(text: &[u8]) -> Option<i64> {
+pub(in crate::archive) fn iso(text: &[u8]) -> Option<i64> {
     let mut digits = [0; 14];
     let mut count = 0;
     for byte in text.trim_ascii() {
@@ -23,7 +23,7 @@ pub(super) fn iso(text: &[u8]) -> Option<i64> {
 }
 
 /// `20090315120000`, or without seconds, or with fractions of them.
-pub(super) fn digits(text: &[u8]) -> Option<i64> {
+pub(in crate::archive) fn digits(text: &[u8]) -> Option<i64> {
     let plausible = text.len() >= 12 && text.iter().all(u8::is_ascii_digit);
     plausible
         .then(|| seconds(&text[..text.len().min(14)]))

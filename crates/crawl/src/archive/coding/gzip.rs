@@ -4,9 +4,9 @@
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
-use super::stream::{Progress, Step};
+use crate::archive::stream::{Progress, Step};
 
-pub(super) struct Gzip {
+pub(in crate::archive) struct Gzip {
     inflate: Decompress,
     crc: Crc,
     part: Part,
@@ -20,7 +20,7 @@ enum Part {
 }
 
 impl Gzip {
-    pub(super) fn new() -> Self {
+    pub(in crate::archive) fn new() -> Self {
         Self {
             inflate: Decompress::new(false),
             crc: Crc::new(),
@@ -28,19 +28,19 @@ impl Gzip {
         }
     }
 
-    pub(super) fn reset(&mut self) {
+    pub(in crate::archive) fn reset(&mut self) {
         self.inflate.reset(false);
         self.crc.reset();
         self.part = Part::Head;
     }
 
     /// Begins behind the head, which is damaged.
-    pub(super) fn reset_behind_head(&mut self) {
+    pub(in crate::archive) fn reset_behind_head(&mut self) {
         self.reset();
         self.part = Part::Data;
     }
 
-    pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+    pub(in crate::archive) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         let mut step = Step::default();
         if self.part == Part::Head {
             match head(input) {
@@ -130,7 +130,7 @@ fn head(input: &[u8]) -> Head {
 }
 
 /// How a member begins: its mark, and the only method there is.
-pub(super) const MAGIC: [u8; 3] = [0x1F, 0x8B, 8];
+pub(in crate::archive) const MAGIC: [u8; 3] = [0x1F, 0x8B, 8];
 
 /// The longest name or comment that is believed.
 const TEXT: usize = 4096;

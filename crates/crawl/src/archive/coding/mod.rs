@@ -1,14 +1,18 @@
 //! Content codings of bodies: whether bytes have them, and their decoders.
 
+pub(super) mod chunked;
+pub(super) mod gzip;
+pub(super) mod zstd;
+
 use std::io::{self, BufRead, Read};
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::bufread::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
 
+use self::zstd::Zstd;
 use super::payload::invalid;
 use super::stream::Progress;
-use super::zstd::{self, Zstd};
 use crate::Limits;
 
 /// How bytes that are said to be deflated really are.
@@ -82,7 +86,7 @@ impl<R: BufRead> Read for Members<R> {
             let Some(mut reader) = self.0.take().map(GzDecoder::into_inner) else {
                 return Ok(0);
             };
-            if !reader.fill_buf()?.starts_with(&super::gzip::MAGIC) {
+            if !reader.fill_buf()?.starts_with(&gzip::MAGIC) {
                 return Ok(0);
             }
             self.0 = Some(GzDecoder::new(reader));

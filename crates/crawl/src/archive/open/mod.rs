@@ -1,14 +1,18 @@
 //! Finds archives by what is in them. Names only tell what must not be passed over, and where to look harder.
 
+pub(super) mod layout;
+pub(super) mod names;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use self::layout::{Codec, Format, Layout, is_line_end};
+use self::names::{Named, Refused};
+use super::coding::zstd;
 use super::input::{Extent, Input};
-use super::layout::{Codec, Format, Layout, is_line_end};
-use super::names::{Named, Refused};
 use super::stream::{Stream, Tail};
-use super::{Archive, Closed, Refusal, search, wacz, zstd};
+use super::{Archive, Closed, Refusal, search, wacz};
 use crate::{Error, Limits, Place, ReadOptions, Skipped, Source};
 
 /// See `crate::open`.

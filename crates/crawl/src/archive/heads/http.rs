@@ -4,19 +4,19 @@ use super::fields;
 
 /// The parsed head of a response.
 #[derive(Debug, Default)]
-pub(super) struct HttpHead {
-    pub(super) status: Option<i32>,
-    pub(super) media_type: Option<String>,
-    pub(super) last_modified: Option<String>,
-    pub(super) is_chunked: bool,
+pub(in crate::archive) struct HttpHead {
+    pub(in crate::archive) status: Option<i32>,
+    pub(in crate::archive) media_type: Option<String>,
+    pub(in crate::archive) last_modified: Option<String>,
+    pub(in crate::archive) is_chunked: bool,
     /// How many bytes the server announced.
-    pub(super) length: Option<u64>,
+    pub(in crate::archive) length: Option<u64>,
     /// The content codings, in the order in which they were applied.
-    pub(super) codings: Vec<String>,
+    pub(in crate::archive) codings: Vec<String>,
 }
 
 impl HttpHead {
-    pub(super) fn parse(head: &[u8]) -> Self {
+    pub(in crate::archive) fn parse(head: &[u8]) -> Self {
         let (line, rest) = fields::first_line(head);
         let mut parsed = Self {
             status: status(line),
@@ -45,12 +45,12 @@ impl HttpHead {
 }
 
 /// Whether an HTTP response begins here. Some servers of streams call it ICY.
-pub(super) fn begins(bytes: &[u8]) -> bool {
+pub(in crate::archive) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(b"HTTP/") || bytes.starts_with(b"ICY ")
 }
 
 /// The header `Referer` of a request.
-pub(super) fn referer(head: &[u8]) -> Option<String> {
+pub(in crate::archive) fn referer(head: &[u8]) -> Option<String> {
     let mut referer = None;
     fields::each(fields::first_line(head).1, |name, value| {
         if name.eq_ignore_ascii_case(b"Referer") {
@@ -80,7 +80,7 @@ fn words(value: &[u8]) -> impl Iterator<Item = String> {
 }
 
 /// Nobody compresses a thing more often.
-pub(super) const CODINGS: usize = 3;
+pub(in crate::archive) const CODINGS: usize = 3;
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,9 @@
 //! Asks servers over HTTP: politely, again if need be, and only where it may.
 
-mod address_policy;
 mod body;
 mod direct;
 mod download;
 mod driver;
-mod fence;
 mod gate;
 mod given;
 mod guard;
@@ -15,7 +13,6 @@ mod options;
 mod pace;
 mod page_stream;
 mod post;
-mod public;
 mod query;
 mod read_ahead;
 mod repository;
@@ -46,8 +43,8 @@ use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::read::is_answer;
 use crate::{Quirk, Quirks};
 
-pub use address_policy::{AddressPolicy, Network, NotANetwork};
 pub use download::Download;
+pub use guard::address_policy::{AddressPolicy, Network, NotANetwork};
 pub use list::{Headers, Records};
 pub use options::{ClientOptions, Credentials};
 pub use pace::{Pace, RealPace};

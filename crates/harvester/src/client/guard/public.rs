@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Whether an address is one that everybody on the internet could ask as well.
-pub(super) fn is_public(address: IpAddr) -> bool {
+pub(in crate::client) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => match embedded_v4(address) {

@@ -1,6 +1,10 @@
 //! Keeps everybody from leading us to addresses behind our own walls: servers on the internet, and where that is wanted
 //! also those who type in base URLs.
 
+pub(super) mod address_policy;
+pub(super) mod fence;
+pub(super) mod public;
+
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,8 +16,8 @@ use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use tower_service::Service;
 
+use self::public::is_public;
 use super::AddressPolicy;
-use super::public::is_public;
 
 /// Which addresses may be connected to.
 ///

@@ -2,13 +2,13 @@
 
 use reqwest::Url;
 
-use super::query::{self, Request};
-use super::{Client, Failed, refused};
+use crate::client::query::{self, Request};
+use crate::client::{Client, Failed, refused};
 use crate::error::{Error, ErrorKind, Misbehaviour};
 
 impl Client {
     /// Whether something that a record refers to may be asked for. The same holds as for redirects.
-    pub(super) fn check_reference(
+    pub(in crate::client) fn check_reference(
         &self,
         base: &Url,
         target: &Url,
@@ -20,7 +20,12 @@ impl Client {
         }
     }
 
-    pub(super) fn check_redirect(&self, from: &Url, to: &Url, secret: bool) -> Result<(), Failed> {
+    pub(in crate::client) fn check_redirect(
+        &self,
+        from: &Url,
+        to: &Url,
+        secret: bool,
+    ) -> Result<(), Failed> {
         match self.objection(from, to, secret) {
             Some(reason) => Err(refused(&format!("{}, {reason}", query::shown(to)))),
             None => Ok(()),
@@ -43,7 +48,7 @@ impl Client {
 
     /// Whether an address may be asked for, as far as can be told before a connection is made. Names are looked up when
     /// that happens, or by a proxy, which knows nothing of our rules.
-    pub(super) fn check_address(&self, url: &Url) -> Result<(), Failed> {
+    pub(in crate::client) fn check_address(&self, url: &Url) -> Result<(), Failed> {
         let guard = &self.shared.guard;
         let inside = || Failed::Inside(url.host_str().unwrap_or_default().to_owned());
         if !guard.admits_literal(url) {
@@ -63,7 +68,13 @@ impl Client {
     }
 
     /// An address that must not be connected to: whose fault that is depends on who named it.
-    pub(super) fn fenced(&self, request: &Request, first: bool, url: &Url, host: &str) -> Failed {
+    pub(in crate::client) fn fenced(
+        &self,
+        request: &Request,
+        first: bool,
+        url: &Url,
+        host: &str,
+    ) -> Failed {
         let reason = self.shared.guard.reason(host);
         Failed::Finally(match (first, request.is_for_a_verb()) {
             (true, true) => Error::usage(reason),

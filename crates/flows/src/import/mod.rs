@@ -1,36 +1,22 @@
 //! The flow of an import: sources → captures → examined on all cores → groups, in order → files → rows.
 
-mod budget;
 mod digests;
-mod downloads;
 mod ending;
 mod events;
 mod examine;
-mod fetched;
 mod flow;
-mod gather;
 mod group;
-mod harvested;
 mod job;
 mod judging;
 mod keeping;
-mod lacking;
-mod member;
 mod met;
-mod met_update;
-#[cfg(not(feature = "s3"))]
-mod no_bucket;
 mod order;
 pub(crate) mod place;
 mod reclassify;
 mod report;
-mod resolve;
-mod seen;
-mod separate;
 mod sources;
 mod spool;
-mod trial;
-mod unsaved;
+mod uncatalogued;
 mod verification;
 
 use std::collections::BTreeSet;
@@ -47,22 +33,22 @@ use self::ending::Done;
 pub use self::ending::Imported;
 pub use self::events::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
 use self::examine::Examiner;
-pub use self::fetched::{FetchedSource, address, fetch_sources};
 use self::flow::Flow;
 pub use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::judging::{Judge, Judging};
 pub use self::judging::{TextOrder, Unsure};
 use self::keeping::Keeping;
-pub use self::met_update::update_metadata;
+pub use self::met::update::update_metadata;
 pub use self::order::{DigestRule, ImportOrder, Listing, containers};
 pub use self::place::documents_directory;
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
 pub use self::report::forget as forget_report;
 pub use self::report::import_report;
-pub use self::separate::import_separately;
 use self::sources::Sources;
+pub use self::sources::fetched::{FetchedSource, address, fetch_sources};
 use self::spool::Spool;
-pub use self::trial::try_import;
+pub use self::uncatalogued::separate::import_separately;
+pub use self::uncatalogued::trial::try_import;
 pub use self::verification::{Finding, Verification, VerifyOptions, verify};
 use crate::harvest::panic_message;
 use crate::{Failure, Holdings};
@@ -171,7 +157,7 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
     // What was only told later, or has further URLs, is told of beside the documents as well.
     if !read.stopped {
         let hold = || keeping.hold();
-        met_update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
+        met::update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
         read.unresolved = keeping.name_revisits()?;
     }
     let verification = match read.stopped {

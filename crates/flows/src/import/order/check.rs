@@ -2,7 +2,7 @@
 
 use super::ImportOrder;
 use crate::Mistake;
-use crate::import::fetched::address;
+use crate::import::sources::fetched::address;
 
 impl ImportOrder {
     /// Finds settings that no import could be made with.

@@ -20,8 +20,8 @@ use store::Durability;
 pub use self::containers::containers;
 pub use self::digests::DigestRule;
 pub use self::listing::Listing;
-use super::fetched::FetchedSource;
 use super::judging::TextOrder;
+use super::sources::fetched::FetchedSource;
 use super::sources::is_file;
 
 /// An import: which crawl, which of its documents, and where they go. As JSON, these are the parameters of a job.

@@ -10,11 +10,11 @@ use catalog::{
 use document::url::{self, Normal};
 use store::Collection;
 
-use super::super::member::md5_of_member;
 use super::super::met::{Met, MetDocument};
 use super::comparing::{self, digests, read_met, unreadable};
 use super::path_of;
 use super::repair::Verifying;
+use crate::import::examine::member::md5_of_member;
 
 /// A document that no row speaks of.
 pub(super) struct Orphan {

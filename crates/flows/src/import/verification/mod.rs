@@ -18,7 +18,8 @@ use store::Collection;
 pub(super) use self::after::of_import;
 use self::repair::Verifying;
 use self::repairing::Repairing;
-use super::{met_update, place};
+use super::met;
+use super::place;
 use crate::Holdings;
 use crate::harvest::panic_message;
 
@@ -192,7 +193,7 @@ fn look_through(
         verifying.raise_numbers()?;
         orphans::all(&mut verifying)?;
         if let Some(repairing) = verifying.repairing {
-            met_update::update(holdings, collection, u64::MAX, &|| repairing.check())?;
+            met::update::update(holdings, collection, u64::MAX, &|| repairing.check())?;
         }
         Ok(collection.sync()?)
     }));

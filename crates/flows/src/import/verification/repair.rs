@@ -5,13 +5,13 @@ use anyhow::Context;
 use catalog::{ContentEntry, Superfluous};
 use store::{Collection, CollectionFile};
 
-use super::super::met_update;
 use super::adopt::{Adopted, Orphan};
 use super::comparing::{Looked, Metadata, Problem};
 use super::orphans::number;
 use super::repairing::Repairing;
 use super::{NO_METADATA, ORPHAN, Repair, UNUSED, Verification, path_of};
 use crate::Holdings;
+use crate::import::met;
 
 /// A verification that is going on.
 pub(super) struct Verifying<'a> {
@@ -181,7 +181,7 @@ impl<'a> Verifying<'a> {
         let Some(repairing) = self.repairing else {
             return Ok(Repair::None);
         };
-        let Some(met) = met_update::described(self.holdings, content)? else {
+        let Some(met) = met::update::described(self.holdings, content)? else {
             return Ok(Repair::None);
         };
         repairing.check()?;

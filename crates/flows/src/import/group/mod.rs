@@ -1,5 +1,8 @@
 //! A group of captures that is committed at once: rows, counters, and the position up to which all is in it.
 
+pub(super) mod gather;
+pub(super) mod resolve;
+
 use std::time::{Duration, Instant};
 
 use catalog::{CaptureRow, ImportCounters, ImportWarning, JudgementRow};

@@ -10,36 +10,36 @@ use crawl::{Capture, News, Place, RecordCheck};
 use document::url::{self, Normal, Rules};
 use document::{digest, media_type};
 
-use super::digests::Tally;
-use super::examine::{Finding, SkipReason, WantedDocument, skipped, was_there};
-use super::group::{Content, Group};
-use super::member::md5_of_member;
-use super::met::Met;
-use super::order::DigestRule;
-use super::sources::{self, Sources};
+use super::{Content, Group};
+use crate::import::digests::Tally;
+use crate::import::examine::member::md5_of_member;
+use crate::import::examine::{Finding, SkipReason, WantedDocument, skipped, was_there};
+use crate::import::met::Met;
+use crate::import::order::DigestRule;
+use crate::import::sources::{self, Sources};
 
 /// Makes groups of one source.
-pub(super) struct Gatherer<'a> {
-    pub(super) rules: &'a Rules,
+pub(in crate::import) struct Gatherer<'a> {
+    pub(in crate::import) rules: &'a Rules,
     /// The media types that are wanted.
-    pub(super) types: &'a BTreeSet<String>,
-    pub(super) sources: &'a Sources,
-    pub(super) crawler: Option<&'a str>,
+    pub(in crate::import) types: &'a BTreeSet<String>,
+    pub(in crate::import) sources: &'a Sources,
+    pub(in crate::import) crawler: Option<&'a str>,
     /// The date of captures that have none: when their file was written.
-    pub(super) undated: Option<(PathBuf, i64)>,
-    pub(super) group: Group,
-    pub(super) groups: &'a SyncSender<Group>,
-    pub(super) fatal: Option<anyhow::Error>,
+    pub(in crate::import) undated: Option<(PathBuf, i64)>,
+    pub(in crate::import) group: Group,
+    pub(in crate::import) groups: &'a SyncSender<Group>,
+    pub(in crate::import) fatal: Option<anyhow::Error>,
     /// Whether a capture was not read to its end, because somebody wants the import to stop.
-    pub(super) stopped: bool,
+    pub(in crate::import) stopped: bool,
     /// What becomes of captures that do not have the digests of their archive, and what is known of these.
-    pub(super) rule: DigestRule,
-    pub(super) tally: Tally,
+    pub(in crate::import) rule: DigestRule,
+    pub(in crate::import) tally: Tally,
 }
 
 impl Gatherer<'_> {
     /// Takes what comes next. Breaks if nobody takes groups any more.
-    pub(super) fn take(&mut self, news: News<Finding>) -> ControlFlow<()> {
+    pub(in crate::import) fn take(&mut self, news: News<Finding>) -> ControlFlow<()> {
         match news {
             News::Capture(mut capture, finding) => {
                 if let Some(place) = self.sources.real_place(&capture.place.file) {
@@ -67,7 +67,7 @@ impl Gatherer<'_> {
     }
 
     /// Notes that the source cannot be read on.
-    pub(super) fn cannot_read(&mut self, name: &str, reason: &str) {
+    pub(in crate::import) fn cannot_read(&mut self, name: &str, reason: &str) {
         let place = Place {
             file: PathBuf::from(name),
             offset: self.group.position,
@@ -112,7 +112,7 @@ impl Gatherer<'_> {
     }
 
     /// Tells what is left to be told of the digests of an archive; `is_all` says that it was read to its end.
-    pub(super) fn end_digests(&mut self, name: &str, is_all: bool) {
+    pub(in crate::import) fn end_digests(&mut self, name: &str, is_all: bool) {
         let archive = Place {
             file: PathBuf::from(name),
             ..Place::default()
@@ -121,14 +121,14 @@ impl Gatherer<'_> {
     }
 
     /// Sends what there is up to the last position, because no more is read.
-    pub(super) fn stop(&mut self, name: &str) -> ControlFlow<()> {
+    pub(in crate::import) fn stop(&mut self, name: &str) -> ControlFlow<()> {
         self.group.rewind();
         self.end_digests(name, false);
         self.send()
     }
 
     /// Sends the last group of the source.
-    pub(super) fn end(&mut self, position: u64) -> ControlFlow<()> {
+    pub(in crate::import) fn end(&mut self, position: u64) -> ControlFlow<()> {
         self.group.advance(position);
         self.group.source_done = true;
         self.send()

@@ -1,5 +1,7 @@
 //! The `.met` file beside each document: what is known of it, as XML that survives the catalog.
 
+pub(super) mod update;
+
 use std::io;
 
 use std::io::Read;

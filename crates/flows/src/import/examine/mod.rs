@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows the catalog, and the order of captures does not matter, so it runs on all cores.
 
+pub(super) mod member;
+
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::ops::ControlFlow;

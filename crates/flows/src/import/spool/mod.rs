@@ -2,13 +2,15 @@
 //!
 //! They are digested on the way, so nothing is read twice.
 
+pub(super) mod budget;
+
 use std::io::{self, Read, Write};
 
 use document::digest::{Digester, Digests};
 use harvester::Stop;
 use store::{Collection, NewFile};
 
-use super::budget::{Budget, Share};
+use self::budget::{Budget, Share};
 
 /// Holds bodies until they are stored or dropped. Threads share one.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use catalog::{CaptureOutcome, CaptureRow, ContentRow};
 
 /// URLs with their newest content, and contents.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(in crate::import) struct Seen {
     urls: HashMap<u128, (i64, u128)>,
     /// All that were seen, and how many URLs have them by now.
     contents: HashMap<u128, u64>,
@@ -14,12 +14,12 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Notes a content that is there already.
-    pub(super) fn know(&mut self, sha1: &str) {
+    pub(in crate::import) fn know(&mut self, sha1: &str) {
         self.contents.entry(key(sha1)).or_default();
     }
 
     /// Whether a capture brings bytes that were not seen before.
-    pub(super) fn is_new(&self, row: &CaptureRow) -> bool {
+    pub(in crate::import) fn is_new(&self, row: &CaptureRow) -> bool {
         match &row.content {
             ContentRow::Bytes { sha1, .. } => !self.contents.contains_key(&key(sha1)),
             ContentRow::Revisit { .. } | ContentRow::EdgeOnly => false,
@@ -27,7 +27,7 @@ impl Seen {
     }
 
     /// What a capture is, after those before it; as the catalog would say.
-    pub(super) fn see(&mut self, row: &CaptureRow) -> CaptureOutcome {
+    pub(in crate::import) fn see(&mut self, row: &CaptureRow) -> CaptureOutcome {
         let url = key(&row.md5);
         let ContentRow::Bytes { sha1, .. } = &row.content else {
             return match self.urls.contains_key(&url) {

@@ -13,18 +13,18 @@ use harvester::Stop;
 use rustix::fs::{FlockOperation, flock};
 use store::{Collection, FileKind};
 
-use super::events::ImportEvent;
-use super::flow::{Flow, Kept};
-use super::group::Group;
-use super::keeping::fates;
-use super::met::{LONGEST, Met};
-use super::order::ImportOrder;
-use super::report::Report;
 use super::seen::Seen;
-use super::sources::Sources;
-use super::spool::Spool;
-use super::unsaved::Unsaved;
-use super::{Imported, examiner, judging, rules};
+use crate::import::events::ImportEvent;
+use crate::import::flow::{Flow, Kept};
+use crate::import::group::Group;
+use crate::import::keeping::fates;
+use crate::import::keeping::unsaved::Unsaved;
+use crate::import::met::{LONGEST, Met};
+use crate::import::order::ImportOrder;
+use crate::import::report::Report;
+use crate::import::sources::Sources;
+use crate::import::spool::Spool;
+use crate::import::{Imported, examiner, judging, rules};
 
 /// Imports into a folder. What is there already, by an earlier import into the same, is not written again.
 pub fn import_separately(

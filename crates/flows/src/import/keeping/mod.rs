@@ -1,6 +1,9 @@
 //! Keeps the documents of a group: files first, then the rows that speak of them, in one transaction with the counters
 //! and the position.
 
+pub(super) mod lacking;
+pub(super) mod unsaved;
+
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +16,11 @@ use catalog::{
 use harvester::Stop;
 use store::Collection;
 
+use self::unsaved::Unsaved;
 use super::events::{Fate, FateKind};
 use super::flow::{Kept, Start};
 use super::group::{Content, Group, ReportLine};
-use super::lacking;
 use super::spool::Spooled;
-use super::unsaved::Unsaved;
 use crate::Holdings;
 use crate::pulse::Pulse;
 

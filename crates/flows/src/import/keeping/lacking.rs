@@ -7,11 +7,11 @@ use std::collections::HashMap;
 
 use catalog::{CaptureRow, Lacking};
 
-use super::group::{Group, ReportLine};
 use crate::Holdings;
+use crate::import::group::{Group, ReportLine};
 
 /// Leaves of a group what documents lack. Of several lines about one the nearest in time counts, as for one that is read.
-pub(super) fn retain(holdings: &Holdings, group: &mut Group) -> anyhow::Result<()> {
+pub(in crate::import) fn retain(holdings: &Holdings, group: &mut Group) -> anyhow::Result<()> {
     let rows = std::mem::take(&mut group.rows);
     group.contents.clear();
     group

@@ -7,22 +7,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Memory that threads share; copies share the same.
 #[derive(Debug, Clone)]
-pub(super) struct Budget(Arc<AtomicUsize>);
+pub(in crate::import) struct Budget(Arc<AtomicUsize>);
 
 /// A part of the budget, which is given back when it is dropped.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(in crate::import) struct Share {
     budget: Budget,
     bytes: usize,
 }
 
 impl Budget {
-    pub(super) fn new(bytes: usize) -> Self {
+    pub(in crate::import) fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
     /// A share of nothing, to be grown.
-    pub(super) fn share(&self) -> Share {
+    pub(in crate::import) fn share(&self) -> Share {
         Share {
             budget: self.clone(),
             bytes: 0,
@@ -32,7 +32,7 @@ impl Budget {
 
 impl Share {
     /// Makes the share as large as this, if so much is left.
-    pub(super) fn grow_to(&mut self, bytes: usize) -> bool {
+    pub(in crate::import) fn grow_to(&mut self, bytes: usize) -> bool {
         let more = bytes.saturating_sub(self.bytes);
         let left = &self.budget.0;
         let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {

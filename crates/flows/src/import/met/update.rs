@@ -9,9 +9,9 @@ use anyhow::Context;
 use catalog::{ContentEntry, OutdatedMet};
 use store::Collection;
 
-use super::met::{LONGEST, Met, MetDocument, MetText};
-use super::place;
+use super::{LONGEST, Met, MetDocument, MetText};
 use crate::Holdings;
+use crate::import::place;
 
 /// Writes the `.met` files that do not tell yet what the catalog knows, at most so many. Returns how many there were.
 pub fn update_metadata(holdings: &Holdings, most: u64) -> anyhow::Result<u64> {
@@ -24,7 +24,7 @@ pub fn update_metadata(holdings: &Holdings, most: u64) -> anyhow::Result<u64> {
 }
 
 /// The same for those who have the collection open. `hold` is asked before each file is written.
-pub(super) fn update(
+pub(in crate::import) fn update(
     holdings: &Holdings,
     collection: &Collection,
     most: u64,
@@ -89,7 +89,7 @@ fn read(collection: &Collection, path: &str) -> anyhow::Result<Option<Vec<u8>>> 
 }
 
 /// All that the catalog knows of a content; `None` if no document has it, or ever had.
-pub(super) fn described(
+pub(in crate::import) fn described(
     holdings: &Holdings,
     content: &ContentEntry,
 ) -> anyhow::Result<Option<Met>> {

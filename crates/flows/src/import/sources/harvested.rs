@@ -20,11 +20,11 @@ use crate::harvest::is_url;
 
 /// What the harvests of a data directory left.
 #[derive(Debug, Default)]
-pub(super) struct Harvested {
+pub(in crate::import) struct Harvested {
     /// By the directory of each mirror, the list of what is in it.
-    pub(super) mirrors: Vec<(PathBuf, NamedTempFile)>,
+    pub(in crate::import) mirrors: Vec<(PathBuf, NamedTempFile)>,
     /// Directories of WARC files.
-    pub(super) warcs: BTreeSet<PathBuf>,
+    pub(in crate::import) warcs: BTreeSet<PathBuf>,
 }
 
 /// The places that a harvest was told.
@@ -35,13 +35,13 @@ struct Places {
 }
 
 /// Whether a directory is one that harvests write to.
-pub(super) fn is_data_directory(directory: &Path) -> bool {
+pub(in crate::import) fn is_data_directory(directory: &Path) -> bool {
     directory.join("catalog.sqlite").is_file()
 }
 
 impl Harvested {
     /// Looks at what was harvested into a data directory. Its catalog may name any place, of which `roots` decide.
-    pub(super) fn look(data: &Path, roots: &Roots) -> anyhow::Result<Self> {
+    pub(in crate::import) fn look(data: &Path, roots: &Roots) -> anyhow::Result<Self> {
         let holdings = Holdings::open(data, None)?;
         let mut harvested = Self::default();
         let mut mirrors: BTreeMap<PathBuf, BTreeSet<(i64, String)>> = BTreeMap::new();
@@ -74,7 +74,7 @@ impl Harvested {
 }
 
 /// The format of the lists.
-pub(super) fn format() -> anyhow::Result<LogFormat> {
+pub(in crate::import) fn format() -> anyhow::Result<LogFormat> {
     Ok(LogFormat::parse(
         "columns = ['date', 'media_type', 'url', 'file']\nseparator = 'tab'\ncomment = ''\nnone = '\\u0001'\n",
     )?)

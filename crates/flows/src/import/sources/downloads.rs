@@ -10,7 +10,7 @@ use oai::Datestamp;
 use tempfile::NamedTempFile;
 
 /// A list of the files below a directory, in the order of their paths: date and path on each line.
-pub(super) fn list(
+pub(in crate::import) fn list(
     root: &Path,
     roots: &Roots,
     refused: &mut Vec<(PathBuf, String)>,
@@ -23,7 +23,7 @@ pub(super) fn list(
 }
 
 /// The format of such a list, or of one that only has paths.
-pub(super) fn format(base_url: &str, with_dates: bool) -> anyhow::Result<LogFormat> {
+pub(in crate::import) fn format(base_url: &str, with_dates: bool) -> anyhow::Result<LogFormat> {
     let base = document::url::normalise(base_url)
         .with_context(|| format!("`{base_url}` is not a URL that others could begin with"))?;
     let slash = match base.url.ends_with('/') {

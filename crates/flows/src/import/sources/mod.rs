@@ -1,5 +1,9 @@
 //! What is read: the archives, or the log and the files that it names.
 
+pub(super) mod downloads;
+pub(super) mod fetched;
+pub(super) mod harvested;
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -9,8 +13,7 @@ use catalog::NewSource;
 use crawl::{Limits, LogFormat, LogIndex, LogSource, Roots, Source};
 use tempfile::NamedTempFile;
 
-use super::downloads;
-use super::harvested::{self, Harvested};
+use self::harvested::Harvested;
 use super::order::ImportOrder;
 use crate::Failure;
 use crate::harvest::digest;

@@ -4,7 +4,7 @@ use document::digest::hex;
 use md5::{Digest, Md5};
 
 /// The MD5 of a URL and of a path inside of what is there.
-pub(super) fn md5_of_member(url: &str, member: &str) -> String {
+pub(in crate::import) fn md5_of_member(url: &str, member: &str) -> String {
     let mut md5 = Md5::new_with_prefix(url);
     md5.update(b"#");
     md5.update(member);

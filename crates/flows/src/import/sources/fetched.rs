@@ -6,8 +6,8 @@ use anyhow::Context;
 use harvester::Stop;
 use remote::{Address, Limits, News, Options};
 
-use super::events::{FetchProgress, ImportEvent};
-use super::order::ImportOrder;
+use crate::import::events::{FetchProgress, ImportEvent};
+use crate::import::order::ImportOrder;
 
 /// Fetches what an order names by address, and gives it the paths of what came. Without any it stays as it is.
 ///
@@ -44,11 +44,11 @@ pub fn fetch_sources(
 #[derive(Debug, Clone)]
 pub struct FetchedSource {
     /// Where it lies now.
-    pub(super) path: PathBuf,
+    pub(in crate::import) path: PathBuf,
     /// The URL that it has there.
-    pub(super) base_url: String,
+    pub(in crate::import) base_url: String,
     /// What could not be had, and why.
-    pub(super) refused: Vec<(PathBuf, String)>,
+    pub(in crate::import) refused: Vec<(PathBuf, String)>,
 }
 
 struct Fetching<'a> {

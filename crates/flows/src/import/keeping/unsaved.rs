@@ -9,19 +9,19 @@ use anyhow::bail;
 use catalog::{CaptureRow, ContentRow, ImportCounters, ImportWarning};
 use store::Collection;
 
-use super::events::{Fate, FateKind};
-use super::group::{Content, ReportLine, file};
-use super::keeping::{extension, place};
+use super::{extension, place};
+use crate::import::events::{Fate, FateKind};
+use crate::import::group::{Content, ReportLine, file};
 
 /// What could not be saved of a group, by the place of its row.
 #[derive(Debug, Default)]
-pub(super) struct Unsaved {
+pub(in crate::import) struct Unsaved {
     reasons: HashMap<usize, String>,
 }
 
 impl Unsaved {
     /// Puts a document in its place; whether that worked. An error is one that every other document would meet too.
-    pub(super) fn save(
+    pub(in crate::import) fn save(
         &mut self,
         collection: &Collection,
         (at, row): (usize, &CaptureRow),
@@ -48,12 +48,12 @@ impl Unsaved {
         Ok(false)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::import) fn is_empty(&self) -> bool {
         self.reasons.is_empty()
     }
 
     /// Leaves out what was to have the same bytes as something that could not be saved.
-    pub(super) fn add_copies(&mut self, rows: &[CaptureRow]) {
+    pub(in crate::import) fn add_copies(&mut self, rows: &[CaptureRow]) {
         let mut bytes = HashMap::new();
         for (at, reason) in &self.reasons {
             if let Some(sha1) = sha1(&rows[*at]) {
@@ -69,7 +69,11 @@ impl Unsaved {
     }
 
     /// Counts what is left out. Too much of it is no misfortune of single documents any more.
-    pub(super) fn count(&self, counters: &mut ImportCounters, before: u64) -> anyhow::Result<()> {
+    pub(in crate::import) fn count(
+        &self,
+        counters: &mut ImportCounters,
+        before: u64,
+    ) -> anyhow::Result<()> {
         let count = self.reasons.len() as u64;
         counters.failed_save += count;
         if before + counters.failed_save > MOST {
@@ -83,7 +87,7 @@ impl Unsaved {
     }
 
     /// Takes what is left out from rows and contents, and says so where it is told what became of each.
-    pub(super) fn leave_out(
+    pub(in crate::import) fn leave_out(
         &self,
         rows: &mut Vec<CaptureRow>,
         contents: &mut Vec<Option<Content>>,
@@ -108,7 +112,7 @@ impl Unsaved {
     }
 
     /// Says of each that it could not be saved.
-    pub(super) fn tell(&self, rows: &[CaptureRow], told: &mut [ReportLine]) {
+    pub(in crate::import) fn tell(&self, rows: &[CaptureRow], told: &mut [ReportLine]) {
         for told in told {
             if let ReportLine::Row(at) = told
                 && let Some(reason) = self.reasons.get(at)

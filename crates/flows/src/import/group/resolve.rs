@@ -3,14 +3,14 @@
 use catalog::{CaptureRow, ContentRow, ImportCounters, JudgementRow};
 use text::Outcome;
 
-use super::examine::{SkipReason, Skipped, skipped};
-use super::group::{Content, Group, ReportLine};
-use super::judging::Verdict;
+use super::{Content, Group, ReportLine};
+use crate::import::examine::{SkipReason, Skipped, skipped};
+use crate::import::judging::Verdict;
 
 impl Group {
     /// Waits until all of its documents are judged. `None` if some never will be, because somebody wants the import to stop:
     /// the group comes again.
-    pub(super) fn resolve(mut self) -> anyhow::Result<Option<Self>> {
+    pub(in crate::import) fn resolve(mut self) -> anyhow::Result<Option<Self>> {
         let is_waiting = |content: &Content| content.ticket.is_some();
         if !self.contents.iter().flatten().any(is_waiting) {
             return Ok(Some(self));

@@ -1,5 +1,8 @@
 //! Where the documents of the holdings lie: in DIR/documents, or where the first import was told to put them.
 
+#[cfg(not(feature = "s3"))]
+pub(super) mod no_bucket;
+
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, bail};
@@ -8,7 +11,7 @@ use bucket::{Bucket, Location};
 use store::{Collection, Durability};
 
 #[cfg(not(feature = "s3"))]
-use super::no_bucket::{Bucket, Location};
+use self::no_bucket::{Bucket, Location};
 use crate::{Failure, Holdings};
 
 /// Opens the collection for an import that is told to put documents at a place, or nothing of it.

@@ -6,15 +6,15 @@ use catalog::ImportCounters;
 use harvester::Stop;
 use store::{Collection, Durability};
 
-use super::events::ImportEvent;
-use super::flow::{Flow, Kept};
-use super::group::Group;
-use super::keeping::fates;
-use super::order::ImportOrder;
 use super::seen::Seen;
-use super::sources::Sources;
-use super::spool::Spool;
-use super::{Imported, examiner, judging, rules};
+use crate::import::events::ImportEvent;
+use crate::import::flow::{Flow, Kept};
+use crate::import::group::Group;
+use crate::import::keeping::fates;
+use crate::import::order::ImportOrder;
+use crate::import::sources::Sources;
+use crate::import::spool::Spool;
+use crate::import::{Imported, examiner, judging, rules};
 
 /// Imports into nothing: the counters are those of an import into an empty collection.
 pub fn try_import(

@@ -20,8 +20,8 @@ use site::{
 
 use self::judge::{Filters, UnknownHandler, judge};
 use self::response::response;
-use crate::certificate;
-use crate::directories::Directories;
+use crate::client::certificate;
+use crate::config::directories::Directories;
 use crate::flow_control::{self, Kind, Permit};
 use crate::httpd::OK;
 use crate::request::Request;

@@ -4,16 +4,18 @@
 //! connection of our own is made from the client's, with a [`Sink`] at its end, and on it main requests are
 //! processed as mod_http2 does for each of its streams. Nothing is logged as an access, and nothing is sent.
 
+pub(super) mod sink;
+
 use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::net::Ipv4Addr;
 
+use crate::client::passwords::Passwords;
 use crate::config::DirectoryConfig;
 use crate::httpd::{DECLINED, OK, Pool, bytes, text};
 use crate::mark::{self, Address, Depth, Mark};
-use crate::passwords::Passwords;
-use crate::sink::Sink;
 use crate::sys;
+use crate::virtual_request::sink::Sink;
 
 /// A connection of our own, as which one requester asks.
 pub(crate) struct Connection<'r> {

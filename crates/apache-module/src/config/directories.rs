@@ -11,7 +11,7 @@ use std::rc::Rc;
 use site::{Ground, SitePath};
 
 use crate::config::DirectoryConfig;
-use crate::patterns::{Patterns, leaves_out};
+use crate::config::patterns::{Patterns, leaves_out};
 use crate::virtual_request::{Connection, Overrides};
 
 /// The directories that were looked at for one answer.

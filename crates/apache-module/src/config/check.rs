@@ -3,9 +3,10 @@
 use std::ffi::c_int;
 
 use crate::border::guarded;
+use crate::config::state_dirs;
 use crate::httpd::{INTERNAL_SERVER_ERROR, OK, Pool};
 use crate::servers::{self, hosts};
-use crate::{log, state_dirs, sys};
+use crate::{log, sys};
 
 /// For `httpd -t` and before each start: refuses what would give the indexes away, and says what is not offered.
 pub(crate) unsafe extern "C" fn check(

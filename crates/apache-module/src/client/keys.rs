@@ -3,7 +3,7 @@
 //! Any header can be a key: `Require expr "%{HTTP:X-Api-Key} == '…'"`. Which one is, only the rules know, so all count
 //! but those that clients and proxies send by themselves, some of them with another value each time.
 
-use crate::certificate;
+use crate::client::certificate;
 use crate::httpd::bytes;
 use crate::mark::headers_as_sent;
 use crate::sys;

@@ -1,37 +1,28 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod accounts;
-mod actor;
 pub mod audit;
 mod context;
-mod csv;
 pub mod documents;
-mod file_path;
 mod frequency;
 pub mod harvests;
-mod import_rules;
 pub mod imports;
 pub mod jobs;
-mod listed;
-mod mirrored;
+mod json;
 mod parameters;
-pub mod password;
+mod people;
 pub mod records;
 mod refusal;
 pub mod repositories;
 pub mod rules;
 pub mod schedules;
-mod schema;
-pub mod secret;
-pub mod sessions;
-mod settings;
-mod sorting;
 pub mod statistics;
-mod time;
-pub mod tokens;
-mod turn;
 pub mod verify;
+
+use self::context::{actor, settings, turn};
+use self::imports::rules as import_rules;
+use self::json::{csv, file_path, listed, mirrored, schema, sorting, time};
+pub use self::people::{accounts, password, secret, sessions, tokens};
 
 pub use actor::{Actor, Channel};
 pub use context::Context;

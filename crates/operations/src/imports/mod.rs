@@ -1,5 +1,7 @@
 //! Imports: the list, one of them with its warnings and report, and removal.
 
+pub(super) mod rules;
+
 use catalog::{ImportCounters, Role};
 use flows::Holdings;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,9 @@
 //! What operations work on.
 
+pub(super) mod actor;
+pub(super) mod settings;
+pub(super) mod turn;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use catalog::{AuditEntry, Catalog};

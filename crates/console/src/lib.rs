@@ -6,36 +6,29 @@
 )]
 
 mod api;
-mod assets;
-mod client;
 mod config;
 mod console;
-mod cookies;
 mod dashboard;
 mod documents;
-mod dress;
-mod extract;
-mod filters;
-mod headers;
 mod history;
-mod host;
 mod imports;
 mod jobs;
-mod outside;
 mod pages;
 mod parts;
 mod people;
-mod problem;
 mod records;
 mod repositories;
 mod router;
-mod routes;
 mod rules;
 mod schedules;
 mod state;
-mod stream;
-mod who;
-mod whole;
+mod web;
+
+use self::parts::filters;
+use self::web::{
+    assets, client, cookies, dress, extract, headers, host, outside, problem, routes, stream, who,
+    whole,
+};
 
 pub use config::ConsoleConfig;
 pub use console::Console;

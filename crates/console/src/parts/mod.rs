@@ -5,6 +5,7 @@ mod chart;
 mod confirm;
 mod errors;
 pub(crate) mod filter;
+pub(super) mod filters;
 mod link;
 mod moment;
 mod pager;

@@ -30,25 +30,25 @@ pub(crate) struct Asset {
 
 /// The style sheet.
 pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../assets/style.css");
+    let bytes = include_bytes!("../../assets/style.css");
     Asset::new("style", "css", "text/css; charset=utf-8", bytes)
 });
 
 /// The script.
 pub(crate) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../assets/script.js");
+    let bytes = include_bytes!("../../assets/script.js");
     Asset::new("script", "js", "text/javascript; charset=utf-8", bytes)
 });
 
 /// The script of tables.
 pub(crate) static TABLE: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../assets/table.js");
+    let bytes = include_bytes!("../../assets/table.js");
     Asset::new("table", "js", "text/javascript; charset=utf-8", bytes)
 });
 
 /// The icon.
 pub(crate) static ICON: LazyLock<Asset> = LazyLock::new(|| {
-    let bytes = include_bytes!("../assets/icon.svg");
+    let bytes = include_bytes!("../../assets/icon.svg");
     Asset::new("icon", "svg", "image/svg+xml", bytes)
 });
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import apache
 import classifying
+import console
 import growth
 import harvest
 import httpd
@@ -33,7 +34,7 @@ import scan
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
-            "harvest": harvest, "manager": manager, "import": importing, "filter": judging,
+            "harvest": harvest, "manager": manager, "console": console, "import": importing, "filter": judging,
             "classifier": classifying}
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -142,6 +143,8 @@ def parse_options():
         harvest.check(parser)
     if "manager" in options.sections:
         manager.check(parser, options.claims)
+    if "console" in options.sections:
+        console.check(parser)
     if "import" in options.sections:
         importing.check(parser)
     return options

@@ -12,6 +12,8 @@ mod first_steps;
 mod holdings;
 /// A job that runs: watched, stopped, tried again.
 mod jobs;
+/// Lists: sorted, filtered, chosen from, with a mouse, with keys and on a phone.
+mod lists;
 /// Every page: for people who cannot see well, with a phone, in the dark, with keys alone.
 mod pages;
 /// Logging in and out, roles, two who edit one thing.

@@ -100,7 +100,7 @@ fn every_page_is_for_everybody() {
     browser.fill("Name", "eve");
     browser.fill("Password", "short");
     browser.fill("Password once more", "shorter");
-    browser.press("Add the account");
+    browser.press("Create account");
     browser.wait("mistakes are marked", || {
         browser.count("[aria-invalid=true]") > 0
     });
@@ -169,7 +169,7 @@ fn colours_are_chosen_and_stay() {
 fn make_a_token_and_a_filter(browser: &Browser, console: &Console) {
     browser.open(&console.at("/tokens"));
     browser.fill("Name", "the indexer");
-    browser.press("Make the token");
+    browser.press("Create token");
     browser.wait("it is shown once", || browser.count(".secret") == 1);
     browser.open(&console.at("/rules/new?kind=filter"));
     browser.fill("Name", "Titles");

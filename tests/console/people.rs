@@ -131,10 +131,10 @@ fn everything_can_be_read_and_steered_without_scripts() {
     assert_eq!(browser.count("[data-begun]"), 0, "a script has run");
 
     browser.press("Records");
-    browser.wait_for("30 records");
+    browser.wait_for("30 items");
     browser.choose("Deleted", "only deleted ones");
-    browser.press("Show");
-    browser.wait_for("3 records");
+    browser.press("Apply");
+    browser.wait_for("3 items");
     browser.press("Schedules");
     browser.press("Resume");
     // To open a page at once would call back what was just sent.

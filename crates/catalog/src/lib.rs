@@ -49,7 +49,7 @@ pub use queue::schedule::{Schedule, ScheduleSettings, ScheduleState, Scheduled};
 pub use queue::schedules::ScheduleQuery;
 pub use queue::standing::{CommandAtWork, JobAtWork, QueueStanding};
 pub use queue::workers::{Worker, WorkerReport};
-pub use records::entry::{FormatCounts, Known, Order, RecordEntry, RecordQuery};
+pub use records::entry::{FormatCounts, Known, Order, RecordColumn, RecordEntry, RecordQuery};
 pub use records::page::{Outcome, PageCommit, RecordRow, Validation};
 pub use records::search::{IndexedRecord, Unindexed};
 pub use repositories::entry::{Identity, Repository, RepositoryCounts};

@@ -42,6 +42,7 @@ pub(crate) fn routes() -> Routes {
     r.post("/repositories/{id}/edit", repositories::edit::save);
     r.get("/repositories/{id}/remove", repositories::remove::confirm);
     r.post("/repositories/{id}/remove", repositories::remove::remove);
+    r.get("/repositories/{id}/sets", repositories::set_list::list);
     operation!(r, repositories::api::list);
     operation!(r, repositories::api::show);
     operation!(r, repositories::api::identify);
@@ -150,6 +151,7 @@ pub(crate) fn routes() -> Routes {
     operation!(r, imports::api::remove_old);
     operation!(r, imports::api::remove);
     r.get("/documents", documents::list::list);
+    r.post("/documents/bulk", documents::list::bulk);
     r.get("/documents/{id}", documents::show::show);
     r.get("/documents/{id}/file", documents::file::file);
     r.get("/documents/{id}/text", documents::file::text);
@@ -169,6 +171,7 @@ pub(crate) fn routes() -> Routes {
     r.post("/me/sessions", people::me::end_sessions);
     r.get("/tokens", people::tokens::list);
     r.post("/tokens", people::tokens::add);
+    r.post("/tokens/bulk", people::tokens::bulk);
     r.get("/tokens/{id}/remove", people::tokens::confirm_removal);
     r.post("/tokens/{id}/remove", people::tokens::remove);
     operation!(r, people::api::show_me);

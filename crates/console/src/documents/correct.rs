@@ -22,9 +22,9 @@ pub(crate) struct CorrectionForm {
 /// The decisions, to choose from.
 pub(crate) const DECISIONS: [(&str, &str); 2] = [("accept", "Accept"), ("reject", "Reject")];
 
-/// The kinds, to choose from.
-pub(super) fn kinds() -> Vec<(String, String)> {
-    let automatic = (String::new(), "automatic".to_owned());
+/// The kinds, to choose from; `none` are the words for an empty choice.
+pub(super) fn kinds(none: &str) -> Vec<(String, String)> {
+    let automatic = (String::new(), none.to_owned());
     let kind = |kind: Kind| (kind.name().to_owned(), kind.name().replace('_', " "));
     [automatic].into_iter().chain(KINDS.map(kind)).collect()
 }

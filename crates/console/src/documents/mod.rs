@@ -3,6 +3,5 @@
 pub(crate) mod api;
 pub(crate) mod correct;
 pub(crate) mod file;
-mod filter;
 pub(crate) mod list;
 pub(crate) mod show;

@@ -43,7 +43,7 @@ impl DocumentPage {
 
     /// The kinds of the form of corrections.
     fn kinds(&self) -> Vec<(String, String)> {
-        kinds()
+        kinds("automatic")
     }
 
     /// The decision and the kind that the form of corrections begins with.

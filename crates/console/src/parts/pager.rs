@@ -22,13 +22,4 @@ impl Pager {
             shown: None,
         }
     }
-
-    /// A list that goes on after a number, in the order of numbers; 0 is its beginning.
-    pub(crate) fn by_number(link: &Link, after: i64, next: Option<i64>) -> Self {
-        Self {
-            previous: (after > 0).then(|| link.clone().with("after", "")),
-            next: next.map(|next| link.clone().with("after", next)),
-            shown: None,
-        }
-    }
 }

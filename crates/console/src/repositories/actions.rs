@@ -37,7 +37,7 @@ pub(crate) async fn refresh(
             Ok(done(&format!("/repositories/{id}"), message))
         }
         Err(refusal) if refusal.code == Code::NoRepository => {
-            let mut answer = RepositoryPage::new(&state, who, id, "").await?;
+            let mut answer = RepositoryPage::new(&state, who, id).await?;
             answer.failure = Some(refusal.reasons());
             form_again(&answer)
         }

@@ -234,19 +234,21 @@ fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
     page.shows(StatusCode::OK, "http://alpha.example/oai");
     page.shows(StatusCode::OK, "top:part-000");
     page.shows(StatusCode::OK, "Part &#60;0&#62;");
-    page.shows(StatusCode::OK, "There are more; the search finds them");
+    page.shows(StatusCode::OK, "The first 200 sets as a tree");
     page.shows(StatusCode::OK, &format!("/jobs/{}", claim.job.id));
     assert!(!page.body.contains("top:part-299"));
     assert!(
         !page.body.contains("Harvest now"),
         "viewers harvest nothing"
     );
-    let found = viewer.get(&format!("{place}?sets=PART-299"));
+    let found = viewer.get(&format!("{place}/sets?text=PART-299"));
     found.shows(StatusCode::OK, "top:part-299");
     assert!(!found.body.contains("top:part-000"));
     viewer
-        .get(&format!("{place}?sets=%25"))
-        .shows(StatusCode::OK, "No such set");
+        .get(&format!("{place}/sets?text=%25"))
+        .shows(StatusCode::OK, "No sets match these filters.");
+    let all = viewer.get(&format!("{place}/sets?size=500"));
+    all.shows(StatusCode::OK, "300 sets");
     let path = format!(
         "/api/v1/repositories/{}/sets?text=part-29&limit=3",
         alpha.id

@@ -2,12 +2,17 @@
 
 use std::cmp::Ordering;
 
+use serde::Deserialize;
+use utoipa::IntoParams;
+
 use crate::{Listed, Refusal, Time};
 
 /// Which part of a list is wanted, and in which order.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub struct Paging {
-    /// The name of the order.
+    /// The name of the order; a wrong one is answered with the right ones.
     pub sort: Option<String>,
     /// Whether the largest come first.
     pub descending: Option<bool>,

@@ -4,7 +4,7 @@ use catalog::{Error, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{Actor, Channel, Code, Context, Mistake, Refusal, Time, password, schema};
+use crate::{Actor, Channel, Code, Context, Mistake, Orders, Refusal, Time, password, schema};
 
 /// An account of the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -88,6 +88,14 @@ pub async fn list(context: &Context, actor: &Actor) -> Result<Vec<Account>, Refu
     let accounts = context.catalog().accounts().await?;
     Ok(accounts.into_iter().map(Into::into).collect())
 }
+
+/// The orders of the list.
+pub const ORDERS: Orders<'_, Account> = &[
+    ("name", |account| account.name.as_str().into()),
+    ("role", |account| (account.role as i64).into()),
+    ("created", |account| account.created.into()),
+    ("last_login", |account| account.last_login.into()),
+];
 
 /// The account with the number `id`.
 pub async fn show(context: &Context, actor: &Actor, id: i64) -> Result<Account, Refusal> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::accounts::{name_mistake, require_person};
-use crate::{Actor, Context, Mistake, Refusal, Time, schema, secret};
+use crate::{Actor, Context, Mistake, Orders, Refusal, Time, schema, secret};
 
 /// A token, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -58,6 +58,15 @@ pub async fn list(context: &Context, actor: &Actor) -> Result<Vec<Token>, Refusa
     actor.require(Role::Viewer)?;
     list_of(context, account_of(actor)?).await
 }
+
+/// The orders of the list.
+pub const ORDERS: Orders<'_, Token> = &[
+    ("name", |token| token.name.as_str().into()),
+    ("role", |token| (token.role as i64).into()),
+    ("created", |token| token.created.into()),
+    ("expires", |token| token.expires.into()),
+    ("last_used", |token| token.last_used.into()),
+];
 
 /// The tokens of the account with the number `id`.
 pub async fn list_for(context: &Context, actor: &Actor, id: i64) -> Result<Vec<Token>, Refusal> {

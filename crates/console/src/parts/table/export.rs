@@ -61,7 +61,7 @@ impl Form {
 /// All rows that `read` gives, page by page, as a file of the name of the list.
 pub(super) fn answer<R, F, L>(
     form: Form,
-    path: &'static str,
+    path: String,
     fields: &'static [&'static str],
     by_row: bool,
     view: View,
@@ -72,6 +72,7 @@ where
     F: Fn(View) -> L + Send + 'static,
     L: Future<Output = Result<Listed<R>, Refusal>> + Send,
 {
+    let name = path.trim_start_matches('/').replace('/', "-");
     let (sender, body) = stream::body();
     tokio::spawn(async move {
         let mut view = View {
@@ -115,7 +116,6 @@ where
             }
         }
     });
-    let name = path.trim_start_matches('/').replace('/', "-");
     let (kind, extension) = match form {
         Form::Csv => ("text/csv; charset=utf-8", "csv"),
         Form::Json => ("application/json", "json"),

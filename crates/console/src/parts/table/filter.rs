@@ -39,13 +39,22 @@ pub(crate) enum FilterKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Filters {
     pub(super) asked: Typed,
-    pub(super) all: Vec<Filter>,
+    pub(crate) all: Vec<Filter>,
     pub(super) errors: Errors,
 }
 
 impl Filter {
     pub(crate) fn search(label: &'static str, placeholder: &'static str) -> Self {
         Self::new("text", label, FilterKind::Search).placeholder(placeholder)
+    }
+
+    /// A search by something else than words.
+    pub(crate) fn named_search(
+        key: &'static str,
+        label: &'static str,
+        placeholder: &'static str,
+    ) -> Self {
+        Self::new(key, label, FilterKind::Search).placeholder(placeholder)
     }
 
     pub(crate) fn text(key: &'static str, label: &'static str, placeholder: &'static str) -> Self {
@@ -221,7 +230,7 @@ impl Filters {
     }
 
     /// How many are set of those that are folded away.
-    pub(super) fn folded(&self) -> usize {
+    pub(crate) fn folded(&self) -> usize {
         let set = self.all.iter().filter(|filter| filter.is_folded());
         set.filter(|filter| !filter.shown.is_empty()).count()
     }

@@ -40,7 +40,7 @@ type OfRow<R, T> = Box<dyn Fn(&R) -> T + Send + Sync>;
 
 /// A list, as a page describes it.
 pub(crate) struct Table<R> {
-    path: &'static str,
+    path: String,
     /// One row, and several.
     words: [&'static str; 2],
     filters: Filters,
@@ -98,7 +98,7 @@ pub(crate) struct View {
 
 /// A table as its template shows it.
 pub(crate) struct Shown {
-    pub(crate) path: &'static str,
+    pub(crate) path: String,
     words: [&'static str; 2],
     pub(crate) filters: Filters,
     pub(crate) heads: Vec<Head>,
@@ -173,6 +173,7 @@ struct Fragment {
 struct ListPage {
     who: Who,
     title: &'static str,
+    crumbs: Vec<(String, String)>,
     actions: Vec<(&'static str, &'static str)>,
     tabs: Vec<Tab>,
     table: Shown,
@@ -190,6 +191,8 @@ pub(crate) struct Tab {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Around {
     pub(crate) title: &'static str,
+    /// Labels and addresses of the pages above this one.
+    pub(crate) crumbs: Vec<(String, String)>,
     /// Labels and addresses of buttons; the first is the main one.
     pub(crate) actions: Vec<(&'static str, &'static str)>,
     pub(crate) tabs: Vec<Tab>,
@@ -257,9 +260,9 @@ impl<R> Column<R> {
 
 impl<R: Serialize + Send + Sync + 'static> Table<R> {
     /// The list at `path` of what `words` name, one and several.
-    pub(crate) fn new(path: &'static str, words: [&'static str; 2], filters: Filters) -> Self {
+    pub(crate) fn new(path: impl Into<String>, words: [&'static str; 2], filters: Filters) -> Self {
         Self {
-            path,
+            path: path.into(),
             words,
             filters,
             columns: Vec::new(),
@@ -352,6 +355,7 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
             page(&ListPage {
                 who,
                 title: around.title,
+                crumbs: around.crumbs,
                 actions: around.actions,
                 tabs: around.tabs,
                 table,
@@ -420,7 +424,7 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
                 Err(refusal) => return Err(refusal.into()),
             }
         }
-        let filtered = self.filters.link(self.path);
+        let filtered = self.filters.link(&self.path);
         let sized = match size {
             SIZE => filtered.clone(),
             size => filtered.clone().with("size", size),

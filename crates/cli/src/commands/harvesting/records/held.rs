@@ -16,10 +16,17 @@ pub(super) fn run(options: &Records) -> anyhow::Result<ExitCode> {
     let context = options.holdings.context()?;
     let filter = filter(options, &context)?;
     let page = |next: Option<i64>, limit| {
-        let filter = RecordFilter {
-            after: next.or(Some(0)),
-            limit,
-            ..filter.clone()
+        let filter = match options.sorting.sort.is_some() || options.sorting.descending {
+            false => RecordFilter {
+                after: next.or(Some(0)),
+                limit,
+                ..filter.clone()
+            },
+            true => RecordFilter {
+                behind: next,
+                limit,
+                ..filter.clone()
+            },
         };
         context.wait(records::list(&context, &filter))
     };
@@ -41,6 +48,8 @@ fn filter(options: &Records, context: &Context) -> anyhow::Result<RecordFilter> 
         metadata_prefix: options.prefix.clone(),
         set: options.set.clone(),
         since: since.map(|date| Time(date.moment.seconds())),
+        sort: options.sorting.sort.clone(),
+        descending: Some(options.sorting.descending),
         deleted: (options.deleted || options.live).then_some(options.deleted),
         ..RecordFilter::default()
     })

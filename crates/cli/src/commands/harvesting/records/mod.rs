@@ -12,6 +12,7 @@ use oai::{Datestamp, Granularity};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::network_options::NetworkOptions;
+use crate::commands::sorting::Sorting;
 
 /// List the records that are held, or those of a repository as they come
 ///
@@ -54,6 +55,8 @@ pub(crate) struct Records {
     #[arg(long, conflicts_with = "json")]
     files: bool,
     #[command(flatten)]
+    sorting: Sorting,
+    #[command(flatten)]
     holdings: HoldingsOptions,
 
     /// Ask the repository at this base URL, and store nothing
@@ -61,7 +64,7 @@ pub(crate) struct Records {
         long,
         value_name = "BASE_URL",
         help_heading = "Records of a repository",
-        conflicts_with_all = ["HoldingsOptions", "repository", "since", "files"]
+        conflicts_with_all = ["HoldingsOptions", "Sorting", "repository", "since", "files"]
     )]
     from_url: Option<String>,
     /// Ask for whole records with ListRecords, the default, or for headers with ListIdentifiers

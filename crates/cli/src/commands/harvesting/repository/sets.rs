@@ -26,7 +26,7 @@ impl Sets {
         let id = context.holdings().repository(&self.chosen.repository)?.id;
         let query = SetQuery {
             text: self.text,
-            limit: None,
+            ..SetQuery::default()
         };
         let sets = context.wait(repositories::sets(&context, id, &query))?;
         to_stdout(|out| {

@@ -56,8 +56,8 @@ pub(super) fn show(
     let (id, identity) = (repository.id, &repository.identity);
     let formats = context.wait(repositories::formats(context, id))?;
     let query = SetQuery {
-        text: None,
         limit: Some(FIRST_SETS as u64),
+        ..SetQuery::default()
     };
     let first_sets = context.wait(repositories::sets(context, id, &query))?;
     writeln!(out, "repository {id}: {}", plain(&repository.base_url))?;

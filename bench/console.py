@@ -79,8 +79,8 @@ def _fill_documents(data, documents):
         for table, changed in (
             ("content", {"id": number, "sha1": f"printf('%040x', {number})", "sha256": f"printf('%064x', {number})", "size": "source.size + n",
                          "stored": "1", "decision": "CASE n % 5 WHEN 0 THEN 'unsure' WHEN 1 THEN 'reject' ELSE 'accept' END"}),
-            ("document", {"id": number, "md5": f"printf('%032x', {number})", "url": f"'http://www' || n % {HOSTS} || '.example.org/' || n || '/' || source.id",
-                          "host": f"'www' || n % {HOSTS} || '.example.org'", "rev_host": f"'org.example.www' || n % {HOSTS}",
+            ("document", {"id": number, "md5": f"printf('%032x', {number})", "url": f"'http://www' || (n % {HOSTS}) || '.example.org/' || n || '/' || source.id",
+                          "host": f"'www' || (n % {HOSTS}) || '.example.org'", "rev_host": f"'org.example.www' || (n % {HOSTS})",
                           "content_id": f"source.content_id + n * {last}", "update_date": "source.update_date - n * 60"}),
         ):
             catalog.copy(table, each, changed, with_id=True)

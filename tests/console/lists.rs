@@ -68,7 +68,7 @@ fn a_list_is_sorted_turned_and_acted_on_where_it_is() {
     browser.wait_for("1–50 of 59 schedules");
     let disabled = ".bulk button:disabled";
     assert_eq!(browser.count(disabled), 3);
-    let boxes = "return [...document.querySelectorAll('td.box input')].slice(0, 2).map((box) => box.click()).length";
+    let boxes = "return [...document.querySelectorAll('td.pick input')].slice(0, 2).map((box) => box.click()).length";
     assert_eq!(browser.run(boxes, &[]), 2);
     browser.wait_for("2 selected");
     assert_eq!(browser.count(disabled), 0);
@@ -85,7 +85,7 @@ fn keys_move_through_a_list_choose_from_it_and_can_be_switched_off() {
     let browser = console.browser("olga");
     browser.open(&console.at("/schedules?size=25"));
     browser.wait("its script runs", || {
-        browser.count("th.box [data-all]") == 1
+        browser.count("th.pick [data-all]") == 1
     });
     let current = || texts(&browser, "tr.current th .stack > div:first-child a");
 
@@ -98,7 +98,7 @@ fn keys_move_through_a_list_choose_from_it_and_can_be_switched_off() {
     let again = "const rows = document.getElementById('rows'); const html = rows.innerHTML; rows.innerHTML = html";
     browser.run(again, &[]);
     browser.wait("the choice is kept", || {
-        browser.count("tr.chosen td.box input:checked") == 1
+        browser.count("tr.chosen td.pick input:checked") == 1
     });
     assert_eq!(current(), ["Number 01"]);
     browser.key("n");

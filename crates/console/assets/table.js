@@ -15,7 +15,7 @@
       this.current = null;
       element.addEventListener("change", (event) => {
         if (event.target.matches("[data-all]")) this.chooseAll(event.target.checked);
-        else if (event.target.matches("td.box input")) this.note(event.target);
+        else if (event.target.matches("td.pick input")) this.note(event.target);
         this.tell();
       });
       element.addEventListener("focusin", (event) => this.mark(event.target.closest("tbody tr:not(.reason)")));
@@ -26,7 +26,7 @@
     }
 
     get rows() { return [...this.element.querySelectorAll("tbody tr:not(.reason)")]; }
-    get boxes() { return [...this.element.querySelectorAll("td.box input")]; }
+    get boxes() { return [...this.element.querySelectorAll("td.pick input")]; }
     key(row) { return row.querySelector("th a, td a")?.getAttribute("href") ?? ""; }
 
     // Rows that are new: what was chosen and where one was stays.
@@ -36,7 +36,7 @@
       // A row that is not shown any more is not acted on.
       this.chosen.forEach((value) => { if (!values.has(value)) this.chosen.delete(value); });
       here.forEach((box) => { box.checked = this.chosen.has(box.value); this.color(box); });
-      const head = this.element.querySelector("th.box");
+      const head = this.element.querySelector("th.pick");
       if (head && here.length) {
         const label = document.createElement("label");
         label.innerHTML = '<input type="checkbox" data-all><span class="hidden">Select all rows of this page</span>';
@@ -88,7 +88,7 @@
     }
 
     press(key) {
-      const box = this.element.querySelector("tr.current td.box input");
+      const box = this.element.querySelector("tr.current td.pick input");
       if (key === "j") this.move(1);
       else if (key === "k") this.move(-1);
       else if (key === "x" && box) box.click();

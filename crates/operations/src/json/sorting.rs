@@ -23,10 +23,10 @@ pub struct Paging {
 }
 
 /// By what a row is sorted. Rows without it come last, whatever the order is.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SortKey {
-    /// Letter case does not count.
-    Text(String),
+    /// A text; letter case does not count, and numbers in it are in their order.
+    Text(Vec<(usize, String)>),
     /// A number or a moment.
     Number(i64),
     /// It has none.
@@ -105,9 +105,25 @@ impl From<&str> for SortKey {
     fn from(text: &str) -> Self {
         match text.trim() {
             "" => Self::None,
-            text => Self::Text(text.to_lowercase()),
+            text => Self::Text(natural(&text.to_lowercase())),
         }
     }
+}
+
+/// A text in parts by which numbers in it are in their order: each is a text, or the digits of a number by their count.
+fn natural(text: &str) -> Vec<(usize, String)> {
+    let mut parts: Vec<(usize, String)> = Vec::new();
+    for character in text.chars() {
+        let is_digit = character.is_ascii_digit();
+        match parts.last_mut() {
+            Some((digits, part)) if (*digits > 0) == is_digit => {
+                *digits += usize::from(is_digit);
+                part.push(character);
+            }
+            _ => parts.push((usize::from(is_digit), character.to_string())),
+        }
+    }
+    parts
 }
 
 impl From<Option<&str>> for SortKey {
@@ -176,5 +192,12 @@ mod tests {
             refusal.message().contains("`size`; it is one of name"),
             "{refusal}"
         );
+    }
+
+    #[test]
+    fn numbers_in_names_are_in_their_order() {
+        let mut sets = ["s10", "s2", "a:b", "S1:z", "s1"];
+        sets.sort_by_cached_key(|set| SortKey::from(*set));
+        assert_eq!(sets, ["a:b", "s1", "S1:z", "s2", "s10"]);
     }
 }

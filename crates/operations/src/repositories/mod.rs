@@ -15,7 +15,7 @@ pub use self::ask::{TOO_SLOW, ask, refuse};
 pub use self::entities::{
     Format, Identity, LastHarvest, Preview, RemovedRepository, Repository, Set,
 };
-use crate::{Actor, Code, Context, Listed, Paging, Refusal};
+use crate::{Actor, Code, Context, Listed, Paging, Refusal, SortKey};
 
 /// A selection of repositories.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -116,7 +116,7 @@ pub async fn sets(context: &Context, id: i64, query: &SetQuery) -> Result<Listed
             for set in catalog.some_sets(id, text, u64::MAX).await? {
                 sets.push(set.into());
             }
-            sets.sort_by_cached_key(|set| natural(&set.set_spec));
+            sets.sort_by_cached_key(|set| SortKey::from(set.set_spec.as_str()));
             let paging = Paging {
                 offset: query.offset,
                 limit: query.limit,
@@ -146,22 +146,6 @@ pub async fn sets(context: &Context, id: i64, query: &SetQuery) -> Result<Listed
         }
     }
     Ok(listed)
-}
-
-/// A text in parts by which numbers in it are in their order: each is a text, or the digits of a number by their count.
-fn natural(text: &str) -> Vec<(usize, String)> {
-    let mut parts: Vec<(usize, String)> = Vec::new();
-    for character in text.chars() {
-        let is_digit = character.is_ascii_digit();
-        match parts.last_mut() {
-            Some((digits, part)) if (*digits > 0) == is_digit => {
-                *digits += usize::from(is_digit);
-                part.push(character);
-            }
-            _ => parts.push((usize::from(is_digit), character.to_string())),
-        }
-    }
-    parts
 }
 
 /// The records of a set are counted up to so many.
@@ -347,15 +331,3 @@ fn subject(repository: &catalog::Repository) -> String {
 }
 
 const TAKEN: &str = "another repository of this catalog answers there already";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_in_names_are_in_their_order() {
-        let mut sets = ["s10", "s2", "a:b", "s1:z", "s1"];
-        sets.sort_by_key(|set| natural(set));
-        assert_eq!(sets, ["a:b", "s1", "s1:z", "s2", "s10"]);
-    }
-}

@@ -191,7 +191,9 @@ impl RecordStatement {
     fn only(&mut self, query: &RecordQuery) {
         let id = self.id;
         let conditions = &mut self.conditions;
-        conditions.only(&format!("{id} > $n"), Some(query.after));
+        // A condition on numbers that all meet would keep the databases from going along another index.
+        let after = query.by == RecordColumn::Number || query.after > 0;
+        conditions.only(&format!("{id} > $n"), after.then_some(query.after));
         conditions.only(&format!("{id} < $n"), query.before);
         conditions.only("record.repository_id = $n", query.repository);
         let prefix = query.metadata_prefix.as_deref().map(bounded);
@@ -259,8 +261,11 @@ impl RecordStatement {
             self.conditions.parameter(value_of_last),
             self.conditions.parameter(last),
         );
-        self.conditions
-            .always(&format!("({value}, record.id) {than} ({first}, {second})"));
+        // The first condition finds the place in the index.
+        self.conditions.always(&format!("{value} {than}= {first}"));
+        self.conditions.always(&format!(
+            "({value} {than} {first} OR record.id {than} {second})"
+        ));
         Ok(())
     }
 

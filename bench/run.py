@@ -17,6 +17,7 @@ import time
 import traceback
 from pathlib import Path
 
+import aggregate
 import apache
 import classifying
 import console
@@ -33,8 +34,8 @@ import report
 import scan
 from program import BenchError
 
-SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
-            "harvest": harvest, "manager": manager, "console": console, "import": importing, "filter": judging,
+SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "aggregate": aggregate, "scan": scan,
+            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "import": importing, "filter": judging,
             "classifier": classifying}
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -441,6 +441,7 @@ fn a_slow_origin_ends_a_batch_early() {
         set: None,
         from: Datestamp::MIN,
         until: quick.response_date(),
+        metadata_prefix: "oai_dc".to_owned(),
     };
 
     let whole = quick.list(&all, None, headers(512)).unwrap();
@@ -471,6 +472,7 @@ fn no_more_is_looked_at_than_fills_a_page() {
         set: None,
         from: Datestamp::MIN,
         until: view.response_date(),
+        metadata_prefix: "oai_dc".to_owned(),
     };
 
     let by_value = Portion {

@@ -7,8 +7,8 @@
 //! place in the order at the end.
 //!
 //! The *horizon* is the time of the last change, or of the last answer that named a time. Changes are never stamped before
-//! it. An answer that names the horizon as its time is therefore complete: what becomes visible later is stamped with the
-//! same second or a later one, and harvesters ask from that second on.
+//! it, so the seconds before it are complete. An answer that names one of these as its time tells all that changed up to
+//! it: what becomes visible later, also a second change of the same row, is stamped later.
 
 mod feed;
 mod group;

@@ -117,9 +117,9 @@ impl<V: View> Answer<'_, V> {
     ) -> Result<(), Error> {
         match list_verb {
             ListVerb::ListIdentifiers => Ok(response.header(item.header())?),
-            ListVerb::ListRecords => response.record(item.header(), |xml| {
-                self.view.write_metadata(item, prefix, xml)
-            }),
+            ListVerb::ListRecords => {
+                response.record(item.header(), |xml| self.view.write_body(item, prefix, xml))
+            }
         }
     }
 
@@ -258,6 +258,7 @@ fn range(selection: &Selection, until: Datestamp) -> Range {
         set: selection.set.clone(),
         from: selection.from.unwrap_or(Datestamp::MIN),
         until,
+        metadata_prefix: selection.metadata_prefix.to_string(),
     }
 }
 

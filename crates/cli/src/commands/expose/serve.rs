@@ -3,14 +3,16 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use server::{Addresses, Config};
 
 use crate::commands::confine::confiner;
+use crate::commands::options::holdings_options::HoldingsOptions;
 use crate::commands::options::{PlaceOptions, set};
 use crate::commands::stop_signal;
 use crate::output::log;
@@ -22,10 +24,17 @@ use crate::output::log;
 /// are seen within two seconds; what is removed leaves a tombstone.
 ///
 /// With --origin another web server serves the files, and each is confirmed by asking it.
+///
+/// With --catalog LOCATION --data DIR it is what was harvested and imported that is offered, at http://ADDR:PORT/oai.
+/// What is exposed, and to whom, is said in the table [aggregator] of the file that --config names.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// The directory of the site
+    #[arg(conflicts_with = "catalog")]
     dir: Option<PathBuf>,
+    /// Expose this catalog instead of a site: postgres://USER@HOST/DATABASE, or a SQLite file; --data names its files
+    #[arg(long, value_name = "URL|FILE")]
+    catalog: Option<String>,
     /// Directory of the index [default: DIR.garner, or ~/.local/share/garner/sites if that cannot be written]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -54,6 +63,9 @@ pub(crate) struct Serve {
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         log();
+        if let Some(catalog) = &self.catalog {
+            return self.serve_catalog(catalog);
+        }
         let config = self.config()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -88,6 +100,41 @@ impl Serve {
         runtime.shutdown_timeout(Duration::from_secs(1));
         served?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    fn serve_catalog(&self, catalog: &str) -> anyhow::Result<ExitCode> {
+        let is_of_sites = self.rebuild || self.base_path.is_some() || self.admin_listen.is_some();
+        if is_of_sites || self.place.is_of_sites() {
+            bail!(
+                "--rebuild, --base-path, --admin-listen, --site-url and --origin are for sites; with --catalog leave them out"
+            );
+        }
+        let mut config = match self.place.file() {
+            Some(path) => crate::config::Config::read(path)?,
+            None => crate::config::Config::default(),
+        };
+        let aggregator = &mut config.aggregator;
+        if let Some(listen) = self.listen {
+            aggregator.listen = listen;
+        }
+        set(&mut aggregator.base_url, self.place.base_url());
+        set(&mut aggregator.name, self.name.as_ref());
+        if !self.admin_email.is_empty() {
+            aggregator.admin_emails.clone_from(&self.admin_email);
+        }
+        aggregator.check()?;
+        let data = self.data.clone().or(config.data);
+        let holdings = HoldingsOptions::at(data, Some(catalog.to_owned())).open()?;
+        let holdings = Arc::new(holdings);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .max_blocking_threads(128)
+            .build()
+            .context("the runtime cannot be started")?;
+        let served = config.aggregator.serve(holdings, "--listen", stop_signal());
+        let served = runtime.block_on(served);
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        served.map(|()| ExitCode::SUCCESS)
     }
 
     fn config(&self) -> anyhow::Result<Config> {

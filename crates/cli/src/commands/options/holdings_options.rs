@@ -28,6 +28,14 @@ pub(crate) struct HoldingsOptions {
 }
 
 impl HoldingsOptions {
+    /// A catalog, and the directory of its files.
+    pub(crate) fn at(data: Option<PathBuf>, catalog: Option<String>) -> Self {
+        Self {
+            data: data.unwrap_or_else(|| DATA.into()),
+            catalog,
+        }
+    }
+
     /// Opens the holdings, and makes them if need be.
     pub(crate) fn create(&self) -> anyhow::Result<Holdings> {
         Holdings::create(&self.data, self.catalog.as_deref()).inspect(warn)

@@ -8,7 +8,7 @@ pub(super) mod sorting;
 pub(super) mod stopping;
 pub(super) mod worker_options;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use server::Config;
@@ -31,6 +31,21 @@ pub(crate) struct PlaceOptions {
 }
 
 impl PlaceOptions {
+    /// The configuration file.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// The base URL.
+    pub(crate) fn base_url(&self) -> Option<&String> {
+        self.base_url.as_ref()
+    }
+
+    /// Whether something is said that only a site has.
+    pub(crate) fn is_of_sites(&self) -> bool {
+        self.site_url.is_some() || self.origin.is_some()
+    }
+
     /// The configuration file with these options on top.
     pub(crate) fn config(&self, dir: Option<&PathBuf>) -> anyhow::Result<Config> {
         let mut config = match &self.config {

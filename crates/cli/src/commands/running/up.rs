@@ -52,6 +52,9 @@ impl Up {
             .iter()
             .map(|site| site.server())
             .collect::<Result<_, _>>()?;
+        if config.aggregator.enabled {
+            config.aggregator.check()?;
+        }
         let holdings = config.holdings()?;
         holdings.check_directory()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -79,6 +82,11 @@ impl Up {
         }
         for site in sites {
             servers.spawn(serve_site(site, told(stopped.clone())));
+        }
+        if config.aggregator.enabled {
+            let (aggregator, holdings) = (config.aggregator.clone(), Arc::clone(holdings));
+            let stop = told(stopped.clone());
+            servers.spawn(aggregator.serve(holdings, "aggregator.listen", stop));
         }
         let running = Running::start(config, holdings).await?;
         eprintln!(

@@ -8,6 +8,8 @@
 mod access;
 /// Accounts of the console, from the command line.
 mod account;
+/// What was harvested and imported, exposed as a repository of its own.
+mod aggregate;
 /// Wrong requests: always a correct answer or a clear error.
 mod bad_input;
 /// What a person sees in a browser.
@@ -26,6 +28,8 @@ mod console;
 mod crashes;
 /// Why something is offered or not.
 mod explain;
+/// Records out: as one stream, and one by its identifier.
+mod export;
 /// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 mod files;
 /// Filter files and mapping files tried out on a record.

@@ -136,6 +136,8 @@ pub(crate) fn routes() -> Routes {
     r.get("/records/{id}/xml", records::xml::download);
     r.get("/records/{id}/source", records::xml::source);
     operation!(r, records::api::list);
+    operation!(r, records::api::export);
+    operation!(r, records::api::cat);
     operation!(r, records::api::show);
     operation!(r, records::api::xml);
 

@@ -1,18 +1,20 @@
 //! Records: the list, one of them, its file, and its Dublin Core elements.
 
 mod dublin_core;
+mod export;
 mod file;
 mod link;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use catalog::{Order, RecordColumn, RecordEntry, RecordQuery, Repository};
+use catalog::{Order, RecordColumn, RecordEntry, RecordQuery, Repository, Subject};
 use flows::Holdings;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 pub use self::dublin_core::{Element, ElementValue, dublin_core};
+pub use self::export::{Export, ExportCounts, ExportFormat, export};
 pub use self::file::{RecordFile, RecordText};
 pub use self::link::web_address;
 
@@ -244,6 +246,64 @@ pub async fn show(context: &Context, id: i64) -> Result<Record, Refusal> {
     let entry = entry(context, id).await?;
     let repository = repository(context, entry.repository).await?;
     Ok(record(context.holdings(), &repository, entry))
+}
+
+/// A record that is named by its identifier.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(default)]
+#[into_params(parameter_in = Query)]
+pub struct IdentifierQuery {
+    /// The identifier.
+    pub identifier: String,
+    /// The format, if it is held in several.
+    pub metadata_prefix: Option<String>,
+    /// The repository, if several have it.
+    pub repository: Option<i64>,
+}
+
+/// The one record with an identifier.
+pub async fn find(context: &Context, query: &IdentifierQuery) -> Result<Record, Refusal> {
+    let IdentifierQuery {
+        identifier,
+        metadata_prefix,
+        repository,
+    } = query;
+    let prefix = metadata_prefix.as_deref();
+    let rows = context
+        .catalog()
+        .with_identifier(identifier, prefix)
+        .await?;
+    let mut found = Vec::new();
+    for row in rows {
+        if let Subject::Record { record, .. } = row.subject
+            && repository.is_none_or(|repository| repository == record.repository)
+        {
+            found.push(*record);
+        }
+    }
+    match <[RecordEntry; 1]>::try_from(found) {
+        Ok([only]) => show(context, only.id).await,
+        Err(found) if found.is_empty() => Err(Refusal::not_found(format!(
+            "no record `{identifier}` is held; garner records lists those that are"
+        ))),
+        Err(found) => {
+            let each = found.iter().map(|record| {
+                format!(
+                    "{} of repository {}",
+                    record.metadata_prefix, record.repository
+                )
+            });
+            let each: Vec<_> = each.collect();
+            Err(Refusal::invalid(
+                "metadata_prefix",
+                format!(
+                    "`{identifier}` is held {} times, in {}; name the format and the repository",
+                    each.len(),
+                    each.join(", ")
+                ),
+            ))
+        }
+    }
 }
 
 /// The file of a record.

@@ -1,5 +1,7 @@
 //! `garner records`: the records that are held, or those of a repository without holding them.
 
+mod cat;
+mod export;
 mod held;
 mod show;
 mod streamed;
@@ -90,6 +92,8 @@ pub(crate) struct Records {
 #[derive(Debug, Subcommand)]
 enum RecordsCommand {
     Show(show::Show),
+    Cat(cat::Cat),
+    Export(export::ExportCommand),
 }
 
 /// A date as it was written, and what it means.
@@ -110,8 +114,11 @@ enum Verb {
 
 impl Records {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        if let Some(RecordsCommand::Show(command)) = self.command {
-            return command.run();
+        match self.command {
+            Some(RecordsCommand::Show(command)) => return command.run(),
+            Some(RecordsCommand::Cat(command)) => return command.run(),
+            Some(RecordsCommand::Export(command)) => return command.run(),
+            None => {}
         }
         match &self.from_url {
             Some(base_url) => streamed::run(&self, base_url),

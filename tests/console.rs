@@ -8,6 +8,8 @@ mod catalog_json;
 mod documents;
 /// From the link in the terminal to a harvest that one watches.
 mod first_steps;
+/// The frame of every page: the navigation, the search over everything, the menu of a phone.
+mod frame;
 /// What was harvested: history, comparison, download, records.
 mod holdings;
 /// A job that runs: watched, stopped, tried again.

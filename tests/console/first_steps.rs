@@ -81,7 +81,7 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
     browser.wait_for("Every night");
 
     // The dashboard moves by itself.
-    browser.press("Dashboard");
+    browser.press("Overview");
     browser.run("window.kept = true", &[]);
     browser.wait("it runs", || browser.count(".jobs progress") == 1);
     let mut seen = Vec::new();
@@ -104,7 +104,7 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
     assert_eq!(browser.run("return window.kept", &[]), true);
     assert!(browser.count(".log tbody tr") > 1, "{}", browser.text());
     browser.picture(&picture("first-7-job"));
-    browser.press("Dashboard");
+    browser.press("Overview");
     browser.wait("the records are counted", || {
         browser.text_of(".tiles").contains("108")
     });

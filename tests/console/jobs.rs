@@ -11,7 +11,7 @@ fn a_running_job_is_stopped_and_tried_again() {
     let console = Console::start(managed, "");
     let browser = console.browser("olga");
 
-    browser.press("Jobs");
+    browser.press("Runs");
     browser.wait("it runs", || browser.count(".jobs progress") == 1);
     browser.press_at(".jobs .head a");
     browser.wait("it is logged", || browser.count(".log tbody tr") > 0);
@@ -39,7 +39,7 @@ fn a_running_job_is_stopped_and_tried_again() {
     browser.wait("it is stopped again", || {
         browser.text_of(".state .badge") == "cancelled"
     });
-    browser.press("Jobs");
+    browser.press("Runs");
     browser.press("Over");
     browser.wait_for("cancelled");
     browser.choose("How it ended", "failed");

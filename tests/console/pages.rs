@@ -79,6 +79,7 @@ fn every_page_is_for_everybody() {
             "/rules/new?kind=mapping",
             "/history?state=failed&text=nothing",
             "/nothing-is-here",
+            "/search?text=item",
         ]
         .map(str::to_owned),
     );
@@ -304,6 +305,7 @@ const PAGES: &[&str] = &[
     "/schedules/{id}/edit",
     "/schedules/{id}/edit import",
     "/schedules/{id}/remove",
+    "/search",
     "/tokens",
     "/tokens/{id}/remove",
 ];

@@ -180,6 +180,17 @@
     });
   };
 
+  // "/" goes to the search. Whoever types into a field types a slash.
+  document.addEventListener("keydown", (event) => {
+    const writes = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key !== "/" || writes || event.ctrlKey || event.metaKey || event.altKey) return;
+    const search = document.getElementById("everywhere");
+    if (!search) return;
+    event.preventDefault();
+    search.focus();
+    search.select();
+  });
+
   const begin = (root) => {
     root.querySelectorAll("[data-live]").forEach((one) => { if (once(one, "begun")) lives.push(new Live(one)); });
     root.querySelectorAll("form[data-filter]").forEach((one) => { if (once(one, "begun")) filter(one); });

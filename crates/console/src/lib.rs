@@ -21,6 +21,7 @@ mod repositories;
 mod router;
 mod rules;
 mod schedules;
+mod search;
 mod state;
 mod web;
 

@@ -3,7 +3,7 @@
 use crate::routes::{Routes, operation};
 use crate::{
     assets, dashboard, documents, history, imports, jobs, pages, people, records, repositories,
-    rules, schedules,
+    rules, schedules, search,
 };
 
 /// The route table.
@@ -25,6 +25,10 @@ pub(crate) fn routes() -> Routes {
     r.get("/dashboard/charts", dashboard::charts);
     operation!(r, dashboard::api::totals);
     operation!(r, dashboard::api::activity);
+
+    // One search over everything.
+    r.get("/search", search::show);
+    operation!(r, search::everywhere);
 
     // Repositories.
     r.get("/repositories", repositories::list::list);

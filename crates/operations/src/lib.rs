@@ -16,6 +16,7 @@ mod refusal;
 pub mod repositories;
 pub mod rules;
 pub mod schedules;
+pub mod search;
 pub mod statistics;
 pub mod verify;
 

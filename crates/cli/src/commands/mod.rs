@@ -13,6 +13,7 @@ pub(crate) mod job;
 mod options;
 pub(crate) mod running;
 pub(crate) mod shell;
+pub(crate) mod search;
 pub(crate) mod statistics;
 pub(crate) mod text;
 pub(crate) mod verify;

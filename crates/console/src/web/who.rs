@@ -114,11 +114,6 @@ impl Who {
         self.role >= Role::Operator
     }
 
-    /// Whether links to what admins do make sense.
-    pub(crate) fn can_administer(&self) -> bool {
-        self.role >= Role::Admin
-    }
-
     /// The address `to`, which returns to the list that was left for this page.
     pub(crate) fn with_way_back(&self, to: &str) -> String {
         match &self.back {

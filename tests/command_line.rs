@@ -32,6 +32,7 @@ Commands:
   history      List harvests, the newest first, or show one
   import       Import what crawlers left behind into a collection of documents
   documents    List, show or correct imported documents, or mark those that were ingested
+  search       Search repositories, records and documents
   statistics   Show figures on repositories, records, harvests and jobs
   verify       Compare documents, harvested records and mirrors with the catalog
   schedule     Add, list, show, edit, pause, resume, run or remove schedules
@@ -39,7 +40,7 @@ Commands:
   up           Start everything in one process: manager, workers, console, API and sites
   worker       Run jobs, beside garner up and other workers on the same catalog
   with-quiet   Run a command while no harvest of a repository may run
-  account      Add, list, show or remove accounts of the console, or set their passwords
+  account      Add, list, show or remove accounts of the console, or set passwords and time zones
   audit        List the changes that people made, the newest first
   filter       Keep filters and mappings in the catalog, or try files on a record
   text         Print the text of a document: PDF, PostScript, HTML, plain text, Office
@@ -629,6 +630,7 @@ const COMMANDS: [&[&str]; 66] = [
     &["documents", "show"],
     &["documents", "state"],
     &["documents", "correct"],
+    &["search"],
     &["statistics"],
     &["verify"],
     &["schedule"],
@@ -654,6 +656,7 @@ const COMMANDS: [&[&str]; 66] = [
     &["account", "list"],
     &["account", "show"],
     &["account", "password"],
+    &["account", "time-zone"],
     &["account", "remove"],
     &["audit"],
     &["filter", "add"],

@@ -76,6 +76,7 @@ fn harvests_and_records_are_the_same_by_command_and_api() {
     faces.list_the_same(&["records"], "/api/v1/records?after=0", 29);
     faces.show_the_same(&["records", "show", "3"], "/api/v1/records/3");
     faces.show_the_same(&["statistics"], "/api/v1/statistics");
+    faces.show_the_same(&["search", "http"], "/api/v1/search?text=http");
 }
 
 #[test]

@@ -163,6 +163,7 @@ fn every_operation_is_as_it_is_described() {
     schedules_and_jobs(&program);
     documents(&program);
     program.get("/statistics", none);
+    program.get("/search?text=http&limit=2", none);
     program.get("/statistics/activity", none);
     for list in [
         "/history?limit=1",
@@ -230,6 +231,7 @@ fn nothing_is_there_that_is_not_described_and_failures_are() {
 fn people(program: &Program) {
     let none = &Value::Null;
     program.get("/me", none);
+    program.call("PATCH", "/me", none, &json!({ "time_zone": "Asia/Tokyo" }));
     let token = json!({ "name": "indexer", "role": "viewer", "days": 1 });
     let token = program.post("/tokens", none, &token);
     program.get("/tokens", none);

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use operations::{Time, TimeZone};
 use test_support::{Misbehaving, Script};
 
 use super::{Console, account};
@@ -88,6 +89,55 @@ fn one_search_finds_repositories_records_and_documents() {
     browser.fill("Search everything", "a word that nobody wrote");
     browser.key(ENTER);
     browser.wait_for("Nothing matches.");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn times_are_shown_in_the_zone_of_the_account_and_in_utc_on_request() {
+    let managed = Managed::new();
+    account(&managed, "vic", "viewer");
+    let harvested = Misbehaving::start(Script::new(30, 10));
+    managed.garner(&["harvest", &harvested.base_url(), "--quiet"]);
+    let console = Console::start(managed, "");
+    let browser = console.browser("vic");
+    let shown = || {
+        let script = "const one = document.querySelector('.facts time:not([data-ago])'); return [one.innerText, one.dateTime, one.title]";
+        let times = browser.run(script, &[]);
+        [0, 1, 2].map(|at| times[at].as_str().unwrap().to_owned())
+    };
+
+    browser.open(&console.at("/me"));
+    browser.fill("Time zone", "Mars/Olympus");
+    browser.press("Save");
+    browser.wait_for("there is no time zone `Mars/Olympus`");
+    browser.fill("Time zone", "Asia/Tokyo");
+    browser.press("Save");
+    browser.wait_for("Times are now in Asia/Tokyo.");
+    browser.open(&console.at("/repositories/1"));
+    let [local, utc, tooltip] = shown();
+
+    let seconds = serde_json::from_value::<Time>(utc.clone().into())
+        .unwrap()
+        .0;
+    let tokyo = TimeZone::read("Asia/Tokyo").unwrap().at(seconds);
+    assert_eq!(local, tokyo.strftime("%Y-%m-%d %H:%M").to_string());
+    assert_eq!(tooltip, utc.replace('T', " ").replace('Z', " UTC"));
+    browser.press("Show UTC and seconds");
+    browser.wait("the address asks for UTC", || {
+        browser.url().contains("utc=1")
+    });
+    assert_eq!(shown()[0], tooltip);
+    assert_eq!(browser.count("time[data-ago]"), 0);
+    browser.press("Show Asia/Tokyo");
+    browser.wait("times are local again", || shown()[0] == local);
+
+    // The command line sets it too, and both show it.
+    let zoned = ["account", "time-zone", "vic", "America/New_York", "--json"];
+    let account: serde_json::Value = serde_json::from_str(&console.managed.garner(&zoned)).unwrap();
+    assert_eq!(account["time_zone"], "America/New_York");
+    browser.open(&console.at("/me"));
+    assert_eq!(browser.value("Time zone"), "America/New_York");
+    assert_eq!(browser.text_of(".zone"), "Time zone: America/New_York");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

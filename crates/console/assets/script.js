@@ -9,6 +9,12 @@
     return true;
   };
 
+  // Parts of a page that shows UTC show it too.
+  const inUtc = (address) => {
+    if (new URLSearchParams(location.search).get("utc") !== "1" || !address) return address;
+    return `${address}${address.includes("?") ? "&" : "?"}utc=1`;
+  };
+
   // <div data-live="/jobs/live" data-every="2"> is replaced by what that address gives, every 2 s while it is seen. An
   // empty address is that of the page.
   // An answer with the header X-Garner-Over ends it: nothing will change any more.
@@ -30,7 +36,7 @@
       if (!this.element.isConnected) return;
       if (document.hidden) { this.waiting = true; return; }
       try {
-        const response = await fetch(this.element.dataset.live || location.pathname + location.search, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
+        const response = await fetch(inUtc(this.element.dataset.live) || location.pathname + location.search, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
         if (response.type === "opaqueredirect" || response.status === 401) { this.say("You are logged out. Load the page anew to log in."); return; }
         if (!response.ok) throw new Error(response.status);
         this.show(await response.text());
@@ -191,6 +197,16 @@
     search.select();
   });
 
+  // A button that fills in the time zone of this browser, unless that is chosen already.
+  const ownZone = (button) => {
+    const field = document.getElementById(button.dataset.ownZone);
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (!field || !zone || field.value === zone) return;
+    button.querySelector("span").textContent = zone;
+    button.hidden = false;
+    button.addEventListener("click", () => { field.value = zone; field.form.requestSubmit(); });
+  };
+
   const begin = (root) => {
     root.querySelectorAll("[data-live]").forEach((one) => { if (once(one, "begun")) lives.push(new Live(one)); });
     root.querySelectorAll("form[data-filter]").forEach((one) => { if (once(one, "begun")) filter(one); });
@@ -198,6 +214,7 @@
     root.querySelectorAll("form.theme").forEach((one) => { if (once(one, "begun")) theme(one); });
     root.querySelectorAll("form[method=post]:not(.theme)").forEach((one) => { if (once(one, "single")) single(one); });
     root.querySelectorAll("details.person").forEach((one) => { if (once(one, "begun")) menu(one); });
+    root.querySelectorAll("[data-own-zone]").forEach((one) => { if (once(one, "begun")) ownZone(one); });
     root.querySelectorAll("[data-tail]").forEach((one) => { if (once(one, "begun")) one.scrollTop = one.scrollHeight; });
     tell(root);
   };

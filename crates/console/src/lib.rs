@@ -27,7 +27,7 @@ mod web;
 
 use self::parts::filters;
 use self::web::{
-    assets, client, cookies, dress, extract, headers, host, outside, problem, routes, stream, who,
+    assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes, stream, who,
     whole,
 };
 

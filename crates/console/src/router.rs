@@ -174,6 +174,7 @@ pub(crate) fn routes() -> Routes {
     r.post("/logout", people::logout::leave);
     r.get("/me", people::me::show);
     r.post("/me/password", people::me::change_password);
+    r.post("/me/time-zone", people::me::change_time_zone);
     r.post("/me/sessions", people::me::end_sessions);
     r.get("/tokens", people::tokens::list);
     r.post("/tokens", people::tokens::add);
@@ -181,6 +182,7 @@ pub(crate) fn routes() -> Routes {
     r.get("/tokens/{id}/remove", people::tokens::confirm_removal);
     r.post("/tokens/{id}/remove", people::tokens::remove);
     operation!(r, people::api::show_me);
+    operation!(r, people::api::change_me);
     operation!(r, people::api::list_tokens);
     operation!(r, people::api::add_token);
     operation!(r, people::api::remove_token);

@@ -22,7 +22,7 @@ pub mod verify;
 
 use self::context::{actor, settings, turn};
 use self::imports::rules as import_rules;
-use self::json::{csv, file_path, listed, mirrored, schema, sorting, time};
+use self::json::{csv, file_path, listed, mirrored, schema, sorting, time, time_zone};
 pub use self::people::{accounts, password, secret, sessions, tokens};
 
 pub use actor::{Actor, Channel};
@@ -41,6 +41,7 @@ pub use refusal::{Code, Refusal, error_code};
 pub use settings::Settings;
 pub use sorting::{Orders, Paging, SortKey};
 pub use time::Time;
+pub use time_zone::TimeZone;
 
 /// The version of the JSON, as in `/api/v1`: fields may be added to it, none is removed or changed.
 pub const JSON_VERSION: u32 = 1;

@@ -5,7 +5,7 @@ use crate::database::{Database, Transaction};
 use crate::repositories::entry::fill_hosts;
 
 /// The statements that lead from one version to the next; the first makes everything.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 13] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -18,6 +18,7 @@ const STEPS: [&str; 12] = [
     include_str!("migrations/10.sql"),
     include_str!("migrations/11.sql"),
     include_str!("migrations/12.sql"),
+    include_str!("migrations/13.sql"),
 ];
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.

@@ -14,6 +14,8 @@ use askama::Values;
 use askama::filters::Safe;
 use jiff::Timestamp;
 
+use crate::clock::Clock;
+
 /// A number as templates hand it over: itself, or behind any number of references.
 pub(crate) trait Plain<T> {
     fn plain(&self) -> T;
@@ -43,28 +45,29 @@ impl<T, P: Plain<T>> Plain<T> for &P {
     }
 }
 
-/// A date and time, in UTC.
+/// A date and time, by the clock of the account.
 #[askama::filter_fn]
 pub(crate) fn time(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
     let at = at.plain();
-    let shown = date(at).strftime("%Y-%m-%d %H:%M").to_string();
-    Ok(Safe(element(at, &shown, "")))
+    Ok(Safe(element(at, "%Y-%m-%d %H:%M")))
 }
 
-/// The time of the day, in UTC; the date is told when one points at it.
+/// The time of the day, by the clock of the account.
 #[askama::filter_fn]
 pub(crate) fn clock(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
     let at = at.plain();
-    let shown = date(at).strftime("%H:%M:%S").to_string();
-    Ok(Safe(element(at, &shown, "")))
+    Ok(Safe(element(at, "%H:%M:%S")))
 }
 
 /// How long ago, or how soon; the script keeps it true.
 #[askama::filter_fn]
 pub(crate) fn ago(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
     let at = at.plain();
+    if Clock::current().is_utc() {
+        return Ok(Safe(element(at, "")));
+    }
     let shown = relative(at - Timestamp::now().as_second());
-    Ok(Safe(element(at, &shown, " data-ago")))
+    Ok(Safe(marked(at, &shown, " data-ago")))
 }
 
 /// A number with its thousands apart.
@@ -118,9 +121,17 @@ pub(crate) fn sized(size: u64) -> String {
     format!("{value:.1}\u{a0}PB")
 }
 
-fn element(at: i64, shown: &str, mark: &str) -> String {
+/// A time in a `format`; in full, with seconds and the zone, where UTC is asked for.
+fn element(at: i64, format: &str) -> String {
+    let clock = Clock::current();
+    let format = if clock.is_utc() { FULL } else { format };
+    marked(at, &clock.at(at).strftime(format).to_string(), "")
+}
+
+/// The element of a time; pointing at it tells UTC.
+fn marked(at: i64, shown: &str, mark: &str) -> String {
     let exact = date(at);
-    let full = exact.strftime("%Y-%m-%d %H:%M:%S UTC");
+    let full = exact.strftime(FULL);
     format!(r#"<time datetime="{exact}" title="{full}"{mark}>{shown}</time>"#)
 }
 
@@ -150,6 +161,8 @@ fn relative(seconds: i64) -> String {
     }
 }
 
+const FULL: &str = "%Y-%m-%d %H:%M:%S UTC";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +183,7 @@ mod tests {
         assert_eq!(relative(7200), "in 2\u{a0}h");
         assert_eq!(relative(-3 * 86_400), "3\u{a0}d ago");
         assert_eq!(span(3_725), "1\u{a0}h 2\u{a0}min");
-        let element = element(0, "then", "");
+        let element = marked(0, "then", "");
         assert_eq!(
             element,
             r#"<time datetime="1970-01-01T00:00:00Z" title="1970-01-01 00:00:00 UTC">then</time>"#

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use operations::Paging;
-use operations::accounts::{self, Account, AccountSettings, Me, NewAccount, NewPassword};
+use operations::accounts::{self, Account, AccountSettings, Me, NewAccount, NewPassword, OwnSettings};
 use operations::audit::{self, AuditEntry, AuditQuery};
 use operations::tokens::{self, AddedToken, NewToken, Token};
 
@@ -92,11 +92,20 @@ pub(crate) async fn remove_account(
 /// One's own account and role
 #[utoipa::path(get, path = "/api/v1/me", tag = "people", operation_id = "me", responses((status = 200, body = Me)))]
 pub(crate) async fn show_me(Viewer(who): Viewer) -> Reply<Me> {
-    Ok(Body(Me {
-        id: who.account.id,
-        name: who.account.name,
-        role: who.role,
-    }))
+    Ok(Body(Me::new(who.account, who.role)))
+}
+
+/// Changes the settings of one's own account
+#[utoipa::path(patch, path = "/api/v1/me", tag = "people", operation_id = "change_me",
+    request_body = OwnSettings, responses((status = 200, body = Account)))]
+pub(crate) async fn change_me(
+    Viewer(who): Viewer,
+    State(state): State<ConsoleState>,
+    Json(settings): Json<OwnSettings>,
+) -> Reply<Account> {
+    let (id, zone) = (who.account.id, &settings.time_zone);
+    let account = accounts::set_time_zone(state.context(), &who.actor(), id, zone).await?;
+    Ok(Body(account))
 }
 
 /// One's own tokens

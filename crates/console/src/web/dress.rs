@@ -13,6 +13,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use serde_json::json;
 
 use crate::client::Client;
+use crate::clock::Clock;
 use crate::cookies::{self, Name};
 use crate::parts::escaped;
 use crate::problem::Problem;
@@ -56,21 +57,32 @@ pub(crate) async fn dress(
     let is_live = request.headers().contains_key(LIVE);
     let client = Client::of(request.extensions(), request.headers(), &state);
     let has_token = bearer(request.headers()).is_some();
-    let (asking, mut response) = match Asking::identify(&state, &uri, request.headers()).await {
+    let identified = Asking::identify(&state, &uri, request.headers()).await;
+    let clock = Clock::new(zone(identified.as_ref()), &uri);
+    let (asking, mut response) = match identified {
         Ok(asking) => {
             request.extensions_mut().insert(asking.clone());
-            (asking, next.run(request).await)
+            (asking, clock.clone().scope(next.run(request)).await)
         }
         Err(problem) => (Asking::default(), problem.into_response()),
     };
     if let Some(problem) = problem_of(&mut response) {
         let action = format!("{method} {}", uri.path());
         audit_refusal(&state, &asking, client, has_token, &action, &problem).await;
-        response = render(&method, &uri, &asking, problem, response.headers());
+        let headers = response.headers().clone();
+        let render = async { render(&method, &uri, &asking, problem, &headers) };
+        response = clock.scope(render).await;
     }
     return_to_list(&asking.visit, &mut response);
     pass_message_on(&state, &asking.visit, is_live, &mut response);
     response
+}
+
+/// The time zone of the account; UTC for everybody else.
+fn zone<'a>(identified: Result<&'a Asking, &Problem>) -> &'a str {
+    let account = identified.ok().and_then(|asking| asking.account.as_ref());
+    let zone = account.and_then(|(account, _)| account.time_zone.as_deref());
+    zone.unwrap_or_default()
 }
 
 /// Refused actions are in the audit trail: those of people who may not do them, and those with a token that is none.

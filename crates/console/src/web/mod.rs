@@ -2,6 +2,7 @@
 
 pub(super) mod assets;
 pub(super) mod client;
+pub(super) mod clock;
 pub(super) mod cookies;
 pub(super) mod dress;
 pub(super) mod extract;

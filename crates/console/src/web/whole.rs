@@ -5,6 +5,7 @@ use axum::extract::{FromRequest as _, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use crate::clock::Clock;
 use crate::problem::Problem;
 
 /// The layer. What came with a request is read before, so that a client that sends slowly keeps nothing busy once it is
@@ -20,7 +21,7 @@ pub(crate) async fn whole(request: Request, next: Next) -> Response {
         Err(rejection) => return rejection.into_response(),
     };
     let request = Request::from_parts(parts, Body::from(body));
-    match tokio::spawn(next.run(request)).await {
+    match tokio::spawn(Clock::current().scope(next.run(request))).await {
         Ok(response) => response,
         Err(error) => Problem::from(error).into_response(),
     }

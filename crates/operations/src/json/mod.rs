@@ -7,3 +7,4 @@ pub(super) mod mirrored;
 pub(super) mod schema;
 pub(super) mod sorting;
 pub(super) mod time;
+pub(super) mod time_zone;

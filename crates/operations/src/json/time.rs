@@ -46,7 +46,7 @@ impl Parameter for Time {
     }
 }
 
-fn moment(text: &str) -> Option<Time> {
+pub(crate) fn moment(text: &str) -> Option<Time> {
     let text = text.trim();
     let text = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let time: DateTime = text.parse().ok()?;

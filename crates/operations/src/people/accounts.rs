@@ -4,7 +4,7 @@ use catalog::{Error, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{Actor, Channel, Code, Context, Mistake, Orders, Refusal, Time, password, schema};
+use crate::{Actor, Channel, Code, Context, Mistake, Orders, Refusal, Time, TimeZone, password, schema};
 
 /// An account of the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -22,6 +22,8 @@ pub struct Account {
     pub created: Time,
     /// When somebody last logged in with it.
     pub last_login: Option<Time>,
+    /// The time zone in which the console shows times to it.
+    pub time_zone: TimeZone,
 }
 
 /// An account to add.
@@ -61,6 +63,15 @@ pub struct AccountSettings {
     pub disabled: bool,
 }
 
+/// The settings of one's own account.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnSettings {
+    /// The name of the time zone in which the console shows times.
+    #[schema(example = "Europe/Berlin")]
+    pub time_zone: String,
+}
+
 /// An account whose password was set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PasswordSet {
@@ -80,6 +91,8 @@ pub struct Me {
     /// One's permissions: a token may have less than its account.
     #[schema(schema_with = schema::role)]
     pub role: Role,
+    /// The time zone in which the console shows times.
+    pub time_zone: TimeZone,
 }
 
 /// All accounts, by name.
@@ -195,6 +208,27 @@ pub async fn set_password(
     })
 }
 
+/// Sets the time zone in which the console shows times to an account: one's own, or for an admin any.
+pub async fn set_time_zone(
+    context: &Context,
+    actor: &Actor,
+    id: i64,
+    name: &str,
+) -> Result<Account, Refusal> {
+    if actor.account != Some(id) {
+        actor.require(Role::Admin)?;
+    }
+    let time_zone = TimeZone::read(name).map_err(|reason| Refusal::invalid("time_zone", reason))?;
+    let name = Some(time_zone.name()).filter(|_| !time_zone.is_utc());
+    let changed = context.catalog().set_time_zone(id, name).await?;
+    let account = Account::from(changed);
+    let details = Some(format!("to {}", time_zone.name()));
+    context
+        .audit(actor, "account.time_zone", account.subject(), details)
+        .await;
+    Ok(account)
+}
+
 /// Removes an account with its sessions and tokens. Refused for the last admin.
 pub async fn remove(context: &Context, actor: &Actor, id: i64) -> Result<Account, Refusal> {
     require_person(actor, Role::Admin)?;
@@ -274,6 +308,25 @@ impl From<catalog::Account> for Account {
             disabled: account.disabled,
             created: Time(account.created),
             last_login: account.last_login.map(Time),
+            time_zone: time_zone(&account.time_zone),
+        }
+    }
+}
+
+/// The time zone that the catalog has for an account; UTC if this machine does not know it.
+fn time_zone(name: &Option<String>) -> TimeZone {
+    let name = name.as_deref().unwrap_or_default();
+    TimeZone::read(name).unwrap_or_default()
+}
+
+impl Me {
+    /// The account of somebody who may use `role` of it.
+    pub fn new(account: catalog::Account, role: Role) -> Self {
+        Self {
+            time_zone: time_zone(&account.time_zone),
+            id: account.id,
+            name: account.name,
+            role,
         }
     }
 }

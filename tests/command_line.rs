@@ -33,6 +33,7 @@ Commands:
   import       Import what crawlers left behind into a collection of documents
   documents    List, show or correct imported documents, or mark those that were ingested
   search       Search repositories, records and documents
+  status       Show what needs attention, what runs and comes up, and how much there is
   statistics   Show figures on repositories, records, harvests and jobs
   verify       Compare documents, harvested records and mirrors with the catalog
   schedule     Add, list, show, edit, pause, resume, run or remove schedules
@@ -631,6 +632,7 @@ const COMMANDS: [&[&str]; 66] = [
     &["documents", "state"],
     &["documents", "correct"],
     &["search"],
+    &["status"],
     &["statistics"],
     &["verify"],
     &["schedule"],

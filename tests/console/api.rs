@@ -162,6 +162,7 @@ fn every_operation_is_as_it_is_described() {
     rules(&program);
     schedules_and_jobs(&program);
     documents(&program);
+    program.get("/overview", none);
     program.get("/statistics", none);
     program.get("/search?text=http&limit=2", none);
     program.get("/statistics/activity", none);

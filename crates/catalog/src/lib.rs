@@ -45,6 +45,7 @@ pub use queue::ends::{Cancelled, JobEnd, URGENT};
 pub use queue::job::{Activity, Job, JobKind, JobProgress, JobState, NewJob};
 pub use queue::jobs::JobQuery;
 pub use queue::log::{LogLevel, LogLine};
+pub use queue::outlook::Outlook;
 pub use queue::schedule::{Schedule, ScheduleSettings, ScheduleState, Scheduled};
 pub use queue::schedules::ScheduleQuery;
 pub use queue::standing::{CommandAtWork, JobAtWork, QueueStanding};
@@ -59,4 +60,4 @@ pub use repositories::overview::{
     LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort,
 };
 pub use repositories::sets::Set;
-pub use repositories::statistics::{Bucket, JobCounts, Totals};
+pub use repositories::statistics::{Bucket, CollectionFigures, JobCounts, Totals};

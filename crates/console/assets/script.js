@@ -24,6 +24,7 @@
       this.every = Math.max(1, Number(element.dataset.every) || 5) * 1000;
       this.failures = 0;
       this.last = null;
+      this.announced = element.querySelector("[data-announce]")?.dataset.announce;
       this.plan(this.every);
     }
 
@@ -64,6 +65,7 @@
       const fresh = document.createElement("template");
       fresh.innerHTML = html;
       this.element.replaceChildren(fresh.content);
+      this.announce();
       open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
       this.element.querySelectorAll("[data-tail], .scroll").forEach((one, index) => {
         if (!scrolled[index]) return;
@@ -78,6 +80,19 @@
         again?.focus({ preventScroll: true });
       }
       begin(this.element);
+    }
+
+    // Tells those who hear the page what has changed, in a line that stays where it is.
+    announce() {
+      const words = this.element.querySelector("[data-announce]")?.dataset.announce;
+      if (!words || words === this.announced) return;
+      if (!this.status) {
+        this.status = document.createElement("p");
+        this.status.className = "hidden";
+        this.status.setAttribute("role", "status");
+        this.element.before(this.status);
+      }
+      this.announced = this.status.textContent = words;
     }
 
     say(message) {

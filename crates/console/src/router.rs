@@ -23,6 +23,8 @@ pub(crate) fn routes() -> Routes {
     r.get("/", dashboard::show);
     r.get("/dashboard/live", dashboard::live);
     r.get("/dashboard/charts", dashboard::charts);
+    r.post("/first-steps/hide", dashboard::hide_first_steps);
+    operation!(r, dashboard::api::overview);
     operation!(r, dashboard::api::totals);
     operation!(r, dashboard::api::activity);
 

@@ -4,11 +4,13 @@
 pub mod audit;
 mod context;
 pub mod documents;
+pub mod failures;
 mod frequency;
 pub mod harvests;
 pub mod imports;
 pub mod jobs;
 mod json;
+pub mod overview;
 mod parameters;
 mod people;
 pub mod records;

@@ -59,6 +59,9 @@ pub struct ActivityFilter {
     /// Seconds of a step; the default is an hour.
     #[param(minimum = 60)]
     pub step: Option<i64>,
+    /// Seconds by which the clock of the steps is ahead of UTC, up to a day; the default is 0.
+    #[param(minimum = -86400, maximum = 86400)]
+    pub offset: Option<i64>,
 }
 
 /// The harvests that began in one step.
@@ -115,7 +118,8 @@ pub async fn activity(
         None => catalog.now().await? - DAY,
     };
     let step = filter.step.unwrap_or(HOUR).max(MIN_STEP);
-    Ok(Listed::all(catalog.activity(since, step).await?))
+    let offset = filter.offset.unwrap_or(0).clamp(-DAY, DAY);
+    Ok(Listed::all(catalog.activity(since, step, offset).await?))
 }
 
 impl From<catalog::Bucket> for Activity {

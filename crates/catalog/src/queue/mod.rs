@@ -7,6 +7,7 @@ pub(crate) mod job;
 pub(crate) mod jobs;
 pub(crate) mod lease;
 pub(crate) mod log;
+pub(crate) mod outlook;
 pub(crate) mod owner;
 pub(crate) mod planning;
 pub(crate) mod quiet;

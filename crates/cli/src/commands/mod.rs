@@ -15,6 +15,7 @@ pub(crate) mod running;
 pub(crate) mod shell;
 pub(crate) mod search;
 pub(crate) mod statistics;
+pub(crate) mod status;
 pub(crate) mod text;
 pub(crate) mod verify;
 

@@ -68,7 +68,9 @@ impl Config {
 
     /// The settings that operations go by.
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        let sites = self.site.iter().map(SiteConfig::exposed);
         Ok(Settings {
+            sites: sites.collect::<Result<_, _>>()?,
             attempts: self.jobs.attempts,
             imports: self.import.rules()?,
         })

@@ -1,12 +1,23 @@
-//! `/api/v1/statistics`: figures on everything that is held, and on harvests over time.
+//! `/api/v1/overview` and `/api/v1/statistics`: figures on everything that is held, and on harvests over time.
 
 use axum::extract::State;
+use operations::overview::{self, Overview};
 use operations::statistics::{self, Activity, ActivityFilter, Statistics};
 
 use crate::api::{Listed, Reply};
 use crate::extract::Query;
 use crate::state::ConsoleState;
 use crate::who::Viewer;
+
+/// Shows what needs attention, runs and comes up, and how much there is
+#[utoipa::path(get, path = "/api/v1/overview", tag = "statistics", operation_id = "overview",
+    responses((status = 200, body = Overview)))]
+pub(crate) async fn overview(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+) -> Reply<Overview> {
+    Ok(axum::Json(overview::show(state.context()).await?))
+}
 
 /// Figures on everything that is held, and the health of repositories
 #[utoipa::path(get, path = "/api/v1/statistics", tag = "statistics", operation_id = "statistics",

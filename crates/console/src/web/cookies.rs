@@ -1,4 +1,4 @@
-//! The cookies of the console: the session, a message for the next page, and light or dark.
+//! The cookies of the console: the session, a message for the next page, light or dark, and whether first steps are hidden.
 
 use axum::http::header::{COOKIE, HeaderMap, HeaderValue};
 
@@ -16,6 +16,7 @@ pub(crate) enum Name {
     Session,
     Flash,
     Theme,
+    FirstSteps,
 }
 
 impl Cookies {
@@ -36,7 +37,7 @@ impl Cookies {
         // The theme is the script's too.
         let http_only = match name {
             Name::Theme => "",
-            Name::Session | Name::Flash => "; HttpOnly",
+            Name::Session | Name::Flash | Name::FirstSteps => "; HttpOnly",
         };
         let name = self.name(name);
         let text =
@@ -51,6 +52,7 @@ impl Cookies {
             (Name::Flash, true) => "__Host-garner-flash",
             (Name::Flash, false) => "garner-flash",
             (Name::Theme, _) => "garner-theme",
+            (Name::FirstSteps, _) => "garner-first-steps",
         }
     }
 }

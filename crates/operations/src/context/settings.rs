@@ -1,6 +1,7 @@
 //! Settings of the configuration file that operations go by.
 
 use crate::ImportRules;
+use crate::overview::ExposedSite;
 
 /// Settings of the configuration file that operations go by.
 #[derive(Debug, Clone)]
@@ -9,6 +10,8 @@ pub struct Settings {
     pub attempts: i64,
     /// Which imports may be ordered.
     pub imports: ImportRules,
+    /// The sites that this process exposes.
+    pub sites: Vec<ExposedSite>,
 }
 
 impl Default for Settings {
@@ -16,6 +19,7 @@ impl Default for Settings {
         Self {
             attempts: Self::ATTEMPTS,
             imports: ImportRules::default(),
+            sites: Vec::new(),
         }
     }
 }

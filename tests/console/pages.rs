@@ -100,7 +100,7 @@ fn every_page_is_for_everybody() {
     browser.open(&console.at("/accounts"));
     browser.fill("Name", "eve");
     browser.fill("Password", "short");
-    browser.fill("Password once more", "shorter");
+    browser.fill("Repeat password", "shorter");
     browser.press("Create account");
     browser.wait("mistakes are marked", || {
         browser.count("[aria-invalid=true]") > 0
@@ -272,6 +272,10 @@ const PAGES: &[&str] = &[
     "/audit",
     "/documents",
     "/documents/{id}",
+    "/help",
+    "/help/guides/harvest",
+    "/help/reference/command-line",
+    "/help/reference/console",
     "/history",
     "/history state",
     "/history/compare",

@@ -38,7 +38,7 @@
       if (document.hidden) { this.waiting = true; return; }
       try {
         const response = await fetch(inUtc(this.element.dataset.live) || location.pathname + location.search, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
-        if (response.type === "opaqueredirect" || response.status === 401) { this.say("You are logged out. Load the page anew to log in."); return; }
+        if (response.type === "opaqueredirect" || response.status === 401) { this.say("You are logged out. Reload the page to log in."); return; }
         if (!response.ok) throw new Error(response.status);
         this.show(await response.text());
         this.failures = 0;

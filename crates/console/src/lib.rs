@@ -10,6 +10,7 @@ mod config;
 mod console;
 mod dashboard;
 mod documents;
+mod help;
 mod history;
 mod imports;
 mod jobs;
@@ -27,8 +28,8 @@ mod web;
 
 use self::parts::filters;
 use self::web::{
-    assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes, stream, who,
-    whole,
+    assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes,
+    stream, who, whole,
 };
 
 pub use config::ConsoleConfig;

@@ -2,8 +2,8 @@
 
 use crate::routes::{Routes, operation};
 use crate::{
-    assets, dashboard, documents, history, imports, jobs, pages, people, records, repositories,
-    rules, schedules, search,
+    assets, dashboard, documents, help, history, imports, jobs, pages, people, records,
+    repositories, rules, schedules, search,
 };
 
 /// The route table.
@@ -31,6 +31,10 @@ pub(crate) fn routes() -> Routes {
     // One search over everything.
     r.get("/search", search::show);
     operation!(r, search::everywhere);
+
+    // Help.
+    r.get("/help", help::start);
+    r.get("/help/{*page}", help::show);
 
     // Repositories.
     r.get("/repositories", repositories::list::list);

@@ -605,7 +605,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 66] = [
+const COMMANDS: [&[&str]; 69] = [
     &[],
     &["serve"],
     &["explain"],

@@ -20,7 +20,7 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     browser.wait("both are there", || browser.count("input[name=id]") == 2);
     browser.press_at("input[name=id][value='1']");
     browser.press_at("input[name=id][value='2']");
-    browser.press("Compare the two chosen");
+    browser.press("Compare selected");
     browser.wait("they are compared", || browser.path() == "/history/compare");
     let text = browser.text();
     for words in ["Counts", "Parameters that differ", "–27"] {
@@ -41,7 +41,7 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     assert!(csv.starts_with("harvest,repository,base_url,"), "{csv}");
     assert_eq!(csv.lines().count(), 3, "{csv}");
     browser.choose("State", "failed");
-    browser.wait_for("No harvest is like that.");
+    browser.wait_for("No harvests match these filters.");
 
     // Words are found as soon as the manager has read the records.
     let sought = console.at("/records?text=%22record+7%22");
@@ -57,7 +57,7 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     });
     browser.picture(&picture("search"));
     browser.press("Record 7: café");
-    browser.wait_for("Where it comes from");
+    browser.wait_for("Origin");
     assert_eq!(browser.text_of("h1"), "Record 7: café");
     assert!(browser.text_of(".xml").contains("Author, A."));
     browser.press("harvest 1");

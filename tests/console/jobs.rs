@@ -43,7 +43,7 @@ fn a_running_job_is_stopped_and_tried_again() {
     browser.press("Over");
     browser.wait_for("cancelled");
     browser.choose("How it ended", "failed");
-    browser.wait_for("No such job.");
+    browser.wait_for("No jobs match these filters.");
     assert!(browser.url().contains("state=failed"), "{}", browser.url());
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

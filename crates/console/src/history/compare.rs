@@ -31,7 +31,7 @@ pub(crate) async fn show(
     let ids = chosen(query.as_deref());
     let &[one, other] = ids.as_slice() else {
         return Err(Problem::invalid(format!(
-            "choose two harvests to compare; {} are chosen",
+            "select two harvests to compare; {} are selected",
             ids.len()
         )));
     };

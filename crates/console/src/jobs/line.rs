@@ -101,7 +101,7 @@ impl JobLine {
         self.job.kind == JobKind::Import
     }
 
-    /// What there is to be done, 0 if nobody knows.
+    /// What there is to be done, 0 if unknown.
     pub(crate) fn total(&self) -> u64 {
         self.job.progress.total.unwrap_or(0)
     }

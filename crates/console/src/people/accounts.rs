@@ -25,7 +25,7 @@ struct Accounts {
 
 /// The roles and their permissions, to choose from.
 pub(crate) const ROLES: [(&str, &str); 3] = [
-    ("viewer", "viewer: sees everything, changes nothing"),
+    ("viewer", "viewer: can look at everything"),
     (
         "operator",
         "operator: can run and edit repositories, schedules and jobs",

@@ -5,7 +5,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use operations::Paging;
-use operations::accounts::{self, Account, AccountSettings, Me, NewAccount, NewPassword, OwnSettings};
+use operations::accounts::{
+    self, Account, AccountSettings, Me, NewAccount, NewPassword, OwnSettings,
+};
 use operations::audit::{self, AuditEntry, AuditQuery};
 use operations::tokens::{self, AddedToken, NewToken, Token};
 

@@ -91,7 +91,7 @@ pub(crate) async fn change_password(
 ) -> Answer {
     if !knows_password(&state, &who, from, &passwords.current).await? {
         let mut errors = Errors::default();
-        errors.add("current", "this is not your password");
+        errors.add("current", "wrong password");
         return form_again(&Me::new(who, errors));
     }
     let (id, new) = (

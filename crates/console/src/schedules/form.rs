@@ -302,7 +302,7 @@ pub(crate) const PRUNE: [(&str, &str); 2] =
     [("false", "stay and are marked"), ("true", "are removed")];
 pub(crate) const YES_NO: [(&str, &str); 2] = [("false", "no"), ("true", "yes")];
 pub(crate) const FREQUENCIES: [(&str, &str); 3] = [
-    ("every", "again and again, at an interval"),
+    ("every", "Repeat at an interval"),
     ("cron", "by a cron expression"),
     ("once", "once"),
 ];

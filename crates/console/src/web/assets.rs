@@ -90,7 +90,7 @@ pub(crate) async fn show(Path(name): Path<String>, headers: HeaderMap) -> Answer
         .find(|asset| asset.url.strip_prefix(PLACE) == Some(name.as_str()));
     // Whoever asks for the name of an older version loads the page anew.
     let found =
-        found.ok_or_else(|| Problem::not_found("there is no such file; load the page anew"))?;
+        found.ok_or_else(|| Problem::not_found("there is no such file; reload the page"))?;
     Ok(found.response(&headers))
 }
 

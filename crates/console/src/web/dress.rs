@@ -154,14 +154,14 @@ fn problem_of(response: &mut Response) -> Option<Problem> {
         return None;
     }
     let (code, message) = match status {
-        StatusCode::METHOD_NOT_ALLOWED => ("method_not_allowed", "this is not done by this method"),
-        StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "this is more than is taken at a time"),
+        StatusCode::METHOD_NOT_ALLOWED => ("method_not_allowed", "this method is not allowed here"),
+        StatusCode::PAYLOAD_TOO_LARGE => ("too_large", "the request is too large"),
         StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => {
-            ("timeout", "this took too long; try again, or ask for less")
+            ("timeout", "this took too long; try again with less")
         }
         StatusCode::FORBIDDEN => (
             "cross_origin",
-            "another site sent this, so nothing was done; go to the console itself and try there",
+            "another site sent this, so nothing was done; go to the console and try there",
         ),
         _ => ("unreadable", "the request cannot be read"),
     };

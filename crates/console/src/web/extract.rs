@@ -63,7 +63,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let path = axum::extract::Path::<T>::from_request_parts(parts, state).await;
         let axum::extract::Path(path) = path
-            .map_err(|_: PathRejection| Problem::not_found("there is nothing at this address"))?;
+            .map_err(|_: PathRejection| Problem::not_found("there is no page at this address"))?;
         Ok(Self(path))
     }
 }

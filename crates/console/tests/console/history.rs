@@ -77,7 +77,7 @@ fn harvests_are_listed_by_what_is_looked_for() {
     }
     vic.get("/history?since=soon")
         .shows(StatusCode::OK, "is not a date");
-    assert!(!all.body.contains("Remove the chosen"));
+    assert!(!all.body.contains("Delete selected"));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn two_harvests_are_compared() {
     page.shows(StatusCode::OK, "Parameters that differ");
     page.shows(StatusCode::OK, "full");
     let answer = vic.get("/history/compare?id=3");
-    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "choose two harvests");
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "select two harvests");
 
     let json = vic.call(
         Method::GET,

@@ -79,7 +79,7 @@ fn a_repository_is_asked_shown_and_added() {
     let remote = Misbehaving::start(Script::new(10, 5));
 
     let asked = operator.post("/repositories/new", &[("base_url", &remote.base_url())]);
-    asked.shows(StatusCode::OK, "It answers");
+    asked.shows(StatusCode::OK, "Repository found");
     asked.shows(StatusCode::OK, "oai_dc");
     let requests = remote.requests().len();
     let fields = [
@@ -99,7 +99,7 @@ fn a_repository_is_asked_shown_and_added() {
     assert_eq!(test.audit_trail()[0].entry.action, "repository.add");
 
     let again = operator.post("/repositories/new", &[("base_url", &remote.base_url())]);
-    again.shows(StatusCode::OK, "It is known already");
+    again.shows(StatusCode::OK, "Already added");
 }
 
 #[test]
@@ -314,7 +314,7 @@ fn a_repository_that_moved_is_corrected_and_keeps_its_number() {
     let answer = operator.post(&format!("{place}/identify"), &[]);
     answer.shows(
         StatusCode::UNPROCESSABLE_ENTITY,
-        "It could not be refreshed",
+        "Refresh failed",
     );
 }
 
@@ -326,7 +326,7 @@ fn a_repository_is_removed_after_it_was_said_what_is_lost() {
     let claim = test.running(&alpha);
     let place = format!("/repositories/{}/remove", alpha.id);
     let page = operator.get(&place);
-    page.shows(StatusCode::OK, "What is lost");
+    page.shows(StatusCode::OK, "This will be lost");
     page.shows(StatusCode::OK, "Stop that first");
 
     let answer = operator.post(&place, &[("sure", "true")]);

@@ -4,7 +4,9 @@ use catalog::{Error, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::{Actor, Channel, Code, Context, Mistake, Orders, Refusal, Time, TimeZone, password, schema};
+use crate::{
+    Actor, Channel, Code, Context, Mistake, Orders, Refusal, Time, TimeZone, password, schema,
+};
 
 /// An account of the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -244,7 +246,7 @@ pub(crate) fn require_person(actor: &Actor, needed: Role) -> Result<(), Refusal>
     match actor.channel {
         Channel::Token => Err(Refusal::new(
             Code::Forbidden,
-            "a token cannot make, change or remove accounts and tokens; log in to do that, or use garner account",
+            "a token cannot add, change or remove accounts and tokens; log in to do that, or use garner account",
         )),
         Channel::Session | Channel::CommandLine => actor.require(needed),
     }

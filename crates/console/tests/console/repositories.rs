@@ -312,10 +312,7 @@ fn a_repository_that_moved_is_corrected_and_keeps_its_number() {
         .leads_to(&place);
     drop(new);
     let answer = operator.post(&format!("{place}/identify"), &[]);
-    answer.shows(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "Refresh failed",
-    );
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "Refresh failed");
 }
 
 #[test]

@@ -54,8 +54,10 @@
 
     // Swaps what has changed, and leaves focus, open details and scroll positions where they are.
     show(html) {
-      if (html === this.last) return;
-      this.last = html;
+      // Times alone go on by themselves.
+      const bare = html.replace(/(<time [^>]*>)[^<]*/g, "$1");
+      if (bare === this.last) return;
+      this.last = bare;
       const held = this.element.contains(document.activeElement) ? document.activeElement : null;
       const open = [...this.element.querySelectorAll("details[open][id]")].map((one) => one.id);
       const scrolled = [...this.element.querySelectorAll("[data-tail], .scroll")].map((one) => {

@@ -39,6 +39,7 @@ pub(crate) fn routes() -> Routes {
     // Repositories.
     r.get("/repositories", repositories::list::list);
     r.post("/repositories", repositories::add::create);
+    r.post("/repositories/bulk", repositories::list::bulk);
     r.get("/repositories/new", repositories::add::form);
     r.post("/repositories/new", repositories::add::preview);
     r.get("/repositories/{id}", repositories::show::show);

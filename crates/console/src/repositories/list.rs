@@ -1,14 +1,18 @@
 //! `GET /repositories`: all repositories, searched, filtered and sorted.
 
 use axum::extract::State;
+use catalog::{ScheduleQuery, ScheduleState};
 use operations::repositories::{self, Repository, RepositoryQuery};
+use operations::{Actor, Context, Paging, Refusal, schedules};
 
-use crate::extract::Query;
+use crate::extract::{Form, Query};
 use crate::parts::Typed;
-use crate::parts::table::{Around, Cell, Column, Filter, Filters, Table, View};
-use crate::problem::Answer;
+use crate::parts::table::{
+    Around, Bulk, BulkForm, Cell, Column, Filter, Filters, Table, View, bulk_done,
+};
+use crate::problem::{Answer, Problem};
 use crate::state::ConsoleState;
-use crate::who::{Viewer, Who};
+use crate::who::{Operator, Viewer, Who};
 
 pub(crate) async fn list(
     Viewer(who): Viewer,
@@ -50,7 +54,13 @@ pub(crate) async fn list(
 }
 
 fn table(filters: Filters, who: &Who) -> Table<Repository> {
-    Table::new("/repositories", ["repository", "repositories"], filters)
+    let run = Bulk::post("/repositories/bulk", "run", "Harvest now");
+    let bulk = if who.can_operate() {
+        vec![run]
+    } else {
+        Vec::new()
+    };
+    Table::new("/repositories", WORDS, filters)
         .sorted_by("name", false)
         .column(
             Column::new("name", "Repository", name)
@@ -74,6 +84,7 @@ fn table(filters: Filters, who: &Who) -> Table<Repository> {
             .smallest_first(),
         )
         .column(Column::new("schedules", "Schedules", schedules).number())
+        .bulk(|row| row.id, bulk)
         .fields(&FIELDS)
         .empty("No repositories yet.", who.can_operate().then_some(ADD))
 }
@@ -110,6 +121,44 @@ fn schedules(row: &Repository) -> Cell {
     }
 }
 
+/// `POST /repositories/bulk`: runs the schedules of repositories.
+pub(crate) async fn bulk(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Form(form): Form<BulkForm>,
+) -> Answer {
+    if form.action != "run" {
+        return Err(Problem::invalid("choose what to do: run"));
+    }
+    let mut results = Vec::with_capacity(form.ids.len());
+    for id in form.ids {
+        results.push((id, run(state.context(), &who.actor(), id).await));
+    }
+    bulk_done("/repositories", WORDS, "queued for harvest", results)
+}
+
+/// Runs the schedules of a repository that are neither paused nor over.
+async fn run(context: &Context, actor: &Actor, repository: i64) -> Result<(), Refusal> {
+    let query = ScheduleQuery {
+        repository: Some(repository),
+        ..ScheduleQuery::default()
+    };
+    let listed = schedules::list(context, &query, &Paging::default()).await?;
+    let is_over = |state| matches!(state, ScheduleState::Paused | ScheduleState::Ended);
+    let mut active = listed
+        .items
+        .into_iter()
+        .filter(|schedule| !is_over(schedule.state))
+        .peekable();
+    if active.peek().is_none() {
+        return Err(Refusal::conflict("it has no active schedule"));
+    }
+    for schedule in active {
+        schedules::run(context, actor, schedule.id).await?;
+    }
+    Ok(())
+}
+
 /// The states by the last harvest, to choose from.
 const HEALTHS: [(&str, &str); 6] = [
     ("", "all"),
@@ -120,6 +169,7 @@ const HEALTHS: [(&str, &str); 6] = [
     ("never", "never harvested"),
 ];
 
+const WORDS: [&str; 2] = ["repository", "repositories"];
 const ADD: (&str, &str) = ("Add repository", "/repositories/new");
 
 const FIELDS: [&str; 11] = [

@@ -50,7 +50,7 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
         browser.count("#rows tbody tr") == 1
     });
     browser.press("Records");
-    browser.wait_for("30 records");
+    browser.wait_for("30 items");
     browser.fill("Search", "\"record 7\"");
     browser.wait("it is found while one types", || {
         browser.count("#rows tbody tr") == 1

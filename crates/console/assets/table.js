@@ -129,6 +129,15 @@
     }
   }
 
+  // On a phone filters would fill the first screen.
+  const narrow = matchMedia("(max-width: 40rem)");
+  document.querySelectorAll("details.fold").forEach((fold) => {
+    const fit = () => { fold.open = !narrow.matches || fold.dataset.set !== "0"; };
+    fit();
+    fold.dataset.begun = "yes";
+    narrow.addEventListener("change", fit);
+  });
+
   const tables = [...document.querySelectorAll("[data-table]")].map((element) => new Table(element));
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !usesKeys()) return;

@@ -85,7 +85,7 @@ async fn answer(
     page: impl FnOnce(Who, Shown) -> Answer,
 ) -> Answer {
     let filters = Filters::new(asked)
-        .with(Filter::search("Name", ""))
+        .with(Filter::search("Search", "a part of the name"))
         .with(Filter::choice("role", "Role", ROLE_NAMES));
     let text = filters.get("text").to_lowercase();
     let role = filters.given("role");

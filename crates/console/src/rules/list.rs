@@ -29,7 +29,7 @@ pub(crate) async fn list(
     Query(asked): Query<Typed>,
 ) -> Answer {
     let filters = Filters::new(asked)
-        .with(Filter::search("Name", ""))
+        .with(Filter::search("Search", "a part of the name"))
         .with(Filter::choice("kind", "Kind", KINDS));
     let around = Around {
         title: "Filters and mappings",

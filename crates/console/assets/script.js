@@ -203,10 +203,13 @@
     });
   };
 
-  // "/" goes to the search. Whoever types into a field types a slash.
+  // "/" goes to the search, "?" to the help. Whoever types into a field types them.
   document.addEventListener("keydown", (event) => {
     const writes = event.target.closest?.("input, textarea, select, [contenteditable]");
-    if (event.key !== "/" || writes || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    // Lists have keys of their own, which "?" shows there.
+    if (event.key === "?" && !document.querySelector("[data-table]")) document.querySelector(".help-link")?.click();
+    if (event.key !== "/") return;
     const search = document.getElementById("everywhere");
     if (!search) return;
     event.preventDefault();

@@ -134,6 +134,7 @@ fn cause(reason: &str) -> String {
     let reason = reason.lines().next().unwrap_or_default();
     let cause = VARYING.replace_all(reason, "…");
     let cause = REPEATED.replace_all(&cause, "…");
+    let cause = cause.replace(" (…)", "");
     let cause = cause.trim_matches(|c: char| c.is_whitespace() || ":…,;".contains(c));
     match cause {
         "" => "no reason is known".to_owned(),
@@ -187,6 +188,10 @@ mod tests {
             (
                 "connection to 10.0.0.17:443 refused",
                 "connection to … refused",
+            ),
+            (
+                "it answers with a web page (http://a.example/oai?verb=Identify)",
+                "it answers with a web page",
             ),
             ("no space left in /srv/garner/data", "no space left in"),
             ("", "no reason is known"),

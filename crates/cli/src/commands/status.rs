@@ -79,7 +79,7 @@ fn attention(out: &mut Out, attention: &Attention) -> io::Result<()> {
         writeln!(out, "      from {} to {}", group.first, group.last)?;
     }
     for job in &attention.stuck {
-        writeln!(out, "  job {} makes no progress{}", job.id, reason(job))?;
+        writeln!(out, "  job {} is held up{}", job.id, reason(job))?;
     }
     if let Some(since) = attention.overdue_since {
         writeln!(

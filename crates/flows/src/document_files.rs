@@ -99,7 +99,7 @@ impl DocumentPart {
     }
 }
 
-/// What is certain not to be there is nothing that went wrong. A link is no file of a collection.
+/// A file that is certainly absent is nothing that went wrong. A link is no file of a collection.
 fn known<T>(found: Result<Option<T>, store::Error>) -> anyhow::Result<Option<T>> {
     let is_link = |error: &std::io::Error| error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
     match found {

@@ -6,14 +6,14 @@ use classifier::{Classifier, Reason};
 use crate::DocumentFiles;
 use crate::judgement::{reasons, stored};
 
-/// What spoke for and against, by the built-in model.
+/// The reasons for and against, by the built-in model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The version of the model that explains; the decision may be another's.
     pub model: String,
-    /// What spoke for it, the weightiest first.
+    /// The reasons for it, the weightiest first.
     pub spoke_for: Vec<Reason>,
-    /// What spoke against it, the weightiest first.
+    /// The reasons against it, the weightiest first.
     pub against: Vec<Reason>,
 }
 
@@ -53,5 +53,5 @@ pub fn explain(
     }))
 }
 
-/// What weighs less says nothing.
+/// The weight below which a reason says nothing.
 const LEAST: f64 = 0.005;

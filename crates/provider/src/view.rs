@@ -40,7 +40,7 @@ pub struct Range {
 /// How much of a list is wanted at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Portion<'a> {
-    /// So many items at most.
+    /// Maximum number of items.
     pub at_most: usize,
     /// The format in which their metadata will be written; none if headers are all that is wanted.
     pub metadata_prefix: Option<&'a str>,

@@ -1,8 +1,8 @@
-//! What came out of a document.
+//! The text and properties taken out of a document.
 
 use std::fmt;
 
-/// What came out of a document.
+/// The text and properties taken out of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
     /// Whether there is text, or why not.
@@ -16,7 +16,7 @@ pub struct Extracted {
     pub engine: Option<String>,
     /// Whether the text goes on beyond what is kept.
     pub truncated: bool,
-    /// What was wrong, in words.
+    /// The fault, in words.
     pub note: Option<String>,
 }
 

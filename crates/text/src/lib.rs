@@ -93,7 +93,7 @@ impl Extractor {
         self.engines.missing()
     }
 
-    /// What this system does not let programs be kept from, in words.
+    /// The protections that this system lacks for programs, in words.
     pub fn lacks(&self) -> Vec<String> {
         self.tell_lacks()
     }

@@ -21,7 +21,7 @@ pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
     }
 }
 
-/// What pdftotext makes of it, or else the reader of our own.
+/// The text by pdftotext, or else by the built-in reader.
 pub(super) fn unrepaired(work: &Work<'_>, input: &Input) -> Extracted {
     let first = read(work, input, Engine::Pdftotext);
     if is_last_word(&first) {
@@ -48,7 +48,7 @@ fn has_text(extracted: &Extracted) -> bool {
     is_text && !extracted.text.trim().is_empty()
 }
 
-/// What one of them makes of it.
+/// The result of one of them.
 fn read(work: &Work<'_>, input: &Input, engine: Engine) -> Extracted {
     let ended = match run(work, input, engine) {
         Ok(ended) => ended,

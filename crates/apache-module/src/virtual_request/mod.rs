@@ -165,7 +165,7 @@ impl<'r> Connection<'r> {
             let r = sys::ap_create_request(self.conn);
             let pool = Pool::new((*r).pool);
             Mark::put_on(r, self.passwords, self.address, depth);
-            // What is known lives as long as the connections of this answer do, see `keep_overrides`.
+            // The knowledge lives as long as the connections of this answer do, see `keep_overrides`.
             (*r).htaccess = known.0;
             (*r).request_time = sys::apr_time_now();
             (*r).the_request = pool.string(format!("GET {url_path} {}", self.protocol));

@@ -52,7 +52,7 @@ pub enum Refusal {
 pub struct RulesError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// The text there.
     pub text: String,
 }
 

@@ -141,7 +141,7 @@ fn begin(
 }
 
 fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
-    // What a process that was killed was about to remove.
+    // Files that a process that was killed was about to remove.
     let left = keeping.lock().superfluous().to_vec();
     for content in left {
         let (number, extension) = (content.number, &content.extension);
@@ -154,7 +154,7 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
         read.recognition = judging::recognise(keeping, judging, flow.stop)?;
         read.stopped = read.recognition.stopped;
     }
-    // What was only told later, or has further URLs, is told of beside the documents as well.
+    // Documents told of later, or with further URLs, get them into their `.met` files as well.
     if !read.stopped {
         let hold = || keeping.hold();
         met::update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
@@ -164,7 +164,7 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
         true => None,
         false => verification::of_import(keeping, flow.order.threads, flow.stop)?,
     };
-    // Who goes on with it has nothing more to read, and verifies again.
+    // The process that resumes it has nothing more to read, and verifies again.
     read.stopped |= verification.is_none();
     Ok(Done { read, verification })
 }
@@ -181,7 +181,7 @@ fn rules(order: &ImportOrder) -> anyhow::Result<Rules> {
     Ok(rules.with_max_length(order.max_url_length))
 }
 
-/// Who judges documents by what they say, if that is wanted.
+/// The judge of documents by their text, if that is wanted.
 fn judging<'a>(
     order: &'a ImportOrder,
     spool: &'a Spool<'a>,
@@ -191,7 +191,7 @@ fn judging<'a>(
     Ok(judge.map(|judge| Judging::new(judge, order.threads)))
 }
 
-/// What captures are looked at with.
+/// The examiner of captures.
 fn examiner<'a>(
     order: &ImportOrder,
     rules: Rules,

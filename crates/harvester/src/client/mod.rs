@@ -78,7 +78,7 @@ struct Shared {
     bytes: Arc<AtomicU64>,
 }
 
-/// What went over the wire so far.
+/// The traffic so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// How many requests were made, with those that were repeated.
@@ -159,7 +159,7 @@ impl Client {
         &self.shared.options
     }
 
-    /// What went over the wire so far.
+    /// The traffic so far.
     pub fn traffic(&self) -> Traffic {
         Traffic {
             requests: self.shared.requests.load(Ordering::Relaxed),
@@ -289,7 +289,7 @@ impl Client {
         let (first, mut form) = request.target(sending);
         let mut url = first.clone();
         for _ in 0..=self.options().redirects {
-            // What opens the repository is for its own host alone.
+            // Credentials of the repository are for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
             let sent = self.send(&url, form, own, request.is_for_a_verb());
             let (response, permit) = sent.map_err(|failed| match failed {

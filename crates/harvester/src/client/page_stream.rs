@@ -87,7 +87,7 @@ impl PageStream {
         }
     }
 
-    /// What the page says beside its records, and the date of the HTTP answer.
+    /// The parts of the page beside its records, and the date of the HTTP answer.
     pub(crate) fn finish(mut self) -> (Report, Option<String>) {
         let (mut report, date) = match &mut self.reading {
             Some(reading) => (std::mem::take(reading.reader.report()), reading.date.take()),

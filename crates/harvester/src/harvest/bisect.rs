@@ -83,7 +83,7 @@ impl Harvest {
         if window.pass == Pass::Check {
             self.lose_check(window, error)?;
         } else {
-            // What is left of the page covers about as much time as what could be read of it, or as the page before.
+            // The rest of the page covers about as much time as the part that could be read, or as the page before.
             let likely = window.newest.filter(|_| self.state.ordered());
             let likely = likely.map(|newest| {
                 let length = self.page.oldest.map(|oldest| newest - oldest);

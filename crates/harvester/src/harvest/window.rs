@@ -44,7 +44,7 @@ pub(super) struct Window {
     pub(super) tally: Tally,
 }
 
-/// What became of a window that could not be read.
+/// The outcome for a window that could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     /// Two windows, the earlier one first.

@@ -34,7 +34,7 @@ impl<V: View> Answer<'_, V> {
         let mut page = Page::new(&self.provider.limits, entries, began);
         let mut next = items.next(&page)?;
         if next.is_none() && start.position.is_some() {
-            // All that was left has changed while the list was read. A page cannot be empty, so it goes
+            // The rest has changed while the list was read. A page cannot be empty, so it goes
             // on with what changed: the harvester sees that a little early, and loses nothing. What is
             // behind its own `until` it did not ask for and may not expect.
             start.go_on_until(self.view.response_date());

@@ -1,4 +1,4 @@
-//! What tells a document inside of a container from others: it has the URL of the container.
+//! The digest that tells a document inside of a container from others: it has the URL of the container.
 
 use document::digest::hex;
 use md5::{Digest, Md5};

@@ -1,4 +1,4 @@
-//! What is done with one capture on the thread that reads it: status, URL rules, media type, containers, digests.
+//! The examination of one capture on the thread that reads it: status, URL rules, media type, containers, digests.
 //!
 //! Nothing here knows the catalog, and the order of captures does not matter, so it runs on all cores.
 
@@ -27,20 +27,20 @@ pub(super) struct Examiner<'a> {
     pub(super) open: Containers,
     /// Whether the digests of archives are compared.
     pub(super) digests: DigestRule,
-    /// Who judges documents by what they say; nobody if all are taken.
+    /// The judge of documents by their text; none if all are taken.
     pub(super) judging: Option<&'a Judging<'a>>,
     pub(super) spool: &'a Spool<'a>,
     pub(super) limits: container::Limits,
 }
 
-/// What was found out about a capture.
+/// The findings about a capture.
 #[derive(Debug)]
 pub(super) enum Finding {
     /// Documents of wanted types: one, or those in a container.
     Documents {
         url: Normal,
         found: Vec<WantedDocument>,
-        /// What a container was, if it was one.
+        /// The kind of a container, if it was one.
         container: bool,
         /// Members of it that were left out, and why.
         left: Vec<Skipped>,
@@ -67,7 +67,7 @@ pub(super) struct WantedDocument {
     pub(super) ticket: Option<Ticket>,
 }
 
-/// What is not kept, and why.
+/// A capture that is not kept, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Skipped {
     pub(super) why: SkipReason,
@@ -146,7 +146,7 @@ impl Examiner<'_> {
             self.read_on(body);
             return opened;
         }
-        // What is none of the documents that it is declared as may have been damaged to what it is.
+        // A document of another type than the declared one may have been damaged to what it is.
         if media_type
             .told()
             .is_some_and(|told| self.types.contains(told))
@@ -170,7 +170,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// What was seen again has no bytes to look at, so that the server's word counts: a page or a picture is never kept.
+    /// A revisit has no bytes to look at, so that the server's word counts: a page or a picture is never kept.
     fn revisit(&self, capture: &Capture) -> Result<Finding, Stop> {
         if let Some(status) = capture.status.filter(|_| !was_there(capture.status)) {
             return Err(skipped(SkipReason::Status, format!("status {status}")).into());
@@ -219,7 +219,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// What is said of a type that is not wanted.
+    /// The message on a type that is not wanted.
     fn unwanted(&self, media_type: MediaType) -> Skipped {
         let told = media_type.told().filter(|told| self.types.contains(*told));
         let reason = match told {
@@ -229,12 +229,12 @@ impl Examiner<'_> {
         skipped(SkipReason::MediaType, reason)
     }
 
-    /// What is said of a capture whose bytes cannot be had. Of a file that is not there, the type that the log tells counts
+    /// The message on a capture whose bytes are missing. Of a file that is not there, the type that the log tells counts
     /// first, as in the Crawl Document Importer (Algorithm 1).
     fn not_had(&self, capture: &Capture, error: io::Error) -> Skipped {
         let unreadable = unreadable(error);
         let declared = capture.declared.as_deref().unwrap_or_default();
-        // What says nothing, and what may have documents inside, may be wanted.
+        // A type that says nothing, and one that may have documents inside, may be wanted.
         let may_be = |word: &&str| declared.contains(*word);
         let is_other =
             declared.contains('/') && !VAGUE.iter().any(may_be) && !self.types.contains(declared);
@@ -306,7 +306,7 @@ impl Examiner<'_> {
         // A member of another type is no loss.
         lefts.retain(|left| left.why != SkipReason::MediaType);
         match opened {
-            // What came before the damage is good, and a member that ran into it has said so.
+            // The members before the damage are good, and a member that ran into it has said so.
             Err(error) if lefts.is_empty() => {
                 lefts.push(skipped(SkipReason::Unreadable, error.to_string()));
             }
@@ -405,7 +405,7 @@ pub(super) fn was_there(status: Option<i32>) -> bool {
 
 const ZIP: &str = "application/zip";
 const NOT_MODIFIED: i32 = 304;
-/// What servers do not call a document by mistake.
+/// Types that servers do not give to a document by mistake.
 const PAGES: [&str; 5] = [
     "text/html",
     "application/xhtml+xml",
@@ -413,7 +413,7 @@ const PAGES: [&str; 5] = [
     "text/javascript",
     "application/javascript",
 ];
-/// What content codings look like.
+/// The look of content codings.
 const CODED: [&str; 4] = [
     "application/x-bzip2",
     "application/x-compress",

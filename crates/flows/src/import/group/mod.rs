@@ -20,12 +20,12 @@ pub(super) struct Group {
     pub(super) rows: Vec<CaptureRow>,
     /// For each row, its bytes and what is written beside them, if it has any.
     pub(super) contents: Vec<Option<Content>>,
-    /// What rows do not tell.
+    /// The counters that rows do not tell.
     pub(super) counters: ImportCounters,
     pub(super) warnings: Vec<ImportWarning>,
-    /// What was found out about texts, once it is known.
+    /// The findings about texts, once they are known.
     pub(super) judgements: Vec<JudgementRow>,
-    /// What is told, in the order of the source; those of rows are open until the commit.
+    /// The lines to report, in the order of the source; those of rows are open until the commit.
     pub(super) told: Vec<ReportLine>,
     /// The source, by its place in the order.
     pub(super) source: usize,
@@ -49,7 +49,7 @@ struct Mark {
     counters: ImportCounters,
 }
 
-/// What belongs to a row that has bytes.
+/// The bytes that belong to a row.
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) held: Spooled,
@@ -176,7 +176,7 @@ impl Group {
             Some(member) => format!("{name}#{member}"),
             None => name.to_owned(),
         };
-        // What is filtered by its type or its status is most of a crawl, and no news.
+        // Documents filtered by type or status are most of a crawl, and no news.
         if !left.why.is_usual() {
             self.warn(place, format!("{name}: {}", left.reason));
         }

@@ -1,4 +1,4 @@
-//! What the content filter says of the documents of a group: those that are not kept leave it.
+//! The decision of the content filter on the documents of a group: those that are not kept leave it.
 
 use catalog::{CaptureRow, ContentRow, ImportCounters, JudgementRow};
 use text::Outcome;

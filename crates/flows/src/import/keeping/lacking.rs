@@ -1,4 +1,4 @@
-//! What a log beside archives says, long after they were read: it counts for documents that lack it.
+//! The facts of a log beside archives, long after they were read: they count for documents that lack them.
 //!
 //! A log speaks of all that was crawled, pages and pictures most of all, and captures that are read now have seen all of
 //! it. So nothing is remembered of what no document is known for, and what is known of a document stays.
@@ -56,7 +56,7 @@ fn nearest(rows: Vec<CaptureRow>, lacking: &HashMap<String, Lacking>) -> Vec<Cap
     kept
 }
 
-/// What a row adds to a document: nothing that it has, and no date, for it is no capture.
+/// The addition of a row to a document: nothing that it has, and no date, for it is no capture.
 fn added(mut row: CaptureRow, document: &Lacking) -> Option<CaptureRow> {
     row.parent = row.parent.filter(|_| document.parent);
     row.depth = row.depth.filter(|_| document.depth);

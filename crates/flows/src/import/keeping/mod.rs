@@ -237,7 +237,7 @@ impl<'a> Keeping<'a> {
     }
 }
 
-/// What is told of a revisit whose original is nowhere.
+/// The message on a revisit whose original is nowhere.
 fn unresolved(url: &str, source: &str) -> ImportWarning {
     let (file, offset) = source.rsplit_once(" at offset ").unwrap_or((source, ""));
     ImportWarning {

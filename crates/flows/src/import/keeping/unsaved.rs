@@ -13,7 +13,7 @@ use super::{extension, place};
 use crate::import::events::{Fate, FateKind};
 use crate::import::group::{Content, ReportLine, file};
 
-/// What could not be saved of a group, by the place of its row.
+/// The documents of a group that could not be saved, by the place of their rows.
 #[derive(Debug, Default)]
 pub(in crate::import) struct Unsaved {
     reasons: HashMap<usize, String>,
@@ -166,5 +166,5 @@ fn sha1(row: &CaptureRow) -> Option<&str> {
     }
 }
 
-/// So many documents of an import may not be saved before it ends.
+/// Maximum number of documents of an import that may not be saved before it ends.
 const MOST: u64 = 1000;

@@ -13,7 +13,7 @@ use oai::xml::Writer;
 use roxmltree::Node;
 use store::Collection;
 
-/// What a `.met` file tells. Nothing in it is needed to read the document; all of it is needed to take the document
+/// The content of a `.met` file. Nothing in it is needed to read the document; all of it is needed to take the document
 /// into another catalog.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Met {
@@ -40,13 +40,13 @@ pub(super) struct Met {
     pub(super) source: String,
     /// Which digests of its archive are those of other bytes.
     pub(super) digest_mismatch: Option<String>,
-    /// What is known of its text.
+    /// The findings about its text.
     pub(super) text: Option<MetText>,
     /// All documents that have these bytes, where there is more to tell than what is said above of the first.
     pub(super) documents: Vec<MetDocument>,
 }
 
-/// What a `.met` file tells of one of the documents that have its bytes.
+/// The part of a `.met` file on one of the documents that have its bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct MetDocument {
     pub(super) number: Option<i64>,
@@ -64,13 +64,13 @@ pub(super) struct MetDocument {
     pub(super) media_type: String,
     pub(super) source: String,
     pub(super) digest_mismatch: Option<String>,
-    /// What became of it in a search engine.
+    /// The ingestion state in a search engine.
     pub(super) state: DocumentState,
     /// It has other bytes now.
     pub(super) is_former: bool,
 }
 
-/// What a `.met` file tells of the text.
+/// The part of a `.met` file on the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct MetText {
     pub(super) outcome: String,
@@ -81,11 +81,11 @@ pub(super) struct MetText {
     pub(super) kind: Option<String>,
     pub(super) model: Option<String>,
     pub(super) is_aside: bool,
-    /// What was wrong with it.
+    /// The fault.
     pub(super) note: Option<String>,
     /// How likely it is of each kind.
     pub(super) kinds: Vec<Probability>,
-    /// What a librarian said.
+    /// The correction by a librarian.
     pub(super) corrected: Option<Corrected>,
 }
 
@@ -133,7 +133,7 @@ impl Met {
         });
     }
 
-    /// What it says of the text, for the catalog.
+    /// The judgement of the text, for the catalog.
     pub(super) fn judgement(&self) -> Option<JudgementRow> {
         let text = self.text.as_ref()?;
         Some(JudgementRow {
@@ -324,7 +324,7 @@ impl MetText {
 }
 
 impl MetDocument {
-    /// What the catalog knows of a document; `former` is when it was last crawled with bytes that it has no more.
+    /// The catalog's entry of a document; `former` is when it was last crawled with bytes that it has no more.
     pub(super) fn of(document: &DocumentEntry, former: Option<i64>) -> Self {
         // Types and source are those of the bytes that it has now.
         let own = |text: &Option<String>| text.clone().filter(|_| former.is_none());
@@ -343,7 +343,7 @@ impl MetDocument {
             media_type: document.media_type.clone(),
             source: own(&document.source).unwrap_or_default(),
             digest_mismatch: own(&document.digest_mismatch),
-            // What is set aside follows from what is said of the text.
+            // Setting aside follows from the judgement of the text.
             state: match (former, document.state) {
                 (Some(_), _) | (_, DocumentState::SetAside) => DocumentState::default(),
                 (None, state) => state,

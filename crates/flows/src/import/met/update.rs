@@ -88,7 +88,7 @@ fn read(collection: &Collection, path: &str) -> anyhow::Result<Option<Vec<u8>>> 
     Ok(Some(xml))
 }
 
-/// All that the catalog knows of a content; `None` if no document has it, or ever had.
+/// The catalog's entries of a content; `None` if no document has it, or ever had.
 pub(in crate::import) fn described(
     holdings: &Holdings,
     content: &ContentEntry,

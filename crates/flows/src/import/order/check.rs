@@ -86,7 +86,7 @@ fn is_media_type(name: &str) -> bool {
     parts.is_some_and(|(kind, subtype)| plain(kind) && plain(subtype)) && name.len() <= LONGEST_TYPE
 }
 
-/// What the longest URL may be set to.
+/// The largest value of the longest URL.
 const LENGTHS: std::ops::RangeInclusive<usize> = 16..=1_000_000;
 const LONGEST_PATH: usize = 4096;
 const LONGEST_TYPE: usize = 255;

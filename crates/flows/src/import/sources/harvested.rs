@@ -1,4 +1,4 @@
-//! What harvests unpacked as a source: the catalog knows which resource each record speaks of, and the mirror has its
+//! Unpacked harvests as a source: the catalog knows which resource each record speaks of, and the mirror has its
 //! bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 use crate::Holdings;
 use crate::harvest::is_url;
 
-/// What the harvests of a data directory left.
+/// The resources that the harvests of a data directory left.
 #[derive(Debug, Default)]
 pub(in crate::import) struct Harvested {
     /// By the directory of each mirror, the list of what is in it.
@@ -144,7 +144,7 @@ fn write_resources(
         if !is_url(url) || url.contains(char::is_control) {
             continue;
         }
-        // What could not be had is not there, and its harvest has said so.
+        // A resource that could not be obtained is not there, and its harvest has said so.
         let Ok(Some(path)) = mirror.find(url) else {
             continue;
         };

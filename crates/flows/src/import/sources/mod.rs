@@ -1,4 +1,4 @@
-//! What is read: the archives, or the log and the files that it names.
+//! The sources of an import: the archives, or the log and the files that it names.
 
 pub(super) mod downloads;
 pub(super) mod fetched;
@@ -18,7 +18,7 @@ use super::order::ImportOrder;
 use crate::Failure;
 use crate::harvest::digest;
 
-/// All that is read, in order.
+/// All sources, in order.
 pub(super) struct Sources {
     pub(super) all: Vec<Source>,
     /// A log beside archives, for what they lack.
@@ -109,7 +109,7 @@ impl Sources {
         Ok(())
     }
 
-    /// All that harvests unpacked, with the URLs that their records say.
+    /// All resources that harvests unpacked, with the URLs that their records say.
     fn add_harvested(&mut self, data: &Path, limits: &Limits) -> anyhow::Result<()> {
         let found = Harvested::look(data, &limits.roots).with_context(|| {
             format!(
@@ -244,7 +244,7 @@ impl Sources {
         Ok(digest::of_bytes(&beginning))
     }
 
-    /// What is meant by the file of a place, where that is a list which was made for this import.
+    /// The source meant by the file of a place, where that is a list which was made for this import.
     pub(super) fn real_place(&self, file: &Path) -> Option<&Path> {
         let mut lists = self.lists.iter();
         let (_, directory) = lists.find(|(list, _)| list.path() == file)?;

@@ -1,6 +1,6 @@
 //! How much memory the bodies of documents may take, all threads together.
 //!
-//! Who gets none does not wait, or two threads could wait for each other: it writes to a file instead.
+//! A thread that gets none does not wait, or two threads could wait for each other: it writes to a file instead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

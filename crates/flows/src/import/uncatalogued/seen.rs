@@ -1,4 +1,4 @@
-//! What was seen in this run, for imports without a catalog: URLs and contents, in a few bytes each.
+//! The memory of one run, for imports without a catalog: URLs and contents, in a few bytes each.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use catalog::{CaptureOutcome, CaptureRow, ContentRow};
 #[derive(Debug, Default)]
 pub(in crate::import) struct Seen {
     urls: HashMap<u128, (i64, u128)>,
-    /// All that were seen, and how many URLs have them by now.
+    /// All contents that were seen, and how many URLs have them by now.
     contents: HashMap<u128, u64>,
 }
 
@@ -26,7 +26,7 @@ impl Seen {
         }
     }
 
-    /// What a capture is, after those before it; as the catalog would say.
+    /// The outcome for a capture, after those before it; as the catalog would say.
     pub(in crate::import) fn see(&mut self, row: &CaptureRow) -> CaptureOutcome {
         let url = key(&row.md5);
         let ContentRow::Bytes { sha1, .. } = &row.content else {

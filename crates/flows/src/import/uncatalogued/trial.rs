@@ -25,7 +25,7 @@ pub fn try_import(
     let began = Instant::now();
     let limits = order.limits();
     let sources = Sources::open(order, &limits)?;
-    // Who reads documents for their text needs their bytes for a while, and a place for long ones.
+    // An import that reads documents for their text needs their bytes for a while, and a place for long ones.
     let place = match order.texts.is_wanted() {
         true => Some(tempfile::tempdir()?),
         false => None,

@@ -23,7 +23,7 @@ use super::place;
 use crate::Holdings;
 use crate::harvest::panic_message;
 
-/// What a verification found.
+/// The findings of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// Contents that were looked at.
@@ -49,7 +49,7 @@ pub struct Verification {
     pub unused: u64,
     /// How many of these are in order now.
     pub repaired: u64,
-    /// What was found, as far as there is room for it.
+    /// The findings, as far as there is room for them.
     pub findings: Vec<Finding>,
 }
 
@@ -58,9 +58,9 @@ pub struct Verification {
 pub struct Finding {
     /// The path in the collection.
     pub file: String,
-    /// What is wrong with it.
+    /// The fault.
     pub problem: String,
-    /// What was done about it.
+    /// The repair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<String>,
 }
@@ -74,12 +74,12 @@ pub struct VerifyOptions {
     pub threads: usize,
 }
 
-/// What was done about a finding.
+/// The repair of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Repair {
     /// Nothing.
     None,
-    /// What could be done, and it is not in order yet.
+    /// The possible repair is done, and it is not in order yet.
     Partly(String),
     /// It is in order now.
     Done(String),

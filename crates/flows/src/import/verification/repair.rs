@@ -1,4 +1,4 @@
-//! What is done about what is not in order. A document that is lost cannot be made again; the next import that meets its
+//! The repair of what is not in order. A document that is lost cannot be made again; the next import that meets its
 //! bytes brings it back.
 
 use anyhow::Context;

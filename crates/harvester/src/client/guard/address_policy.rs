@@ -18,7 +18,7 @@ pub enum AddressPolicy {
     /// Addresses on the internet and those that are allowed, whoever names them: for base URLs that people type in who
     /// may not see everything that this machine sees.
     Public {
-        /// What is allowed beside the internet.
+        /// Addresses allowed beside the internet.
         allowed: Vec<Network>,
     },
 }
@@ -77,7 +77,7 @@ impl FromStr for Network {
 
 fn is_host(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
-    // What looks like an address and is none would never be met.
+    // A text that looks like an address and is none would never be met.
     let all_digits = text.bytes().all(|byte| !byte.is_ascii_alphabetic());
     !text.is_empty() && text.len() <= 253 && text.bytes().all(plain) && !all_digits
 }

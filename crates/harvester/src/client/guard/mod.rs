@@ -93,7 +93,7 @@ impl Guard {
         found.all(|address| self.policy.admits(Some(name), address.ip()))
     }
 
-    /// What to say of an address that must not be connected to.
+    /// The message for an address that must not be connected to.
     pub(super) fn reason(&self, host: &str) -> String {
         match *self.policy {
             AddressPolicy::Anything => format!("{host} is not public"),

@@ -29,7 +29,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || (a == 198 && (18..20).contains(&b)))
 }
 
-/// All that is given out for the internet begins with these three bits (RFC 4291); in it, a block is kept for the
+/// The addresses given out for the internet begin with these three bits (RFC 4291); in them, a block is kept for the
 /// protocol itself (RFC 2928). So loopback, link-local, unique local and multicast addresses are out.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();

@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::bail;
+use catalog::ChangeQuery;
 use flows::{DocumentFiles, Holdings};
-use oai::{Arguments, Datestamp, TokenKey};
+use oai::{Arguments, Datestamp, TokenKey, Verb};
 use provider::{Error, Outcome, Provider, goes_on};
 use server::Repository;
 use site::{Access, Requester, SitePath, Verdict};
@@ -31,6 +32,9 @@ pub struct Aggregator {
 /// How long an answer waits for the transaction that is being committed. After that it names an earlier time, which is as
 /// good: harvesters ask again from it.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the second that is not over is waited for, and how often.
+pub(crate) const A_MOMENT: Duration = Duration::from_millis(250);
+pub(crate) const MOST_WAITS: usize = 12;
 
 impl Aggregator {
     /// Makes an aggregator of a catalog. `secret` signs its tokens.
@@ -105,6 +109,40 @@ impl Aggregator {
     }
 }
 
+impl Aggregator {
+    /// The time of a list that begins. Where something of it changed within the last second, that second is waited for, so
+    /// that whoever harvests something and lists it at once finds it.
+    fn settled(&self, prefix: &str) -> Result<(Datestamp, Datestamp), Error> {
+        let mut moment = self.moment(true)?;
+        let began = moment.0;
+        for _ in 0..MOST_WAITS {
+            let newer = ChangeQuery {
+                metadata_prefix: Some(prefix.to_owned()),
+                documents: true,
+                from: moment.0.seconds() + 1,
+                until: i64::MAX,
+                limit: 1,
+                ..ChangeQuery::default()
+            };
+            let newer = self.holdings.catalog().changes(&newer);
+            let newer = self.holdings.wait(newer).map_err(unavailable)?;
+            if newer.rows.is_empty() || moment.0 > began {
+                break;
+            }
+            std::thread::sleep(A_MOMENT);
+            moment = self.moment(true)?;
+        }
+        Ok(moment)
+    }
+}
+
+/// The format of a list that begins with this request.
+fn list_of(arguments: &Arguments) -> Option<&str> {
+    let verb = Verb::of(arguments).ok()?;
+    let is_list = matches!(verb, Verb::ListIdentifiers | Verb::ListRecords);
+    arguments.get("metadataPrefix").filter(|_| is_list)
+}
+
 impl Repository for Aggregator {
     fn answer(
         &self,
@@ -112,7 +150,10 @@ impl Repository for Aggregator {
         arguments: &Arguments,
         out: &mut dyn Write,
     ) -> Result<Outcome, Error> {
-        let (response_date, earliest) = self.moment(!goes_on(arguments))?;
+        let (response_date, earliest) = match list_of(arguments) {
+            Some(prefix) => self.settled(prefix)?,
+            None => self.moment(!goes_on(arguments))?,
+        };
         let known = self.known.read(&self.holdings)?;
         let exposure = Exposure::new(&self.settings, &self.access, requester, &known);
         let view = CatalogView {

@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::time::Duration;
 
 use beneath::{open_file, open_parent};
 use catalog::{ChangeQuery, Changed, Facet, ListPosition, RecordEntry, Subject};
@@ -15,7 +14,7 @@ use oai::xml::Writer;
 use oai::{Datestamp, MetadataPrefix, Position, RecordHeader, Set, SetSpec};
 use provider::{Error, ItemBatch, Listed, Portion, Range, View};
 
-use crate::aggregator::Aggregator;
+use crate::aggregator::{A_MOMENT, Aggregator, MOST_WAITS};
 use crate::exposure::{Exposure, is_told, is_told_document};
 use crate::identifier::Identifier;
 use crate::known::unavailable;
@@ -70,9 +69,6 @@ const MOST_ROWS: usize = 512;
 const LEAST_ROWS: usize = 64;
 /// The largest file of a record that is read; the harvester takes none that are larger.
 const LONGEST: u64 = 64 << 20;
-/// How long the last second is waited for, and how often.
-const A_MOMENT: Duration = Duration::from_millis(250);
-const MOST_WAITS: usize = 12;
 /// How many hosts are listed as sets. All of them can be asked for.
 const MOST_HOSTS: usize = 10_000;
 

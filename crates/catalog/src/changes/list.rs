@@ -274,6 +274,21 @@ impl Catalog {
                 }),
             }
         }
+        // What is told of records that are gone is told in their format.
+        let sql = "SELECT DISTINCT metadata_prefix FROM change_group WHERE kind = 2 AND repository_id <> 0";
+        for row in transaction.rows(sql, []).await? {
+            let metadata_prefix = row.text("metadata_prefix")?;
+            if !formats
+                .iter()
+                .any(|known| known.metadata_prefix == metadata_prefix)
+            {
+                formats.push(crate::MetadataFormat {
+                    metadata_prefix,
+                    schema: String::new(),
+                    namespace: String::new(),
+                });
+            }
+        }
         formats.sort_by(|a, b| a.metadata_prefix.cmp(&b.metadata_prefix));
         Ok(formats)
     }

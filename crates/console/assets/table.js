@@ -119,7 +119,7 @@
         this.dialog.setAttribute("aria-labelledby", "keys-title");
         const rows = KEYS.map(([key, words]) => `<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`).join("");
         this.dialog.innerHTML = `<form method="dialog"><h2 id="keys-title">Keyboard shortcuts</h2><dl class="facts">${rows}</dl>
-          <p><label><input type="checkbox" data-use> Use single keys in lists</label></p><button>Close</button></form>`;
+          <p><label><input type="checkbox" data-use> Use single keys in lists</label></p><p><a href="/help">Help</a></p><button>Close</button></form>`;
         const use = this.dialog.querySelector("[data-use]");
         use.checked = usesKeys();
         use.addEventListener("change", () => { try { localStorage.setItem(SETTING, use.checked ? "on" : "off"); } catch { /* until the page is left */ } });

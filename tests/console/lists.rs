@@ -55,7 +55,7 @@ fn a_list_is_sorted_turned_and_acted_on_where_it_is() {
             .is_some_and(|name| name == "Number 59")
     });
     assert_eq!(browser.count("th[aria-sort=descending]"), 1);
-    browser.press("Next");
+    browser.press_at("a[rel=next]");
     browser.wait_for("51–60 of 60 schedules");
     let place = browser.url();
     browser.press("Resume Number 04");

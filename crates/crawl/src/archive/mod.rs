@@ -30,7 +30,7 @@ use self::join::Join;
 use self::open::layout::{Codec, Layout};
 use self::record::Keys;
 use self::walk::{Halt, Item, Signal, Walk};
-use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};
+use crate::{Body, Capture, Ended, Error, Place, ReadOptions, Skipped, SourceEvent};
 
 pub(crate) use self::digest::{Check, Form};
 pub(crate) use self::open::open;
@@ -114,7 +114,7 @@ impl Archive {
         from: u64,
         options: &ReadOptions,
         work: &Work<'_, T>,
-        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
     ) -> Result<Ended, Error> {
         match &self.0 {
             Ok(closed) => closed
@@ -124,8 +124,8 @@ impl Archive {
             Err(refusal) => {
                 let skipped = refusal.skipped.clone();
                 let news = match refusal.is_loss {
-                    true => News::Skipped(skipped),
-                    false => News::Noted(skipped),
+                    true => SourceEvent::Skipped(skipped),
+                    false => SourceEvent::Noted(skipped),
                 };
                 Ok(Ended {
                     position: from,
@@ -160,7 +160,7 @@ impl Opened {
         from: u64,
         options: &ReadOptions,
         work: &Work<'_, T>,
-        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
     ) -> io::Result<Ended> {
         let mut join = Join::new(from, take);
         if from == 0 && self.layout.headless.is_some() {

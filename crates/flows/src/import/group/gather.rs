@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
 use catalog::{CaptureRow, ContentRow, ParentRow};
-use crawl::{Capture, News, Place, RecordCheck};
+use crawl::{Capture, Place, RecordCheck, SourceEvent};
 use document::url::{self, Normal, Rules};
 use document::{digest, media_type};
 
@@ -32,16 +32,16 @@ pub(in crate::import) struct Gatherer<'a> {
     pub(in crate::import) fatal: Option<anyhow::Error>,
     /// Whether a capture was not read to its end, because somebody wants the import to stop.
     pub(in crate::import) stopped: bool,
-    /// What becomes of captures that do not have the digests of their archive, and what is known of these.
+    /// The treatment of captures that do not have the digests of their archive, and the findings on these.
     pub(in crate::import) rule: DigestRule,
     pub(in crate::import) tally: Tally,
 }
 
 impl Gatherer<'_> {
     /// Takes what comes next. Breaks if nobody takes groups any more.
-    pub(in crate::import) fn take(&mut self, news: News<Finding>) -> ControlFlow<()> {
+    pub(in crate::import) fn take(&mut self, news: SourceEvent<Finding>) -> ControlFlow<()> {
         match news {
-            News::Capture(mut capture, finding) => {
+            SourceEvent::Capture(mut capture, finding) => {
                 if let Some(place) = self.sources.real_place(&capture.place.file) {
                     capture.place.file = place.to_owned();
                 }
@@ -52,11 +52,11 @@ impl Gatherer<'_> {
                 let (finding, mismatch) = self.digests(&capture, finding);
                 return self.capture(&capture, finding, mismatch);
             }
-            News::Late(capture) => self.late(&capture),
-            News::Checked(check) => self.check(&check),
-            News::Skipped(skipped) => self.group.skip(&skipped.place, &skipped.reason),
-            News::Noted(noted) => self.group.warn(&noted.place, noted.reason),
-            News::Position(position) => {
+            SourceEvent::Late(capture) => self.late(&capture),
+            SourceEvent::Checked(check) => self.check(&check),
+            SourceEvent::Skipped(skipped) => self.group.skip(&skipped.place, &skipped.reason),
+            SourceEvent::Noted(noted) => self.group.warn(&noted.place, noted.reason),
+            SourceEvent::Position(position) => {
                 self.group.advance(position);
                 if self.group.is_due() {
                     return self.send();
@@ -150,7 +150,7 @@ impl Gatherer<'_> {
         finding: Finding,
         mismatch: Option<String>,
     ) -> ControlFlow<()> {
-        // What is not wanted is of no interest, unless it tells that the archive is damaged.
+        // An unwanted capture is of no interest, unless it tells that the archive is damaged.
         let is_unwanted = matches!(&finding, Finding::Skipped(left) if left.why.is_usual());
         for oddity in &capture.oddities {
             if oddity.is_damage() || !is_unwanted {
@@ -263,7 +263,7 @@ impl Gatherer<'_> {
         self.group.push(row, None);
     }
 
-    /// What a metadata record, or a log, says about a capture that was handed over long before.
+    /// The statement of a metadata record, or of a log, about a capture that was handed over long before.
     fn late(&mut self, capture: &Capture) {
         let says_something =
             capture.parent.is_some() || capture.depth.is_some() || capture.is_seed.is_some();

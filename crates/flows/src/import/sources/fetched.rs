@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use harvester::Stop;
-use remote::{Address, Limits, News, Options};
+use remote::{Address, FetchEvent, Limits, Options};
 
 use crate::import::events::{FetchProgress, ImportEvent};
 use crate::import::order::ImportOrder;
@@ -47,7 +47,7 @@ pub struct FetchedSource {
     pub(in crate::import) path: PathBuf,
     /// The URL that it has there.
     pub(in crate::import) base_url: String,
-    /// What could not be had, and why.
+    /// The sources that could not be fetched, and why.
     pub(in crate::import) refused: Vec<(PathBuf, String)>,
 }
 
@@ -90,10 +90,10 @@ impl Fetching<'_> {
         }))
     }
 
-    fn tell(&self, news: &News<'_>) {
+    fn tell(&self, news: &FetchEvent<'_>) {
         match *news {
-            News::Note(note) => (self.tell)(ImportEvent::Note(note)),
-            News::Progress { file, done, total } => {
+            FetchEvent::Note(note) => (self.tell)(ImportEvent::Note(note)),
+            FetchEvent::Progress { file, done, total } => {
                 (self.tell)(ImportEvent::Fetching(FetchProgress { file, done, total }));
             }
         }

@@ -16,10 +16,10 @@ mod reclassify;
 mod report;
 mod sources;
 mod spool;
+mod types;
 mod uncatalogued;
 mod verification;
 
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -47,6 +47,7 @@ pub use self::report::import_report;
 use self::sources::Sources;
 pub use self::sources::fetched::{FetchedSource, address, fetch_sources};
 use self::spool::Spool;
+use self::types::Types;
 pub use self::uncatalogued::separate::import_separately;
 pub use self::uncatalogued::trial::try_import;
 pub use self::verification::{Finding, Verification, VerifyOptions, verify};
@@ -198,7 +199,7 @@ fn examiner<'a>(
     spool: &'a Spool<'a>,
     judging: Option<&'a Judging<'a>>,
 ) -> Examiner<'a> {
-    let types: BTreeSet<_> = order.types.iter().map(|name| name.to_lowercase()).collect();
+    let types = Types::new(&order.types);
     Examiner {
         rules,
         types,

@@ -4,7 +4,6 @@
 
 pub(super) mod member;
 
-use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,12 +17,13 @@ use document::url::{self, Normal, Rules};
 use super::judging::{Document, Judging, Ticket};
 use super::order::DigestRule;
 use super::spool::{Spool, Spooled, Trouble};
+use super::types::Types;
 use crate::harvest::panic_message;
 
 /// The rules that captures are looked at with.
 pub(super) struct Examiner<'a> {
     pub(super) rules: Rules,
-    pub(super) types: BTreeSet<String>,
+    pub(super) types: Types,
     pub(super) open: Containers,
     /// Whether the digests of archives are compared.
     pub(super) digests: DigestRule,
@@ -221,7 +221,7 @@ impl Examiner<'_> {
 
     /// The message on a type that is not wanted.
     fn unwanted(&self, media_type: MediaType) -> Skipped {
-        let told = media_type.told().filter(|told| self.types.contains(*told));
+        let told = media_type.told().filter(|told| self.types.contains(told));
         let reason = match told {
             Some(told) => format!("{}, declared as {told}", media_type.decided),
             None => media_type.decided,

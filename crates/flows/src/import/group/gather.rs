@@ -1,6 +1,5 @@
 //! Gathers what the threads found, in the order of the source, into groups.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
@@ -17,12 +16,13 @@ use crate::import::examine::{Finding, SkipReason, WantedDocument, skipped, was_t
 use crate::import::met::Met;
 use crate::import::order::DigestRule;
 use crate::import::sources::{self, Sources};
+use crate::import::types::Types;
 
 /// Makes groups of one source.
 pub(in crate::import) struct Gatherer<'a> {
     pub(in crate::import) rules: &'a Rules,
     /// The media types that are wanted.
-    pub(in crate::import) types: &'a BTreeSet<String>,
+    pub(in crate::import) types: &'a Types,
     pub(in crate::import) sources: &'a Sources,
     pub(in crate::import) crawler: Option<&'a str>,
     /// The date of captures that have none: when their file was written.

@@ -41,8 +41,9 @@ impl ImportOrder {
         }
         for name in &self.types {
             if !is_media_type(name) {
-                let reason =
-                    format!("`{name}` is not a media type; write one such as application/pdf");
+                let reason = format!(
+                    "`{name}` is not a media type; write one such as application/pdf or image/*"
+                );
                 refuse("types", reason);
             }
         }
@@ -83,7 +84,12 @@ fn is_media_type(name: &str) -> bool {
         !part.is_empty() && !part.contains(odd)
     };
     let parts = name.split_once('/');
-    parts.is_some_and(|(kind, subtype)| plain(kind) && plain(subtype)) && name.len() <= LONGEST_TYPE
+    let is_type = |(kind, subtype): (&str, &str)| match (kind, subtype) {
+        ("*", "*") => true,
+        (kind, "*") => plain(kind),
+        (kind, subtype) => plain(kind) && plain(subtype),
+    };
+    parts.is_some_and(is_type) && name.len() <= LONGEST_TYPE
 }
 
 /// The largest value of the longest URL.

@@ -24,7 +24,7 @@ pub use collection::judgements::{
 };
 pub use collection::{
     ContentEntry, DocumentEntry, DocumentQuery, DocumentState, OutdatedMet, ParentEntry,
-    ParentQuery, VersionEntry,
+    ParentQuery, Selection, VersionEntry,
 };
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
@@ -38,6 +38,7 @@ pub use imports::{
 pub use people::accounts::Account;
 pub use people::audit::{AuditEntry, AuditQuery, AuditRow};
 pub use people::roles::Role;
+pub use people::saved::{Saved, SavedKind};
 pub use people::tokens::Token;
 pub use queue::beats::{Answer, Beat, Heard};
 pub use queue::claims::{Claim, ClaimOptions, JobLease};

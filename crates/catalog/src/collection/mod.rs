@@ -7,6 +7,7 @@ mod numbers;
 mod outdated;
 mod parents;
 mod place;
+mod selection;
 mod states;
 
 pub use self::contents::{ContentEntry, VersionEntry};
@@ -15,4 +16,5 @@ pub(crate) use self::documents::{document, document_columns};
 pub use self::outdated::OutdatedMet;
 pub(crate) use self::outdated::outdate;
 pub use self::parents::{ParentEntry, ParentQuery};
+pub use self::selection::Selection;
 pub use self::states::DocumentState;

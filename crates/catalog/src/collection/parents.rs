@@ -66,6 +66,13 @@ impl Catalog {
         rows.iter().map(parent).collect()
     }
 
+    /// The page of a URL, by the MD5 of the URL.
+    pub async fn parent_at(&self, md5: &str) -> Result<Option<ParentEntry>, Error> {
+        let sql = format!("{SELECT} WHERE md5 = $1");
+        let row = self.database.read().await?.row(&sql, [md5.into()]).await?;
+        row.as_ref().map(parent).transpose()
+    }
+
     /// The page with this number.
     pub async fn parent(&self, id: i64) -> Result<Option<ParentEntry>, Error> {
         let sql = format!("{SELECT} WHERE id = $1");

@@ -7,6 +7,12 @@
 //!   key
 //! - `{each($1)}`: rows of a parameter that is a JSON array of arrays; `item.value->>0` is the first column
 //! - `{texts($1)}`, `{integers($1)}`: the operator that compares with the first columns of such a parameter
+//! - `{packed(column)}`: the numbers of a column as one text, separated by commas
+//! - `{field(column,key)}`: the text of a field of a column with JSON
+//! - `{moment(column)}`: seconds as a moment for other programs: `timestamptz`, or a text of ISO 8601
+//! - `{papers}`, `{paper(view)}`, `{read_only(view)}`: the schema of the views for other programs, the name of one, and the
+//!   trigger that refuses to write to it
+//! - `{process(column)}`: the number of the process that holds a lease
 //! - `{search}`: what holds the words of records, to be searched for
 //! - `{free_slot}`: the trigger by which a job that stops running frees its slot
 //! - `{reword($1)}`: the statement that writes words, from pairs of a record's number and its words
@@ -46,6 +52,11 @@ const POSTGRES_FREE_SLOT: &str = "CREATE FUNCTION free_slot() RETURNS trigger LA
     'BEGIN DELETE FROM host_slot WHERE job_id = old.id; RETURN NULL; END';
 CREATE TRIGGER job_frees_slot AFTER UPDATE OF state ON job
     FOR EACH ROW WHEN (old.state = 'running' AND new.state <> 'running') EXECUTE FUNCTION free_slot();";
+
+/// PostgreSQL writes through a view to the table behind it.
+const POSTGRES_PAPERS: &str = "CREATE SCHEMA IF NOT EXISTS papers;
+CREATE FUNCTION papers.read_only() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''the views of the schema papers are read-only''; END';";
 
 const PAIR: &str = "CAST(item.value->>0 AS BIGINT), (item.value->>1)";
 
@@ -94,6 +105,18 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
         "clustered" => "WITHOUT ROWID".to_owned(),
         "search" => SQLITE_SEARCH.to_owned(),
         "free_slot" => SQLITE_FREE_SLOT.to_owned(),
+        "packed" => format!("group_concat({parameter})"),
+        "field" => {
+            let (column, key) = parameter.split_once(',')?;
+            format!("({column}->>{key})")
+        }
+        "moment" => format!("strftime('%Y-%m-%dT%H:%M:%SZ', {parameter}, 'unixepoch')"),
+        "paper" => format!("papers_{parameter}"),
+        // Views of SQLite cannot be written to.
+        "papers" | "read_only" => String::new(),
+        "process" => {
+            format!("CAST(substr({parameter}, instr({parameter}, ' ') + 1) AS INTEGER)")
+        }
         "reword" => {
             let item = sqlite("each", parameter)?;
             format!(
@@ -132,6 +155,19 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
         "clustered" => String::new(),
         "search" => POSTGRES_SEARCH.to_owned(),
         "free_slot" => POSTGRES_FREE_SLOT.to_owned(),
+        "packed" => format!("string_agg(CAST({parameter} AS TEXT), ',')"),
+        "field" => {
+            let (column, key) = parameter.split_once(',')?;
+            format!("(CAST({column} AS json)->>{key})")
+        }
+        "moment" => format!("to_timestamp({parameter})"),
+        "paper" => format!("papers.{parameter}"),
+        "papers" => POSTGRES_PAPERS.to_owned(),
+        "read_only" => format!(
+            "CREATE TRIGGER read_only INSTEAD OF INSERT OR UPDATE OR DELETE ON papers.{parameter}
+                FOR EACH ROW EXECUTE FUNCTION papers.read_only();"
+        ),
+        "process" => format!("CAST(substring({parameter} from '^[^ ]+ ([0-9]+)') AS BIGINT)"),
         "reword" => {
             let item = postgres("each", parameter)?;
             format!(

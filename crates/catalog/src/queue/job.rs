@@ -19,6 +19,10 @@ pub enum JobKind {
     Import,
     /// Judges the documents of the collection again. It is about no repository.
     Classify,
+    /// Copies documents of the collection into one file. It is about no repository.
+    Retrieve,
+    /// Tells a search engine what changed in the collection. It is about no repository.
+    Feed,
     /// Keeps harvests away from a repository while somebody else reads what is held of it.
     Quiet,
 }
@@ -206,6 +210,22 @@ impl NewJob {
         }
     }
 
+    /// Documents copied into one file, due at once and tried once. Which is in its parameters: JSON.
+    pub fn retrieve(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Retrieve, None)
+        }
+    }
+
+    /// Changes told to a search engine, due at once and tried once. Which one is in its parameters: JSON.
+    pub fn feed(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Feed, None)
+        }
+    }
+
     fn of_kind(kind: JobKind, repository: Option<i64>) -> Self {
         Self {
             kind,
@@ -224,11 +244,13 @@ impl NewJob {
 
 impl JobKind {
     /// All there are.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Harvest,
         Self::Hook,
         Self::Import,
         Self::Classify,
+        Self::Retrieve,
+        Self::Feed,
         Self::Quiet,
     ];
 
@@ -239,6 +261,8 @@ impl JobKind {
             Self::Hook => "hook",
             Self::Import => "import",
             Self::Classify => "classify",
+            Self::Retrieve => "retrieve",
+            Self::Feed => "feed",
             Self::Quiet => "quiet",
         }
     }
@@ -265,6 +289,8 @@ impl JobKind {
             Self::Hook => "being told about".to_owned(),
             Self::Import => "being imported".to_owned(),
             Self::Classify => "being judged".to_owned(),
+            Self::Retrieve => "being retrieved".to_owned(),
+            Self::Feed => "being told to a search engine".to_owned(),
             Self::Quiet => quiet::in_words(parameters),
         }
     }

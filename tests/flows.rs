@@ -30,6 +30,8 @@ mod crashes;
 mod explain;
 /// Records out: as one stream, and one by its identifier.
 mod export;
+/// Changes of documents for search engines, and a stand-in of Solr that they are sent to.
+mod feed;
 /// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 mod files;
 /// Filter files and mapping files tried out on a record.
@@ -69,9 +71,13 @@ mod protocol;
 mod records;
 /// Repositories added, listed, shown and removed, on both databases.
 mod repository;
+/// Documents retrieved: as directories, archives and lines, by command and by job.
+mod retrieve;
 
 /// Schedules, and how they become harvests.
 mod schedule;
+/// The views for other programs, read with `sqlite3` and `psql`.
+mod sql_views;
 /// The text of documents, and what is said of those that have none.
 mod text;
 /// Everything in one process: started, stopped, killed.

@@ -38,3 +38,5 @@ mod schedules;
 mod usual;
 /// Rows and files compared, and repaired.
 mod verify;
+
+pub(crate) use self::crawl::many;

@@ -2,8 +2,8 @@
 
 use crate::routes::{Routes, operation};
 use crate::{
-    assets, dashboard, documents, help, history, imports, jobs, pages, people, records,
-    repositories, rules, schedules, search,
+    assets, dashboard, documents, feed, help, history, imports, jobs, pages, people, records,
+    repositories, retrievals, rules, schedules, search,
 };
 
 /// The route table.
@@ -176,6 +176,18 @@ pub(crate) fn routes() -> Routes {
     operation!(r, documents::api::show);
     operation!(r, documents::api::file);
     operation!(r, documents::api::text);
+    r.get("/retrieve", retrievals::form::show);
+    r.post("/retrieve", retrievals::form::send);
+    r.get("/jobs/{id}/file", retrievals::api::download);
+    operation!(r, feed::api::changes);
+    operation!(r, feed::api::solr);
+    operation!(r, retrievals::api::add);
+    operation!(r, retrievals::api::count);
+    operation!(r, retrievals::api::saved_all);
+    operation!(r, retrievals::api::saved);
+    operation!(r, retrievals::api::save);
+    operation!(r, retrievals::api::remove_saved);
+    operation!(r, retrievals::api::file);
 
     // One's own account.
     r.post("/logout", people::logout::leave);

@@ -19,7 +19,9 @@ mod mistake;
 mod model;
 mod pulse;
 mod removal;
+mod retrieval;
 pub mod rules;
+mod solr;
 pub mod text;
 
 pub use access::{Access, forget_access, sweep as sweep_access};
@@ -46,3 +48,8 @@ pub use mistake::Mistake;
 pub use model::load_model;
 pub use pulse::{Moment, Pulse};
 pub use removal::{Removed, check_files, remove_repository};
+pub use retrieval::{
+    Copied, Format, Lines, Pick, Retrieval, RetrievalEvent, Retrieved, retrieval_file, retrieve,
+    sweep_retrievals,
+};
+pub use solr::{RefusedDocument, Solr};

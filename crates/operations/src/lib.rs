@@ -5,6 +5,7 @@ pub mod audit;
 mod context;
 pub mod documents;
 pub mod failures;
+pub mod feed;
 mod frequency;
 pub mod harvests;
 pub mod imports;
@@ -16,7 +17,9 @@ mod people;
 pub mod records;
 mod refusal;
 pub mod repositories;
+pub mod retrieve;
 pub mod rules;
+mod saved_name;
 pub mod schedules;
 pub mod search;
 pub mod statistics;
@@ -40,9 +43,10 @@ pub use parameters::{
     fields_of, read_fields,
 };
 pub use refusal::{Code, Refusal, error_code};
+pub(crate) use saved_name::saved_name;
 pub use settings::Settings;
 pub use sorting::{Orders, Paging, SortKey};
-pub use time::Time;
+pub use time::{Time, first_second, last_second};
 pub use time_zone::TimeZone;
 
 /// The version of the JSON, as in `/api/v1`: fields may be added to it, none is removed or changed.

@@ -55,6 +55,8 @@ impl Now {
             (JobKind::Hook, _) => "hook after a harvest".to_owned(),
             (JobKind::Import, _) => "import of a crawl".to_owned(),
             (JobKind::Classify, _) => "documents of the collection".to_owned(),
+            (JobKind::Retrieve, _) => "retrieval of documents".to_owned(),
+            (JobKind::Feed, _) => "search engine".to_owned(),
             (JobKind::Quiet, _) => "quiet time".to_owned(),
         }
     }

@@ -53,6 +53,10 @@ pub(crate) async fn list(
     };
     let around = Around {
         title: "Documents",
+        actions: match who.can_operate() {
+            true => vec![("Retrieve…", "/retrieve")],
+            false => Vec::new(),
+        },
         ..Around::default()
     };
     let table = table(filters, &who);

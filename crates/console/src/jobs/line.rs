@@ -31,7 +31,7 @@ impl JobLine {
             JobKind::Harvest => "a repository that was removed",
             JobKind::Hook => "hook",
             JobKind::Import => "import",
-            JobKind::Classify => "collection",
+            JobKind::Classify | JobKind::Retrieve | JobKind::Feed => "collection",
             JobKind::Quiet => "quiet",
         })
     }
@@ -49,6 +49,8 @@ impl JobLine {
                 Err(_) => "import of a crawl".to_owned(),
             },
             (JobKind::Classify, _) => "documents judged again".to_owned(),
+            (JobKind::Retrieve, _) => "documents retrieved".to_owned(),
+            (JobKind::Feed, _) => "changes sent to a search engine".to_owned(),
             (JobKind::Quiet, _) => match self.why() {
                 Some(why) => format!("kept quiet: {why}"),
                 None => "kept quiet".to_owned(),
@@ -95,6 +97,11 @@ impl JobLine {
     /// Whether it is told how far it is: in records, or in bytes for an import.
     pub(crate) fn is_counted(&self) -> bool {
         self.job.kind == JobKind::Harvest || self.is_import()
+    }
+
+    /// Whether it retrieved a file that can be downloaded.
+    pub(crate) fn has_file(&self) -> bool {
+        self.job.kind == JobKind::Retrieve && self.job.state == JobState::Finished
     }
 
     pub(crate) fn is_import(&self) -> bool {

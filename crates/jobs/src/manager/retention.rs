@@ -29,6 +29,7 @@ impl Retention {
         }
         holdings.wait(catalog.remove_empty_changes())?;
         holdings.wait(catalog.remove_old_sessions())?;
+        flows::sweep_retrievals(holdings)?;
         flows::sweep_access(holdings)
     }
 }

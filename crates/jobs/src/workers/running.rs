@@ -6,8 +6,9 @@ use std::time::Duration;
 use catalog::{Activity, Beat, Claim, JobLease, JobProgress};
 use harvester::{ClientEvent, Stop};
 use jiff::Timestamp;
+use operations::feed::Pushed;
 
-use flows::{Classified, FetchProgress, ImportProgress, Progress};
+use flows::{Classified, FetchProgress, ImportProgress, Progress, Retrieved};
 use flows::{Moment, Pulse};
 
 /// A job, its way to stop, and how far it is.
@@ -126,6 +127,20 @@ impl Running {
         let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         tally.slices = vec![(classified.documents, Some(total))];
         tally.note = Some(classified.said());
+    }
+
+    /// Notes how far a retrieval is.
+    pub(super) fn retrieve(&self, retrieved: &Retrieved, total: Option<u64>) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(retrieved.documents + retrieved.lost(), total)];
+        tally.note = Some(retrieved.said());
+    }
+
+    /// Notes how much was sent to a search engine.
+    pub(super) fn feed(&self, pushed: &Pushed) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(pushed.added + pushed.removed + pushed.refused, None)];
+        tally.note = Some(pushed.said());
     }
 
     pub(super) fn beat(&self) -> Beat {

@@ -118,7 +118,7 @@ fn missing(id: i64) -> Refusal {
     Refusal::not_found(format!("there is no document {id}"))
 }
 
-fn document(directory: &Path, entry: DocumentEntry) -> Document {
+pub(crate) fn document(directory: &Path, entry: DocumentEntry) -> Document {
     let file = flows::document_file(&entry);
     let path = FilePath(directory.join(&file));
     Document::new(entry, file, path)

@@ -171,7 +171,7 @@ pub async fn classify(
     add(context, actor, NewJob::classify(order), None, None).await
 }
 
-async fn add(
+pub(crate) async fn add(
     context: &Context,
     actor: &Actor,
     new: NewJob,

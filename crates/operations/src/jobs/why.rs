@@ -297,6 +297,8 @@ fn several(kind: JobKind) -> &'static str {
         JobKind::Hook => "hooks",
         JobKind::Import => "imports",
         JobKind::Classify => "classifications",
+        JobKind::Retrieve => "retrievals",
+        JobKind::Feed => "feeds",
         JobKind::Quiet => "quiet times",
     }
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use oai::{Datestamp, Granularity};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
@@ -44,6 +45,24 @@ impl Parameter for Time {
     fn read(text: &str) -> Result<Self, String> {
         moment(text).ok_or_else(|| format!("`{text}` is not a date; write it as 2026-12-31T06:00"))
     }
+}
+
+/// The first second of a day, or a moment, as the command line has dates: `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ssZ`.
+pub fn first_second(text: &str) -> Result<Time, String> {
+    date(text).map(|(moment, _)| Time(moment.seconds()))
+}
+
+/// The last second of a day, or a moment.
+pub fn last_second(text: &str) -> Result<Time, String> {
+    date(text).map(|(moment, granularity)| match granularity {
+        Granularity::Day => Time(moment.end_of_day().seconds()),
+        Granularity::Second => Time(moment.seconds()),
+    })
+}
+
+fn date(text: &str) -> Result<(Datestamp, Granularity), String> {
+    let date = Datestamp::parse(text);
+    date.ok_or_else(|| "write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ".to_owned())
 }
 
 pub(crate) fn moment(text: &str) -> Option<Time> {

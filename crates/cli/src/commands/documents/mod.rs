@@ -8,8 +8,7 @@ mod state;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use oai::{Datestamp, Granularity};
-use operations::{Context, documents};
+use operations::{Context, documents, first_second, last_second};
 
 /// List, show or correct imported documents, or mark those that were ingested
 #[derive(Debug, Args)]
@@ -39,20 +38,12 @@ impl Documents {
 
 /// The first second that is meant by a date.
 fn since(text: &str) -> Result<i64, String> {
-    parse(text).map(|(moment, _)| moment.seconds())
+    first_second(text).map(|time| time.0)
 }
 
 /// The last second that is meant by a date.
 fn until(text: &str) -> Result<i64, String> {
-    parse(text).map(|(moment, granularity)| match granularity {
-        Granularity::Day => moment.end_of_day().seconds(),
-        Granularity::Second => moment.seconds(),
-    })
-}
-
-fn parse(text: &str) -> Result<(Datestamp, Granularity), String> {
-    let date = Datestamp::parse(text);
-    date.ok_or_else(|| "write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ".to_owned())
+    last_second(text).map(|time| time.0)
 }
 
 /// Writes the .met files of documents that changed. Where the collection is away, the next import or repair does it.

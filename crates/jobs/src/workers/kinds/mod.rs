@@ -1,9 +1,11 @@
 //! The kinds of jobs. A new one is a file here and a line of [`KINDS`].
 
 mod classify;
+mod feed;
 mod harvest;
 mod hook;
 mod import;
+mod retrieve;
 
 use catalog::{JobEnd, JobKind, NewJob};
 
@@ -42,9 +44,11 @@ pub(super) enum Ran {
 }
 
 /// All kinds that workers run.
-pub(super) static KINDS: [&dyn Job; 4] = [
+pub(super) static KINDS: [&dyn Job; 6] = [
     &harvest::Harvest,
     &hook::RunHook,
     &import::Import,
     &classify::Classify,
+    &retrieve::Retrieve,
+    &feed::Feed,
 ];

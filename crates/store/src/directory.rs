@@ -161,6 +161,25 @@ impl Directory {
         }
     }
 
+    /// Moves a file to the same path of another base directory where nothing is. `false` if it has to be copied: another
+    /// file system has it, or a file is there.
+    pub(crate) fn move_across(&self, path: &Path, to: &Self) -> Result<bool, Error> {
+        let moved = to.with_parent(path, true, |parent, name| {
+            let below = path.parent().unwrap_or(Path::new(""));
+            let directory = self.open_directory(below, false)?;
+            rename_new(&directory, name, parent, name)
+        })?;
+        match moved {
+            Ok(()) => {
+                self.touch(path, false);
+                to.touch(path, true);
+                Ok(true)
+            }
+            Err(Errno::EXIST | Errno::XDEV) => Ok(false),
+            Err(errno) => Err(self.error("moved", path, errno)),
+        }
+    }
+
     /// Gives what is at a path another name in the same directory.
     pub(crate) fn rename(&self, path: &Path, to: &OsStr) -> Result<(), Error> {
         self.with_parent(path, false, |parent, name| {

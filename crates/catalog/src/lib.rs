@@ -23,8 +23,10 @@ pub use collection::judgements::{
     Probability,
 };
 pub use collection::{
-    ContentEntry, DocumentEntry, DocumentQuery, DocumentState, OutdatedMet, ParentEntry,
-    ParentQuery, Selection, VersionEntry,
+    CheckedLink, ContentEntry, DocumentEntry, DocumentQuery, DocumentState, FailedDocument,
+    LinkCheck, LinkOutcome, LinkQuery, ListContent, ListKind, OutdatedMet, ParentEntry,
+    ParentQuery, Removal, RemovedDocument, RestoreOutcome, Selection, TrashEntry, TrashQuery,
+    TrashedContent, TrashedState, UrlList, VersionEntry,
 };
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};

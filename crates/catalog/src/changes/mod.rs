@@ -25,10 +25,6 @@ pub use self::list::{
     ChangePage, ChangeQuery, Changed, Facet, GoneDocument, GoneRecord, ListPosition, Subject,
 };
 pub use self::position::ChangePosition;
-#[allow(
-    unused_imports,
-    reason = "no operation removes documents or brings them back yet"
-)]
 pub(crate) use self::stamp::{
     open_documents, stamp_contents, stamp_documents, stamp_removed_documents,
     stamp_restored_documents,

@@ -32,10 +32,6 @@ pub(crate) async fn stamp_contents(
 
 /// Tells that documents are gone. To be called while they are there; afterwards they may be deleted, or stay where lists of
 /// changes do not look.
-#[allow(
-    dead_code,
-    reason = "no operation removes documents or brings them back yet"
-)]
 pub(crate) async fn stamp_removed_documents(
     transaction: &mut Transaction,
     ids: &[i64],
@@ -52,10 +48,6 @@ pub(crate) async fn stamp_removed_documents(
 }
 
 /// Tells that documents are back under the numbers that they had.
-#[allow(
-    dead_code,
-    reason = "no operation removes documents or brings them back yet"
-)]
 pub(crate) async fn stamp_restored_documents(
     transaction: &mut Transaction,
     ids: &[i64],

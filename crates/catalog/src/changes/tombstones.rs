@@ -54,10 +54,6 @@ pub(crate) async fn revive_records(
 }
 
 /// Buries documents that are there.
-#[allow(
-    dead_code,
-    reason = "no operation removes documents or brings them back yet"
-)]
 pub(super) async fn bury_documents(
     transaction: &mut Transaction,
     ids: &[i64],
@@ -77,10 +73,6 @@ pub(super) async fn bury_documents(
 }
 
 /// Documents are back: their tombstones are listed no more, and their rows are again.
-#[allow(
-    dead_code,
-    reason = "no operation removes documents or brings them back yet"
-)]
 pub(super) async fn revive_documents(
     transaction: &mut Transaction,
     ids: &[i64],

@@ -3,18 +3,25 @@
 mod contents;
 mod documents;
 pub(crate) mod judgements;
+mod lists;
 mod numbers;
 mod outdated;
 mod parents;
 mod place;
+mod removal;
 mod selection;
 mod states;
+mod trash;
 
 pub use self::contents::{ContentEntry, VersionEntry};
 pub use self::documents::{DocumentEntry, DocumentQuery};
 pub(crate) use self::documents::{document, document_columns};
+pub use self::lists::{ListContent, ListKind, UrlList};
 pub use self::outdated::OutdatedMet;
 pub(crate) use self::outdated::outdate;
-pub use self::parents::{ParentEntry, ParentQuery};
+pub use self::parents::{CheckedLink, LinkCheck, LinkOutcome, LinkQuery, ParentEntry, ParentQuery};
+pub use self::removal::{FailedDocument, Removal, RemovedDocument};
+pub(crate) use self::removal::{keep_trashed, remove_taken_down};
 pub use self::selection::Selection;
 pub use self::states::DocumentState;
+pub use self::trash::{RestoreOutcome, TrashEntry, TrashQuery, TrashedContent, TrashedState};

@@ -117,6 +117,13 @@ impl Placement {
     }
 }
 
+impl CaptureRow {
+    /// What it is known by: the MD5 of its URL, and the SHA-1 of its bytes.
+    pub fn identity(&self) -> (&str, Option<&str>) {
+        (&self.md5, self.content.sha1())
+    }
+}
+
 impl ContentRow {
     pub(crate) fn has_bytes(&self) -> bool {
         matches!(self, Self::Bytes { .. })

@@ -34,6 +34,7 @@ use crate::queue::lease::Lease;
 
 pub use self::capture::{CaptureOutcome, CaptureRow, ContentRow, ParentRow, Placement};
 pub use self::commit::{GroupCommit, GroupOutcome, Superfluous};
+pub(crate) use self::contents::pinned;
 pub use self::counters::ImportCounters;
 pub(crate) use self::documents::{changed, reversed};
 pub use self::entry::{ImportEntry, ImportQuery, ImportState, ImportWarning};

@@ -23,6 +23,8 @@ pub enum JobKind {
     Retrieve,
     /// Tells a search engine what changed in the collection. It is about no repository.
     Feed,
+    /// Cleans the table of documents or that of parents. It is about no repository.
+    Clean,
     /// Keeps harvests away from a repository while somebody else reads what is held of it.
     Quiet,
 }
@@ -226,6 +228,14 @@ impl NewJob {
         }
     }
 
+    /// A cleaning, due at once and tried once. Which is in its parameters: JSON.
+    pub fn clean(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Clean, None)
+        }
+    }
+
     fn of_kind(kind: JobKind, repository: Option<i64>) -> Self {
         Self {
             kind,
@@ -244,13 +254,14 @@ impl NewJob {
 
 impl JobKind {
     /// All there are.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Harvest,
         Self::Hook,
         Self::Import,
         Self::Classify,
         Self::Retrieve,
         Self::Feed,
+        Self::Clean,
         Self::Quiet,
     ];
 
@@ -263,6 +274,7 @@ impl JobKind {
             Self::Classify => "classify",
             Self::Retrieve => "retrieve",
             Self::Feed => "feed",
+            Self::Clean => "clean",
             Self::Quiet => "quiet",
         }
     }
@@ -291,6 +303,7 @@ impl JobKind {
             Self::Classify => "being judged".to_owned(),
             Self::Retrieve => "being retrieved".to_owned(),
             Self::Feed => "being told to a search engine".to_owned(),
+            Self::Clean => "being cleaned".to_owned(),
             Self::Quiet => quiet::in_words(parameters),
         }
     }

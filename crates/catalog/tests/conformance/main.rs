@@ -23,6 +23,7 @@
 //! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
 //! - `collection`: what captures make of documents, parents and contents, and how these are listed
 //! - `judgements`: what is known of texts, decided on them, and corrected
+//! - `removal`: documents removed, restored, purged and taken down
 //! - `repairs`: repairs of the collection
 //! - `arrivals`: captures in any order and from several imports at once
 //! - `processes`: several processes, and ones that are killed
@@ -52,6 +53,7 @@ mod place;
 mod processes;
 mod queue;
 mod races;
+mod removal;
 mod repairs;
 mod repositories;
 mod retention;

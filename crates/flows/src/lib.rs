@@ -3,6 +3,7 @@
 
 mod access;
 mod base_directory;
+mod curation;
 mod document_files;
 mod explain;
 mod failure;
@@ -25,6 +26,9 @@ mod solr;
 pub mod text;
 
 pub use access::{Access, forget_access, sweep as sweep_access};
+pub use curation::clean::{Cleaned, clean_documents, each_to_clean};
+pub use curation::links::{LinkOptions, LinksChecked, check_links};
+pub use curation::trash::{purge_trash, restore_documents, tidy_trash};
 pub use document_files::{DocumentFiles, DocumentPart};
 pub use explain::{Explanation, explain};
 pub use failure::{Failure, failure_code, is_failure, is_store_away};

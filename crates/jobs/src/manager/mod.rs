@@ -223,10 +223,11 @@ fn index(holdings: &Holdings, stop: &Stop) {
     });
 }
 
-/// Tells beside documents what was said of them.
+/// Tells beside documents what was said of them, and has the files of removed ones follow to the trash.
 fn update_metadata(holdings: &Holdings, stop: &Stop) {
     tend(stop, ".met files cannot be written", || {
         while !stop.is_set() && flows::update_metadata(holdings, MOST_METS)? == MOST_METS {}
+        flows::tidy_trash(holdings)?;
         Ok(())
     });
 }

@@ -143,6 +143,13 @@ impl Running {
         tally.note = Some(pushed.said());
     }
 
+    /// Notes how far something is.
+    pub(super) fn note(&self, done: u64, total: Option<u64>, note: String) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(done, total)];
+        tally.note = Some(note);
+    }
+
     pub(super) fn beat(&self) -> Beat {
         let tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         let slices = tally.slices.iter();

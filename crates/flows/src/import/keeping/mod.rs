@@ -2,6 +2,7 @@
 //! and the position.
 
 pub(super) mod lacking;
+mod taken_down;
 pub(super) mod unsaved;
 
 use std::io::Write;
@@ -61,6 +62,7 @@ impl<'a> Keeping<'a> {
         if group.only_tells {
             lacking::retain(self.holdings, &mut group)?;
         }
+        taken_down::skip(self.holdings, &mut group)?;
         let placements = self.store(&mut group)?;
         self.collection.sync()?;
         let Group { rows, told, .. } = group;

@@ -93,36 +93,56 @@ impl Unsaved {
         contents: &mut Vec<Option<Content>>,
         told: &mut [ReportLine],
     ) {
-        let mut places = Vec::with_capacity(rows.len());
-        let mut next = 0;
-        for at in 0..rows.len() {
-            places.push(next);
-            next += usize::from(!self.reasons.contains_key(&at));
-        }
-        self.tell(rows, told);
-        for told in told {
-            if let ReportLine::Row(at) = told {
-                *at = places[*at];
-            }
-        }
-        let mut at = 0..;
-        rows.retain(|_| at.next().is_some_and(|at| !self.reasons.contains_key(&at)));
-        let mut at = 0..;
-        contents.retain(|_| at.next().is_some_and(|at| !self.reasons.contains_key(&at)));
+        leave_out(&self.reasons, FateKind::Failed, rows, contents, told);
     }
 
     /// Says of each that it could not be saved.
     pub(in crate::import) fn tell(&self, rows: &[CaptureRow], told: &mut [ReportLine]) {
-        for told in told {
-            if let ReportLine::Row(at) = told
-                && let Some(reason) = self.reasons.get(at)
-            {
-                *told = ReportLine::Fate(Fate {
-                    kind: FateKind::Failed,
-                    name: name(&rows[*at]),
-                    detail: reason.clone(),
-                });
-            }
+        tell(&self.reasons, FateKind::Failed, rows, told);
+    }
+}
+
+/// Takes rows from a group, by their places, and says why where it is told what became of each.
+pub(super) fn leave_out(
+    reasons: &HashMap<usize, String>,
+    kind: FateKind,
+    rows: &mut Vec<CaptureRow>,
+    contents: &mut Vec<Option<Content>>,
+    told: &mut [ReportLine],
+) {
+    let mut places = Vec::with_capacity(rows.len());
+    let mut next = 0;
+    for at in 0..rows.len() {
+        places.push(next);
+        next += usize::from(!reasons.contains_key(&at));
+    }
+    tell(reasons, kind, rows, told);
+    for told in told {
+        if let ReportLine::Row(at) = told {
+            *at = places[*at];
+        }
+    }
+    let mut at = 0..;
+    rows.retain(|_| at.next().is_some_and(|at| !reasons.contains_key(&at)));
+    let mut at = 0..;
+    contents.retain(|_| at.next().is_some_and(|at| !reasons.contains_key(&at)));
+}
+
+fn tell(
+    reasons: &HashMap<usize, String>,
+    kind: FateKind,
+    rows: &[CaptureRow],
+    told: &mut [ReportLine],
+) {
+    for told in told {
+        if let ReportLine::Row(at) = told
+            && let Some(reason) = reasons.get(at)
+        {
+            *told = ReportLine::Fate(Fate {
+                kind,
+                name: name(&rows[*at]),
+                detail: reason.clone(),
+            });
         }
     }
 }
@@ -152,7 +172,7 @@ fn is_its_own(error: &anyhow::Error) -> bool {
     })
 }
 
-fn name(row: &CaptureRow) -> String {
+pub(super) fn name(row: &CaptureRow) -> String {
     match &row.member {
         Some(member) => format!("{}#{member}", row.url),
         None => row.url.clone(),

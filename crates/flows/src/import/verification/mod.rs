@@ -21,6 +21,7 @@ use self::repairing::Repairing;
 use super::met;
 use super::place;
 use crate::Holdings;
+use crate::curation::trash::tidy_trash;
 use crate::harvest::panic_message;
 
 /// The findings of a verification.
@@ -171,6 +172,8 @@ pub fn verify(
     let worked = repairing.alive(|| {
         let mut verifying = Verifying::new(holdings, &collection, Some(&repairing));
         verifying.remove_left(left)?;
+        // Removals that were interrupted: their files belong to the trash.
+        tidy_trash(holdings)?;
         look_through(verifying, options.threads, told)
     });
     repairing.finish(worked)

@@ -99,7 +99,11 @@ impl<'a> Verifying<'a> {
             return Ok(());
         }
         let now = self.holdings.wait(catalog.content(content.number))?;
-        if now.is_some_and(|now| now.documents == 0) {
+        // The trash is going to have it.
+        let trashed = self
+            .holdings
+            .wait(catalog.trashed_numbers(&[content.number]))?;
+        if trashed.is_empty() && now.is_some_and(|now| now.documents == 0) {
             self.result.unused += 1;
             self.result.note(path_of(content), UNUSED, Repair::None);
         }

@@ -1,6 +1,7 @@
 //! The kinds of jobs. A new one is a file here and a line of [`KINDS`].
 
 mod classify;
+mod clean;
 mod feed;
 mod harvest;
 mod hook;
@@ -44,11 +45,12 @@ pub(super) enum Ran {
 }
 
 /// All kinds that workers run.
-pub(super) static KINDS: [&dyn Job; 6] = [
+pub(super) static KINDS: [&dyn Job; 7] = [
     &harvest::Harvest,
     &hook::RunHook,
     &import::Import,
     &classify::Classify,
     &retrieve::Retrieve,
     &feed::Feed,
+    &clean::Clean,
 ];

@@ -3,6 +3,7 @@
 
 pub mod audit;
 mod context;
+mod curation;
 pub mod documents;
 pub mod failures;
 pub mod feed;
@@ -26,6 +27,7 @@ pub mod statistics;
 pub mod verify;
 
 use self::context::{actor, settings, turn};
+pub use self::curation::{lists, parents, whitelist};
 use self::imports::rules as import_rules;
 use self::json::{csv, file_path, listed, mirrored, schema, sorting, time, time_zone};
 pub use self::people::{accounts, password, secret, sessions, tokens};
@@ -33,6 +35,7 @@ pub use self::people::{accounts, password, secret, sessions, tokens};
 pub use actor::{Actor, Channel};
 pub use context::Context;
 pub use csv::csv_cell;
+pub use curation::clean_order::CleanOrder;
 pub use file_path::FilePath;
 pub use flows::Mistake;
 pub use frequency::Frequency;

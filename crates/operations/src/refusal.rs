@@ -174,6 +174,7 @@ impl From<catalog::Error> for Refusal {
             | Error::UnknownSchedule { .. }
             | Error::UnknownJob { .. }
             | Error::UnknownRules { .. }
+            | Error::UnknownList { .. }
             | Error::UnknownAccount { .. } => Code::NotFound,
             Error::Database { .. } | Error::Newer { .. } | Error::NotACatalog { .. } => {
                 Code::Unavailable

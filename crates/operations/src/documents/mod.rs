@@ -1,9 +1,11 @@
-//! Documents of the collection: the list, one of them, its file and text, its state, and corrections.
+//! Documents of the collection: the list, one of them, its file and text, its state, corrections, removal and restoration.
 
 mod change;
+mod clean;
 mod document;
 mod explain;
 mod file;
+mod removal;
 
 use std::path::Path;
 
@@ -14,11 +16,18 @@ use utoipa::IntoParams;
 pub use self::change::{
     Correction, Decision, KINDS, NewStates, StatesChanged, correct, set_state, update_metadata,
 };
+pub use self::clean::{
+    Candidate, CleanDocuments, CleanPreview, EntryCount, candidates, clean, preview, queue_clean,
+};
 pub use self::document::{Corrected, Document, DocumentState, Judgement};
 pub use self::explain::explain;
 pub use self::file::{DocumentFile, file};
+pub use self::removal::{
+    Restoration, RestoreProblem, Restored, Takedown, TakenDown, TrashFilter, TrashedDocument,
+    purge, remove, restore, trash,
+};
 pub use classifier::Kind;
-pub use flows::{DocumentPart, Explanation};
+pub use flows::{Cleaned, DocumentPart, Explanation};
 
 use crate::{Context, FilePath, Listed, Refusal, Time, page_limit};
 

@@ -13,7 +13,7 @@ use crate::Time;
 pub struct Job {
     /// Its number.
     pub id: i64,
-    /// `harvest`, `hook`, `import`, `classify`, `retrieve`, `feed` or `quiet`.
+    /// `harvest`, `hook`, `import`, `classify`, `retrieve`, `feed`, `clean` or `quiet`.
     #[schema(value_type = String, example = "harvest")]
     pub kind: JobKind,
     /// `scheduled`, `running`, `finished`, `failed` or `cancelled`.

@@ -299,6 +299,7 @@ fn several(kind: JobKind) -> &'static str {
         JobKind::Classify => "classifications",
         JobKind::Retrieve => "retrievals",
         JobKind::Feed => "feeds",
+        JobKind::Clean => "cleanings",
         JobKind::Quiet => "quiet times",
     }
 }

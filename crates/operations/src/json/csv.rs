@@ -12,6 +12,14 @@ pub fn csv_cell(cell: &str) -> String {
     }
 }
 
+/// A cell of a file that was written here, without the mark that kept it a text.
+pub(crate) fn unmarked(cell: &str) -> &str {
+    match cell.strip_prefix('\'') {
+        Some(rest) if rest.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) => rest,
+        _ => cell,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

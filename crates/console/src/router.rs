@@ -2,8 +2,8 @@
 
 use crate::routes::{Routes, operation};
 use crate::{
-    assets, dashboard, documents, feed, help, history, imports, jobs, pages, people, records,
-    repositories, retrievals, rules, schedules, search,
+    assets, dashboard, documents, feed, help, history, imports, jobs, lists, pages, parents,
+    people, records, repositories, retrievals, rules, schedules, search,
 };
 
 /// The route table.
@@ -165,7 +165,14 @@ pub(crate) fn routes() -> Routes {
     operation!(r, imports::api::remove);
     r.get("/documents", documents::list::list);
     r.post("/documents/bulk", documents::list::bulk);
+    r.get("/documents/clean", documents::clean::form);
+    r.post("/documents/clean", documents::clean::clean);
+    r.post("/documents/clean/preview", documents::clean::preview);
+    r.get("/documents/trash", documents::removal::trash);
+    r.post("/documents/trash/bulk", documents::removal::restore);
     r.get("/documents/{id}", documents::show::show);
+    r.get("/documents/{id}/remove", documents::removal::form);
+    r.post("/documents/{id}/remove", documents::removal::remove);
     r.get("/documents/{id}/file", documents::file::file);
     r.get("/documents/{id}/text", documents::file::text);
     r.post("/documents/{id}/state", documents::show::change_state);
@@ -188,6 +195,41 @@ pub(crate) fn routes() -> Routes {
     operation!(r, retrievals::api::save);
     operation!(r, retrievals::api::remove_saved);
     operation!(r, retrievals::api::file);
+    operation!(r, documents::api::remove);
+    operation!(r, documents::api::trash);
+    operation!(r, documents::api::restore);
+    operation!(r, documents::api::preview_clean);
+    operation!(r, documents::api::clean);
+
+    // The pages that link to documents.
+    r.get("/parents", parents::list::list);
+    r.get("/parents/clean", parents::clean::form);
+    r.post("/parents/clean", parents::clean::clean);
+    r.get("/parents/whitelist.txt", parents::list::whitelist_text);
+    r.get("/parents/whitelist.csv", parents::list::whitelist_csv);
+    operation!(r, parents::api::list);
+    operation!(r, parents::api::revised);
+    operation!(r, parents::api::show);
+    operation!(r, parents::api::clean);
+    operation!(r, parents::api::make);
+    operation!(r, parents::api::cite);
+
+    // Blacklists and whitelists.
+    r.get("/lists", lists::list::list);
+    r.post("/lists", lists::edit::create);
+    r.get("/lists/new", lists::edit::new);
+    r.get("/lists/{id}", lists::edit::show);
+    r.post("/lists/{id}", lists::edit::save);
+    r.get("/lists/{id}/comparison", lists::edit::compare);
+    r.get("/lists/{id}/remove", lists::edit::confirm_removal);
+    r.post("/lists/{id}/remove", lists::edit::remove);
+    operation!(r, lists::api::list);
+    operation!(r, lists::api::add);
+    operation!(r, lists::api::show);
+    operation!(r, lists::api::text);
+    operation!(r, lists::api::change);
+    operation!(r, lists::api::remove);
+    operation!(r, lists::api::compare);
 
     // One's own account.
     r.post("/logout", people::logout::leave);

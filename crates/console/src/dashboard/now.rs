@@ -57,6 +57,7 @@ impl Now {
             (JobKind::Classify, _) => "documents of the collection".to_owned(),
             (JobKind::Retrieve, _) => "retrieval of documents".to_owned(),
             (JobKind::Feed, _) => "search engine".to_owned(),
+            (JobKind::Clean, _) => "cleaning of the collection".to_owned(),
             (JobKind::Quiet, _) => "quiet time".to_owned(),
         }
     }

@@ -54,8 +54,8 @@ pub(crate) async fn list(
     let around = Around {
         title: "Documents",
         actions: match who.can_operate() {
-            true => vec![("Retrieve…", "/retrieve")],
-            false => Vec::new(),
+            true => [&[RETRIEVE], &PLACES[..]].concat(),
+            false => PLACES.to_vec(),
         },
         ..Around::default()
     };
@@ -196,6 +196,14 @@ pub(super) const STATES: [(&str, &str); 5] = [
     ("ingested", "indexed"),
     ("failed", "failed"),
     ("set_aside", "set aside"),
+];
+const RETRIEVE: (&str, &str) = ("Retrieve…", "/retrieve");
+/// What is done to documents elsewhere.
+const PLACES: [(&str, &str); 4] = [
+    ("Clean…", "/documents/clean"),
+    ("Removed documents", "/documents/trash"),
+    ("Parents", "/parents"),
+    ("Blacklists and whitelists", "/lists"),
 ];
 /// The decisions, to choose from.
 const DECISIONS: [(&str, &str); 4] = [

@@ -2,6 +2,7 @@
 
 use catalog::{Job, JobKind, JobState};
 use flows::ImportOrder;
+use operations::CleanOrder;
 use serde_json::Value;
 
 use crate::imports::described;
@@ -31,7 +32,7 @@ impl JobLine {
             JobKind::Harvest => "a repository that was removed",
             JobKind::Hook => "hook",
             JobKind::Import => "import",
-            JobKind::Classify | JobKind::Retrieve | JobKind::Feed => "collection",
+            JobKind::Classify | JobKind::Clean | JobKind::Retrieve | JobKind::Feed => "collection",
             JobKind::Quiet => "quiet",
         })
     }
@@ -51,6 +52,11 @@ impl JobLine {
             (JobKind::Classify, _) => "documents judged again".to_owned(),
             (JobKind::Retrieve, _) => "documents retrieved".to_owned(),
             (JobKind::Feed, _) => "changes sent to a search engine".to_owned(),
+            (JobKind::Clean, _) => match CleanOrder::parse(&self.job.parameters) {
+                Ok(CleanOrder::Documents(_)) => "cleaning of documents".to_owned(),
+                Ok(CleanOrder::Parents(_)) => "cleaning of parents".to_owned(),
+                Err(_) => "cleaning".to_owned(),
+            },
             (JobKind::Quiet, _) => match self.why() {
                 Some(why) => format!("kept quiet: {why}"),
                 None => "kept quiet".to_owned(),

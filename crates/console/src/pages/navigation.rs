@@ -82,6 +82,8 @@ pub(crate) const SECTIONS: &[Section] = &[
         places: &[
             place("/imports", "Imports"),
             place("/documents", "Documents"),
+            place("/parents", "Parents"),
+            place("/lists", "Lists"),
         ],
     },
     Section {

@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod classifier;
 pub(crate) mod classify;
+mod curation;
 pub(crate) mod documents;
 pub(crate) mod expose;
 pub(crate) mod feed;
@@ -21,10 +22,11 @@ pub(crate) mod status;
 pub(crate) mod text;
 pub(crate) mod verify;
 
+pub(crate) use self::curation::{lists, parents, whitelist};
 pub(crate) use self::expose::{explain, robots, serve};
 pub(crate) use self::harvesting::{harvest, history, records, repository, schedule, with_quiet};
+use self::options::{blacklist_options, paging, sorting, stopping, worker_options};
 pub(crate) use self::options::{holdings_options, network_options, operating};
-use self::options::{paging, sorting, stopping, worker_options};
 pub(crate) use self::running::{up, worker};
 pub(crate) use self::shell::{completions, confine, man};
 

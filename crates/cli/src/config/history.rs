@@ -4,13 +4,25 @@ use jobs::Retention;
 use serde::Deserialize;
 
 /// How long ended things are kept; for ever if nothing is said.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct HistoryConfig {
     /// Entries of the history, in days. Those that later harvests build upon stay.
     pub(crate) keep_days: Option<u32>,
     /// Jobs that are over and their logs, in days.
     pub(crate) keep_jobs_days: Option<u32>,
+    /// Removed documents in the trash, in days.
+    pub(crate) trash_days: u32,
+}
+
+impl Default for HistoryConfig {
+    fn default() -> Self {
+        Self {
+            keep_days: None,
+            keep_jobs_days: None,
+            trash_days: 7,
+        }
+    }
 }
 
 impl HistoryConfig {
@@ -19,6 +31,7 @@ impl HistoryConfig {
         Retention {
             history_days: self.keep_days,
             job_days: self.keep_jobs_days,
+            trash_days: Some(self.trash_days),
         }
     }
 }

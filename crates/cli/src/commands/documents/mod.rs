@@ -1,16 +1,21 @@
 //! `garner documents`: the documents of the collection, and what became of them.
 
+mod citations;
+mod clean;
 mod correct;
 mod list;
+mod remove;
+mod restore;
 mod show;
 mod state;
+mod trash;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use operations::{Context, documents, first_second, last_second};
 
-/// List, show or correct imported documents, or mark those that were ingested
+/// List, show, correct, clean or take down imported documents, or mark those that were ingested
 #[derive(Debug, Args)]
 pub(crate) struct Documents {
     #[command(subcommand)]
@@ -23,6 +28,11 @@ enum DocumentsCommand {
     Show(show::Show),
     State(state::State),
     Correct(correct::Correct),
+    Clean(clean::Clean),
+    Remove(remove::Remove),
+    Restore(restore::Restore),
+    Trash(trash::Trash),
+    Citations(citations::Citations),
 }
 
 impl Documents {
@@ -32,6 +42,11 @@ impl Documents {
             DocumentsCommand::Show(command) => command.run(),
             DocumentsCommand::State(command) => command.run(),
             DocumentsCommand::Correct(command) => command.run(),
+            DocumentsCommand::Clean(command) => command.run(),
+            DocumentsCommand::Remove(command) => command.run(),
+            DocumentsCommand::Restore(command) => command.run(),
+            DocumentsCommand::Trash(command) => command.run(),
+            DocumentsCommand::Citations(command) => command.run(),
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn progress(job: &Job) -> Option<String> {
     }
     let unit = match job.kind {
         JobKind::Import => "bytes",
-        JobKind::Classify | JobKind::Retrieve | JobKind::Feed => "documents",
+        JobKind::Classify | JobKind::Clean | JobKind::Retrieve | JobKind::Feed => "documents",
         JobKind::Harvest | JobKind::Hook | JobKind::Quiet => "records",
     };
     let records = match total {

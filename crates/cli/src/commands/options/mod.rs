@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
+pub(super) mod blacklist_options;
 pub(crate) mod holdings_options;
 pub(crate) mod network_options;
 pub(crate) mod operating;

@@ -54,7 +54,7 @@ pub(crate) async fn list(
     let around = Around {
         title: "Documents",
         actions: match who.can_operate() {
-            true => [&[RETRIEVE], &PLACES[..]].concat(),
+            true => [&[RETRIEVE][..], &PLACES[..]].concat(),
             false => PLACES.to_vec(),
         },
         ..Around::default()

@@ -43,4 +43,4 @@ mod usual;
 /// Rows and files compared, and repaired.
 mod verify;
 
-pub(crate) use self::crawl::many;
+pub(crate) use self::crawl::{Warc, date, many, pdf};

@@ -9,7 +9,7 @@ use test_support::{Postgres, fetch, wait_until};
 
 use crate::command_line::{stderr, stdout};
 use crate::console::{Console, account, token};
-use crate::import::many;
+use crate::import::{Warc, date, many, pdf};
 use crate::managed::Managed;
 
 /// A data directory with the documents of a made-up crawl.
@@ -347,13 +347,24 @@ fn a_retrieval_that_is_killed_leaves_nothing_under_its_name_and_is_done_again() 
 
 #[test]
 fn a_full_disk_is_told_and_leaves_nothing() {
-    let managed = imported(Managed::new(), 50);
-    // Files of this process may not grow any more, which is what a full disk is to it.
+    let managed = Managed::new();
+    let mut warc = Warc::default();
+    let long = [pdf(1), vec![b' '; 6 << 20]].concat();
+    warc.response(
+        "http://a.example/long.pdf",
+        &date(1),
+        "application/pdf",
+        &long,
+    );
+    let crawl = managed.beside("crawl.warc.gz");
+    std::fs::write(&crawl, warc.bytes).unwrap();
+    managed.garner(&["import", crawl.to_str().unwrap(), "--quiet"]);
+    // Files of this process may not grow beyond 4 MiB, which is what a full disk is to it; the catalog is shorter.
     let program = env!("CARGO_BIN_EXE_garner");
-    for name in ["a.zip", "a.tar", "a.warc", "a.jsonl"] {
+    for name in ["a.zip", "a.tar", "a.warc"] {
         let (output, data) = (managed.beside(name), managed.data());
         let line = format!(
-            "trap '' XFSZ; ulimit -f 2; exec {program} retrieve --output {} --data {}",
+            "trap '' XFSZ; ulimit -f 4096; exec {program} retrieve --output {} --data {}",
             output.display(),
             data.display()
         );

@@ -18,6 +18,8 @@ pub struct Extracted {
     pub truncated: bool,
     /// The fault, in words.
     pub note: Option<String>,
+    /// The title in the metadata of the document, unjudged; [`title`](crate::title) judges it.
+    pub title: Option<String>,
 }
 
 /// Whether there is text, or why not.
@@ -67,6 +69,7 @@ impl Extracted {
             engine: None,
             truncated: false,
             note: (!note.is_empty()).then_some(note),
+            title: None,
         }
     }
 

@@ -6,6 +6,7 @@ mod clean;
 mod dispatch;
 mod engine;
 mod extracted;
+mod facts;
 mod html;
 mod ocr;
 mod office;
@@ -30,6 +31,7 @@ use std::sync::{Mutex, Once};
 
 pub use engine::Missing;
 pub use extracted::{Extracted, Limit, Outcome};
+pub use facts::{Facts, LANGUAGES, Sketch, decoded, file_title, language, language_code, title};
 pub use options::{ExtractOptions, OcrOptions};
 pub use reader::PDF_READER;
 

@@ -23,10 +23,12 @@ pub use collection::judgements::{
     Probability,
 };
 pub use collection::{
-    CheckedLink, ContentEntry, DocumentEntry, DocumentQuery, DocumentState, FailedDocument,
-    LinkCheck, LinkOutcome, LinkQuery, ListContent, ListKind, OutdatedMet, ParentEntry,
-    ParentQuery, Removal, RemovedDocument, RestoreOutcome, Selection, TrashEntry, TrashQuery,
-    TrashedContent, TrashedState, UrlList, VersionEntry,
+    CheckedLink, ContentEntry, DocumentEntry, DocumentFigures, DocumentOrder, DocumentQuery,
+    DocumentState, Facets, FailedDocument, Figure, FoundDocument, IndexedText, LinkCheck,
+    LinkOutcome, LinkQuery, ListContent, ListKind, NearDocument, NewReview, OutdatedMet,
+    ParentEntry, ParentQuery, Passage, QueryError, Removal, RemovedDocument, RestoreOutcome,
+    ReviewEntry, ReviewQuery, SearchQuery, Searched, Segment, Selection, TrashEntry, TrashQuery,
+    TrashedContent, TrashedState, UnreadText, UrlList, VersionEntry,
 };
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};

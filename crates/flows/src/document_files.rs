@@ -57,6 +57,19 @@ impl DocumentFiles {
         known(collection.read(&part.path(document)).map(Some))
     }
 
+    /// The beginning of the text of a document; `None` if none is stored.
+    pub fn beginning(&self, document: &DocumentEntry, most: u64) -> anyhow::Result<Option<String>> {
+        let Some(text) = self.read(document, DocumentPart::Text)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        text.take(most).read_to_end(&mut bytes)?;
+        Ok(Some(match document.extension == "txt" {
+            true => ::text::decoded(&bytes),
+            false => String::from_utf8_lossy(&bytes).into_owned(),
+        }))
+    }
+
     /// The text that is stored of a content, by its number.
     pub fn text(&self, content: i64) -> anyhow::Result<Option<String>> {
         let Some(collection) = &self.collection else {

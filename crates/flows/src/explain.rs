@@ -1,6 +1,6 @@
 //! Why a document of the collection was judged as it was, from its stored text.
 
-use catalog::DocumentEntry;
+use catalog::{DocumentEntry, Judgement};
 use classifier::{Classifier, Reason};
 
 use crate::DocumentFiles;
@@ -40,17 +40,22 @@ pub fn explain(
     let Some(text) = files.text(document.content)? else {
         return Ok(None);
     };
+    Ok(Some(explain_text(text, document.judgement.as_ref(), most)))
+}
+
+/// Explains a text.
+pub fn explain_text(text: String, judgement: Option<&Judgement>, most: usize) -> Explanation {
     let classifier = Classifier::built_in();
-    let reasons = reasons(classifier, &stored(text, document.judgement.as_ref()));
+    let reasons = reasons(classifier, &stored(text, judgement));
     let reasons = reasons.into_iter().filter(|r| r.weight.abs() >= LEAST);
     let (mut spoke_for, mut against): (Vec<_>, Vec<_>) = reasons.partition(|r| r.weight > 0.0);
     spoke_for.truncate(most);
     against.truncate(most);
-    Ok(Some(Explanation {
+    Explanation {
         model: classifier.version().to_owned(),
         spoke_for,
         against,
-    }))
+    }
 }
 
 /// The weight below which a reason says nothing.

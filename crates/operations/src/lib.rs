@@ -19,6 +19,7 @@ pub mod records;
 mod refusal;
 pub mod repositories;
 pub mod retrieve;
+pub mod reviews;
 pub mod rules;
 mod saved_name;
 pub mod schedules;

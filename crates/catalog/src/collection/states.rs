@@ -107,7 +107,7 @@ impl DocumentState {
         }
     }
 
-    pub(super) fn of(number: i64) -> Self {
+    pub(crate) fn of(number: i64) -> Self {
         let found = Self::SAID
             .into_iter()
             .find(|state| state.number() == number);

@@ -14,9 +14,11 @@
 //!   trigger that refuses to write to it
 //! - `{process(column)}`: the number of the process that holds a lease
 //! - `{search}`: what holds the words of records, to be searched for
+//! - `{document_search}`: what holds the words of documents, to be searched for
 //! - `{free_slot}`: the trigger by which a job that stops running frees its slot
 //! - `{reword($1)}`: the statement that writes words, from pairs of a record's number and its words
 //! - `{has_words($1)}`: the condition that words match a query
+//! - `{reword_documents($1)}`: the statement that writes words of documents, from a number, the title and the text
 //! - `{looked_up(table.column)}`: rows of `{each($1)}`, each with the row of the table that it is the key of
 //! - `{found}`: `FROM` and `WHERE` for the records of repository `$1` in format `$2` with the identifiers of `$3`
 //!
@@ -43,6 +45,19 @@ const POSTGRES_SEARCH: &str = "CREATE TABLE record_search (
     record_id BIGINT PRIMARY KEY REFERENCES record (id) ON DELETE CASCADE,
     words tsvector NOT NULL);
 CREATE INDEX record_search_by_word ON record_search USING GIN (words);";
+
+/// The words of documents: those of the title apart, so that they can be asked for alone and count for more.
+const SQLITE_DOCUMENT_SEARCH: &str = "CREATE VIRTUAL TABLE document_search USING fts5(
+    title, words, content = '', contentless_delete = 1, tokenize = 'ascii');
+CREATE TRIGGER document_search_gone AFTER DELETE ON content WHEN old.searchable = 1 BEGIN
+    DELETE FROM document_search WHERE rowid = old.id;
+END;";
+const POSTGRES_DOCUMENT_SEARCH: &str = "CREATE TABLE document_search (
+    content_id BIGINT PRIMARY KEY REFERENCES content (id) ON DELETE CASCADE,
+    title tsvector NOT NULL,
+    words tsvector NOT NULL);
+CREATE INDEX document_search_by_title ON document_search USING GIN (title);
+CREATE INDEX document_search_by_word ON document_search USING GIN (words);";
 
 const SQLITE_FREE_SLOT: &str = "CREATE TRIGGER job_frees_slot AFTER UPDATE OF state ON job
 WHEN old.state = 'running' AND new.state <> 'running' BEGIN
@@ -104,6 +119,7 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
         "number" => "INTEGER PRIMARY KEY".to_owned(),
         "clustered" => "WITHOUT ROWID".to_owned(),
         "search" => SQLITE_SEARCH.to_owned(),
+        "document_search" => SQLITE_DOCUMENT_SEARCH.to_owned(),
         "free_slot" => SQLITE_FREE_SLOT.to_owned(),
         "packed" => format!("group_concat({parameter})"),
         "field" => {
@@ -124,6 +140,13 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
             )
         }
         "has_words" => format!("record_search MATCH {parameter}"),
+        "reword_documents" => {
+            let item = sqlite("each", parameter)?;
+            format!(
+                "INSERT OR REPLACE INTO document_search (rowid, title, words)
+                 SELECT {PAIR}, (item.value->>2) FROM {item} WHERE true"
+            )
+        }
         "each" => format!("(SELECT value FROM json_each({parameter})) AS item"),
         "looked_up" => {
             let (table, column) = parameter.split_once('.')?;
@@ -154,6 +177,7 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
         "number" => "BIGINT PRIMARY KEY".to_owned(),
         "clustered" => String::new(),
         "search" => POSTGRES_SEARCH.to_owned(),
+        "document_search" => POSTGRES_DOCUMENT_SEARCH.to_owned(),
         "free_slot" => POSTGRES_FREE_SLOT.to_owned(),
         "packed" => format!("string_agg(CAST({parameter} AS TEXT), ',')"),
         "field" => {
@@ -176,6 +200,14 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
             )
         }
         "has_words" => format!("record_search.words @@ CAST({parameter} AS tsquery)"),
+        "reword_documents" => {
+            let item = postgres("each", parameter)?;
+            format!(
+                "INSERT INTO document_search (content_id, title, words)
+                 SELECT {PAIR}::tsvector, (item.value->>2)::tsvector FROM {item}
+                 ON CONFLICT (content_id) DO UPDATE SET title = excluded.title, words = excluded.words"
+            )
+        }
         "each" => format!("{rows} AS item(value)"),
         "looked_up" => {
             let (table, column) = parameter.split_once('.')?;

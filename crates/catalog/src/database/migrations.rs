@@ -5,7 +5,7 @@ use crate::database::{Database, Transaction};
 use crate::repositories::entry::fill_hosts;
 
 /// The statements that lead from one version to the next; the first makes everything.
-const STEPS: [&str; 15] = [
+const STEPS: [&str; 18] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -22,6 +22,9 @@ const STEPS: [&str; 15] = [
     // Views name columns of tables: a later step that changes one of these makes the views anew.
     include_str!("migrations/14.sql"),
     include_str!("migrations/15.sql"),
+    include_str!("migrations/16.sql"),
+    include_str!("migrations/17.sql"),
+    include_str!("migrations/18.sql"),
 ];
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.

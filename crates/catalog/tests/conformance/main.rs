@@ -22,6 +22,7 @@
 //! - `import_schedules`: schedules of imports
 //! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
 //! - `collection`: what captures make of documents, parents and contents, and how these are listed
+//! - `document_search`: documents found by their words, near-duplicates, facets
 //! - `judgements`: what is known of texts, decided on them, and corrected
 //! - `removal`: documents removed, restored, purged and taken down
 //! - `repairs`: repairs of the collection
@@ -38,6 +39,7 @@ mod changes;
 mod clocks;
 mod collection;
 mod crawl;
+mod document_search;
 mod fences;
 mod figures;
 mod holding;

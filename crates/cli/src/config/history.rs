@@ -1,5 +1,6 @@
 //! `[history]`: how long things are kept.
 
+use flows::ReviewLimits;
 use jobs::Retention;
 use serde::Deserialize;
 
@@ -13,6 +14,8 @@ pub(crate) struct HistoryConfig {
     pub(crate) keep_jobs_days: Option<u32>,
     /// Removed documents in the trash, in days.
     pub(crate) trash_days: u32,
+    /// Documents that the content filter rejected and that wait for review, in days; 30 if nothing is said.
+    pub(crate) review_days: Option<u32>,
 }
 
 impl Default for HistoryConfig {
@@ -21,6 +24,7 @@ impl Default for HistoryConfig {
             keep_days: None,
             keep_jobs_days: None,
             trash_days: 7,
+            review_days: None,
         }
     }
 }
@@ -32,6 +36,10 @@ impl HistoryConfig {
             history_days: self.keep_days,
             job_days: self.keep_jobs_days,
             trash_days: Some(self.trash_days),
+            reviews: ReviewLimits {
+                days: self.review_days.unwrap_or(ReviewLimits::default().days),
+                ..ReviewLimits::default()
+            },
         }
     }
 }

@@ -170,6 +170,13 @@ fn outcome(
         let count = read.unresolved;
         reasons.push(format!("the originals of {count} revisits are nowhere"));
     }
+    let saved = counters.saved_new + counters.saved_duplicate;
+    if saved == 0 && counters.filtered_dcf > 0 {
+        let rejected = counters.filtered_dcf;
+        reasons.push(format!(
+            "nothing was kept: the content filter rejected all {rejected} documents; garner documents review shows them"
+        ));
+    }
     for name in &read.still_written {
         reasons.push(format!(
             "`{name}` is still being written; import it again for the rest"

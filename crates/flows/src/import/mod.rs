@@ -14,6 +14,8 @@ mod order;
 pub(crate) mod place;
 mod reclassify;
 mod report;
+mod review;
+mod searchable;
 mod sources;
 mod spool;
 mod types;
@@ -44,6 +46,10 @@ pub use self::place::documents_directory;
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
 pub use self::report::forget as forget_report;
 pub use self::report::import_report;
+pub use self::review::{
+    AcceptedReviews, ReviewLimits, ReviewPart, accept_reviews, prune_reviews, review_file,
+};
+pub use self::searchable::index_texts;
 use self::sources::Sources;
 pub use self::sources::fetched::{FetchedSource, address, fetch_sources};
 use self::spool::Spool;
@@ -160,6 +166,8 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
         let hold = || keeping.hold();
         met::update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
         read.unresolved = keeping.name_revisits()?;
+        review::prune(keeping)?;
+        searchable::index(keeping.holdings, keeping.collection, flow.stop)?;
     }
     let verification = match read.stopped {
         true => None,

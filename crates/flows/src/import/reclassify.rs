@@ -18,7 +18,7 @@ use store::Collection;
 use text::{Extracted, Extractor, Outcome};
 
 use super::judging::{Unsure, answered, row};
-use super::{met, place};
+use super::{met, place, searchable};
 use crate::judgement::{assess, extract_options, has_text, stored};
 use crate::{Holdings, load_model};
 
@@ -102,6 +102,7 @@ pub fn classify_collection(
     loop {
         let contents = holdings.wait(holdings.catalog().judged_contents(&query))?;
         let Some(last) = contents.last() else {
+            searchable::index(holdings, &judge.collection, stop)?;
             return Ok(classified);
         };
         query.after = last.number;
@@ -221,7 +222,7 @@ impl Again<'_> {
             kind: Some(Kind::name(answer.kind).to_owned()),
             kinds: known.map_or_else(Vec::new, |known| known.kinds.clone()),
             model: Some(self.classifier.version().to_owned()),
-            is_aside: false,
+            ..JudgementRow::default()
         }
     }
 

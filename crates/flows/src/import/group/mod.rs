@@ -12,6 +12,7 @@ use super::events::{Fate, FateKind};
 use super::examine::{SkipReason, Skipped};
 use super::judging::Ticket;
 use super::met::Met;
+use super::review::RejectedDocument;
 use super::spool::Spooled;
 
 /// Captures that belong together, in the order of their source.
@@ -25,6 +26,8 @@ pub(super) struct Group {
     pub(super) warnings: Vec<ImportWarning>,
     /// The findings about texts, once they are known.
     pub(super) judgements: Vec<JudgementRow>,
+    /// Documents that the content filter rejected, once that is known.
+    pub(super) rejected: Vec<RejectedDocument>,
     /// The lines to report, in the order of the source; those of rows are open until the commit.
     pub(super) told: Vec<ReportLine>,
     /// The source, by its place in the order.
@@ -80,6 +83,7 @@ impl Group {
             counters: ImportCounters::default(),
             warnings: Vec::new(),
             judgements: Vec::new(),
+            rejected: Vec::new(),
             told: Vec::new(),
             source,
             position,

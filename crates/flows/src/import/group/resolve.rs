@@ -6,6 +6,7 @@ use text::Outcome;
 use super::{Content, Group, ReportLine};
 use crate::import::examine::{SkipReason, Skipped, skipped};
 use crate::import::judging::Verdict;
+use crate::import::review::RejectedDocument;
 
 impl Group {
     /// Waits until all of its documents are judged. `None` if some never will be, because somebody wants the import to stop:
@@ -47,6 +48,7 @@ impl Group {
         if let Some(row) = &judged.row {
             count(&mut self.counters, row);
         }
+        let is_rejected = judged.row.is_some() && matches!(judged.verdict, Verdict::Refused(_));
         let refusal = match judged.verdict {
             Verdict::Kept => None,
             Verdict::Refused(reason) => Some(skipped(SkipReason::Content, reason)),
@@ -62,6 +64,11 @@ impl Group {
                 ..refusal
             };
             self.leave(&row.url, &content.place, &refusal);
+            if is_rejected {
+                content.held = judged.held;
+                content.text = judged.text;
+                self.rejected.push(RejectedDocument { row, content });
+            }
             return Ok(true);
         }
         if let Some(judgement) = &judged.row {

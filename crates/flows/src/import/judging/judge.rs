@@ -132,7 +132,8 @@ impl<'a> Judge<'a> {
             (_, None) => self.by_outcome(extracted.outcome, &mut row),
         };
         let mut text = None;
-        if matches!(verdict, Verdict::Kept) && !extracted.text.trim().is_empty() {
+        let is_stored = matches!(verdict, Verdict::Kept | Verdict::Refused(_));
+        if is_stored && !extracted.text.trim().is_empty() {
             match self.spool.hold_text(extracted.text) {
                 Ok(held) => text = Some(held),
                 Err(Trouble::Write(error)) => {
@@ -261,6 +262,9 @@ fn again(document: &Document, judgement: &Judgement) -> JudgementRow {
         kinds: judgement.kinds.clone(),
         model: judgement.model.clone(),
         is_aside: false,
+        title: judgement.title.clone(),
+        language: judgement.language.clone(),
+        sketch: judgement.sketch.clone(),
     }
 }
 

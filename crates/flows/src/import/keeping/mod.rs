@@ -21,6 +21,7 @@ use self::unsaved::Unsaved;
 use super::events::{Fate, FateKind};
 use super::flow::{Kept, Start};
 use super::group::{Content, Group, ReportLine};
+use super::review;
 use super::spool::Spooled;
 use crate::Holdings;
 use crate::pulse::Pulse;
@@ -63,6 +64,7 @@ impl<'a> Keeping<'a> {
             lacking::retain(self.holdings, &mut group)?;
         }
         taken_down::skip(self.holdings, &mut group)?;
+        review::keep(self, &mut group)?;
         let placements = self.store(&mut group)?;
         self.collection.sync()?;
         let Group { rows, told, .. } = group;

@@ -85,6 +85,10 @@ pub(super) struct MetText {
     pub(super) note: Option<String>,
     /// How likely it is of each kind.
     pub(super) kinds: Vec<Probability>,
+    /// The title of the text.
+    pub(super) title: Option<String>,
+    /// Its language.
+    pub(super) language: Option<String>,
     /// The correction by a librarian.
     pub(super) corrected: Option<Corrected>,
 }
@@ -102,6 +106,8 @@ impl From<Judgement> for MetText {
             is_aside: judgement.is_aside,
             note: judgement.note,
             kinds: judgement.kinds,
+            title: judgement.title,
+            language: judgement.language,
             corrected: judgement.corrected,
         }
     }
@@ -129,6 +135,8 @@ impl Met {
             is_aside: row.is_aside,
             note: row.note.clone(),
             kinds: row.kinds.clone(),
+            title: row.title.clone(),
+            language: row.language.clone(),
             corrected: self.text.take().and_then(|text| text.corrected),
         });
     }
@@ -149,6 +157,10 @@ impl Met {
             is_aside: text.is_aside,
             note: text.note.clone(),
             kinds: text.kinds.clone(),
+            title: text.title.clone(),
+            language: text.language.clone(),
+            // It is taken from the text again.
+            sketch: None,
         })
     }
 
@@ -269,6 +281,8 @@ impl MetText {
         lines.some("textOutcome", Some(&self.outcome))?;
         lines.some("textEngine", self.engine.as_deref())?;
         lines.some("textNote", self.note.as_deref())?;
+        lines.some("title", self.title.as_deref())?;
+        lines.some("language", self.language.as_deref())?;
         lines.shown("pages", self.pages)?;
         lines.some("decision", self.decision.as_deref())?;
         lines.shown("probability", self.probability.map(Probability::value))?;
@@ -317,6 +331,8 @@ impl MetText {
             model: text("model"),
             is_aside: text("setAside").as_deref() == Some("true"),
             note: text("textNote"),
+            title: text("title"),
+            language: text("language"),
             kinds: kinds.split_whitespace().filter_map(probability).collect(),
             corrected,
         }

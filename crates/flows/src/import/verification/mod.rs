@@ -12,14 +12,14 @@ mod repairing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{anyhow, bail};
+use harvester::Stop;
 use serde::Serialize;
 use store::Collection;
 
 pub(super) use self::after::of_import;
 use self::repair::Verifying;
 use self::repairing::Repairing;
-use super::met;
-use super::place;
+use super::{met, place, searchable};
 use crate::Holdings;
 use crate::curation::trash::tidy_trash;
 use crate::harvest::panic_message;
@@ -197,6 +197,7 @@ fn look_through(
         orphans::all(&mut verifying)?;
         if let Some(repairing) = verifying.repairing {
             met::update::update(holdings, collection, u64::MAX, &|| repairing.check())?;
+            searchable::index(holdings, collection, &Stop::default())?;
         }
         Ok(collection.sync()?)
     }));

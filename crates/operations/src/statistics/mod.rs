@@ -1,8 +1,13 @@
 //! Figures on everything that is held, and on harvests over time.
 
+mod collection;
+
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+pub use self::collection::{
+    CollectionFilter, CollectionStatistics, DocumentCount, collection, refresh,
+};
 use crate::{Context, Listed, Refusal, Time};
 
 /// Figures on everything that is held.

@@ -6,6 +6,8 @@ mod correct;
 mod list;
 mod remove;
 mod restore;
+mod review;
+mod search;
 mod show;
 mod state;
 mod trash;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use operations::{Context, documents, first_second, last_second};
 
-/// List, show, correct, clean or take down imported documents, or mark those that were ingested
+/// List, search, show, review, correct, clean or take down imported documents, or mark those that were ingested
 #[derive(Debug, Args)]
 pub(crate) struct Documents {
     #[command(subcommand)]
@@ -25,6 +27,8 @@ pub(crate) struct Documents {
 #[derive(Debug, Subcommand)]
 enum DocumentsCommand {
     List(list::List),
+    Search(search::Search),
+    Review(review::Review),
     Show(show::Show),
     State(state::State),
     Correct(correct::Correct),
@@ -39,6 +43,8 @@ impl Documents {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             DocumentsCommand::List(command) => command.run(),
+            DocumentsCommand::Search(command) => command.run(),
+            DocumentsCommand::Review(command) => command.run(),
             DocumentsCommand::Show(command) => command.run(),
             DocumentsCommand::State(command) => command.run(),
             DocumentsCommand::Correct(command) => command.run(),
@@ -49,6 +55,11 @@ impl Documents {
             DocumentsCommand::Citations(command) => command.run(),
         }
     }
+}
+
+/// A kind as people write it.
+fn kind(name: &str) -> Result<&'static str, String> {
+    documents::kind(name).map_err(|refusal| refusal.to_string())
 }
 
 /// The first second that is meant by a date.

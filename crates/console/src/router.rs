@@ -27,6 +27,7 @@ pub(crate) fn routes() -> Routes {
     operation!(r, dashboard::api::overview);
     operation!(r, dashboard::api::totals);
     operation!(r, dashboard::api::activity);
+    operation!(r, dashboard::api::collection);
 
     // One search over everything.
     r.get("/search", search::show);
@@ -180,7 +181,18 @@ pub(crate) fn routes() -> Routes {
     operation!(r, documents::api::list);
     operation!(r, documents::api::set_state);
     operation!(r, documents::api::correct);
+    r.get("/documents/search", documents::search::show);
+    r.get("/documents/statistics", documents::statistics::show);
+    r.get("/documents/{id}/view", documents::file::view);
+    r.get("/documents/review", documents::review::show);
+    r.post("/documents/review", documents::review::decide);
+    operation!(r, documents::review_api::list);
+    operation!(r, documents::review_api::show);
+    operation!(r, documents::review_api::decide);
+    operation!(r, documents::api::search);
+    operation!(r, documents::api::facets);
     operation!(r, documents::api::show);
+    operation!(r, documents::api::near_duplicates);
     operation!(r, documents::api::file);
     operation!(r, documents::api::text);
     r.get("/retrieve", retrievals::form::show);

@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use operations::overview::{self, Overview};
-use operations::statistics::{self, Activity, ActivityFilter, Statistics};
+use operations::statistics::{
+    self, Activity, ActivityFilter, CollectionFilter, CollectionStatistics, Statistics,
+};
 
 use crate::api::{Listed, Reply};
 use crate::extract::Query;
@@ -27,6 +29,21 @@ pub(crate) async fn totals(
     State(state): State<ConsoleState>,
 ) -> Reply<Statistics> {
     Ok(axum::Json(statistics::totals(state.context()).await?))
+}
+
+/// Figures on the documents of the collection, or on those of one import
+///
+/// Those of the whole collection are taken anew some minutes after it changed; `computed` tells when.
+#[utoipa::path(get, path = "/api/v1/statistics/collection", tag = "statistics",
+    operation_id = "collection_statistics", params(CollectionFilter),
+    responses((status = 200, body = CollectionStatistics)))]
+pub(crate) async fn collection(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Query(filter): Query<CollectionFilter>,
+) -> Reply<CollectionStatistics> {
+    let figures = statistics::collection(state.context(), &filter).await?;
+    Ok(axum::Json(figures))
 }
 
 /// Harvests over time, in steps; of more than 2000 steps the last ones

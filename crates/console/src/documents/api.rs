@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use operations::documents::{
     self, CleanDocuments, CleanPreview, Correction, Document, DocumentFilter, DocumentPart,
-    NewStates, Restoration, Restored, StatesChanged, Takedown, TakenDown, TrashFilter,
-    TrashedDocument,
+    DocumentSearch, Facets, Found, NearDuplicate, NewStates, Restoration, Restored, StatesChanged,
+    Takedown, TakenDown, TrashFilter, TrashedDocument,
 };
 use operations::jobs::Job;
 
@@ -38,6 +38,46 @@ pub(crate) async fn show(
     Path(id): Path<i64>,
 ) -> Reply<Document> {
     Ok(axum::Json(documents::show(state.context(), id).await?))
+}
+
+/// Documents with the words of a query, the best first; `next` is for `offset`
+///
+/// A query that cannot be understood is refused with the place of the mistake.
+#[utoipa::path(get, path = "/api/v1/documents/search", tag = "documents", operation_id = "search_documents",
+    params(DocumentSearch), responses((status = 200, body = Found)))]
+pub(crate) async fn search(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Query(search): Query<DocumentSearch>,
+) -> Reply<Found> {
+    let filter = DocumentFilter::default();
+    let found = documents::search(state.context(), &search, &filter).await?;
+    Ok(axum::Json(found))
+}
+
+/// How the documents that a filter leaves are spread over hosts, types, kinds, years, decisions, states and languages
+#[utoipa::path(get, path = "/api/v1/documents/facets", tag = "documents", operation_id = "show_document_facets",
+    params(DocumentFilter), responses((status = 200, body = Facets)))]
+pub(crate) async fn facets(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Query(filter): Query<DocumentFilter>,
+) -> Reply<Facets> {
+    let facets = documents::facets(state.context(), None, &filter).await?;
+    Ok(axum::Json(facets))
+}
+
+/// The documents whose texts say nearly the same as that of a document
+#[utoipa::path(get, path = "/api/v1/documents/{id}/near-duplicates", tag = "documents",
+    operation_id = "list_near_duplicates", params(("id" = i64, Path)),
+    responses((status = 200, body = Listed<NearDuplicate>)))]
+pub(crate) async fn near_duplicates(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+) -> Reply<Listed<NearDuplicate>> {
+    let near = documents::near_duplicates(state.context(), id).await?;
+    Ok(axum::Json(near))
 }
 
 /// The file of a document

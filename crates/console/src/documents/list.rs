@@ -25,6 +25,7 @@ pub(crate) async fn list(
         .with(Filter::text("media_type", "Media type", "application/pdf"))
         .with(Filter::choice("decision", "Decision", DECISIONS))
         .with(Filter::choice("kind", "Kind", super::correct::kinds("all")))
+        .with(Filter::text("language", "Language", "en"))
         .with(Filter::choice("state", "Search index", STATES))
         .with(Filter::date("since", "Crawled since"))
         .with(Filter::date("until", "Crawled until"))
@@ -33,6 +34,9 @@ pub(crate) async fn list(
         })
         .with_kept("parent", |_| {
             "Only documents that one page links to.".to_owned()
+        })
+        .with_kept("near", |_| {
+            "Only documents whose texts say nearly the same.".to_owned()
         })
         .with_kept("content", |_| {
             "Only documents with the same content.".to_owned()
@@ -46,6 +50,8 @@ pub(crate) async fn list(
         until: filters.until("until"),
         decision: filters.given("decision"),
         kind: filters.given("kind"),
+        language: filters.given("language"),
+        near: filters.number("near"),
         parent: filters.number("parent"),
         content: filters.number("content"),
         import: filters.number("import"),
@@ -53,9 +59,17 @@ pub(crate) async fn list(
     };
     let around = Around {
         title: "Documents",
-        actions: match who.can_operate() {
-            true => [&[RETRIEVE][..], &PLACES[..]].concat(),
-            false => PLACES.to_vec(),
+        actions: {
+            let mut actions = vec![
+                ("Search texts", "/documents/search"),
+                ("Review", "/documents/review"),
+                ("Statistics", "/documents/statistics"),
+            ];
+            if who.can_operate() {
+                actions.push(RETRIEVE);
+            }
+            actions.extend(PLACES);
+            actions
         },
         ..Around::default()
     };
@@ -117,7 +131,8 @@ fn table(filters: Filters, who: &Who) -> Table<Document> {
 }
 
 fn name(row: &Document) -> Cell {
-    let name = Cell::link(format!("/documents/{}", row.id), Cell::text(&row.url));
+    let name = Cell::link(format!("/documents/{}", row.id), Cell::text(&row.title));
+    let name = name.above(Some(Cell::note(Cell::text(&row.url))));
     let member = row.member.as_ref();
     name.above(member.map(|member| Cell::note(Cell::code(member))))
 }
@@ -218,8 +233,10 @@ const BULK: [(&str, &str); 3] = [
     ("reject", "Reject"),
     ("ingested", "Mark as indexed"),
 ];
-const FIELDS: [&str; 16] = [
+const FIELDS: [&str; 18] = [
     "id",
+    "title",
+    "language",
     "url",
     "member",
     "host",

@@ -6,4 +6,8 @@ pub(crate) mod correct;
 pub(crate) mod file;
 pub(crate) mod list;
 pub(crate) mod removal;
+pub(crate) mod review;
+pub(crate) mod review_api;
+pub(crate) mod search;
 pub(crate) mod show;
+pub(crate) mod statistics;

@@ -46,6 +46,12 @@ pub(crate) static TABLE: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("table", "js", "text/javascript; charset=utf-8", bytes)
 });
 
+/// The script of the review queue.
+pub(crate) static REVIEW: LazyLock<Asset> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../assets/review.js");
+    Asset::new("review", "js", "text/javascript; charset=utf-8", bytes)
+});
+
 /// The icon.
 pub(crate) static ICON: LazyLock<Asset> = LazyLock::new(|| {
     let bytes = include_bytes!("../../assets/icon.svg");
@@ -84,7 +90,7 @@ impl Asset {
 
 /// `GET /assets/{name}`
 pub(crate) async fn show(Path(name): Path<String>, headers: HeaderMap) -> Answer {
-    let all: [&'static Asset; 4] = [&STYLE, &SCRIPT, &TABLE, &ICON];
+    let all: [&'static Asset; 5] = [&STYLE, &SCRIPT, &TABLE, &REVIEW, &ICON];
     let found = all
         .into_iter()
         .find(|asset| asset.url.strip_prefix(PLACE) == Some(name.as_str()));

@@ -8,8 +8,8 @@ use axum::http::header::{
 use axum::middleware::Next;
 use axum::response::Response;
 
-/// Only our own style sheet and script, nothing inline, no frame, no form to elsewhere.
-pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+/// Only our own style sheet and script, nothing inline, no frame but of documents, no form to elsewhere.
+pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 /// Adds them.
 pub(crate) async fn secure(request: Request, next: Next) -> Response {
@@ -20,7 +20,6 @@ pub(crate) async fn secure(request: Request, next: Next) -> Response {
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(policy);
     for (name, value) in [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "same-origin"),
         (
             HeaderName::from_static("cross-origin-opener-policy"),
@@ -37,6 +36,9 @@ pub(crate) async fn secure(request: Request, next: Next) -> Response {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    headers
+        .entry(X_FRAME_OPTIONS)
+        .or_insert(HeaderValue::from_static("DENY"));
     // Pages show what only those may see who are logged in; assets say themselves how long they last.
     let not_kept = HeaderValue::from_static("no-store");
     headers.entry(CACHE_CONTROL).or_insert(not_kept);

@@ -38,6 +38,8 @@ mod samples;
 mod saving;
 /// Imports that run by themselves, and what is known of them.
 mod schedules;
+/// Documents found by their words, near-duplicates, and the review queue.
+mod search;
 /// Everything as it should be: counters, files, rows, options, exit codes.
 mod usual;
 /// Rows and files compared, and repaired.

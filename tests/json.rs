@@ -71,6 +71,9 @@ fn harvests_and_records_are_the_same_by_command_and_api() {
     faces.show_the_same(&["history", "1"], "/api/v1/history/1");
     let warnings = ["history", "1", "--warnings"];
     faces.list_the_same(&warnings, "/api/v1/history/1/warnings", 1);
+    faces.list_the_same(&["run", "list"], "/api/v1/runs", 2);
+    faces.show_the_same(&["run", "show", "1"], "/api/v1/runs/1");
+    faces.list_the_same(&["run", "problems", "1"], "/api/v1/runs/1/problems", 1);
     let compare = "/api/v1/history/compare?one=1&other=2";
     faces.show_the_same(&["history", "compare", "1", "2"], compare);
     faces.list_the_same(&["records"], "/api/v1/records?after=0", 29);
@@ -93,6 +96,8 @@ fn imports_and_documents_are_the_same_by_command_and_api() {
     faces.show_the_same(&["history", "--imports", "1"], "/api/v1/imports/1");
     let warnings = ["history", "--imports", "2", "--warnings"];
     faces.list_the_same(&warnings, "/api/v1/imports/2/skipped", 1);
+    faces.show_the_same(&["run", "show", "1"], "/api/v1/runs/1");
+    faces.list_the_same(&["run", "problems", "2"], "/api/v1/runs/2/problems", 1);
     faces.list_the_same(&["documents", "list"], "/api/v1/documents", 1);
     faces.show_the_same(&["documents", "show", "1"], "/api/v1/documents/1");
     let document = faces.api("/api/v1/documents/1");

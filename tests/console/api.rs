@@ -317,6 +317,21 @@ fn schedules_and_jobs(program: &Program) {
     program.post("/jobs/{}/cancel", job, none);
     program.post("/jobs/{}/retry", job, none);
     managed.wait_for(&json!({ "id": job }), "finished");
+
+    program.get("/runs?limit=2", none);
+    let run = program.get("/runs/{}", job);
+    assert_eq!((&run["state"], &run["job"]["id"]), (&json!("ok"), job));
+    program.get("/runs/{}/log", job);
+    program.get("/runs/{}/problems", job);
+    program.get("/runs/failures", none);
+    program.post("/runs/retry", none, &json!({ "cause": "none like this" }));
+    let again = &program.post("/runs/{}/again", job, &json!({ "full": true }))["id"];
+    let again = managed.wait_for(&json!({ "id": again }), "finished");
+    assert_eq!(again["parameters"]["full"], true);
+    let later = &program.post("/jobs", none, &later)["id"];
+    program.post("/runs/{}/stop", later, none);
+    program.post("/runs/{}/retry", later, none);
+    managed.wait_for(&json!({ "id": later }), "finished");
 }
 
 fn documents(program: &Program) {

@@ -70,14 +70,21 @@ fn every_page_is_for_everybody() {
     let mut ways = VecDeque::from(
         [
             "/",
-            "/history/compare?id=1&id=2",
+            "/runs/compare?id=1&id=2",
+            "/runs",
+            "/runs/queued",
+            "/runs/failed",
+            "/runs/all",
+            "/imports/1?import",
+            "/imports",
+            "/history/remove?id=1",
             "/schedules/new",
             "/schedules/new?repository=1",
             // The last one imports.
             "/schedules/5?import",
             "/schedules/5/edit?import",
             "/rules/new?kind=mapping",
-            "/history?state=failed&text=nothing",
+            "/runs/all?text=nothing",
             "/nothing-is-here",
             "/search?text=item",
         ]
@@ -242,7 +249,7 @@ fn kind_of(link: &str) -> String {
 
 fn is_page(link: &str) -> bool {
     let path = link.split(['?', '#']).next().unwrap();
-    let files = [".csv", "/xml", "/source", "/file", "/text"];
+    let files = ["/report", ".csv", "/xml", "/source", "/file", "/text"];
     let is_file = files.iter().any(|end| path.ends_with(end));
     let is_download = is_file || link.contains("format=");
     path.starts_with('/') && !path.starts_with("/api/v1") && !is_download
@@ -276,17 +283,10 @@ const PAGES: &[&str] = &[
     "/help/guides/harvest",
     "/help/reference/command-line",
     "/help/reference/console",
-    "/history",
-    "/history state",
-    "/history/compare",
     "/history/remove",
-    "/history/{id}",
     "/imports",
     "/imports/new",
-    "/imports/{id}",
-    "/jobs",
-    "/jobs/ended",
-    "/jobs/{id}",
+    "/imports/{id} import",
     "/me",
     "/nothing-is-here",
     "/records",
@@ -300,6 +300,13 @@ const PAGES: &[&str] = &[
     "/rules/new kind",
     "/rules/{id}",
     "/rules/{id}/remove",
+    "/runs",
+    "/runs/all",
+    "/runs/all text",
+    "/runs/failed",
+    "/runs/queued",
+    "/runs/compare",
+    "/runs/{id}",
     "/schedules",
     "/schedules/import",
     "/schedules/new",

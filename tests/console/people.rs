@@ -22,9 +22,9 @@ fn a_viewer_reads_everything_and_steers_nothing() {
         "/repositories/1",
         "/schedules",
         "/schedules/1",
-        "/jobs",
+        "/runs",
         "/rules",
-        "/history",
+        "/runs/all",
     ] {
         browser.open(&console.at(path));
         assert_ne!(browser.text_of("h1"), "", "{path}");

@@ -12,6 +12,7 @@ mod people;
 mod queue;
 mod records;
 mod repositories;
+mod runs;
 
 pub use catalog::Catalog;
 pub use changes::{
@@ -62,3 +63,4 @@ pub use repositories::overview::{
 };
 pub use repositories::sets::Set;
 pub use repositories::statistics::{Bucket, CollectionFigures, JobCounts, Totals};
+pub use runs::{FailedRun, FailedRuns, RunQuery, RunRow, RunState};

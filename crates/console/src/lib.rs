@@ -23,6 +23,7 @@ mod repositories;
 mod retrievals;
 mod router;
 mod rules;
+mod runs;
 mod schedules;
 mod search;
 mod state;

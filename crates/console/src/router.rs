@@ -3,7 +3,7 @@
 use crate::routes::{Routes, operation};
 use crate::{
     assets, dashboard, documents, feed, help, history, imports, jobs, pages, people, records,
-    repositories, retrievals, rules, schedules, search,
+    repositories, retrievals, rules, runs, schedules, search,
 };
 
 /// The route table.
@@ -68,14 +68,35 @@ pub(crate) fn routes() -> Routes {
     operation!(r, repositories::api::renew_quiet);
     operation!(r, repositories::api::end_quiet);
 
+    // Runs: everything that was done, is done or is to be done.
+    r.get("/runs", runs::list::active);
+    r.get("/runs/queued", runs::list::queued);
+    r.get("/runs/failed", runs::list::failed);
+    r.get("/runs/failed/live", runs::list::failed_live);
+    r.get("/runs/all", runs::list::all);
+    r.post("/runs/bulk", runs::list::bulk);
+    r.post("/runs/retry", runs::actions::retry_failed);
+    r.get("/runs/compare", runs::compare::show);
+    r.get("/runs/{id}", runs::show::show);
+    r.get("/runs/{id}/live", runs::show::live);
+    r.get("/runs/{id}/report", runs::show::report);
+    r.post("/runs/{id}/stop", runs::actions::stop);
+    r.post("/runs/{id}/retry", runs::actions::retry);
+    r.post("/runs/{id}/again", runs::actions::again);
+    operation!(r, runs::api::list);
+    operation!(r, runs::api::failures);
+    operation!(r, runs::api::retry_failed);
+    operation!(r, runs::api::show);
+    operation!(r, runs::api::log);
+    operation!(r, runs::api::problems);
+    operation!(r, runs::api::stop);
+    operation!(r, runs::api::retry);
+    operation!(r, runs::api::again);
+
     // Jobs.
-    r.get("/jobs", jobs::current::show);
-    r.get("/jobs/live", jobs::current::live);
-    r.get("/jobs/ended", jobs::ended::list);
-    r.get("/jobs/{id}", jobs::show::show);
-    r.get("/jobs/{id}/live", jobs::show::live);
-    r.post("/jobs/{id}/cancel", jobs::actions::cancel);
-    r.post("/jobs/{id}/retry", jobs::actions::retry);
+    r.get("/jobs", runs::redirects::jobs);
+    r.get("/jobs/ended", runs::redirects::ended);
+    r.get("/jobs/{id}", runs::redirects::job);
     operation!(r, jobs::api::list);
     operation!(r, jobs::api::show);
     operation!(r, jobs::api::log);
@@ -127,12 +148,12 @@ pub(crate) fn routes() -> Routes {
     operation!(r, rules::api::remove);
 
     // History.
-    r.get("/history", history::list::list);
+    r.get("/history", runs::redirects::history);
     r.get("/history.csv", history::csv::download);
-    r.get("/history/compare", history::compare::show);
+    r.get("/history/compare", runs::compare::by_harvests);
     r.get("/history/remove", history::remove::confirm);
     r.post("/history/remove", history::remove::remove);
-    r.get("/history/{id}", history::show::show);
+    r.get("/history/{id}", runs::redirects::harvest);
     operation!(r, history::api::list);
     operation!(r, history::api::csv);
     operation!(r, history::api::compare);
@@ -153,10 +174,10 @@ pub(crate) fn routes() -> Routes {
     operation!(r, records::api::xml);
 
     // Imports, and the collection that they fill.
-    r.get("/imports", imports::list::list);
+    r.get("/imports", runs::list::imports);
     r.post("/imports", imports::add::create);
     r.get("/imports/new", imports::add::form);
-    r.get("/imports/{id}", imports::show::show);
+    r.get("/imports/{id}", runs::redirects::import);
     operation!(r, imports::api::list);
     operation!(r, imports::api::add);
     operation!(r, imports::api::show);

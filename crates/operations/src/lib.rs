@@ -19,6 +19,7 @@ mod refusal;
 pub mod repositories;
 pub mod retrieve;
 pub mod rules;
+pub mod runs;
 mod saved_name;
 pub mod schedules;
 pub mod search;

@@ -15,6 +15,7 @@
 //! - `{process(column)}`: the number of the process that holds a lease
 //! - `{search}`: what holds the words of records, to be searched for
 //! - `{free_slot}`: the trigger by which a job that stops running frees its slot
+//! - `{skip_run_numbers}`: makes jobs have numbers behind those of all harvests and imports from now on
 //! - `{reword($1)}`: the statement that writes words, from pairs of a record's number and its words
 //! - `{has_words($1)}`: the condition that words match a query
 //! - `{looked_up(table.column)}`: rows of `{each($1)}`, each with the row of the table that it is the key of
@@ -57,6 +58,9 @@ CREATE TRIGGER job_frees_slot AFTER UPDATE OF state ON job
 const POSTGRES_PAPERS: &str = "CREATE SCHEMA IF NOT EXISTS papers;
 CREATE FUNCTION papers.read_only() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN RAISE EXCEPTION ''the views of the schema papers are read-only''; END';";
+
+const LAST_RUN: &str = "(SELECT max(id) FROM job) + (SELECT COALESCE(max(id), 0) FROM history)
+    + (SELECT COALESCE(max(id), 0) FROM import)";
 
 const PAIR: &str = "CAST(item.value->>0 AS BIGINT), (item.value->>1)";
 
@@ -105,6 +109,9 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
         "clustered" => "WITHOUT ROWID".to_owned(),
         "search" => SQLITE_SEARCH.to_owned(),
         "free_slot" => SQLITE_FREE_SLOT.to_owned(),
+        "skip_run_numbers" => {
+            format!("UPDATE sqlite_sequence SET seq = {LAST_RUN} WHERE name = 'job';")
+        }
         "packed" => format!("group_concat({parameter})"),
         "field" => {
             let (column, key) = parameter.split_once(',')?;
@@ -168,6 +175,9 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
                 FOR EACH ROW EXECUTE FUNCTION papers.read_only();"
         ),
         "process" => format!("CAST(substring({parameter} from '^[^ ]+ ([0-9]+)') AS BIGINT)"),
+        "skip_run_numbers" => {
+            format!("SELECT setval(pg_get_serial_sequence('job', 'id'), {LAST_RUN});")
+        }
         "reword" => {
             let item = postgres("each", parameter)?;
             format!(

@@ -5,7 +5,7 @@ use crate::database::{Database, Transaction};
 use crate::repositories::entry::fill_hosts;
 
 /// The statements that lead from one version to the next; the first makes everything.
-const STEPS: [&str; 14] = [
+const STEPS: [&str; 15] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -21,6 +21,7 @@ const STEPS: [&str; 14] = [
     include_str!("migrations/13.sql"),
     // Views name columns of tables: a later step that changes one of these makes the views anew.
     include_str!("migrations/14.sql"),
+    include_str!("migrations/15.sql"),
 ];
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.

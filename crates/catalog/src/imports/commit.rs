@@ -229,11 +229,16 @@ async fn warn(
         .iter()
         .map(|warning| {
             let offset = warning.offset.map(number);
-            (clean(&warning.file), offset, clean(&warning.reason))
+            (
+                clean(&warning.file),
+                offset,
+                clean(&warning.reason),
+                &warning.kind,
+            )
         })
         .collect();
-    let sql = "INSERT INTO import_warning (import_id, file, file_offset, reason)
-         SELECT $1, item.value->>0, CAST(item.value->>1 AS BIGINT), item.value->>2 FROM {each($2)} WHERE true";
+    let sql = "INSERT INTO import_warning (import_id, file, file_offset, reason, kind)
+         SELECT $1, item.value->>0, CAST(item.value->>1 AS BIGINT), item.value->>2, item.value->>3 FROM {each($2)} WHERE true";
     transaction
         .execute(sql, [import.into(), batch(&warnings)])
         .await?;

@@ -37,6 +37,7 @@ pub use self::commit::{GroupCommit, GroupOutcome, Superfluous};
 pub use self::counters::ImportCounters;
 pub(crate) use self::documents::{changed, reversed};
 pub use self::entry::{ImportEntry, ImportQuery, ImportState, ImportWarning};
+pub(crate) use self::entry::{entries_of_runs, run_of_import};
 pub use self::finish::FinishImport;
 pub use self::lacking::Lacking;
 pub(crate) use self::lease::lock_collection;

@@ -125,6 +125,7 @@ async fn positions_counters_and_warnings_are_kept_with_each_group(place: Place) 
             file: "a\0".to_owned(),
             offset: Some(number).filter(|number| *number > 0),
             reason: "a line too long".to_owned(),
+            kind: "record".to_owned(),
         })
         .collect();
     let commit = |source, position, source_done| GroupCommit {

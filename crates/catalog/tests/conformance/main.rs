@@ -3,6 +3,7 @@
 //! - `repositories`: repositories, sets, formats
 //! - `pages`: what a page changes, and what is counted
 //! - `runs`: harvests begun, gone on with, taken over, ended
+//! - `run_list`: runs numbered, listed and found, and what holds them
 //! - `schedules`: schedules, planned and changed
 //! - `queue`: jobs claimed, kept, cancelled, ended
 //! - `fences`: workers that are not heard of any more
@@ -56,6 +57,7 @@ mod repairs;
 mod repositories;
 mod retention;
 mod rules;
+mod run_list;
 mod runs;
 mod schedules;
 mod search;

@@ -13,6 +13,7 @@ pub(crate) mod import;
 pub(crate) mod job;
 mod options;
 pub(crate) mod retrieve;
+pub(crate) mod run;
 pub(crate) mod running;
 pub(crate) mod search;
 pub(crate) mod shell;

@@ -186,7 +186,8 @@ impl Span {
             value: measure.of(bucket),
             failed: bucket.failed,
             is_stacked: measure == Measure::Harvests,
-            link: Link::to("/history")
+            link: Link::to("/runs/all")
+                .with("kind", "harvest")
                 .with("since", since)
                 .with("until", until),
         }

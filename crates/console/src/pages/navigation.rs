@@ -86,11 +86,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         name: "Activity",
-        places: &[
-            place("/jobs", "Runs"),
-            place("/history", "History"),
-            place("/schedules", "Schedules"),
-        ],
+        places: &[place("/runs", "Runs"), place("/schedules", "Schedules")],
     },
     Section {
         name: "Admin",

@@ -9,17 +9,14 @@ pub(crate) struct Pager {
     pub(crate) previous: Option<Link>,
     /// Where further rows are.
     pub(crate) next: Option<Link>,
-    /// What is shown, such as `51–100 of 230`.
-    pub(crate) shown: Option<String>,
 }
 
 impl Pager {
-    /// A list that goes on behind the last row shown, by its number.
-    pub(crate) fn by_position(link: &Link, before: Option<i64>, next: Option<i64>) -> Self {
+    /// A list that goes on after a number, in the order of numbers; 0 is its beginning.
+    pub(crate) fn by_number(link: &Link, after: i64, next: Option<i64>) -> Self {
         Self {
-            previous: before.map(|_| link.clone().with("before", "")),
-            next: next.map(|next| link.clone().with("before", next)),
-            shown: None,
+            previous: (after > 0).then(|| link.clone().with("after", "")),
+            next: next.map(|next| link.clone().with("after", next)),
         }
     }
 }

@@ -63,6 +63,6 @@ pub(crate) async fn harvest(
         run_at: None,
     };
     let job = jobs::harvest(state.context(), &who.actor(), &new).await?;
-    let place = format!("/jobs/{}", job.id);
+    let place = format!("/runs/{}", job.id);
     Ok(done(&place, "The harvest is in the queue."))
 }

@@ -174,8 +174,8 @@ fn what(row: &Row) -> Cell {
 
 fn next_run(row: &Row) -> Cell {
     match (row.schedule.next_run, row.schedule.job) {
-        (Some(next), Some(job)) => Cell::link(format!("/jobs/{job}"), Cell::Ago(next.0)),
-        (None, Some(job)) => Cell::link(format!("/jobs/{job}"), Cell::badge("running")),
+        (Some(next), Some(job)) => Cell::link(format!("/runs/{job}"), Cell::Ago(next.0)),
+        (None, Some(job)) => Cell::link(format!("/runs/{job}"), Cell::badge("running")),
         _ => Cell::None("none"),
     }
 }

@@ -41,9 +41,9 @@ pub(crate) async fn run(
     let job = schedules::run(state.context(), &who.actor(), id).await?;
     let message = match job.state {
         catalog::JobState::Running => format!("Job {} runs already.", job.id),
-        _ => format!("Queued as job {}; starts when a worker is free.", job.id),
+        _ => format!("Queued as run {}; it starts when a worker is free.", job.id),
     };
-    Ok(done(&format!("/jobs/{}", job.id), message))
+    Ok(done(&format!("/runs/{}", job.id), message))
 }
 
 /// `GET /schedules/{id}/remove`

@@ -48,10 +48,10 @@ fn what_runs_failed_and_waits_is_shown_without_reloading() {
         page.shows(StatusCode::OK, "1\u{202f}200 of 4\u{202f}800");
         page.shows(StatusCode::OK, "12 new, 3 updated");
         page.shows(StatusCode::OK, "it answers with a web page");
-        page.shows(StatusCode::OK, &format!("/jobs/{}/retry", failed.id));
+        page.shows(StatusCode::OK, &format!("/runs/{}/retry", failed.id));
         page.shows(
             StatusCode::OK,
-            r#"<a href="/jobs">Queued jobs</a></dt><dd>1</dd>"#,
+            r#"<a href="/runs/queued">Queued runs</a></dt><dd>1</dd>"#,
         );
         page.shows(StatusCode::OK, "Beta &#60;b&#62;");
         page.shows(StatusCode::OK, r#"href="/repositories?health=never""#);
@@ -59,7 +59,7 @@ fn what_runs_failed_and_waits_is_shown_without_reloading() {
     let whole = operator.get("/");
     assert!(whole.body.contains(r#"data-live="/dashboard/live""#));
     let viewer = test.with_session("vic", Role::Viewer).get("/");
-    assert!(!viewer.body.contains("<form method=\"post\" action=\"/jobs"));
+    assert!(!viewer.body.contains("<form method=\"post\" action=\"/runs"));
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
     page.shows(StatusCode::OK, "top:part-000");
     page.shows(StatusCode::OK, "Part &#60;0&#62;");
     page.shows(StatusCode::OK, "The first 200 sets as a tree");
-    page.shows(StatusCode::OK, &format!("/jobs/{}", claim.job.id));
+    page.shows(StatusCode::OK, &format!("/runs/{}", claim.job.id));
     assert!(!page.body.contains("top:part-299"));
     assert!(
         !page.body.contains("Harvest now"),
@@ -273,7 +273,7 @@ fn a_harvest_is_begun_from_the_page() {
         ("full", "true"),
     ];
     let answer = operator.post(&format!("/repositories/{}/harvest", alpha.id), &fields);
-    assert!(answer.location().starts_with("/jobs/"), "{answer:?}");
+    assert!(answer.location().starts_with("/runs/"), "{answer:?}");
     let job = test.claimed().job;
     assert_eq!(job.set.as_deref(), Some("maps"));
     assert!(

@@ -221,7 +221,7 @@ fn a_schedule_is_paused_resumed_run_and_removed() {
     ann.post(&format!("{place}/resume"), &[]).leads_to(&place);
     assert_eq!(settings(&ann, id)["state"], "new");
     let run = ann.post(&format!("{place}/run"), &[]);
-    assert!(run.location().starts_with("/jobs/"), "{run:?}");
+    assert!(run.location().starts_with("/runs/"), "{run:?}");
     assert!(settings(&ann, id)["job"].is_i64());
     let question = ann.get(&format!("{place}/remove"));
     question.shows(StatusCode::OK, "which waits, is withdrawn");

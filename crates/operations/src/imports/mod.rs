@@ -83,6 +83,8 @@ pub struct ImportWarning {
     pub offset: Option<u64>,
     /// What happened.
     pub reason: String,
+    /// The count of the run that it belongs to, by its code.
+    pub kind: Option<String>,
 }
 
 /// Which imports are wanted.
@@ -198,7 +200,7 @@ async fn remove_reports(context: &Context, removed: Vec<i64>) -> Result<Removed,
     Ok(Removed { removed })
 }
 
-fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import {
+pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import {
     let sources = entry.sources.into_iter();
     Import {
         id: entry.id,
@@ -266,6 +268,7 @@ impl From<(i64, catalog::ImportWarning)> for ImportWarning {
             file: warning.file,
             offset: warning.offset,
             reason: warning.reason,
+            kind: Some(warning.kind).filter(|kind| !kind.is_empty()),
         }
     }
 }

@@ -155,7 +155,7 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     lines.iter().try_for_each(|line| log_line(out, line))
 }
 
-pub(super) fn log_line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
+pub(crate) fn log_line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
     let level = match line.level {
         LogLevel::Info => "",
         LogLevel::Warning => "warning: ",

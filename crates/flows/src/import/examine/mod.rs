@@ -90,6 +90,21 @@ pub(super) enum SkipReason {
 }
 
 impl SkipReason {
+    /// The word for it, as the counts of the import have it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Url => "url",
+            Self::MediaType => "other_types",
+            Self::Content => "content",
+            Self::NoText => "text",
+            Self::NotFound => "not_found",
+            Self::NoneInside => "none_inside",
+            Self::Unreadable => "unreadable",
+            Self::Unsaved => "unsaved",
+        }
+    }
+
     /// Whether it is filtered by its type or its status, as most of a crawl is.
     pub(super) fn is_usual(self) -> bool {
         matches!(self, Self::Status | Self::MediaType)

@@ -178,7 +178,7 @@ impl Group {
         };
         // Documents filtered by type or status are most of a crawl, and no news.
         if !left.why.is_usual() {
-            self.warn(place, format!("{name}: {}", left.reason));
+            self.note(place, left.why.word(), format!("{name}: {}", left.reason));
         }
         self.told.push(ReportLine::Fate(Fate {
             kind,
@@ -190,7 +190,7 @@ impl Group {
     /// Notes something that is no readable record.
     pub(super) fn skip(&mut self, place: &Place, reason: &str) {
         self.counters.skipped_records += 1;
-        self.warn(place, reason.to_owned());
+        self.note(place, "record", reason.to_owned());
         self.told.push(ReportLine::Fate(Fate {
             kind: FateKind::Skipped,
             name: place.to_string(),
@@ -198,12 +198,18 @@ impl Group {
         }));
     }
 
-    /// Puts something into the report.
+    /// Puts something into the report that is in no counter.
     pub(super) fn warn(&mut self, place: &Place, reason: String) {
+        self.note(place, "", reason);
+    }
+
+    /// Puts something into the report, with the word of its counter.
+    fn note(&mut self, place: &Place, kind: &str, reason: String) {
         self.warnings.push(ImportWarning {
             file: file(place),
             offset: Some(place.offset),
             reason,
+            kind: kind.to_owned(),
         });
     }
 }

@@ -244,6 +244,7 @@ fn unresolved(url: &str, source: &str) -> ImportWarning {
         file: file.to_owned(),
         offset: offset.parse().ok(),
         reason: format!("{url}: a revisit of what no import has brought; import its original"),
+        kind: "revisits".to_owned(),
     }
 }
 

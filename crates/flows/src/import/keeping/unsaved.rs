@@ -43,6 +43,7 @@ impl Unsaved {
             file: file(&source),
             offset: Some(source.offset),
             reason: format!("{}: {reason}", name(row)),
+            kind: "unsaved".to_owned(),
         });
         self.reasons.insert(at, reason);
         Ok(false)

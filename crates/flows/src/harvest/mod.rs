@@ -81,6 +81,8 @@ pub fn harvest_for(
     progress: &dyn Fn(Progress),
 ) -> anyhow::Result<HistoryEntry> {
     mistake::first(order.check())?;
+    // The files would lie where nobody else who knows the catalog looks for them.
+    holdings.check_place()?;
     let order = &order.placed(holdings.directory());
     let (filter, normalise) = order.rules(holdings)?;
     let rules = (filter.as_ref(), normalise.as_ref());

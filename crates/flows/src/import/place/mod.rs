@@ -32,6 +32,9 @@ pub(super) fn for_import(
             wanted.display()
         );
     }
+    if settled.is_empty() {
+        holdings.check_place()?;
+    }
     // A store may have moved: the way that is named now counts.
     let collection = match Location::is_meant(&place) {
         true => open(holdings, &place, durability)?,
@@ -96,7 +99,7 @@ fn open(holdings: &Holdings, place: &str, durability: Durability) -> anyhow::Res
 /// A place as the catalog keeps it.
 fn named(holdings: &Holdings, place: &str) -> anyhow::Result<String> {
     if Location::is_meant(place) {
-        // What the environment says may be otherwise tomorrow.
+        // The environment may say otherwise tomorrow.
         return Ok(Location::given(place)?.whole());
     }
     if place.contains("://") {

@@ -17,6 +17,12 @@ impl Harvest {
         let resumed = self.state.windows.last().is_some_and(|w| w.token.is_some());
         let part = self.state.windows.last().is_some_and(|w| w.part);
         match error.kind() {
+            // The same list ends here again, although it was begun anew: it is not the token.
+            ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(401 | 403 | 407))
+                if resumed && self.has_restarted_in_vain() =>
+            {
+                Err(error)
+            }
             ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(_)) if resumed => self
                 .expired(Report {
                     bytes,
@@ -58,6 +64,17 @@ impl Harvest {
             ErrorKind::RepositoryMisbehaved(_) if begun || part => self.narrow(&error, bytes),
             _ => Err(error),
         }
+    }
+
+    /// Whether the current list was begun anew before and did not get any further, or cannot begin at a date.
+    fn has_restarted_in_vain(&self) -> bool {
+        let (ordered, granularity) = (self.state.ordered(), self.state.granularity());
+        let window = self.state.windows.last();
+        window.is_some_and(|window| {
+            window.pass != Pass::Check
+                && window.restarts > 0
+                && (window.from.is_none() || window.reached(ordered, granularity) <= window.from)
+        })
     }
 
     /// Whether no page of the list ever came, and enough of its parts were asked for.

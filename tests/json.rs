@@ -100,6 +100,31 @@ fn imports_and_documents_are_the_same_by_command_and_api() {
     assert_eq!(document["state"], "set_aside", "{document:#}");
 }
 
+#[test]
+fn schedules_and_jobs_are_the_same_by_command_and_api() {
+    let managed = Managed::new();
+    let repository = Misbehaving::start(Script::new(30, 10));
+    let number = managed.schedule(&repository, &["--every", "1 day"]);
+    let faces = Faces::start(managed);
+    let jobs = faces
+        .console
+        .managed
+        .wait_for_jobs("one is over and the next is planned", |jobs| {
+            let is = |state: &str| jobs.iter().any(|job| job["state"] == state);
+            is("finished") && is("scheduled")
+        });
+
+    let schedule = format!("/api/v1/schedules/{number}");
+    faces.show_the_same(&["schedule", "show", &number], &schedule);
+    faces.list_the_same(&["schedule", "list"], "/api/v1/schedules", 1);
+    for job in jobs {
+        let (id, path) = (job["id"].to_string(), format!("/api/v1/jobs/{}", job["id"]));
+        faces.show_the_same(&["job", "show", &id], &path);
+    }
+    faces.list_the_same(&["job", "list", "--all"], "/api/v1/jobs", 2);
+    faces.list_the_same(&["job", "log", "1"], "/api/v1/jobs/1/log", 1);
+}
+
 /// Issue 19: the command line checks as the API does, in the same words, and leaves entries in the audit trail.
 #[test]
 fn commands_are_refused_as_the_api_refuses_and_are_audited() {

@@ -40,8 +40,9 @@ async fn document(catalog: &Catalog, url: &str) -> Option<DocumentEntry> {
 
 async fn remove(catalog: &Catalog, url: &str, is_takedown: bool) -> i64 {
     let id = document(catalog, url).await.unwrap().id;
-    let removed = catalog.remove_documents(&[id], &removal(is_takedown));
-    assert_eq!(removed.await.unwrap().len(), 1);
+    let removal = removal(is_takedown);
+    let removed = catalog.remove_documents(&[id], &removal).await.unwrap();
+    assert_eq!(removed.len(), 1);
     id
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::why::{Activity, Why};
+use super::why::{JobActivity, Why};
 use crate::Time;
 
 /// A job.
@@ -53,7 +53,7 @@ pub struct Job {
     /// Why a job that waits has not begun, or what one that runs does.
     pub why: Option<Why>,
     /// The last thing that the worker of a job that runs did.
-    pub activity: Option<Activity>,
+    pub activity: Option<JobActivity>,
     /// Why it failed, the last time.
     pub error: Option<String>,
     /// When it was added.

@@ -11,7 +11,7 @@ use flows::{ClassifyCollection, HarvestOrder};
 pub(crate) use self::access::keep as keep_access;
 pub use self::entity::{CancelledJob, Job, LogLine};
 pub(crate) use self::rules::adopt as adopt_rules;
-pub use self::why::{Activity, Why, WhyCode, explained, why};
+pub use self::why::{JobActivity, Why, WhyCode, explained, why};
 use crate::import_rules::permit;
 use crate::schedules::checks::Target;
 use crate::{Actor, Channel, Context, HarvestPatch, ImportPatch, Listed, Refusal, Time};

@@ -54,7 +54,7 @@ pub enum WhyCode {
 
 /// What a job that runs did last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Activity {
+pub struct JobActivity {
     /// The current step.
     pub step: Option<String>,
     /// The last request.
@@ -73,7 +73,7 @@ pub struct Activity {
     pub next_attempt: Option<Time>,
 }
 
-impl From<catalog::Activity> for Activity {
+impl From<catalog::Activity> for JobActivity {
     fn from(activity: catalog::Activity) -> Self {
         Self {
             step: activity.step,

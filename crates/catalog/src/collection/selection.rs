@@ -252,11 +252,11 @@ mod tests {
     #[test]
     fn samples_are_spread_as_by_chance() {
         let (mut square, mut together) = (0.0, 0);
-        let samples = 200;
+        let samples = 40;
         for seed in 0..samples {
             let seed = format!("seed {seed}");
             let mut ids: Vec<i64> = (1..=100_000).collect();
-            ids.sort_unstable_by_key(|id| (place(&seed, *id), *id));
+            ids.sort_by_cached_key(|id| (place(&seed, *id), *id));
             let mut sample = ids[..1000].to_vec();
             sample.sort_unstable();
             together += sample
@@ -271,7 +271,7 @@ mod tests {
         }
         let variance = square / f64::from(samples * 10);
         // By chance: 100 · 0.9 · 0.99.
-        assert!((75.0..105.0).contains(&variance), "{variance}");
+        assert!((70.0..110.0).contains(&variance), "{variance}");
         // By chance: 10 in each sample.
         let together = together as f64 / f64::from(samples);
         assert!((8.5..11.5).contains(&together), "{together}");

@@ -27,7 +27,7 @@ pub(crate) struct RetrievalForm {
     kinds: String,
     decisions: String,
     min_probability: String,
-    text: String,
+    in_url: String,
     import: String,
     which: String,
     number: String,
@@ -167,7 +167,7 @@ impl RetrievalForm {
                 .min_probability
                 .map(|p| p.to_string())
                 .unwrap_or_default(),
-            text: selection.text.unwrap_or_default(),
+            in_url: selection.in_url.unwrap_or_default(),
             import: selection
                 .import
                 .map(|id| id.to_string())
@@ -204,7 +204,7 @@ impl RetrievalForm {
             decisions: words(&self.decisions),
             min_probability: read("min_probability", &self.min_probability)?,
             import: read("import", &self.import)?,
-            text: given(&self.text),
+            in_url: given(&self.in_url),
             sample: number.filter(|_| is_sample),
             seed: given(&self.seed).filter(|_| is_sample),
             limit: number.filter(|_| !is_sample),

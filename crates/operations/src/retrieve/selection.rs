@@ -55,9 +55,9 @@ pub struct Selection {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub import: Option<i64>,
     /// Only documents with this text in their URL
-    #[arg(long = "in-url", value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub in_url: Option<String>,
     /// A random sample of N documents
     #[arg(long, value_name = "N", conflicts_with = "limit")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ impl Selection {
             decisions: lower(&self.decisions),
             min_probability: probability,
             import: self.import,
-            text: self.text.clone().filter(|text| !text.is_empty()),
+            text: self.in_url.clone().filter(|text| !text.is_empty()),
         };
         let pick = match (self.sample, self.limit) {
             (Some(size), _) => Pick::Sample(size, self.seed.clone().unwrap_or_default()),

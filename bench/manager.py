@@ -97,11 +97,11 @@ def _measure_jobs(bench, folder):
             before = up.cpu_seconds()
             time.sleep(10)
             idle = (up.cpu_seconds() - before) / 10
-        _schedule(bench, data, source.base_url, count)
+        schedule(bench, data, source.base_url, count)
         bench.say(f"manager: {count:,} repositories, {DUE_PER_SECOND} due every second")
         with Up(bench, data, folder / "log") as up:
             before, started = up.cpu_seconds(), time.perf_counter()
-            _wait_for_jobs(data, count, BEFORE + count / DUE_PER_SECOND + AFTER)
+            wait_for_jobs(data, count, BEFORE + count / DUE_PER_SECOND + AFTER)
             cpu, wall = up.cpu_seconds() - before, time.perf_counter() - started
             memory = up.memory()["VmHWM"]
     late = [row[0] for row in read(data, "SELECT started - run_at FROM job")]
@@ -109,7 +109,7 @@ def _measure_jobs(bench, folder):
     bench.compare("manager", "processor time of a job against a plain `garner harvest` of the same", f"{per_job * 1000:.1f} ms", f"{plain * 1000:.1f} ms",
                   per_job / plain)
     bench.compare("manager", f"{count:,} repositories, {DUE_PER_SECOND} due every second: how late 95 of 100 begin, in whole seconds",
-                  f"{_percentile(late, 95):.0f} s", "", None)
+                  f"{percentile(late, 95):.0f} s", "", None)
     return [
         {"figure": "processor time of a job", "value": per_job * 1000, "unit": "ms"},
         {"figure": "processor time of a plain harvest", "value": plain * 1000, "unit": "ms"},
@@ -117,7 +117,7 @@ def _measure_jobs(bench, folder):
         {"figure": "jobs", "value": count, "unit": ""},
         {"figure": "wall time with all jobs", "value": wall, "unit": "s"},
         {"figure": "processor time of an idle second", "value": idle * 1000, "unit": "ms"},
-        {"figure": "begun too late, 95th percentile", "value": _percentile(late, 95), "unit": "s"},
+        {"figure": "begun too late, 95th percentile", "value": percentile(late, 95), "unit": "s"},
         {"figure": "highest memory", "value": memory / 1e6, "unit": "MB"},
     ]
 
@@ -131,7 +131,7 @@ def _plain_harvest(bench, folder, base_url):
     return statistics.median(figures)
 
 
-def _schedule(bench, data, base_url, count):
+def schedule(bench, data, base_url, count):
     """One schedule by the program, and the others as copies of it, ten for each second."""
     first = base_url.replace("/oai", "/0/oai")
     run([str(bench.binary), "schedule", "add", first, "--once", "--paused", "--data", str(data)])
@@ -144,7 +144,7 @@ def _schedule(bench, data, base_url, count):
         catalog.execute(f"UPDATE schedule SET state = 'new', starts = {due}")
 
 
-def _wait_for_jobs(data, count, longest):
+def wait_for_jobs(data, count, longest):
     """Looks seldom, so as not to be in the way."""
     started = time.perf_counter()
     while True:
@@ -161,17 +161,17 @@ def _measure_pages(bench, folder):
     data = folder / "data"
     records, jobs = (QUICK_RECORDS, QUICK_JOBS) if bench.quick else (RECORDS, JOBS)
     bench.say(f"manager: filling the catalog with {records:,} records and {jobs:,} jobs")
-    _fill(data, records, jobs)
+    fill(data, records, jobs)
     account = [str(bench.binary), "account", "add", NAME, "--role", "viewer", "--data", str(data)]
     subprocess.run(account, input=f"{PASSWORD}\n".encode(), stdout=subprocess.DEVNULL, check=True)
     rows, quantiles = [], {"50th percentile": [], "95th percentile": []}
     with Up(bench, data, folder / "log-console") as up:
         up.settle()
-        cookie = _log_in(up.port)
+        cookie = log_in(up.port)
         for name, path in PAGES.items():
-            times = _ask(up.port, path, cookie)
+            times = ask(up.port, path, cookie)
             for quantile, figures in quantiles.items():
-                figures.append(_percentile(times, int(quantile[:2])))
+                figures.append(percentile(times, int(quantile[:2])))
                 rows.append({"figure": f"{name}, {quantile} of {REQUESTS} requests", "value": figures[-1], "unit": "ms"})
     half, most = (figures[0] for figures in quantiles.values())
     bench.compare("manager", f"dashboard with {records:,} records and {jobs:,} jobs: 95th percentile (and 50th) of {REQUESTS} requests",
@@ -182,7 +182,7 @@ def _measure_pages(bench, folder):
     return rows
 
 
-def _fill(data, records, jobs):
+def fill(data, records, jobs):
     with Filling(data) as catalog:
         held = catalog.value("SELECT count(*) FROM record")
         each = records // held - 1
@@ -196,7 +196,7 @@ def _fill(data, records, jobs):
         catalog.copy("history", each, {**back, **failed})
 
 
-def _log_in(port):
+def log_in(port):
     connection = http.client.HTTPConnection("127.0.0.1", port)
     form = urlencode({"name": NAME, "password": PASSWORD})
     connection.request("POST", "/login", form, {"Content-Type": "application/x-www-form-urlencoded"})
@@ -207,14 +207,14 @@ def _log_in(port):
     return cookie
 
 
-def _ask(port, path, cookie):
-    """How long each answer takes, in milliseconds, over one connection."""
+def ask(port, path, cookie, requests=REQUESTS):
+    """How long each answer takes, in milliseconds, over one connection; the last one stays in `ask.answer`."""
     connection, times = http.client.HTTPConnection("127.0.0.1", port), []
-    for _ in range(REQUESTS):
+    for _ in range(requests):
         started = time.perf_counter()
         connection.request("GET", path, headers={"Cookie": cookie})
         answer = connection.getresponse()
-        answer.read()
+        ask.answer = answer.read()
         times.append((time.perf_counter() - started) * 1000)
         if answer.status != 200:
             raise BenchError(f"{path} is answered with {answer.status}")
@@ -237,5 +237,5 @@ def _measure_claims(bench, folder):
     return rows
 
 
-def _percentile(values, percent):
+def percentile(values, percent):
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]

@@ -22,9 +22,9 @@ class Filling:
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.connection.close()
 
-    def copy(self, table, count, changed, where="1"):
+    def copy(self, table, count, changed, where="1", with_id=False):
         """Makes `count` copies of each row; `changed` says what is different in copy number `n` of the row `source`."""
-        columns = [row[1] for row in self.connection.execute(f"PRAGMA table_info({table})") if row[1] != "id"]
+        columns = [row[1] for row in self.connection.execute(f"PRAGMA table_info({table})") if with_id or row[1] != "id"]
         values = [changed.get(column, f"source.{column}") for column in columns]
         self.connection.execute(
             f"{NUMBERS} INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(values)} FROM {table} AS source, number WHERE {where}",

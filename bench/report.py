@@ -7,7 +7,7 @@ import csv
 import os
 
 COLUMNS = ["section", "comparison", "garner", "against", "ratio", "target", "result"]
-ORDER = ["papers", "apache", "pages", "growth", "scan", "memory", "harvest", "manager", "import", "filter", "classifier"]
+ORDER = ["papers", "apache", "pages", "growth", "scan", "memory", "harvest", "manager", "console", "import", "filter", "classifier"]
 ABOUT = {
     "papers": "The experiment of the mod_oai papers: a site of 5,268 files and 292 MB, harvested completely and then again after a "
               "quarter of it changed, by a crawler and over OAI-PMH. The program is restarted before every round. Today's wget asks for "
@@ -39,6 +39,9 @@ ABOUT = {
                "`garner harvest` for the same repository into an empty directory. Pages of the console are asked for one after the other by somebody who "
                "is logged in, on the catalog that the jobs left, filled with copies up to the sizes named, in SQLite. Claims are made of a queue of "
                "3,000 jobs for 1,000 repositories at 100 hosts, with a limit for each host.",
+    "console": "One page of each kind that links of the console lead to, from the overview on, and lists in other orders and with filters, asked for one "
+               "after the other by an admin who is logged in, while nothing else runs. The catalog is in SQLite: the repositories are harvested by "
+               "`garner up`, a small crawl is imported, and copies of what that brought make up the numbers.",
     "import": "A crawl of 1.6 GB as a `.warc.gz`, each record a gzip member of its own: by count 70 % HTML, of which a quarter is chunked, 20 % "
               "pictures, 6 % PDF, 4 % pages that were not there, each a response with its request and its metadata. `garner import --dry-run` parses, "
               "looks at media types and digests (SHA-1 and SHA-256) what it would import; the others parse every response and digest (SHA-1) those that are "
@@ -103,7 +106,7 @@ def write_page(folder, rows, quick):
         "cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers", "make apache", "python3 bench/run.py                  # everything",
         "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
         "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, for the "
-        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, for the section `import` also `time`, PostgreSQL and those Python packages, and "
+        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, for the section `console` also `nginx`, for the section `import` also `time`, PostgreSQL and those Python packages, and "
         "room for 3 GB and a million files in `$TMPDIR`. "
         "It writes this page, the tables and the figures.", "",
     ]

@@ -17,8 +17,10 @@ import time
 import traceback
 from pathlib import Path
 
+import aggregate
 import apache
 import classifying
+import console
 import growth
 import harvest
 import httpd
@@ -32,8 +34,8 @@ import report
 import scan
 from program import BenchError
 
-SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "scan": scan, "memory": memory,
-            "harvest": harvest, "manager": manager, "import": importing, "filter": judging,
+SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "aggregate": aggregate, "scan": scan,
+            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "import": importing, "filter": judging,
             "classifier": classifying}
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -142,6 +144,8 @@ def parse_options():
         harvest.check(parser)
     if "manager" in options.sections:
         manager.check(parser, options.claims)
+    if "console" in options.sections:
+        console.check(parser)
     if "import" in options.sections:
         importing.check(parser)
     return options

@@ -275,7 +275,6 @@ fn each_error_is_explained_and_offers_a_way_on() {
 
     for (query, heading, code) in [
         ("verb=Idenfity", unanswered, "badVerb"),
-        ("", unanswered, "badVerb"),
         ("verb=ListRecords", unanswered, "badArgument"),
         (
             "verb=ListRecords&resumptionToken=nonsense",
@@ -301,7 +300,7 @@ fn each_error_is_explained_and_offers_a_way_on() {
         let page = Page::open(&server, query);
 
         assert_eq!(page.heading(), heading, "{query}");
-        assert_eq!(page.headings("h2"), ["What was asked", code], "{query}");
+        assert_eq!(page.headings("h2"), ["Request", code], "{query}");
         assert_eq!(page.navigation().len(), 7, "{query}");
         let (_, error) = page.dom.split_once("class=\"gn-error").unwrap();
         let ways = links(error);
@@ -310,6 +309,22 @@ fn each_error_is_explained_and_offers_a_way_on() {
             let answer = Answer::of(get(&page.resolve(&way.href)));
             assert_eq!(answer.error(), None, "{query}: {}", way.href);
         }
+    }
+}
+
+#[test]
+fn the_base_url_itself_leads_to_every_verb() {
+    let fixture = Fixture::small();
+    let server = garner().serve(&fixture, "");
+
+    let page = Page::open(&server, "");
+
+    assert_eq!(page.heading(), "OAI-PMH repository");
+    assert_eq!(page.headings("h2"), ["Ask this repository"]);
+    let (_, ways) = page.dom.split_once("gn-start").unwrap();
+    for way in links(ways) {
+        let answer = Answer::of(get(&page.resolve(&way.href)));
+        assert_eq!(answer.error(), None, "{}", way.href);
     }
 }
 

@@ -32,6 +32,8 @@ Commands:
   history      List harvests, the newest first, or show one
   import       Import what crawlers left behind into a collection of documents
   documents    List, show or correct imported documents, or mark those that were ingested
+  search       Search repositories, records and documents
+  status       Show what needs attention, what runs and comes up, and how much there is
   statistics   Show figures on repositories, records, harvests and jobs
   verify       Compare documents, harvested records and mirrors with the catalog
   schedule     Add, list, show, edit, pause, resume, run or remove schedules
@@ -39,7 +41,7 @@ Commands:
   up           Start everything in one process: manager, workers, console, API and sites
   worker       Run jobs, beside garner up and other workers on the same catalog
   with-quiet   Run a command while no harvest of a repository may run
-  account      Add, list, show or remove accounts of the console, or set their passwords
+  account      Add, list, show or remove accounts of the console, or set passwords and time zones
   audit        List the changes that people made, the newest first
   filter       Keep filters and mappings in the catalog, or try files on a record
   text         Print the text of a document: PDF, PostScript, HTML, plain text, Office
@@ -603,7 +605,7 @@ fn the_configuration_alone_can_start_a_server() {
 }
 
 /// All commands that do something of their own.
-const COMMANDS: [&[&str]; 66] = [
+const COMMANDS: [&[&str]; 69] = [
     &[],
     &["serve"],
     &["explain"],
@@ -629,6 +631,8 @@ const COMMANDS: [&[&str]; 66] = [
     &["documents", "show"],
     &["documents", "state"],
     &["documents", "correct"],
+    &["search"],
+    &["status"],
     &["statistics"],
     &["verify"],
     &["schedule"],
@@ -654,6 +658,7 @@ const COMMANDS: [&[&str]; 66] = [
     &["account", "list"],
     &["account", "show"],
     &["account", "password"],
+    &["account", "time-zone"],
     &["account", "remove"],
     &["audit"],
     &["filter", "add"],

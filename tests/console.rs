@@ -8,10 +8,14 @@ mod catalog_json;
 mod documents;
 /// From the link in the terminal to a harvest that one watches.
 mod first_steps;
+/// The frame of every page: the navigation, the search over everything, the menu of a phone.
+mod frame;
 /// What was harvested: history, comparison, download, records.
 mod holdings;
 /// A job that runs: watched, stopped, tried again.
 mod jobs;
+/// Lists: sorted, filtered, chosen from, with a mouse, with keys and on a phone.
+mod lists;
 /// Every page: for people who cannot see well, with a phone, in the dark, with keys alone.
 mod pages;
 /// Logging in and out, roles, two who edit one thing.

@@ -8,6 +8,8 @@
 mod access;
 /// Accounts of the console, from the command line.
 mod account;
+/// What was harvested and imported, exposed as a repository of its own.
+mod aggregate;
 /// Wrong requests: always a correct answer or a clear error.
 mod bad_input;
 /// What a person sees in a browser.
@@ -26,6 +28,10 @@ mod console;
 mod crashes;
 /// Why something is offered or not.
 mod explain;
+/// Records out: as one stream, and one by its identifier.
+mod export;
+/// Changes of documents for search engines, and a stand-in of Solr that they are sent to.
+mod feed;
 /// The site's files over HTTP: conditions, ranges, media types, directories, robots.txt.
 mod files;
 /// Filter files and mapping files tried out on a record.
@@ -65,9 +71,13 @@ mod protocol;
 mod records;
 /// Repositories added, listed, shown and removed, on both databases.
 mod repository;
+/// Documents retrieved: as directories, archives and lines, by command and by job.
+mod retrieve;
 
 /// Schedules, and how they become harvests.
 mod schedule;
+/// The views for other programs, read with `sqlite3` and `psql`.
+mod sql_views;
 /// The text of documents, and what is said of those that have none.
 mod text;
 /// Everything in one process: started, stopped, killed.

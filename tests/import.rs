@@ -22,10 +22,14 @@ mod harvested;
 mod logs;
 /// PDF documents made of texts.
 mod papers;
+/// The pages that link to documents: cleaned, their links checked, ranked as seeds.
+mod parents;
 /// Imports as jobs: done by workers, stopped, taken over.
 mod queue;
 /// Sources on other machines, fetched over FTP and SFTP.
 mod remote;
+/// Documents cleaned away, taken down, restored; blacklists and whitelists.
+mod removal;
 /// Repairs that are worth the name: catalogs that are lost or old, kills, files that cannot be read.
 mod repair;
 /// Other people's crawls.
@@ -34,7 +38,11 @@ mod samples;
 mod saving;
 /// Imports that run by themselves, and what is known of them.
 mod schedules;
+/// Documents found by their words, near-duplicates, and the review queue.
+mod search;
 /// Everything as it should be: counters, files, rows, options, exit codes.
 mod usual;
 /// Rows and files compared, and repaired.
 mod verify;
+
+pub(crate) use self::crawl::{Warc, date, many, pdf};

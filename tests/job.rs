@@ -100,8 +100,8 @@ fn a_job_that_fails_is_tried_again_and_then_failed_with_its_reason() {
         "{reason}"
     );
     let log = managed.log_of(job);
-    assert!(log.contains("tried again in 1 s"), "{log}");
-    assert!(log.contains("tried again in 2 s"), "{log}");
+    assert!(log.contains("next attempt in 1 s"), "{log}");
+    assert!(log.contains("next attempt in 2 s"), "{log}");
     assert!(log.contains("attempt 3 of 3"), "{log}");
 
     repository.change(|script| script.faults.clear());
@@ -289,4 +289,87 @@ fn a_hook_does_not_outlive_a_garner_that_is_killed() {
     up.kill();
 
     wait_until("the hook is gone", || !sleeps());
+}
+
+#[test]
+fn a_job_says_why_nothing_moves() {
+    let (managed, repository) = (Managed::new(), Misbehaving::start(Script::new(30, 10)));
+    repository.change(|script| {
+        script.faults = vec![Fault::Status {
+            page: 1,
+            status: 503,
+            retry_after: None,
+            times: u32::MAX,
+        }];
+    });
+    managed.schedule(&repository, &["--every", "1 day"]);
+    let _up = managed.up(&[]);
+
+    let jobs = managed.wait_for_jobs("it waits for the next attempt", |jobs| {
+        jobs.iter().any(|job| job["why"]["code"] == "waiting")
+    });
+    let waiting = &jobs[0];
+    let text = waiting["why"]["text"].as_str().unwrap();
+    assert!(text.starts_with("The server answers 503"), "{text}");
+    assert!(text.contains("Next attempt in"), "{text}");
+    let request = waiting["activity"]["request"].as_str().unwrap();
+    assert!(request.contains("resumptionToken="), "{request}");
+
+    managed.schedule(&repository, &["--once", "--set", "even"]);
+    let jobs = managed.wait_for_jobs("the other waits for the first", |jobs| {
+        jobs.iter()
+            .any(|job| job["why"]["code"] == "repository_busy")
+    });
+    let held = jobs.iter().find(|job| job["state"] == "scheduled").unwrap();
+    assert_eq!(held["why"]["jobs"][0], waiting["id"]);
+    let shown = managed.garner(&["job", "show", &held["id"].to_string()]);
+    let reason = format!(
+        "Waiting for run {}: the repository is being harvested",
+        waiting["id"]
+    );
+    assert!(shown.contains(&reason), "{shown}");
+    let log = managed.log_of(waiting);
+    assert!(log.contains("warning: attempt 2 of 6 in"), "{log}");
+}
+
+#[test]
+fn a_job_that_nobody_can_run_says_so() {
+    let managed = Managed::new();
+    let job = managed.json(&["classify", "--collection", "--queue"]);
+    let shown = managed.garner(&["job", "show", &job["id"].to_string()]);
+    assert!(
+        shown.contains("No worker is alive that runs classifications"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_harvest_whose_first_page_never_comes_fails_after_the_attempts_at_one_request() {
+    let managed = Managed::new();
+    let repository = Misbehaving::start(Script::new(30, 10));
+    managed.schedule(&repository, &["--once"]);
+    repository.change(|script| script.faults = vec![Fault::VerbStatus("ListRecords", 503)]);
+    let config = "[jobs]\nattempts = 1\n[network]\nattempts = 2\n";
+    let config = managed.write("garner.toml", config);
+    let _up = managed.up(&["--config", config.to_str().unwrap()]);
+
+    let jobs = managed.wait_for_jobs("it failed", |jobs| {
+        jobs.first().is_some_and(|job| job["state"] == "failed")
+    });
+
+    let asked = repository.requests();
+    let lists = asked.iter().filter(|asked| asked.contains("ListRecords"));
+    assert_eq!(lists.count(), 2, "{asked:?}");
+    let log = managed.log_of(&jobs[0]);
+    assert!(
+        log.contains("the first page of the list never came"),
+        "{log}"
+    );
+
+    managed.schedule(&repository, &["--once", "--first-page-parts", "3"]);
+    managed.wait_for_jobs("the other failed too", |jobs| {
+        jobs.iter().filter(|job| job["state"] == "failed").count() == 2
+    });
+    let narrowed = repository.requests().len() - asked.len();
+    assert!(narrowed > 6, "{:?}", repository.requests());
 }

@@ -71,11 +71,15 @@ fn harvests_and_records_are_the_same_by_command_and_api() {
     faces.show_the_same(&["history", "1"], "/api/v1/history/1");
     let warnings = ["history", "1", "--warnings"];
     faces.list_the_same(&warnings, "/api/v1/history/1/warnings", 1);
+    faces.list_the_same(&["run", "list"], "/api/v1/runs", 2);
+    faces.show_the_same(&["run", "show", "1"], "/api/v1/runs/1");
+    faces.list_the_same(&["run", "problems", "1"], "/api/v1/runs/1/problems", 1);
     let compare = "/api/v1/history/compare?one=1&other=2";
     faces.show_the_same(&["history", "compare", "1", "2"], compare);
     faces.list_the_same(&["records"], "/api/v1/records?after=0", 29);
     faces.show_the_same(&["records", "show", "3"], "/api/v1/records/3");
     faces.show_the_same(&["statistics"], "/api/v1/statistics");
+    faces.show_the_same(&["search", "http"], "/api/v1/search?text=http");
 }
 
 #[test]
@@ -92,11 +96,38 @@ fn imports_and_documents_are_the_same_by_command_and_api() {
     faces.show_the_same(&["history", "--imports", "1"], "/api/v1/imports/1");
     let warnings = ["history", "--imports", "2", "--warnings"];
     faces.list_the_same(&warnings, "/api/v1/imports/2/skipped", 1);
+    faces.show_the_same(&["run", "show", "1"], "/api/v1/runs/1");
+    faces.list_the_same(&["run", "problems", "2"], "/api/v1/runs/2/problems", 1);
     faces.list_the_same(&["documents", "list"], "/api/v1/documents", 1);
     faces.show_the_same(&["documents", "show", "1"], "/api/v1/documents/1");
     let document = faces.api("/api/v1/documents/1");
     assert_eq!(document["decision"], "reject", "{document:#}");
     assert_eq!(document["state"], "set_aside", "{document:#}");
+}
+
+#[test]
+fn schedules_and_jobs_are_the_same_by_command_and_api() {
+    let managed = Managed::new();
+    let repository = Misbehaving::start(Script::new(30, 10));
+    let number = managed.schedule(&repository, &["--every", "1 day"]);
+    let faces = Faces::start(managed);
+    let jobs = faces
+        .console
+        .managed
+        .wait_for_jobs("one is over and the next is planned", |jobs| {
+            let is = |state: &str| jobs.iter().any(|job| job["state"] == state);
+            is("finished") && is("scheduled")
+        });
+
+    let schedule = format!("/api/v1/schedules/{number}");
+    faces.show_the_same(&["schedule", "show", &number], &schedule);
+    faces.list_the_same(&["schedule", "list"], "/api/v1/schedules", 1);
+    for job in jobs {
+        let (id, path) = (job["id"].to_string(), format!("/api/v1/jobs/{}", job["id"]));
+        faces.show_the_same(&["job", "show", &id], &path);
+    }
+    faces.list_the_same(&["job", "list", "--all"], "/api/v1/jobs", 2);
+    faces.list_the_same(&["job", "log", "1"], "/api/v1/jobs/1/log", 1);
 }
 
 /// Issue 19: the command line checks as the API does, in the same words, and leaves entries in the audit trail.

@@ -384,7 +384,7 @@ fn a_server_that_asks_for_hours_does_not_hold_a_worker() {
 
     let log = managed.log_of(&jobs[0]);
     assert!(log.contains("asks to wait 2 h (Retry-After)"), "{log}");
-    assert!(log.contains("put off for 7200 s"), "{log}");
+    assert!(log.contains("put back into the queue for 7200 s"), "{log}");
     repository.change(|script| script.faults.clear());
     managed.set_due(&number, 0);
     managed.wait_for(&jobs[0], "finished");

@@ -36,7 +36,7 @@ fn main() {
         .expect("the output directory can be written");
 }
 
-/// What a configuration program prints, as words.
+/// The output of a configuration program, as words.
 fn ask(program: &str, arguments: &[&str]) -> Vec<String> {
     let output = Command::new(program).args(arguments).output();
     let output = output.unwrap_or_else(|error| {

@@ -162,7 +162,9 @@ fn every_operation_is_as_it_is_described() {
     rules(&program);
     schedules_and_jobs(&program);
     documents(&program);
+    program.get("/overview", none);
     program.get("/statistics", none);
+    program.get("/search?text=http&limit=2", none);
     program.get("/statistics/activity", none);
     for list in [
         "/history?limit=1",
@@ -230,6 +232,7 @@ fn nothing_is_there_that_is_not_described_and_failures_are() {
 fn people(program: &Program) {
     let none = &Value::Null;
     program.get("/me", none);
+    program.call("PATCH", "/me", none, &json!({ "time_zone": "Asia/Tokyo" }));
     let token = json!({ "name": "indexer", "role": "viewer", "days": 1 });
     let token = program.post("/tokens", none, &token);
     program.get("/tokens", none);
@@ -314,6 +317,21 @@ fn schedules_and_jobs(program: &Program) {
     program.post("/jobs/{}/cancel", job, none);
     program.post("/jobs/{}/retry", job, none);
     managed.wait_for(&json!({ "id": job }), "finished");
+
+    program.get("/runs?limit=2", none);
+    let run = program.get("/runs/{}", job);
+    assert_eq!((&run["state"], &run["job"]["id"]), (&json!("ok"), job));
+    program.get("/runs/{}/log", job);
+    program.get("/runs/{}/problems", job);
+    program.get("/runs/failures", none);
+    program.post("/runs/retry", none, &json!({ "cause": "none like this" }));
+    let again = &program.post("/runs/{}/again", job, &json!({ "full": true }))["id"];
+    let again = managed.wait_for(&json!({ "id": again }), "finished");
+    assert_eq!(again["parameters"]["full"], true);
+    let later = &program.post("/jobs", none, &later)["id"];
+    program.post("/runs/{}/stop", later, none);
+    program.post("/runs/{}/retry", later, none);
+    managed.wait_for(&json!({ "id": later }), "finished");
 }
 
 fn documents(program: &Program) {
@@ -348,6 +366,48 @@ fn documents(program: &Program) {
     assert_eq!(corrected["judgement"]["corrected"]["kind"], "manual");
     program.post("/imports/remove", none, &json!({ "older_than_days": 3650 }));
     program.delete("/imports/{}", import);
+    curation(program, document);
+}
+
+fn curation(program: &Program, document: &Value) {
+    let none = &Value::Null;
+    let managed = &program.console.managed;
+    let list = json!({ "kind": "blacklist", "name": "spam", "content": "spam.example\n" });
+    let list = &program.post("/lists", none, &list)["id"];
+    program.get("/lists?kind=blacklist", none);
+    program.get("/lists/{}", list);
+    let changed = json!({ "version": 1, "add": ["more.example"] });
+    let changed = program.call("PATCH", "/lists/{}", list, &changed);
+    assert_eq!(changed["entries"], 2);
+    let text = program.get("/lists/{}/text", list);
+    assert_eq!(text, "spam.example\nmore.example\n");
+    let compared = program.get(&format!("/lists/{{}}/comparison?with={list}"), list);
+    assert_eq!(compared["common"], 2);
+    let order = json!({ "lists": ["spam"] });
+    let preview = program.post("/documents/clean/preview", none, &order);
+    assert_eq!(preview["documents"], 0);
+    let job = &program.post("/documents/clean", none, &order)["id"];
+    managed.wait_for(&json!({ "id": job }), "finished");
+    let job = &program.post("/parents/clean", none, &order)["id"];
+    managed.wait_for(&json!({ "id": job }), "finished");
+    let revised = program.get("/parents/revised.csv", none);
+    assert!(
+        revised.as_str().unwrap().starts_with("url,host,"),
+        "{revised}"
+    );
+    let parent = &program.get("/parents?limit=1", none)["items"][0]["id"];
+    program.get("/parents/{}", parent);
+    let cited = json!({ "citations": [{ "document": document, "citations": 3 }] });
+    assert_eq!(program.post("/citations", none, &cited)["kept"], 1);
+    program.get("/whitelist?by=host&limit=5", none);
+    let reason = json!({ "reason": "a test" });
+    let taken = program.post("/documents/{}/removal", document, &reason);
+    assert_eq!(taken["takedown"], true);
+    assert_eq!(program.get("/trash", none)["items"][0]["id"], *document);
+    let named = json!({ "documents": [document.to_string()] });
+    assert_eq!(program.post("/trash/restore", none, &named)["restored"], 1);
+    program.get("/documents/{}", document);
+    program.delete("/lists/{}", list);
 }
 
 /// Logs in as people do, and makes a token.

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use serde_json::Value;
-use test_support::{Response, S3Server, fetch};
+use test_support::{Browser, Response, S3Server, fetch};
 
 use super::api::token;
-use super::{Console, account};
+use super::{Console, PASSWORD, account, picture};
 use crate::managed::Managed;
 
 /// A console on what the example crawl brought, and what one asks it by.
@@ -95,4 +95,100 @@ fn a_document_comes_whole_from_a_store_and_is_gone_with_its_object() {
     store.ask("DELETE", &format!("papers/{file}"));
     let gone = reader.ask("GET", &format!("/{}/file", first["id"]));
     assert_eq!(gone.status, 410, "{}", gone.text());
+}
+
+/// A browser that is logged in, before a collection with the content filter on.
+fn filtered() -> (Console, Browser) {
+    let managed = Managed::new();
+    let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
+    let import = [
+        "import",
+        crawl.to_str().unwrap(),
+        "--content-filter",
+        "on",
+        "--quiet",
+    ];
+    assert!(managed.command(&import).status().unwrap().success());
+    account(&managed, "root", "admin");
+    let console = Console::start_with(managed, "", &[]);
+    let browser = Browser::start();
+    console.log_in(&browser, "root", PASSWORD);
+    browser.wait("one is inside", || browser.path() == "/");
+    (console, browser)
+}
+
+#[test]
+fn documents_are_searched_and_shown_with_their_text_and_in_a_sandbox() {
+    let (console, browser) = filtered();
+    let listed = prints_json(&console.managed, &["documents", "list", "--json"]);
+    let title = listed[0]["title"].as_str().unwrap();
+    let word = title.split(' ').find(|word| word.len() > 4).unwrap();
+
+    browser.open(&console.at(&format!("/documents/search?query={word}")));
+
+    assert!(browser.count(".found li") >= 1, "{}", browser.text());
+    assert!(browser.count(".found mark") >= 1, "{}", browser.text());
+    browser.picture(&picture("documents-search"));
+    browser.set_width(390);
+    browser.picture(&picture("documents-search-phone"));
+    browser.set_width(1280);
+    browser.open(&console.at("/documents/search?query=title:"));
+    assert!(browser.text().contains("character 7"), "{}", browser.text());
+
+    browser.open(&console.at(&format!("/documents/{}", listed[0]["id"])));
+    assert!(browser.text().contains(title), "{}", browser.text());
+    assert_eq!(browser.value("Decision"), "");
+    assert_eq!(browser.count("iframe.document"), 1);
+    browser.picture(&picture("document"));
+    browser.open(&console.at("/documents/statistics"));
+    assert!(browser.text().contains("Media type"), "{}", browser.text());
+    browser.picture(&picture("documents-statistics"));
+}
+
+#[test]
+fn the_review_queue_is_worked_through_by_keys() {
+    let (console, browser) = filtered();
+    let waiting = prints_json(&console.managed, &["documents", "review", "--json"]);
+    assert!(waiting.len() > 2, "{waiting:#?}");
+
+    browser.open(&console.at("/documents/review"));
+    browser.picture(&picture("documents-review"));
+    let first = waiting[0]["url"].as_str().unwrap().to_owned();
+    assert!(browser.text().contains(&first), "{}", browser.text());
+    browser.key("n");
+    browser.wait("the next document", || {
+        browser.text().contains(waiting[1]["url"].as_str().unwrap())
+    });
+    browser.key("b");
+    browser.wait("the first document", || browser.text().contains(&first));
+    browser.key("a");
+    browser.wait("it is accepted", || {
+        browser.text().contains("1 document is accepted.")
+    });
+    browser.key("r");
+    browser.wait("it is rejected", || {
+        browser.text().contains("1 document is rejected.")
+    });
+
+    let left = prints_json(&console.managed, &["documents", "review", "--json"]);
+    assert_eq!(left.len(), waiting.len() - 2);
+    let accepted = prints_json(
+        &console.managed,
+        &["documents", "list", "--decision", "accept", "--json"],
+    );
+    assert!(
+        accepted
+            .iter()
+            .any(|document| document["url"] == first.as_str()),
+        "{accepted:#?}"
+    );
+}
+
+fn prints_json(managed: &Managed, arguments: &[&str]) -> Vec<Value> {
+    let output = managed.command(arguments).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }

@@ -25,18 +25,18 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
     // The link works once, and makes an admin.
     let link = console.setup_link();
     browser.open(&link);
-    assert_eq!(browser.text_of("h1"), "The first account");
+    assert_eq!(browser.text_of("h1"), "Create admin");
     browser.picture(&picture("first-1-setup"));
     browser.fill("Name", "ann");
     browser.fill("Password", PASSWORD);
-    browser.fill("Password once more", "something else");
-    browser.press("Make the account");
+    browser.fill("Repeat password", "something else");
+    browser.press("Create account");
     browser.wait("the mistake is marked", || {
         browser.count("#again[aria-invalid=true]") == 1
     });
     browser.fill("Password", PASSWORD);
-    browser.fill("Password once more", PASSWORD);
-    browser.press("Make the account");
+    browser.fill("Repeat password", PASSWORD);
+    browser.press("Create account");
     browser.wait_for("Welcome to garner.");
     assert_eq!(browser.path(), "/");
     assert_eq!(browser.text_of(".person .role"), "admin");
@@ -52,13 +52,13 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
     let page = format!("http://127.0.0.1:{port}/welcome.html");
     browser.wait("the site answers", || console.up.log().contains("/modoai"));
     browser.fill("Base URL", &page);
-    browser.press("Ask it");
+    browser.press("Check");
     browser.wait_for("There is a web page at this address, not a repository.");
     assert_eq!(browser.value("Base URL"), page);
     browser.picture(&picture("first-3-no-repository"));
     browser.fill("Base URL", &repository.base_url());
-    browser.press("Ask it");
-    browser.wait_for("It answers");
+    browser.press("Check");
+    browser.wait_for("Repository found");
     browser.picture(&picture("first-4-repository"));
     browser.press("Add this repository");
     browser.wait("it is added", || browser.path() == "/repositories/1");
@@ -76,17 +76,17 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
         browser.text_of("#runs").contains("at once")
     });
     browser.picture(&picture("first-5-schedule"));
-    browser.press("Save the schedule");
+    browser.press("Save schedule");
     browser.wait("it is saved", || browser.path() != "/schedules/new");
     browser.wait_for("Every night");
 
     // The dashboard moves by itself.
-    browser.press("Dashboard");
+    browser.press("Overview");
     browser.run("window.kept = true", &[]);
-    browser.wait("it runs", || browser.count(".jobs progress") == 1);
+    browser.wait("it runs", || browser.count(".active progress") == 1);
     let mut seen = Vec::new();
     browser.wait("it gets on", || {
-        let figures = browser.text_of(".jobs .figures span");
+        let figures = browser.text_of(".active .figures span");
         if !figures.is_empty() && !seen.contains(&figures) {
             seen.push(figures);
         }
@@ -96,7 +96,7 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
     assert_eq!(browser.run("return window.kept", &[]), true, "{seen:?}");
 
     // So does the page of the job, to its end.
-    browser.press_at(".jobs .head a");
+    browser.press_at(".active .head a");
     browser.run("window.kept = true", &[]);
     browser.wait("it is finished", || {
         browser.text_of(".state .badge") == "finished"
@@ -104,7 +104,7 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
     assert_eq!(browser.run("return window.kept", &[]), true);
     assert!(browser.count(".log tbody tr") > 1, "{}", browser.text());
     browser.picture(&picture("first-7-job"));
-    browser.press("Dashboard");
+    browser.press("Overview");
     browser.wait("the records are counted", || {
         browser.text_of(".tiles").contains("108")
     });

@@ -16,14 +16,14 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     let console = Console::start(managed, "");
     let browser = console.browser("vic");
 
-    browser.press("History");
-    browser.wait("both are there", || browser.count("input[name=id]") == 2);
-    browser.press_at("input[name=id][value='1']");
-    browser.press_at("input[name=id][value='2']");
-    browser.press("Compare the two chosen");
-    browser.wait("they are compared", || browser.path() == "/history/compare");
+    browser.open(&console.at("/history/2"));
+    browser.wait("the old address leads to the run", || {
+        browser.path() == "/runs/2"
+    });
+    browser.press("Compare with run 1");
+    browser.wait("they are compared", || browser.path() == "/runs/compare");
     let text = browser.text();
-    for words in ["Counts", "Parameters that differ", "–27"] {
+    for words in ["Counts", "Settings that differ", "–27"] {
         assert!(
             text.replace('-', "–").contains(words),
             "{words} is missing:\n{text}"
@@ -31,17 +31,17 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     }
     browser.picture(&picture("compare"));
 
-    browser.press("History");
+    browser.open(&console.at("/runs/all"));
     let download = "const [done] = [arguments[arguments.length - 1]]; \
-        const link = [...document.querySelectorAll('a')].find((one) => one.innerText === 'Download as CSV'); \
+        const link = [...document.querySelectorAll('a')].find((one) => one.innerText === 'CSV'); \
         fetch(link.href).then(async (got) => done([got.headers.get('content-disposition'), await got.text()]))";
     let downloaded = browser.run_on(download, &[]);
     let csv = downloaded[1].as_str().unwrap();
     assert!(downloaded[0].as_str().unwrap().contains(".csv"));
-    assert!(csv.starts_with("harvest,repository,base_url,"), "{csv}");
+    assert!(csv.starts_with("id,kind,state,title,"), "{csv}");
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    browser.choose("State", "failed");
-    browser.wait_for("No harvest is like that.");
+    browser.open(&console.at("/runs/all?state=failed"));
+    browser.wait_for("No runs match these filters.");
 
     // Words are found as soon as the manager has read the records.
     let sought = console.at("/records?text=%22record+7%22");
@@ -50,14 +50,14 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
         browser.count("#rows tbody tr") == 1
     });
     browser.press("Records");
-    browser.wait_for("30 records");
+    browser.wait_for("30 items");
     browser.fill("Search", "\"record 7\"");
     browser.wait("it is found while one types", || {
         browser.count("#rows tbody tr") == 1
     });
     browser.picture(&picture("search"));
     browser.press("Record 7: café");
-    browser.wait_for("Where it comes from");
+    browser.wait_for("Origin");
     assert_eq!(browser.text_of("h1"), "Record 7: café");
     assert!(browser.text_of(".xml").contains("Author, A."));
     browser.press("harvest 1");

@@ -70,15 +70,23 @@ fn every_page_is_for_everybody() {
     let mut ways = VecDeque::from(
         [
             "/",
-            "/history/compare?id=1&id=2",
+            "/runs/compare?id=1&id=2",
+            "/runs",
+            "/runs/queued",
+            "/runs/failed",
+            "/runs/all",
+            "/imports/1?import",
+            "/imports",
+            "/history/remove?id=1",
             "/schedules/new",
             "/schedules/new?repository=1",
             // The last one imports.
             "/schedules/5?import",
             "/schedules/5/edit?import",
             "/rules/new?kind=mapping",
-            "/history?state=failed&text=nothing",
+            "/runs/all?text=nothing",
             "/nothing-is-here",
+            "/search?text=item",
         ]
         .map(str::to_owned),
     );
@@ -99,8 +107,8 @@ fn every_page_is_for_everybody() {
     browser.open(&console.at("/accounts"));
     browser.fill("Name", "eve");
     browser.fill("Password", "short");
-    browser.fill("Password once more", "shorter");
-    browser.press("Add the account");
+    browser.fill("Repeat password", "shorter");
+    browser.press("Create account");
     browser.wait("mistakes are marked", || {
         browser.count("[aria-invalid=true]") > 0
     });
@@ -169,7 +177,7 @@ fn colours_are_chosen_and_stay() {
 fn make_a_token_and_a_filter(browser: &Browser, console: &Console) {
     browser.open(&console.at("/tokens"));
     browser.fill("Name", "the indexer");
-    browser.press("Make the token");
+    browser.press("Create token");
     browser.wait("it is shown once", || browser.count(".secret") == 1);
     browser.open(&console.at("/rules/new?kind=filter"));
     browser.fill("Name", "Titles");
@@ -241,9 +249,10 @@ fn kind_of(link: &str) -> String {
 
 fn is_page(link: &str) -> bool {
     let path = link.split(['?', '#']).next().unwrap();
-    let files = [".csv", "/xml", "/source", "/file", "/text"];
+    let files = ["/report", ".csv", "/xml", "/source", "/file", "/text"];
     let is_file = files.iter().any(|end| path.ends_with(end));
-    path.starts_with('/') && !path.starts_with("/api/v1") && !is_file
+    let is_download = is_file || link.contains("format=");
+    path.starts_with('/') && !path.starts_with("/api/v1") && !is_download
 }
 
 const TAB: &str = "\u{e004}";
@@ -270,17 +279,14 @@ const PAGES: &[&str] = &[
     "/audit",
     "/documents",
     "/documents/{id}",
-    "/history",
-    "/history state",
-    "/history/compare",
+    "/help",
+    "/help/guides/harvest",
+    "/help/reference/command-line",
+    "/help/reference/console",
     "/history/remove",
-    "/history/{id}",
     "/imports",
     "/imports/new",
-    "/imports/{id}",
-    "/jobs",
-    "/jobs/ended",
-    "/jobs/{id}",
+    "/imports/{id} import",
     "/me",
     "/nothing-is-here",
     "/records",
@@ -294,6 +300,13 @@ const PAGES: &[&str] = &[
     "/rules/new kind",
     "/rules/{id}",
     "/rules/{id}/remove",
+    "/runs",
+    "/runs/all",
+    "/runs/all text",
+    "/runs/failed",
+    "/runs/queued",
+    "/runs/compare",
+    "/runs/{id}",
     "/schedules",
     "/schedules/import",
     "/schedules/new",
@@ -303,6 +316,7 @@ const PAGES: &[&str] = &[
     "/schedules/{id}/edit",
     "/schedules/{id}/edit import",
     "/schedules/{id}/remove",
+    "/search",
     "/tokens",
     "/tokens/{id}/remove",
 ];

@@ -22,9 +22,9 @@ fn a_viewer_reads_everything_and_steers_nothing() {
         "/repositories/1",
         "/schedules",
         "/schedules/1",
-        "/jobs",
+        "/runs",
         "/rules",
-        "/history",
+        "/runs/all",
     ] {
         browser.open(&console.at(path));
         assert_ne!(browser.text_of("h1"), "", "{path}");
@@ -73,7 +73,7 @@ fn guessing_passwords_gets_slower_and_slower() {
         console.log_in(&browser, "root", "a wrong password");
         browser.wait("there is an answer", || {
             let text = browser.text();
-            text.contains("do not fit") || text.contains("too many failures")
+            text.contains("Wrong name or password") || text.contains("too many failures")
         });
     }
     assert!(tries > 3, "typing errors are forgiven");
@@ -98,10 +98,10 @@ fn two_who_edit_one_schedule_lose_nothing() {
     }
 
     ann.fill("Name", "By Ann");
-    ann.press("Save the schedule");
+    ann.press("Save schedule");
     ann.wait("hers is saved", || ann.path() != "/schedules/1/edit");
     bob.fill("Name", "By Bob");
-    bob.press("Save the schedule");
+    bob.press("Save schedule");
 
     bob.wait_for("Somebody else saved this schedule while you were editing it.");
     assert!(bob.text_of(".warning table").contains("By Ann"));
@@ -110,7 +110,7 @@ fn two_who_edit_one_schedule_lose_nothing() {
     let name = || console.managed.json(&["schedule", "list"])["name"].clone();
     assert_eq!(name(), "By Ann");
     // He has seen it, and saves his all the same.
-    bob.press("Save the schedule");
+    bob.press("Save schedule");
     bob.wait("his is saved", || {
         !bob.text().contains("Somebody else saved")
     });
@@ -131,10 +131,10 @@ fn everything_can_be_read_and_steered_without_scripts() {
     assert_eq!(browser.count("[data-begun]"), 0, "a script has run");
 
     browser.press("Records");
-    browser.wait_for("30 records");
+    browser.wait_for("30 items");
     browser.choose("Deleted", "only deleted ones");
-    browser.press("Show");
-    browser.wait_for("3 records");
+    browser.press("Apply");
+    browser.wait_for("3 items");
     browser.press("Schedules");
     browser.press("Resume");
     // To open a page at once would call back what was just sent.

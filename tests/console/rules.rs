@@ -43,7 +43,7 @@ fn a_filter_is_tried_on_a_live_record_before_it_is_saved() {
     // From now on schedules can be given it.
     browser.open(&console.at("/schedules/1/edit"));
     browser.choose("Filter", "Titles");
-    browser.press("Save the schedule");
+    browser.press("Save schedule");
     browser.wait_for("Schedule 1 is changed.");
     browser.open(&console.at("/rules"));
     browser.press("Titles");

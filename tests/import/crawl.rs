@@ -101,6 +101,7 @@ impl Crawl {
                 "id",
                 "import",
                 "content",
+                "near",
                 "parent",
                 "file",
                 "path",

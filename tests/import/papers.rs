@@ -77,7 +77,7 @@ pub(crate) fn scanned(pdf: &[u8]) -> Vec<u8> {
     assembled(&objects, "")
 }
 
-/// A PDF that wants a password that nobody knows.
+/// A PDF that wants a password that unknown.
 pub(crate) fn encrypted() -> Vec<u8> {
     let objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>".to_vec(),

@@ -112,7 +112,7 @@ fn files_that_belong_to_nothing_are_taken_in_or_set_aside() {
     foreign(&crawl, url, 500, 901, "pdf");
     crawl.write(
         "data/documents/000/000/902/000.000.902.pdf",
-        "nobody knows what this is",
+        "unknown what this is",
     );
 
     let found = verify(&crawl, 3, &[]);
@@ -132,7 +132,7 @@ fn files_that_belong_to_nothing_are_taken_in_or_set_aside() {
     let aside = crawl.path("data/documents/set-aside/000/000/902/000.000.902.pdf");
     assert_eq!(
         std::fs::read_to_string(aside).unwrap(),
-        "nobody knows what this is"
+        "unknown what this is"
     );
 }
 

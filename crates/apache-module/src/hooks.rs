@@ -3,12 +3,13 @@
 use std::ffi::{c_char, c_int};
 
 use crate::border::{guarded, report_panics};
+use crate::client::passwords;
+use crate::config::{check, state_dirs};
 use crate::handler;
 use crate::httpd::OK;
 use crate::origin::handlers;
-use crate::{
-    config_check, flow_control, log, mark, passwords, repository, servers, sink, state_dirs, sys,
-};
+use crate::virtual_request::sink;
+use crate::{flow_control, log, mark, repository, servers, sys};
 
 const FIRST: c_int = sys::APR_HOOK_REALLY_FIRST;
 /// As all of httpd's own: what is said of one request holds for those that come from it under the same settings.
@@ -33,7 +34,7 @@ pub(crate) unsafe extern "C" fn register(_: *mut sys::apr_pool_t) {
         // SAFETY: httpd is registering hooks; the functions live as long as the module, which is never unloaded.
         unsafe {
             sys::ap_hook_pre_config(Some(passwords::wrap_provider), none, none, MIDDLE);
-            sys::ap_hook_check_config(Some(config_check::check), none, none, MIDDLE);
+            sys::ap_hook_check_config(Some(check::check), none, none, MIDDLE);
             sys::ap_hook_post_config(Some(after_config), none, none, MIDDLE);
             sys::ap_hook_child_status(Some(flow_control::on_child_status), none, none, MIDDLE);
             sys::ap_hook_child_init(Some(in_child), none, none, MIDDLE);

@@ -2,26 +2,19 @@
 
 mod answer;
 mod border;
-mod certificate;
+mod client;
 mod config;
-mod config_check;
-mod directories;
 mod flow_control;
 mod handler;
 mod hooks;
 mod httpd;
-mod keys;
 mod log;
 mod mark;
 mod origin;
 mod output;
-mod passwords;
-mod patterns;
 mod repository;
 mod request;
 mod servers;
-mod sink;
-mod state_dirs;
 mod sys;
 mod threads;
 mod virtual_request;

@@ -3,10 +3,10 @@
 
 use std::ffi::{c_char, c_int};
 
-use crate::certificate;
+use crate::client::certificate;
+use crate::client::passwords::Passwords;
 use crate::config::DirectoryConfig;
 use crate::httpd::{DECLINED, FORBIDDEN, Pool};
-use crate::passwords::Passwords;
 use crate::{module, module_of, sys};
 
 /// An address in httpd's two forms.

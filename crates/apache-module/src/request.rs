@@ -10,10 +10,11 @@ use oai::Arguments;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use site::{Addresses, Requester};
 
+use crate::client::keys;
 use crate::config::{DirectoryConfig, ServerConfig};
 use crate::httpd::{Pool, REQUEST_ENTITY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, bytes, c_string, text};
 use crate::virtual_request::content_filters;
-use crate::{keys, log, sys};
+use crate::{log, sys};
 
 /// A request that httpd has given us to handle.
 #[derive(Clone, Copy)]

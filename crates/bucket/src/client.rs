@@ -32,7 +32,7 @@ pub struct Bucket {
     shown: String,
 }
 
-/// What is asked for.
+/// The request.
 #[derive(Default)]
 struct Ask<'a> {
     key: &'a str,
@@ -448,7 +448,7 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 const CONNECT: Duration = Duration::from_secs(30);
 const SILENCE: Duration = Duration::from_secs(120);
 const BLOCK: usize = 256 << 10;
-/// What a store takes in one request.
+/// The size that a store takes in one request.
 const LONGEST: u64 = 5 << 30;
 /// A thousand keys of a kilobyte each have room.
 const LONGEST_ANSWER: usize = 16 << 20;

@@ -35,7 +35,7 @@ type Variable = dyn Fn(&str) -> Option<String> + Send + Sync;
 /// The answer of a container's credentials endpoint.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Told {
+struct EndpointAnswer {
     access_key_id: String,
     secret_access_key: String,
     token: Option<String>,
@@ -123,7 +123,7 @@ impl KeySource {
             let error = error.without_url();
             io::Error::other(format!("the keys to the store are not told: {error}"))
         })?;
-        let told: Told = serde_json::from_slice(&answer)?;
+        let told: EndpointAnswer = serde_json::from_slice(&answer)?;
         Ok(Credentials {
             key: told.access_key_id,
             secret: told.secret_access_key,

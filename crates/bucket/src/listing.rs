@@ -1,4 +1,4 @@
-//! What a store lists: objects with their sizes, and what lies deeper.
+//! The listing of a store: objects with their sizes, and deeper folders.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub(crate) struct Page {
     pub(crate) objects: Vec<(String, u64)>,
     /// Beginnings of keys that have a slash behind the prefix.
     pub(crate) deeper: Vec<String>,
-    /// What to ask with for the next page.
+    /// The token to ask with for the next page.
     pub(crate) next: Option<String>,
 }
 

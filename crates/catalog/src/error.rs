@@ -97,6 +97,14 @@ pub enum Error {
         /// The number asked for.
         id: i64,
     },
+    /// There is no such blacklist or whitelist.
+    #[error(
+        "the catalog knows no list with the number {id}; garner lists list shows those that it knows"
+    )]
+    UnknownList {
+        /// The number asked for.
+        id: i64,
+    },
     /// There is no such schedule.
     #[error("the catalog knows no schedule with the number {id}; it may have been removed")]
     UnknownSchedule {

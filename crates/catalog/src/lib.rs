@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod catalog;
+mod changes;
 mod collection;
 mod database;
 mod error;
@@ -11,15 +12,24 @@ mod people;
 mod queue;
 mod records;
 mod repositories;
+mod runs;
 
 pub use catalog::Catalog;
+pub use changes::{
+    ChangePage, ChangePosition, ChangeQuery, Changed, DocumentChange, Facet, GoneDocument,
+    GoneRecord, ListPosition, Subject,
+};
 pub use collection::judgements::{
     Corrected, Correction, JudgedContent, Judgement, JudgementQuery, JudgementRow, KnownContent,
     Probability,
 };
 pub use collection::{
-    ContentEntry, DocumentEntry, DocumentQuery, DocumentState, OutdatedMet, ParentEntry,
-    ParentQuery, VersionEntry,
+    CheckedLink, ContentEntry, DocumentEntry, DocumentFigures, DocumentOrder, DocumentQuery,
+    DocumentState, Facets, FailedDocument, Figure, FoundDocument, IndexedText, LinkCheck,
+    LinkOutcome, LinkQuery, ListContent, ListKind, NearDocument, NewReview, OutdatedMet,
+    ParentEntry, ParentQuery, Passage, QueryError, Removal, RemovedDocument, RestoreOutcome,
+    ReviewEntry, ReviewQuery, SearchQuery, Searched, Segment, Selection, TrashEntry, TrashQuery,
+    TrashedContent, TrashedState, UnreadText, UrlList, VersionEntry,
 };
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
@@ -33,16 +43,20 @@ pub use imports::{
 pub use people::accounts::Account;
 pub use people::audit::{AuditEntry, AuditQuery, AuditRow};
 pub use people::roles::Role;
+pub use people::saved::{Saved, SavedKind};
 pub use people::tokens::Token;
 pub use queue::beats::{Answer, Beat, Heard};
 pub use queue::claims::{Claim, ClaimOptions, JobLease};
 pub use queue::ends::{Cancelled, JobEnd, URGENT};
-pub use queue::job::{Job, JobKind, JobProgress, JobState, NewJob};
+pub use queue::job::{Activity, Job, JobKind, JobProgress, JobState, NewJob};
 pub use queue::jobs::JobQuery;
 pub use queue::log::{LogLevel, LogLine};
+pub use queue::outlook::Outlook;
 pub use queue::schedule::{Schedule, ScheduleSettings, ScheduleState, Scheduled};
 pub use queue::schedules::ScheduleQuery;
-pub use records::entry::{FormatCounts, Known, Order, RecordEntry, RecordQuery};
+pub use queue::standing::{CommandAtWork, JobAtWork, QueueStanding};
+pub use queue::workers::{Worker, WorkerReport};
+pub use records::entry::{FormatCounts, Known, Order, RecordColumn, RecordEntry, RecordQuery};
 pub use records::page::{Outcome, PageCommit, RecordRow, Validation};
 pub use records::search::{IndexedRecord, Unindexed};
 pub use repositories::entry::{Identity, Repository, RepositoryCounts};
@@ -52,4 +66,5 @@ pub use repositories::overview::{
     LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort,
 };
 pub use repositories::sets::Set;
-pub use repositories::statistics::{Bucket, JobCounts, Totals};
+pub use repositories::statistics::{Bucket, CollectionFigures, JobCounts, Totals};
+pub use runs::{FailedRun, FailedRuns, RunQuery, RunRow, RunState};

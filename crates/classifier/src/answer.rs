@@ -1,10 +1,10 @@
-//! What a classifier answers, and what follows from it.
+//! The answer of a classifier, and its consequence.
 
 use serde::{Deserialize, Serialize};
 
 use super::Kind;
 
-/// What a classifier says about a document.
+/// The answer of a classifier about a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
     /// How likely the document is academic.
@@ -51,7 +51,7 @@ impl Answer {
     }
 }
 
-/// What is done with a document.
+/// The decision about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {

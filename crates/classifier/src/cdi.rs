@@ -14,7 +14,7 @@ use super::{Answer, Kind, Reason};
 
 const INTERCEPT: f64 = 0.91;
 
-/// What the rule adds up: how likely it finds a document to be a paper is not calibrated.
+/// The sum of the rule: how likely it finds a document to be a paper is not calibrated.
 pub(super) fn answer(text: &str) -> Answer {
     let probability = logistic(sum(text));
     // It knows papers and others alone.
@@ -26,7 +26,7 @@ fn sum(text: &str) -> f64 {
     INTERCEPT + weighed.map(|term| term.weight * term.value).sum::<f64>()
 }
 
-/// What the rule looks at, and how it weighed, the weightiest first.
+/// The features of the rule, and their weights, the weightiest first.
 pub(super) fn reasons(text: &str) -> Vec<Reason> {
     let reasons = terms(text).into_iter().map(|term| Reason {
         weight: term.weight * term.value,

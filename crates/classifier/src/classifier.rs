@@ -66,7 +66,7 @@ impl Classifier {
         }
     }
 
-    /// What the model was trained from.
+    /// The training data of the model.
     pub fn trained(&self) -> Option<&Trained> {
         match &self.0 {
             Inner::Model(model) => Some(&model.head.trained),
@@ -83,7 +83,7 @@ impl Classifier {
         }
     }
 
-    /// What speaks for and against, the weightiest first.
+    /// The reasons for and against, the weightiest first.
     pub fn explain(&self, text: &str, pages: Option<usize>) -> Vec<Reason> {
         match &self.0 {
             Inner::Model(model) => explain::reasons(model, &Reading::new(text, pages)),

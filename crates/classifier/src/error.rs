@@ -1,4 +1,4 @@
-//! What can go wrong with models and training data.
+//! Errors of models and training data.
 
 use std::io;
 

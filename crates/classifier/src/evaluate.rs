@@ -83,7 +83,7 @@ pub struct Evaluation {
     pub kind_accuracy: Option<f64>,
     /// How often a document of one kind was taken for another: `kinds[is][answered]`.
     pub kinds: BTreeMap<&'static str, BTreeMap<&'static str, usize>>,
-    /// What was decided, by label.
+    /// The decisions, by label.
     pub decisions: Decisions,
     /// The bins of the calibration.
     pub calibration: Vec<Bin>,

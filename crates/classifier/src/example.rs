@@ -15,7 +15,7 @@ pub struct Example {
     pub id: String,
     /// Whether it is academic.
     pub label: Label,
-    /// What it is, more finely than a kind.
+    /// The finer kind.
     #[serde(
         default,
         skip_serializing_if = "String::is_empty",
@@ -50,12 +50,12 @@ pub struct Example {
     pub pages: Option<usize>,
     /// Its text; form feeds end pages.
     pub text: String,
-    /// What was said about it before.
+    /// The earlier answer about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corrects: Option<Corrected>,
 }
 
-/// What a classifier had said about a document that was corrected.
+/// The answer of a classifier about a document that was corrected.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Corrected {
     /// The version of the model.
@@ -70,7 +70,7 @@ pub struct Corrected {
     /// When it was corrected, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<i64>,
-    /// Who did.
+    /// The author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }

@@ -76,7 +76,7 @@ impl<R: Read> Read for Counted<R> {
 const MARK: &[u8] = "\u{FEFF}".as_bytes();
 /// A line may hold a whole book, escaped.
 const LONGEST: u64 = 256 * 1024 * 1024;
-/// What unpacks to less can be read, whatever it is.
+/// A file that unpacks to less can be read, whatever it is.
 const LEAST_BOMB: u64 = 64 * 1024 * 1024;
 /// Texts are packed to a third or a tenth.
 const MOST_PACKED: u64 = 100;

@@ -17,7 +17,7 @@ pub struct Reason {
     /// The name of the feature; none for words of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feature: Option<String>,
-    /// What was measured, for people.
+    /// The measured value, for people.
     pub said: String,
     /// The measured value, for people.
     pub value: String,

@@ -21,7 +21,7 @@ pub(crate) struct Vocabulary {
     phrase_keys: HashMap<Hash, Entry, Spread>,
 }
 
-/// What is known about words after each other.
+/// The statistics of words after each other.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Entry {
     pub(crate) phrases: Bits,

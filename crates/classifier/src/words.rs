@@ -5,7 +5,7 @@ use super::reading::{Reading, Word};
 
 /// A power of two, so that a bucket is the lower bits of a hash.
 pub(crate) const BUCKETS: usize = 1 << 18;
-/// So many words from the beginning,
+/// Number of words from the beginning,
 pub(crate) const FIRST: usize = 1_000;
 /// and so many from the end are looked at.
 pub(crate) const LAST: usize = 500;

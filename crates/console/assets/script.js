@@ -9,15 +9,22 @@
     return true;
   };
 
-  // <div data-live="/jobs/live" data-every="2"> is replaced by what that address gives, every 2 s while it is seen.
+  // Parts of a page that shows UTC show it too.
+  const inUtc = (address) => {
+    if (new URLSearchParams(location.search).get("utc") !== "1" || !address) return address;
+    return `${address}${address.includes("?") ? "&" : "?"}utc=1`;
+  };
+
+  // <div data-live="/jobs/live" data-every="2"> is replaced by what that address gives, every 2 s while it is seen. An
+  // empty address is that of the page.
   // An answer with the header X-Garner-Over ends it: nothing will change any more.
   class Live {
     constructor(element) {
       this.element = element;
-      this.address = element.dataset.live;
       this.every = Math.max(1, Number(element.dataset.every) || 5) * 1000;
       this.failures = 0;
       this.last = null;
+      this.announced = element.querySelector("[data-announce]")?.dataset.announce;
       this.plan(this.every);
     }
 
@@ -30,8 +37,8 @@
       if (!this.element.isConnected) return;
       if (document.hidden) { this.waiting = true; return; }
       try {
-        const response = await fetch(this.address, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
-        if (response.type === "opaqueredirect" || response.status === 401) { this.say("You are logged out. Load the page anew to log in."); return; }
+        const response = await fetch(inUtc(this.element.dataset.live) || location.pathname + location.search, { headers: { "X-Garner-Live": "1" }, redirect: "manual" });
+        if (response.type === "opaqueredirect" || response.status === 401) { this.say("You are logged out. Reload the page to log in."); return; }
         if (!response.ok) throw new Error(response.status);
         this.show(await response.text());
         this.failures = 0;
@@ -47,8 +54,10 @@
 
     // Swaps what has changed, and leaves focus, open details and scroll positions where they are.
     show(html) {
-      if (html === this.last) return;
-      this.last = html;
+      // Times alone go on by themselves.
+      const bare = html.replace(/(<time [^>]*>)[^<]*/g, "$1");
+      if (bare === this.last) return;
+      this.last = bare;
       const held = this.element.contains(document.activeElement) ? document.activeElement : null;
       const open = [...this.element.querySelectorAll("details[open][id]")].map((one) => one.id);
       const scrolled = [...this.element.querySelectorAll("[data-tail], .scroll")].map((one) => {
@@ -58,6 +67,7 @@
       const fresh = document.createElement("template");
       fresh.innerHTML = html;
       this.element.replaceChildren(fresh.content);
+      this.announce();
       open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
       this.element.querySelectorAll("[data-tail], .scroll").forEach((one, index) => {
         if (!scrolled[index]) return;
@@ -66,11 +76,25 @@
         one.scrollTop = end ? one.scrollHeight : top;
       });
       if (held) {
-        const again = held.id ? document.getElementById(held.id)
+        const box = held.matches("input[name][value]") ? `input[name="${CSS.escape(held.name)}"][value="${CSS.escape(held.value)}"]` : null;
+        const again = box ? this.element.querySelector(box) : held.id ? document.getElementById(held.id)
           : held.getAttribute("href") ? this.element.querySelector(`[href="${CSS.escape(held.getAttribute("href"))}"]`) : null;
         again?.focus({ preventScroll: true });
       }
       begin(this.element);
+    }
+
+    // Tells those who hear the page what has changed, in a line that stays where it is.
+    announce() {
+      const words = this.element.querySelector("[data-announce]")?.dataset.announce;
+      if (!words || words === this.announced) return;
+      if (!this.status) {
+        this.status = document.createElement("p");
+        this.status.className = "hidden";
+        this.status.setAttribute("role", "status");
+        this.element.before(this.status);
+      }
+      this.announced = this.status.textContent = words;
     }
 
     say(message) {
@@ -179,6 +203,30 @@
     });
   };
 
+  // "/" goes to the search, "?" to the help. Whoever types into a field types them.
+  document.addEventListener("keydown", (event) => {
+    const writes = event.target.closest?.("input, textarea, select, [contenteditable]");
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    // Lists have keys of their own, which "?" shows there.
+    if (event.key === "?" && !document.querySelector("[data-table]")) document.querySelector(".help-link")?.click();
+    if (event.key !== "/") return;
+    const search = document.getElementById("everywhere");
+    if (!search) return;
+    event.preventDefault();
+    search.focus();
+    search.select();
+  });
+
+  // A button that fills in the time zone of this browser, unless that is chosen already.
+  const ownZone = (button) => {
+    const field = document.getElementById(button.dataset.ownZone);
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (!field || !zone || field.value === zone) return;
+    button.querySelector("span").textContent = zone;
+    button.hidden = false;
+    button.addEventListener("click", () => { field.value = zone; field.form.requestSubmit(); });
+  };
+
   const begin = (root) => {
     root.querySelectorAll("[data-live]").forEach((one) => { if (once(one, "begun")) lives.push(new Live(one)); });
     root.querySelectorAll("form[data-filter]").forEach((one) => { if (once(one, "begun")) filter(one); });
@@ -186,6 +234,7 @@
     root.querySelectorAll("form.theme").forEach((one) => { if (once(one, "begun")) theme(one); });
     root.querySelectorAll("form[method=post]:not(.theme)").forEach((one) => { if (once(one, "single")) single(one); });
     root.querySelectorAll("details.person").forEach((one) => { if (once(one, "begun")) menu(one); });
+    root.querySelectorAll("[data-own-zone]").forEach((one) => { if (once(one, "begun")) ownZone(one); });
     root.querySelectorAll("[data-tail]").forEach((one) => { if (once(one, "begun")) one.scrollTop = one.scrollHeight; });
     tell(root);
   };

@@ -6,36 +6,36 @@
 )]
 
 mod api;
-mod assets;
-mod client;
 mod config;
 mod console;
-mod cookies;
 mod dashboard;
 mod documents;
-mod dress;
-mod extract;
-mod filters;
-mod headers;
+mod feed;
+mod help;
 mod history;
-mod host;
 mod imports;
 mod jobs;
-mod outside;
+mod lists;
 mod pages;
+mod parents;
 mod parts;
 mod people;
-mod problem;
 mod records;
 mod repositories;
+mod retrievals;
 mod router;
-mod routes;
 mod rules;
+mod runs;
 mod schedules;
+mod search;
 mod state;
-mod stream;
-mod who;
-mod whole;
+mod web;
+
+use self::parts::filters;
+use self::web::{
+    assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes,
+    stream, who, whole,
+};
 
 pub use config::ConsoleConfig;
 pub use console::Console;

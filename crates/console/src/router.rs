@@ -2,8 +2,8 @@
 
 use crate::routes::{Routes, operation};
 use crate::{
-    assets, dashboard, documents, history, imports, jobs, pages, people, records, repositories,
-    rules, schedules,
+    assets, dashboard, documents, feed, help, history, imports, jobs, lists, pages, parents,
+    people, records, repositories, retrievals, rules, runs, schedules, search,
 };
 
 /// The route table.
@@ -23,12 +23,24 @@ pub(crate) fn routes() -> Routes {
     r.get("/", dashboard::show);
     r.get("/dashboard/live", dashboard::live);
     r.get("/dashboard/charts", dashboard::charts);
+    r.post("/first-steps/hide", dashboard::hide_first_steps);
+    operation!(r, dashboard::api::overview);
     operation!(r, dashboard::api::totals);
     operation!(r, dashboard::api::activity);
+    operation!(r, dashboard::api::collection);
+
+    // One search over everything.
+    r.get("/search", search::show);
+    operation!(r, search::everywhere);
+
+    // Help.
+    r.get("/help", help::start);
+    r.get("/help/{*page}", help::show);
 
     // Repositories.
     r.get("/repositories", repositories::list::list);
     r.post("/repositories", repositories::add::create);
+    r.post("/repositories/bulk", repositories::list::bulk);
     r.get("/repositories/new", repositories::add::form);
     r.post("/repositories/new", repositories::add::preview);
     r.get("/repositories/{id}", repositories::show::show);
@@ -42,6 +54,7 @@ pub(crate) fn routes() -> Routes {
     r.post("/repositories/{id}/edit", repositories::edit::save);
     r.get("/repositories/{id}/remove", repositories::remove::confirm);
     r.post("/repositories/{id}/remove", repositories::remove::remove);
+    r.get("/repositories/{id}/sets", repositories::set_list::list);
     operation!(r, repositories::api::list);
     operation!(r, repositories::api::show);
     operation!(r, repositories::api::identify);
@@ -56,14 +69,35 @@ pub(crate) fn routes() -> Routes {
     operation!(r, repositories::api::renew_quiet);
     operation!(r, repositories::api::end_quiet);
 
+    // Runs: everything that was done, is done or is to be done.
+    r.get("/runs", runs::list::active);
+    r.get("/runs/queued", runs::list::queued);
+    r.get("/runs/failed", runs::list::failed);
+    r.get("/runs/failed/live", runs::list::failed_live);
+    r.get("/runs/all", runs::list::all);
+    r.post("/runs/bulk", runs::list::bulk);
+    r.post("/runs/retry", runs::actions::retry_failed);
+    r.get("/runs/compare", runs::compare::show);
+    r.get("/runs/{id}", runs::show::show);
+    r.get("/runs/{id}/live", runs::show::live);
+    r.get("/runs/{id}/report", runs::show::report);
+    r.post("/runs/{id}/stop", runs::actions::stop);
+    r.post("/runs/{id}/retry", runs::actions::retry);
+    r.post("/runs/{id}/again", runs::actions::again);
+    operation!(r, runs::api::list);
+    operation!(r, runs::api::failures);
+    operation!(r, runs::api::retry_failed);
+    operation!(r, runs::api::show);
+    operation!(r, runs::api::log);
+    operation!(r, runs::api::problems);
+    operation!(r, runs::api::stop);
+    operation!(r, runs::api::retry);
+    operation!(r, runs::api::again);
+
     // Jobs.
-    r.get("/jobs", jobs::current::show);
-    r.get("/jobs/live", jobs::current::live);
-    r.get("/jobs/ended", jobs::ended::list);
-    r.get("/jobs/{id}", jobs::show::show);
-    r.get("/jobs/{id}/live", jobs::show::live);
-    r.post("/jobs/{id}/cancel", jobs::actions::cancel);
-    r.post("/jobs/{id}/retry", jobs::actions::retry);
+    r.get("/jobs", runs::redirects::jobs);
+    r.get("/jobs/ended", runs::redirects::ended);
+    r.get("/jobs/{id}", runs::redirects::job);
     operation!(r, jobs::api::list);
     operation!(r, jobs::api::show);
     operation!(r, jobs::api::log);
@@ -74,6 +108,7 @@ pub(crate) fn routes() -> Routes {
     // Schedules.
     r.get("/schedules", schedules::list::list);
     r.post("/schedules", schedules::add::create);
+    r.post("/schedules/bulk", schedules::list::bulk);
     r.get("/schedules/new", schedules::add::form);
     r.get("/schedules/import", schedules::import::form);
     r.post("/schedules/import", schedules::import::create);
@@ -114,12 +149,12 @@ pub(crate) fn routes() -> Routes {
     operation!(r, rules::api::remove);
 
     // History.
-    r.get("/history", history::list::list);
+    r.get("/history", runs::redirects::history);
     r.get("/history.csv", history::csv::download);
-    r.get("/history/compare", history::compare::show);
+    r.get("/history/compare", runs::compare::by_harvests);
     r.get("/history/remove", history::remove::confirm);
     r.post("/history/remove", history::remove::remove);
-    r.get("/history/{id}", history::show::show);
+    r.get("/history/{id}", runs::redirects::harvest);
     operation!(r, history::api::list);
     operation!(r, history::api::csv);
     operation!(r, history::api::compare);
@@ -134,14 +169,16 @@ pub(crate) fn routes() -> Routes {
     r.get("/records/{id}/xml", records::xml::download);
     r.get("/records/{id}/source", records::xml::source);
     operation!(r, records::api::list);
+    operation!(r, records::api::export);
+    operation!(r, records::api::cat);
     operation!(r, records::api::show);
     operation!(r, records::api::xml);
 
     // Imports, and the collection that they fill.
-    r.get("/imports", imports::list::list);
+    r.get("/imports", runs::list::imports);
     r.post("/imports", imports::add::create);
     r.get("/imports/new", imports::add::form);
-    r.get("/imports/{id}", imports::show::show);
+    r.get("/imports/{id}", runs::redirects::import);
     operation!(r, imports::api::list);
     operation!(r, imports::api::add);
     operation!(r, imports::api::show);
@@ -149,7 +186,15 @@ pub(crate) fn routes() -> Routes {
     operation!(r, imports::api::remove_old);
     operation!(r, imports::api::remove);
     r.get("/documents", documents::list::list);
+    r.post("/documents/bulk", documents::list::bulk);
+    r.get("/documents/clean", documents::clean::form);
+    r.post("/documents/clean", documents::clean::clean);
+    r.post("/documents/clean/preview", documents::clean::preview);
+    r.get("/documents/trash", documents::removal::trash);
+    r.post("/documents/trash/bulk", documents::removal::restore);
     r.get("/documents/{id}", documents::show::show);
+    r.get("/documents/{id}/remove", documents::removal::form);
+    r.post("/documents/{id}/remove", documents::removal::remove);
     r.get("/documents/{id}/file", documents::file::file);
     r.get("/documents/{id}/text", documents::file::text);
     r.post("/documents/{id}/state", documents::show::change_state);
@@ -157,20 +202,81 @@ pub(crate) fn routes() -> Routes {
     operation!(r, documents::api::list);
     operation!(r, documents::api::set_state);
     operation!(r, documents::api::correct);
+    r.get("/documents/search", documents::search::show);
+    r.get("/documents/statistics", documents::statistics::show);
+    r.get("/documents/{id}/view", documents::file::view);
+    r.get("/documents/review", documents::review::show);
+    r.post("/documents/review", documents::review::decide);
+    operation!(r, documents::review_api::list);
+    operation!(r, documents::review_api::show);
+    operation!(r, documents::review_api::decide);
+    operation!(r, documents::api::search);
+    operation!(r, documents::api::facets);
     operation!(r, documents::api::show);
+    operation!(r, documents::api::near_duplicates);
     operation!(r, documents::api::file);
     operation!(r, documents::api::text);
+    r.get("/retrieve", retrievals::form::show);
+    r.post("/retrieve", retrievals::form::send);
+    r.get("/jobs/{id}/file", retrievals::api::download);
+    operation!(r, feed::api::changes);
+    operation!(r, feed::api::solr);
+    operation!(r, retrievals::api::add);
+    operation!(r, retrievals::api::count);
+    operation!(r, retrievals::api::saved_all);
+    operation!(r, retrievals::api::saved);
+    operation!(r, retrievals::api::save);
+    operation!(r, retrievals::api::remove_saved);
+    operation!(r, retrievals::api::file);
+    operation!(r, documents::api::remove);
+    operation!(r, documents::api::trash);
+    operation!(r, documents::api::restore);
+    operation!(r, documents::api::preview_clean);
+    operation!(r, documents::api::clean);
+
+    // The pages that link to documents.
+    r.get("/parents", parents::list::list);
+    r.get("/parents/clean", parents::clean::form);
+    r.post("/parents/clean", parents::clean::clean);
+    r.get("/parents/whitelist.txt", parents::list::whitelist_text);
+    r.get("/parents/whitelist.csv", parents::list::whitelist_csv);
+    operation!(r, parents::api::list);
+    operation!(r, parents::api::revised);
+    operation!(r, parents::api::show);
+    operation!(r, parents::api::clean);
+    operation!(r, parents::api::make);
+    operation!(r, parents::api::cite);
+
+    // Blacklists and whitelists.
+    r.get("/lists", lists::list::list);
+    r.post("/lists", lists::edit::create);
+    r.get("/lists/new", lists::edit::new);
+    r.get("/lists/{id}", lists::edit::show);
+    r.post("/lists/{id}", lists::edit::save);
+    r.get("/lists/{id}/comparison", lists::edit::compare);
+    r.get("/lists/{id}/remove", lists::edit::confirm_removal);
+    r.post("/lists/{id}/remove", lists::edit::remove);
+    operation!(r, lists::api::list);
+    operation!(r, lists::api::add);
+    operation!(r, lists::api::show);
+    operation!(r, lists::api::text);
+    operation!(r, lists::api::change);
+    operation!(r, lists::api::remove);
+    operation!(r, lists::api::compare);
 
     // One's own account.
     r.post("/logout", people::logout::leave);
     r.get("/me", people::me::show);
     r.post("/me/password", people::me::change_password);
+    r.post("/me/time-zone", people::me::change_time_zone);
     r.post("/me/sessions", people::me::end_sessions);
     r.get("/tokens", people::tokens::list);
     r.post("/tokens", people::tokens::add);
+    r.post("/tokens/bulk", people::tokens::bulk);
     r.get("/tokens/{id}/remove", people::tokens::confirm_removal);
     r.post("/tokens/{id}/remove", people::tokens::remove);
     operation!(r, people::api::show_me);
+    operation!(r, people::api::change_me);
     operation!(r, people::api::list_tokens);
     operation!(r, people::api::add_token);
     operation!(r, people::api::remove_token);

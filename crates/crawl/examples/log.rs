@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-use crawl::{Limits, LogFormat, LogIndex, LogSource, News, ReadOptions, Source};
+use crawl::{Limits, LogFormat, LogIndex, LogSource, ReadOptions, Source, SourceEvent};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,10 +35,10 @@ fn count(log: &Path, root: &Path, format: &str) -> Result<(), Box<dyn Error>> {
     let (mut captures, mut late, mut skipped) = (0u64, 0u64, 0u64);
     source.read(0, &options, &|_, _| (), &mut |news| {
         match news {
-            News::Capture(..) => captures += 1,
-            News::Late(_) => late += 1,
-            News::Skipped(_) => skipped += 1,
-            News::Checked(_) | News::Noted(_) | News::Position(_) => {}
+            SourceEvent::Capture(..) => captures += 1,
+            SourceEvent::Late(_) => late += 1,
+            SourceEvent::Skipped(_) => skipped += 1,
+            SourceEvent::Checked(_) | SourceEvent::Noted(_) | SourceEvent::Position(_) => {}
         }
         ControlFlow::Continue(())
     })?;

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crawl::{Body, Capture, Limits, News, ReadOptions};
+use crawl::{Body, Capture, Limits, ReadOptions, SourceEvent};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -32,28 +32,28 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for source in crawl::open(&path, &Limits::default())? {
             let ended = source.read(0, &options, &work, &mut |news| {
                 match news {
-                    News::Capture(capture, Ok(length)) => {
+                    SourceEvent::Capture(capture, Ok(length)) => {
                         captures += 1;
                         bytes += length;
                         if list {
                             println!("{length:>9} {capture:?}");
                         }
                     }
-                    News::Capture(capture, Err(error)) => {
+                    SourceEvent::Capture(capture, Err(error)) => {
                         failed += 1;
                         println!("{}: {error}", capture.place);
                     }
-                    News::Late(capture) => {
+                    SourceEvent::Late(capture) => {
                         late += 1;
                         if list {
                             println!("     late {capture:?}");
                         }
                     }
-                    News::Skipped(news) | News::Noted(news) => {
+                    SourceEvent::Skipped(news) | SourceEvent::Noted(news) => {
                         skipped += 1;
                         println!("{}: {:?} bytes: {}", news.place, news.length, news.reason);
                     }
-                    News::Checked(_) | News::Position(_) => {}
+                    SourceEvent::Checked(_) | SourceEvent::Position(_) => {}
                 }
                 ControlFlow::Continue(())
             })?;
@@ -81,7 +81,7 @@ fn length(body: &mut Body<'_>) -> io::Result<u64> {
     }
 }
 
-/// What Linux counts in hundredths of a second.
+/// A time that Linux counts in hundredths of a second.
 fn user_seconds() -> io::Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
     let behind = stat.rsplit(')').next().unwrap_or_default();

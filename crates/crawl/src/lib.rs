@@ -22,4 +22,4 @@ pub use error::Error;
 pub use log::{LogFormat, LogIndex, LogSource};
 pub use options::{Limits, ReadOptions};
 pub use roots::Roots;
-pub use source::{Ended, News, Skipped, Source, open};
+pub use source::{Ended, Skipped, Source, SourceEvent, open};

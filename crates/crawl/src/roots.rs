@@ -171,7 +171,7 @@ mod tests {
         let read = || {
             let mut captures = 0;
             let ended = sources[0].read(0, &options, &|_, _| (), &mut |news| {
-                captures += usize::from(matches!(news, crate::News::Capture(..)));
+                captures += usize::from(matches!(news, crate::SourceEvent::Capture(..)));
                 std::ops::ControlFlow::Continue(())
             });
             (captures, ended.map_err(|error| error.to_string()))

@@ -86,7 +86,7 @@ impl Source {
         from: u64,
         options: &ReadOptions,
         work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
-        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
     ) -> Result<Ended, Error> {
         match self {
             Self::Archive(archive) => archive.read(from, options, work, take),
@@ -97,7 +97,7 @@ impl Source {
 
 /// An event while a source is read.
 #[derive(Debug)]
-pub enum News<T> {
+pub enum SourceEvent<T> {
     /// A capture, with what its request and metadata records say, and what was made of it.
     Capture(Box<Capture>, T),
     /// A later statement about a capture that was handed over long before: its URL, parent, depth, whether it is a seed.

@@ -9,7 +9,7 @@ mod support;
 use std::io::{Read, Write};
 use std::ops::ControlFlow;
 
-use crawl::{Body, Capture, Limits, News, ReadOptions};
+use crawl::{Body, Capture, Limits, ReadOptions, SourceEvent};
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use support::*;
@@ -331,7 +331,7 @@ fn bodies_need_not_be_read() {
         let mut lengths = Vec::new();
         open_one(&file.path)
             .read(0, &ReadOptions::default(), &work, &mut |news| {
-                if let News::Capture(_, length) = news {
+                if let SourceEvent::Capture(_, length) = news {
                     lengths.push(length);
                 }
                 ControlFlow::Continue(())

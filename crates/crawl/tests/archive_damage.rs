@@ -165,7 +165,7 @@ fn rounds() -> u64 {
 fn nothing_outside_of_damage_is_lost() {
     let mut random = Random::new(2);
     for round in 0..rounds() {
-        // What is compressed at once is lost behind its damage; that is another test.
+        // An archive that is compressed at once is lost behind its damage; that is another test.
         for shape in &SHAPES[..6] {
             let mut archive = archive(&mut random, *shape, 25);
             let hurt = damage(&mut random, &mut archive);
@@ -312,7 +312,7 @@ fn members_with_many_records_lose_nothing_of_the_others() {
     }
 }
 
-/// What was read of a member that is still being written is not read again.
+/// The part read of a member that is still being written is not read again.
 #[test]
 fn a_member_of_many_records_that_grows_is_read_once() {
     let page = |number: usize| page(&format!("http://h/{number}"), &[b'x'; 200]);
@@ -451,7 +451,7 @@ fn damage_is_not_decoded_again_and_again() {
             if block > 0 {
                 bytes.extend(kept(BLOCK));
             }
-            // All that is kept as it is up to the end of the block is that of each member in it.
+            // The bytes kept as they are up to the end of the block are those of each member in it.
             let mut at = 0;
             while at + 200 < BLOCK {
                 bytes.extend(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03");
@@ -653,7 +653,7 @@ fn heads_without_an_end_do_not_take_forever() {
     });
 }
 
-/// What was cut off in its head does not take the next with it.
+/// A record cut off in its head does not take the next with it.
 #[test]
 fn a_head_that_is_cut_off_costs_no_other() {
     let one = page("http://h/1", b"x");

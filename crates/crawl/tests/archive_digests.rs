@@ -9,7 +9,7 @@ mod support;
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use crawl::{Body, Capture, Checked, DigestCheck, News, ReadOptions, RecordCheck};
+use crawl::{Body, Capture, Checked, DigestCheck, ReadOptions, RecordCheck, SourceEvent};
 use sha1::{Digest, Sha1};
 use support::*;
 
@@ -70,7 +70,7 @@ fn check(bytes: &[u8], ask: Ask) -> DigestCheck {
     let mut found = Vec::new();
     let source = open_one(&file.path);
     let read = source.read(0, &ReadOptions::default(), &work, &mut |news| {
-        if let News::Capture(capture, ()) = news {
+        if let SourceEvent::Capture(capture, ()) = news {
             found.push(capture.digests);
         }
         ControlFlow::Continue(())
@@ -194,7 +194,7 @@ fn a_body_that_cannot_be_decoded_says_nothing_of_its_payload() {
         body.read_to_end(&mut Vec::new()).unwrap_err();
     };
     let read = open_one(&file.path).read(0, &ReadOptions::default(), &work, &mut |news| {
-        if let News::Capture(capture, ()) = news {
+        if let SourceEvent::Capture(capture, ()) = news {
             assert_eq!(capture.digests.block, Checked::Fits);
             assert_eq!(capture.digests.payload, Checked::Unchecked);
         }
@@ -216,8 +216,8 @@ fn check_all(bytes: &[u8]) -> (Vec<DigestCheck>, Vec<RecordCheck>) {
     };
     let read = open_one(&file.path).read(0, &options, &work, &mut |news| {
         match news {
-            News::Capture(capture, ()) => captures.push(capture.digests),
-            News::Checked(check) => others.push(*check),
+            SourceEvent::Capture(capture, ()) => captures.push(capture.digests),
+            SourceEvent::Checked(check) => others.push(*check),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -357,7 +357,7 @@ fn comparing_requests_leaves_captures_with_their_parents() {
         };
         let mut parents = Vec::new();
         let read = open_one(&file.path).read(0, &options, &|_, _| (), &mut |news| {
-            if let News::Capture(capture, ()) = news {
+            if let SourceEvent::Capture(capture, ()) = news {
                 parents.push(capture.parent);
             }
             ControlFlow::Continue(())

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crawl::{Body, Capture, Kind, Limits, News, Source};
+use crawl::{Body, Capture, Kind, Limits, Source, SourceEvent};
 use support::*;
 
 #[test]
@@ -535,7 +535,7 @@ fn fields_that_are_too_long_to_be_true_are_left_out() {
     assert_eq!(texts.into_iter().flatten().count(), 0);
 }
 
-/// What threads have found and nobody has taken yet must not fill the memory.
+/// Findings of threads that nobody has taken yet must not fill the memory.
 #[test]
 fn long_urls_are_not_heaped_up() {
     let url = format!("http://h/{}", "x".repeat(16_000));
@@ -582,7 +582,7 @@ fn a_directory_is_looked_through_by_content_and_in_order() {
     assert_eq!(names, expected.map(|name| root.join(name)));
     let error = crawl::open(&root.join("d.gz"), &Limits::default()).unwrap_err();
     assert!(error.to_string().contains("holds no WARC"), "{error}");
-    // What is called an archive is told, also if it is none.
+    // A file that is called an archive is told, also if it is none.
     for source in [&sources[2], &open_one(&root.join("c.warc"))] {
         let found = read_from(source, 0, &options(1, 1000), usize::MAX);
         assert_eq!(found.reasons(), ["no WARC or ARC record was found in it"]);
@@ -699,7 +699,7 @@ fn files_are_open_only_while_they_are_read() {
     let mut most = 0;
     for source in &sources {
         let ended = source.read(0, &options(1, 1000), &|_, _| open(), &mut |news| {
-            if let News::Capture(_, open) = news {
+            if let SourceEvent::Capture(_, open) = news {
                 most = most.max(open);
             }
             ControlFlow::Continue(())

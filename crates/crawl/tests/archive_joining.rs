@@ -1,4 +1,4 @@
-//! What requests and metadata say of captures, whatever the order.
+//! Requests and metadata add to captures, whatever the order.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on should fail at once"
@@ -137,7 +137,7 @@ fn a_name_counts_more_than_a_third_that_both_name() {
     assert_eq!(parents, [Some("http://h/via"), None]);
 }
 
-/// What stands far behind does not count, whatever happens to have been read with it.
+/// A record far behind does not count, whatever happens to have been read with it.
 #[test]
 fn only_the_beginning_of_metadata_counts_and_no_half_line() {
     let page = page("http://h/", b"x");

@@ -17,7 +17,7 @@ fn root() -> PathBuf {
 }
 
 /// A sample, unless there are none here.
-fn sample(name: &str) -> Option<Found> {
+fn sample(name: &str) -> Option<ReadResult> {
     let path = root().join("../shared/samples/crawl").join(name);
     path.exists().then(|| read(&path))
 }

@@ -26,7 +26,7 @@ fn read_archive(bytes: &[u8]) {
     }
 }
 
-fn told(found: &Found) -> String {
+fn told(found: &ReadResult) -> String {
     let mut told = String::new();
     for (capture, body) in &found.captures {
         let length = body.as_ref().map(Vec::len);

@@ -1,4 +1,4 @@
-//! What opens a repository for harvests that run by themselves: credentials, a proxy, certificates.
+//! The credentials of a repository for harvests that run by themselves: user and password, a proxy, certificates.
 //!
 //! Each schedule that has some owns a file in the directory `secrets` of the data directory, which only its owner may
 //! read. The catalog has the name of that file and nothing else of it. The file names the repository it is for, so that
@@ -18,10 +18,10 @@ use serde::{Deserialize, Serialize};
 use crate::Holdings;
 use crate::harvest::digest;
 
-/// What a harvest shows to be let in. It has no `Debug`, because it is not for logs.
+/// The credentials of a harvest. It has no `Debug`, because it is not for logs.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    /// What opens the repository.
+    /// The credentials.
     pub credentials: Option<Credentials>,
     /// A proxy for all requests; its URL may hold a password.
     pub proxy: Option<String>,

@@ -57,6 +57,19 @@ impl DocumentFiles {
         known(collection.read(&part.path(document)).map(Some))
     }
 
+    /// The beginning of the text of a document; `None` if none is stored.
+    pub fn beginning(&self, document: &DocumentEntry, most: u64) -> anyhow::Result<Option<String>> {
+        let Some(text) = self.read(document, DocumentPart::Text)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        text.take(most).read_to_end(&mut bytes)?;
+        Ok(Some(match document.extension == "txt" {
+            true => ::text::decoded(&bytes),
+            false => String::from_utf8_lossy(&bytes).into_owned(),
+        }))
+    }
+
     /// The text that is stored of a content, by its number.
     pub fn text(&self, content: i64) -> anyhow::Result<Option<String>> {
         let Some(collection) = &self.collection else {
@@ -99,7 +112,7 @@ impl DocumentPart {
     }
 }
 
-/// What is certain not to be there is nothing that went wrong. A link is no file of a collection.
+/// A file that is certainly absent is nothing that went wrong. A link is no file of a collection.
 fn known<T>(found: Result<Option<T>, store::Error>) -> anyhow::Result<Option<T>> {
     let is_link = |error: &std::io::Error| error.raw_os_error() == Some(Errno::LOOP.raw_os_error());
     match found {

@@ -1,19 +1,19 @@
 //! Why a document of the collection was judged as it was, from its stored text.
 
-use catalog::DocumentEntry;
+use catalog::{DocumentEntry, Judgement};
 use classifier::{Classifier, Reason};
 
 use crate::DocumentFiles;
 use crate::judgement::{reasons, stored};
 
-/// What spoke for and against, by the built-in model.
+/// The reasons for and against, by the built-in model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The version of the model that explains; the decision may be another's.
     pub model: String,
-    /// What spoke for it, the weightiest first.
+    /// The reasons for it, the weightiest first.
     pub spoke_for: Vec<Reason>,
-    /// What spoke against it, the weightiest first.
+    /// The reasons against it, the weightiest first.
     pub against: Vec<Reason>,
 }
 
@@ -40,18 +40,23 @@ pub fn explain(
     let Some(text) = files.text(document.content)? else {
         return Ok(None);
     };
+    Ok(Some(explain_text(text, document.judgement.as_ref(), most)))
+}
+
+/// Explains a text.
+pub fn explain_text(text: String, judgement: Option<&Judgement>, most: usize) -> Explanation {
     let classifier = Classifier::built_in();
-    let reasons = reasons(classifier, &stored(text, document.judgement.as_ref()));
+    let reasons = reasons(classifier, &stored(text, judgement));
     let reasons = reasons.into_iter().filter(|r| r.weight.abs() >= LEAST);
     let (mut spoke_for, mut against): (Vec<_>, Vec<_>) = reasons.partition(|r| r.weight > 0.0);
     spoke_for.truncate(most);
     against.truncate(most);
-    Ok(Some(Explanation {
+    Explanation {
         model: classifier.version().to_owned(),
         spoke_for,
         against,
-    }))
+    }
 }
 
-/// What weighs less says nothing.
+/// The weight below which a reason says nothing.
 const LEAST: f64 = 0.005;

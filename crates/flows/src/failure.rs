@@ -5,7 +5,7 @@ use std::fmt;
 /// Why something could not be done: a code for programs, a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What kind of failure it is; one of the constants here.
+    /// The kind of failure; one of the constants here.
     pub code: &'static str,
     message: String,
 }
@@ -13,7 +13,7 @@ pub struct Failure {
 impl Failure {
     /// There is no catalog where one was looked for.
     pub const NO_CATALOG: &str = "no_catalog";
-    /// What is to be imported is no crawl.
+    /// The source of an import is no crawl.
     pub const NOT_AN_ARCHIVE: &str = "not_an_archive";
     /// This machine does not see the files that were ordered.
     pub const OTHER_FILES: &str = "other_files";

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct Friend {
     /// Where it answers.
     pub base_url: String,
-    /// What the list calls it.
+    /// The name in the list.
     pub name: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is held on this machine: a data directory with the files, and the catalog that knows them.
+//! The holdings on this machine: a data directory with the files, and the catalog that knows them.
 
 use std::fs::DirBuilder;
 use std::future::Future;
@@ -69,7 +69,7 @@ impl Holdings {
         Path::new(self.catalog.location()) == in_directory(&self.directory)
     }
 
-    /// What others on this machine may look into, with the remedy, a line each.
+    /// The paths that others on this machine may look into, with the remedy, a line each.
     pub fn exposed(&self) -> Vec<String> {
         let mode_of = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.mode() & 0o777);
         let is_open = |path: &Path| mode_of(path) & 0o077 != 0;
@@ -98,7 +98,7 @@ impl Holdings {
         exposed
     }
 
-    /// What is known.
+    /// The catalog.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
@@ -212,7 +212,7 @@ mod tests {
         ] {
             assert!(told.contains(words), "{told}");
         }
-        // What somebody opened on purpose stays as it is.
+        // A directory that somebody opened on purpose stays as it is.
         drop(holdings);
         Holdings::create(&data, None).unwrap();
         assert_eq!(mode(""), 0o755);

@@ -47,6 +47,30 @@ impl Holdings {
             file.display()
         )
     }
+
+    /// Checks a catalog that lies elsewhere before files are written into this data directory. A catalog in the directory
+    /// belongs to it.
+    pub(crate) fn check_place(&self) -> anyhow::Result<()> {
+        if self.is_catalog_inside() {
+            return Ok(());
+        }
+        let beside = self.catalog().file().and_then(|file| {
+            let beside = file.parent()?;
+            let is_held = ["records", "documents"].map(|name| beside.join(name).exists());
+            (file.ends_with(CATALOG) && is_held.contains(&true)).then(|| beside.canonicalize())
+        });
+        match beside {
+            // Catalogs of directories get an identity when jobs run there; before that, their place tells.
+            Some(Ok(beside)) if beside != self.directory().canonicalize()? => bail!(
+                "the catalog {} belongs to the data directory `{}`, and this one is `{}`; leave --catalog or --data out",
+                self.catalog().location(),
+                beside.display(),
+                self.directory().display()
+            ),
+            Some(Ok(_)) => Ok(()),
+            _ => self.check_directory(),
+        }
+    }
 }
 
 fn read(file: &Path) -> anyhow::Result<Option<String>> {
@@ -84,6 +108,7 @@ fn new_identity() -> anyhow::Result<String> {
 }
 
 const FILE: &str = ".garner-id";
+const CATALOG: &str = "catalog.sqlite";
 const LONGEST: u64 = 1024;
 
 #[cfg(test)]
@@ -117,6 +142,31 @@ mod tests {
         // Moved with its files.
         std::fs::rename(folder.path().join("one"), folder.path().join("moved")).unwrap();
         open("moved").check_directory().unwrap();
+    }
+
+    #[test]
+    fn commands_write_no_files_beside_a_catalog_of_another_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = folder.path().join("elsewhere.sqlite");
+        let open = |name: &str| {
+            let directory = folder.path().join(name);
+            Holdings::create(&directory, catalog.to_str()).unwrap()
+        };
+        open("one").check_place().unwrap();
+
+        let error = open("two").check_place().unwrap_err().to_string();
+
+        assert!(error.contains("is not that of the catalog"), "{error}");
+        let three = folder.path().join("three");
+        let alone = Holdings::create(&three, None).unwrap();
+        alone.check_place().unwrap();
+        std::fs::create_dir(three.join("records")).unwrap();
+        let inside = three.join(CATALOG);
+        let four = Holdings::create(&folder.path().join("four"), inside.to_str()).unwrap();
+        let error = four.check_place().unwrap_err().to_string();
+        assert!(error.contains("belongs to the data directory"), "{error}");
+        let same = Holdings::create(&three.join("../three"), inside.to_str()).unwrap();
+        same.check_place().unwrap();
     }
 
     #[test]

@@ -43,7 +43,7 @@ struct Indexing<'a> {
     unreadable: Option<String>,
 }
 
-/// What a record says: its title and its words.
+/// The text of a record for the search: its title and its words.
 type Words = (Option<String>, String);
 
 impl<'a> Indexing<'a> {
@@ -125,7 +125,7 @@ impl<'a> Indexing<'a> {
         Ok(Some(unread.len() as u64))
     }
 
-    /// What a record says, or why its file cannot be read. One without a file says nothing.
+    /// The text of a record, or why its file cannot be read. One without a file has none.
     fn words(&mut self, record: &RecordEntry) -> anyhow::Result<Result<Words, String>> {
         let Some(file) = record.file.as_deref().filter(|_| record.is_held()) else {
             return Ok(Ok(Words::default()));
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(place.found("café").len(), 4);
         assert_eq!(unread(), 1);
 
-        // What a harvest that brings it again does.
+        // A harvest that brings it again does the same.
         std::fs::write(&file, content).unwrap();
         let stop = Stop::default();
         let mut indexing = Indexing::new(&place.holdings, &stop);

@@ -7,7 +7,7 @@ use harvester::{ErrorKind, Quirk, Quirks};
 
 use crate::{Holdings, base_directory};
 
-/// What a repository says of itself.
+/// The description of a repository by itself.
 #[derive(Debug)]
 pub struct SelfDescription {
     base_url: String,
@@ -69,7 +69,7 @@ impl SelfDescription {
         &self.base_url
     }
 
-    /// What it answers to Identify.
+    /// The answer to Identify.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }

@@ -94,6 +94,7 @@ pub(crate) fn stored(text: String, known: Option<&Judgement>) -> Extracted {
         engine: known.and_then(|known| known.engine.clone()),
         truncated: false,
         note: known.and_then(|known| known.note.clone()),
+        title: None,
     }
 }
 
@@ -140,6 +141,7 @@ mod tests {
             engine: None,
             truncated: false,
             note: None,
+            title: None,
         }
     }
 

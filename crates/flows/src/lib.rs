@@ -3,6 +3,7 @@
 
 mod access;
 mod base_directory;
+mod curation;
 mod document_files;
 mod explain;
 mod failure;
@@ -19,12 +20,18 @@ mod mistake;
 mod model;
 mod pulse;
 mod removal;
+mod retrieval;
 pub mod rules;
+mod solr;
 pub mod text;
 
+pub use ::text::{Sketch, decoded, file_title, language_code};
 pub use access::{Access, forget_access, sweep as sweep_access};
+pub use curation::clean::{Cleaned, clean_documents, each_to_clean};
+pub use curation::links::{LinkOptions, LinksChecked, check_links};
+pub use curation::trash::{purge_trash, restore_documents, tidy_trash};
 pub use document_files::{DocumentFiles, DocumentPart};
-pub use explain::{Explanation, explain};
+pub use explain::{Explanation, explain, explain_text};
 pub use failure::{Failure, failure_code, is_failure, is_store_away};
 pub use harvest::{
     Deleted, Ended, HarvestJob, HarvestOrder, HarvestVerification, Progress, Rejected, Verdict,
@@ -32,11 +39,12 @@ pub use harvest::{
 };
 pub use holdings::{Holdings, content_file, document_file};
 pub use import::{
-    Classified, ClassifyCollection, DigestRule, Fate, FateKind, FetchProgress, FetchedSource,
-    Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder, ImportProgress, ImportVerdict,
-    Imported, Listing, TextOrder, Unsure, Verification, VerifyOptions, address,
-    classify_collection, containers, documents_directory, fetch_sources, forget_report, import,
-    import_for, import_report, import_separately, try_import, update_metadata, verify,
+    AcceptedReviews, Classified, ClassifyCollection, DigestRule, Fate, FateKind, FetchProgress,
+    FetchedSource, Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder, ImportProgress,
+    ImportVerdict, Imported, Listing, ReviewLimits, ReviewPart, TextOrder, Unsure, Verification,
+    VerifyOptions, accept_reviews, address, classify_collection, containers, documents_directory,
+    fetch_sources, forget_report, import, import_for, import_report, import_separately,
+    index_texts, prune_reviews, review_file, try_import, update_metadata, verify,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};
@@ -46,3 +54,8 @@ pub use mistake::Mistake;
 pub use model::load_model;
 pub use pulse::{Moment, Pulse};
 pub use removal::{Removed, check_files, remove_repository};
+pub use retrieval::{
+    Copied, Format, Lines, Pick, Retrieval, RetrievalEvent, Retrieved, retrieval_file, retrieve,
+    sweep_retrievals,
+};
+pub use solr::{RefusedDocument, Solr};

@@ -8,12 +8,12 @@ use catalog::{Repository, RepositoryCounts};
 
 use crate::Holdings;
 
-/// What was removed.
+/// The result of a removal.
 #[derive(Debug)]
 pub struct Removed {
     /// Where its files lie, or lay.
     pub directory: PathBuf,
-    /// What the catalog had of it.
+    /// The numbers of rows that the catalog had of it.
     pub counts: RepositoryCounts,
     /// How many files; `None` if they stay.
     pub files: Option<u64>,
@@ -27,7 +27,7 @@ pub fn remove_repository(
     files: bool,
 ) -> anyhow::Result<Removed> {
     let base = holdings.base_directory(repository);
-    // What stands in the way of this is found before anything is removed.
+    // Obstacles are found before anything is removed.
     let directories = match files {
         true => Some(directories(holdings, repository, &base)?),
         false => None,

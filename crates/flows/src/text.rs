@@ -1,4 +1,4 @@
-//! What a record says to people: its title, and its words for the search.
+//! The words of a record for people: its title, and its words for the search.
 
 use roxmltree::Node;
 use rules::xml::{self, Limits};
@@ -107,7 +107,7 @@ fn is_encoded(node: Node) -> bool {
 }
 
 const OAI: &str = "http://www.openarchives.org/OAI/2.0/";
-/// What is longer holds files, not words.
+/// The length above which a record holds files, not words.
 const LONGEST_RECORD: usize = 16 << 20;
 const MOST_WORDS: usize = 64 * 1024;
 const LONGEST_TITLE: usize = 2000;

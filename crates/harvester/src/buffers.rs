@@ -57,7 +57,7 @@ impl Drop for Buffer {
 
 /// A page needs two.
 const MOST_SPARE: usize = 4;
-/// What grew larger for the sake of one record is given back to the system.
+/// Memory that grew for the sake of one record is given back to the system.
 const LARGEST_SPARE: usize = 4 << 20;
 
 #[cfg(test)]

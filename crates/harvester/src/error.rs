@@ -1,4 +1,4 @@
-//! What can go wrong, sorted by whose move is next.
+//! Errors, sorted by whose move is next.
 
 use std::fmt;
 use std::time::Duration;
@@ -34,12 +34,12 @@ pub enum ErrorKind {
         span(*.limit)
     )]
     AskedToWait {
-        /// What it asks for.
+        /// The realm or scheme it asks for.
         wait: Duration,
         /// The longest wait that the client makes.
         limit: Duration,
     },
-    /// What we were told cannot be done: the caller's move.
+    /// The call cannot be carried out: the caller's move.
     #[error("{0}")]
     Usage(String),
     /// The caller asked to stop.
@@ -69,7 +69,7 @@ pub enum Misbehaviour {
         offset: u64,
         /// The last record that could be read.
         after: Option<String>,
-        /// What is wrong there.
+        /// The fault there.
         reason: String,
     },
     /// The body ends before the document does.
@@ -158,9 +158,9 @@ pub enum Incompatibility {
     /// The metadata format.
     #[error("unknown metadata prefix `{prefix}`{}", choice(.offered))]
     MetadataPrefix {
-        /// What was asked for.
+        /// The name that was asked for.
         prefix: String,
-        /// What there is, as far as known.
+        /// The names there are, as far as known.
         offered: Vec<String>,
     },
     /// The set.

@@ -14,15 +14,17 @@ mod keys;
 mod quirk;
 mod read;
 mod record;
+mod robots;
 pub mod unpack;
 
 pub use client::{
-    AddressPolicy, Client, ClientOptions, Credentials, Download, Headers, Listener, Network,
-    NotANetwork, Pace, Posted, RealPace, Records, Repository, Stop, Traffic, Waiting,
-    canonical_base_url,
+    AddressPolicy, Client, ClientEvent, ClientOptions, Credentials, Download, Headers, Listener,
+    Narrowing, Network, NotANetwork, Pace, Posted, ProbeMethod, Probed, RealPace, Records,
+    Repository, Stop, Traffic, Unreached, Waiting, canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};
 pub use quirk::{Quirk, Quirks};
 pub use read::{Leniency, ReadRules};
 pub use record::{Header, Identity, LeftOut, MetadataFormat, Record, Set, Token};
+pub use robots::Robots;

@@ -165,7 +165,7 @@ impl Quirks {
         self.0.get(&quirk).copied().unwrap_or_default()
     }
 
-    /// All that were met, with their counts.
+    /// All quirks that were met, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Quirk, u64)> {
         self.0.iter().map(|(quirk, count)| (*quirk, *count))
     }

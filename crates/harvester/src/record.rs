@@ -1,4 +1,4 @@
-//! What a repository gives: records and their headers, tokens, sets, formats, and itself.
+//! The parts of a repository's answers: records and their headers, tokens, sets, formats, and itself.
 
 use jiff::civil;
 use oai::{Datestamp, Granularity};
@@ -10,12 +10,12 @@ use crate::unpack::SpooledValue;
 /// A record as it was sent.
 #[derive(Debug)]
 pub struct Record {
-    /// What the record's header says.
+    /// The record's header.
     pub header: Header,
     /// The whole `record` element as a document of its own: well-formed, UTF-8, no XML declaration,
     /// with the namespaces of its surroundings declared on it as far as they are used.
     pub xml: Vec<u8>,
-    /// What had to be mended to make it well-formed; only where that is allowed.
+    /// Repairs that made it well-formed; only where that is allowed.
     pub repairs: Vec<Quirk>,
     /// Large values that were taken out of `xml`, in the order in which they stood there; only where that was asked for
     /// ([`crate::Repository::spooling`]). [`crate::unpack::attach`] joins them to their resources.
@@ -68,7 +68,7 @@ pub struct MetadataFormat {
     pub metadata_namespace: String,
 }
 
-/// What a repository says of itself.
+/// The description of a repository by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Its name for people.

@@ -9,7 +9,7 @@
 mod common;
 
 use common::{Harvested, Setup};
-use harvester::{ErrorKind, Misbehaviour, Quirk};
+use harvester::{ErrorKind, Incompatibility, Misbehaviour, Quirk};
 use test_support::{Fault, Script};
 
 fn harvest(fault: Fault) -> Harvested {
@@ -132,7 +132,7 @@ fn a_bad_record_is_found_although_the_harvest_is_killed_again_and_again() {
     let harvested = setup.run();
 
     assert_eq!(harvested.error, None);
-    // What was given in the broken page before a kill may come again; the catalog knows it.
+    // The records given in the broken page before a kill may come again; the catalog knows them.
     assert_eq!(harvested.identifiers().len(), 94);
     assert_eq!(harvested.left_out.len(), 1);
 }
@@ -566,6 +566,23 @@ fn a_refused_from_falls_back_to_the_whole_list() {
         let harvested = setup.run();
         harvested.expect_all();
         harvested.expect_quirk(Quirk::FromRefused);
+    }
+}
+
+#[test]
+fn credentials_refused_in_the_middle_of_a_list_are_named_also_where_from_is_refused() {
+    for faults in [vec![], vec![Fault::FromRefused]] {
+        let mut script = Script::new(95, 10).with(Fault::Status {
+            page: 4,
+            status: 401,
+            retry_after: None,
+            times: u32::MAX,
+        });
+        script.faults.extend(faults);
+        let harvested = Setup::new(script).run();
+        let refusal = Incompatibility::HttpStatus(401);
+        let kind = harvested.error.as_ref().unwrap().kind();
+        assert_eq!(*kind, ErrorKind::RepositoryIncompatible(refusal));
     }
 }
 

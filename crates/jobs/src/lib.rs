@@ -6,4 +6,4 @@ mod manager;
 mod workers;
 
 pub use manager::{Manager, ManagerOptions, Retention};
-pub use workers::{Backoff, Bell, WorkerOptions, Workers};
+pub use workers::{Backoff, Bell, LONGEST_WAIT, WorkerOptions, Workers};

@@ -198,18 +198,17 @@ impl<W: Write> Response<W> {
         self.xml.newline()
     }
 
-    /// Writes one `record`; the metadata is written by the caller, and not asked for when deleted.
+    /// Writes one `record`; its metadata and what is said about it is written by the caller, and not asked for when
+    /// deleted.
     pub fn record<E: From<io::Error>>(
         &mut self,
         header: &RecordHeader,
-        write_metadata: impl FnOnce(&mut Writer<W>) -> Result<(), E>,
+        write_body: impl FnOnce(&mut Writer<W>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.xml.start("record", &[])?;
         self.header(header)?;
         if !header.deleted {
-            self.xml.start("metadata", &[])?;
-            write_metadata(&mut self.xml)?;
-            self.xml.end("metadata")?;
+            write_body(&mut self.xml)?;
         }
         self.xml.end("record")?;
         self.xml.newline()?;

@@ -1,38 +1,43 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-pub mod accounts;
-mod actor;
 pub mod audit;
 mod context;
+mod curation;
 pub mod documents;
-mod file_path;
+pub mod failures;
+pub mod feed;
 mod frequency;
 pub mod harvests;
-mod import_rules;
 pub mod imports;
 pub mod jobs;
-mod listed;
-mod mirrored;
+mod json;
+pub mod overview;
 mod parameters;
-pub mod password;
+mod people;
 pub mod records;
 mod refusal;
 pub mod repositories;
+pub mod retrieve;
+pub mod reviews;
 pub mod rules;
+pub mod runs;
+mod saved_name;
 pub mod schedules;
-mod schema;
-pub mod secret;
-pub mod sessions;
-mod settings;
+pub mod search;
 pub mod statistics;
-mod time;
-pub mod tokens;
-mod turn;
 pub mod verify;
+
+use self::context::{actor, settings, turn};
+pub use self::curation::{lists, parents, whitelist};
+use self::imports::rules as import_rules;
+use self::json::{csv, file_path, listed, mirrored, schema, sorting, time, time_zone};
+pub use self::people::{accounts, password, secret, sessions, tokens};
 
 pub use actor::{Actor, Channel};
 pub use context::Context;
+pub use csv::csv_cell;
+pub use curation::clean_order::CleanOrder;
 pub use file_path::FilePath;
 pub use flows::Mistake;
 pub use frequency::Frequency;
@@ -43,8 +48,11 @@ pub use parameters::{
     fields_of, read_fields,
 };
 pub use refusal::{Code, Refusal, error_code};
+pub(crate) use saved_name::saved_name;
 pub use settings::Settings;
-pub use time::Time;
+pub use sorting::{Orders, Paging, SortKey};
+pub use time::{Time, first_second, last_second};
+pub use time_zone::TimeZone;
 
 /// The version of the JSON, as in `/api/v1`: fields may be added to it, none is removed or changed.
 pub const JSON_VERSION: u32 = 1;

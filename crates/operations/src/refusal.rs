@@ -131,6 +131,11 @@ impl Refusal {
         }
     }
 
+    /// Whether it only says that a parameter is wrong.
+    pub fn is_mistake(&self) -> bool {
+        self.code == Code::Invalid
+    }
+
     /// The reasons of all mistakes in one line, for a person who sees the fields.
     pub fn reasons(&self) -> String {
         let reasons: Vec<_> = self
@@ -169,6 +174,7 @@ impl From<catalog::Error> for Refusal {
             | Error::UnknownSchedule { .. }
             | Error::UnknownJob { .. }
             | Error::UnknownRules { .. }
+            | Error::UnknownList { .. }
             | Error::UnknownAccount { .. } => Code::NotFound,
             Error::Database { .. } | Error::Newer { .. } | Error::NotACatalog { .. } => {
                 Code::Unavailable

@@ -7,7 +7,7 @@ use flows::rules::{ReadRules, Trial, try_rules};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::{Actor, Context, Mistake, Refusal, Time, schema};
+use crate::{Actor, Context, Mistake, Orders, Refusal, Time, schema};
 
 /// A filter or a mapping.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -129,6 +129,14 @@ pub async fn list(context: &Context, query: RulesQuery) -> Result<Vec<Rules>, Re
     let rules = context.catalog().rules(query.kind).await?;
     Ok(rules.into_iter().map(Into::into).collect())
 }
+
+/// The orders of the list.
+pub const ORDERS: Orders<'_, Rules> = &[
+    ("name", |rules| rules.name.as_str().into()),
+    ("kind", |rules| rules.kind.name().into()),
+    ("version", |rules| rules.version.into()),
+    ("changed", |rules| rules.changed.into()),
+];
 
 /// The rules with the number `id`.
 pub async fn show(context: &Context, id: i64) -> Result<Rules, Refusal> {

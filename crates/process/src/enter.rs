@@ -52,7 +52,7 @@ fn try_enter(
     let orders = Orders::parse(arguments).map_err(|error| Refusal::of("the orders", error))?;
     match &orders.limits {
         Some(limits) => {
-            // What is not to be had is told by `probe`, once, and not by every one of a million processes.
+            // Missing protections are told by `probe`, once, and not by every one of a million processes.
             let _ = confine(&orders, limits)?;
         }
         None => die_with(orders.parent)?,

@@ -4,7 +4,7 @@ use rustix::thread::UnshareFlags;
 
 /// Leaves the network that this process shares with others; says why not if that is impossible.
 pub(super) fn leave() -> Result<(), String> {
-    // Who is not root needs a user name space. A container may forbid the one and allow the other.
+    // A process that is not root needs a user name space. A container may forbid the one and allow the other.
     unshare(UnshareFlags::NEWNET)
         .or_else(|_| unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET))
         .map_err(|error| error.to_string())

@@ -33,12 +33,14 @@ pub struct Range {
     pub from: Datestamp,
     /// Not newer than this.
     pub until: Datestamp,
+    /// The format of the list, also of one of headers: a view may have another datestamp for each format of an item.
+    pub metadata_prefix: String,
 }
 
 /// How much of a list is wanted at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Portion<'a> {
-    /// So many items at most.
+    /// Maximum number of items.
     pub at_most: usize,
     /// The format in which their metadata will be written; none if headers are all that is wanted.
     pub metadata_prefix: Option<&'a str>,
@@ -90,6 +92,16 @@ pub trait View {
     /// The item of an identifier, if the lists of this view have it too.
     fn item(&self, identifier: &str) -> Result<Option<Self::Item>, Error>;
 
+    /// The item of an identifier as it is listed in a format; none if it is not there, or not in that format.
+    fn item_in(
+        &self,
+        identifier: &str,
+        metadata_prefix: &str,
+    ) -> Result<Option<Self::Item>, Error> {
+        let _ = metadata_prefix;
+        self.item(identifier)
+    }
+
     /// How many items of a range have a format, if that can be told exactly.
     fn count(&self, range: &Range, metadata_prefix: &str) -> Result<Option<u64>, Error>;
 
@@ -136,4 +148,16 @@ pub trait View {
         metadata_prefix: &str,
         xml: &mut Writer<W>,
     ) -> Result<(), Error>;
+
+    /// Writes the part of a record behind its header: the metadata, and what is said about it.
+    fn write_body<W: Write>(
+        &self,
+        item: &Self::Item,
+        metadata_prefix: &str,
+        xml: &mut Writer<W>,
+    ) -> Result<(), Error> {
+        xml.start("metadata", &[])?;
+        self.write_metadata(item, metadata_prefix, xml)?;
+        Ok(xml.end("metadata")?)
+    }
 }

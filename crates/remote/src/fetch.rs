@@ -9,7 +9,7 @@ use crate::entry::{Entry, Kind};
 use crate::link::Link;
 use crate::tree::Tree;
 use crate::waiting::Waiting;
-use crate::walk::{Found, Walk};
+use crate::walk::{RemoteFile, Walk};
 use crate::{Access, Address, Error, Limits};
 
 /// How something is fetched.
@@ -21,14 +21,14 @@ pub struct Options<'a> {
     /// Whether somebody wants it to stop.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Hears how it goes.
-    pub tell: &'a (dyn Fn(News<'_>) + Sync),
+    pub tell: &'a (dyn Fn(FetchEvent<'_>) + Sync),
     /// The limits.
     pub limits: Limits,
 }
 
 /// Something that somebody who waits wants to know.
 #[derive(Debug, Clone, Copy)]
-pub enum News<'a> {
+pub enum FetchEvent<'a> {
     /// A sentence.
     Note(&'a str),
     /// How far it is.
@@ -73,9 +73,9 @@ pub fn fetch(address: &Address, base: &Path, options: &Options<'_>) -> Result<Fe
     std::thread::scope(|scope| {
         let tree = &tree;
         let fetching = scope.spawn(move || {
-            let tell = |news: News<'_>| {
+            let tell = |news: FetchEvent<'_>| {
                 // A closed channel means that the receiver panics, and only waits for this thread.
-                let _ = sender.send(Told::of(news));
+                let _ = sender.send(OwnedEvent::of(news));
             };
             let options = Options {
                 tell: &tell,
@@ -120,24 +120,26 @@ fn run(
     fetched
 }
 
-/// News on the way to whoever hears them.
-enum Told {
+/// An event on the way to its listener.
+enum OwnedEvent {
     Note(String),
     Progress(String, u64, u64),
 }
 
-impl Told {
-    fn of(news: News<'_>) -> Self {
+impl OwnedEvent {
+    fn of(news: FetchEvent<'_>) -> Self {
         match news {
-            News::Note(note) => Self::Note(note.to_owned()),
-            News::Progress { file, done, total } => Self::Progress(file.to_owned(), done, total),
+            FetchEvent::Note(note) => Self::Note(note.to_owned()),
+            FetchEvent::Progress { file, done, total } => {
+                Self::Progress(file.to_owned(), done, total)
+            }
         }
     }
 
-    fn tell(&self, tell: &(dyn Fn(News<'_>) + Sync)) {
+    fn tell(&self, tell: &(dyn Fn(FetchEvent<'_>) + Sync)) {
         tell(match self {
-            Self::Note(note) => News::Note(note),
-            Self::Progress(file, done, total) => News::Progress {
+            Self::Note(note) => FetchEvent::Note(note),
+            Self::Progress(file, done, total) => FetchEvent::Progress {
                 file,
                 done: *done,
                 total: *total,
@@ -161,7 +163,7 @@ fn wait_for(
                 "waiting for another process that fetches from {}",
                 address.host
             );
-            (options.tell)(News::Note(&note));
+            (options.tell)(FetchEvent::Note(&note));
             is_told = true;
         }
         std::thread::sleep(A_MOMENT);
@@ -188,7 +190,7 @@ impl<'a> Fetching<'a> {
         let is_directory = match entry.kind {
             Kind::Directory => {
                 let note = format!("looking at what is on {}", address.host);
-                (self.options.tell)(News::Note(&note));
+                (self.options.tell)(FetchEvent::Note(&note));
                 walk.below(root.clone(), &mut link, &self.options.limits)
                     .await?;
                 true
@@ -200,7 +202,7 @@ impl<'a> Fetching<'a> {
                         "{host} does not tell how long the file is"
                     )));
                 };
-                walk.files.push(Found {
+                walk.files.push(RemoteFile {
                     path: root.clone(),
                     size,
                     modified: entry.modified,
@@ -244,7 +246,7 @@ impl<'a> Fetching<'a> {
     }
 
     /// The files that are not here as they are there.
-    fn missing(&mut self, walk: &mut Walk) -> Result<Vec<Found>, Error> {
+    fn missing(&mut self, walk: &mut Walk) -> Result<Vec<RemoteFile>, Error> {
         let mut missing = Vec::new();
         for file in std::mem::take(&mut walk.files) {
             let here = match self.tree.look(&file.path) {
@@ -288,7 +290,7 @@ impl<'a> Fetching<'a> {
     }
 
     /// Fetches one file, or what is missing of it.
-    async fn one(&mut self, file: &Found, link: &mut Link<'_>) -> Result<(), Error> {
+    async fn one(&mut self, file: &RemoteFile, link: &mut Link<'_>) -> Result<(), Error> {
         let name = crate::error::said(&String::from_utf8_lossy(&file.path));
         let mut restarts = 0;
         loop {
@@ -350,7 +352,7 @@ impl<'a> Fetching<'a> {
             return;
         }
         self.told = Some(Instant::now());
-        (self.options.tell)(News::Progress {
+        (self.options.tell)(FetchEvent::Progress {
             file,
             done: self.done,
             total: self.total.max(self.done),
@@ -376,7 +378,7 @@ impl<'a> Fetching<'a> {
                 walk.passed_by
             ));
         }
-        (self.options.tell)(News::Note(&note));
+        (self.options.tell)(FetchEvent::Note(&note));
     }
 }
 

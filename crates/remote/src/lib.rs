@@ -29,5 +29,5 @@ mod walk;
 pub use access::Access;
 pub use address::{Address, Scheme};
 pub use error::Error;
-pub use fetch::{Fetched, News, Options, fetch};
+pub use fetch::{FetchEvent, Fetched, Options, fetch};
 pub use limits::Limits;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::fetch::{News, Options};
+use crate::fetch::{FetchEvent, Options};
 use crate::session::Session;
 use crate::waiting::Waiting;
 use crate::{Address, Error};
@@ -77,7 +77,7 @@ impl<'a> Link<'a> {
         let wait = limits.first_wait * 2_u32.saturating_pow(self.failures - 1);
         let wait = wait.min(limits.longest_wait);
         let note = format!("{why}; trying again in {}", shown(wait));
-        (self.options.tell)(News::Note(&note));
+        (self.options.tell)(FetchEvent::Note(&note));
         self.waiting.rest(wait).await
     }
 }

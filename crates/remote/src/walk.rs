@@ -10,7 +10,7 @@ use crate::{Error, Limits};
 
 /// A file that can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct RemoteFile {
     /// Its path from home or from the root.
     pub(crate) path: Vec<u8>,
     pub(crate) size: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Found {
 /// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
-    pub(crate) files: Vec<Found>,
+    pub(crate) files: Vec<RemoteFile>,
     /// Paths that cannot be fetched, with the reason.
     pub(crate) refused: Vec<(String, String)>,
     /// How many more of these there are.
@@ -129,7 +129,7 @@ impl Walk {
 
     fn file(&mut self, path: Vec<u8>, entry: &Entry) {
         match entry.size {
-            Some(size) => self.files.push(Found {
+            Some(size) => self.files.push(RemoteFile {
                 path,
                 size,
                 modified: entry.modified,

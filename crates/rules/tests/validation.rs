@@ -386,7 +386,7 @@ fn random_bytes_do_not_panic_and_are_never_falsely_repaired() {
                 assert!(rules::xml::parse(&checked.xml, &Limits::default()).is_ok());
             }
         }
-        // What was repaired needs no repair.
+        // A repaired record needs no repair.
         if let Ok(once) = repair(&bytes, &Limits::default()) {
             let twice = repair(once.xml.as_bytes(), &Limits::default()).unwrap();
             assert_eq!((twice.xml, twice.repairs.len()), (once.xml, 0));

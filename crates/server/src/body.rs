@@ -307,7 +307,7 @@ mod tests {
     fn a_panic_breaks_the_body_off() {
         let (bytes, end) = written(|_writer| panic!("in the middle of a record"));
 
-        // What does not fill a block has not gone out.
+        // A part that does not fill a block has not gone out.
         assert_eq!(bytes, 2 * BLOCK);
         assert!(end.is_err());
     }

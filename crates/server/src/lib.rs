@@ -12,10 +12,12 @@ mod gzip;
 mod listing;
 mod oai_pmh;
 mod origin;
+mod repository;
 pub mod robots;
 mod router;
 mod run;
 
 pub use config::Config;
 pub use origin::HttpOrigin;
+pub use repository::{Repository, RepositoryConfig, run_repository};
 pub use run::{Addresses, run};

@@ -1,5 +1,6 @@
 //! The repository's address: takes the arguments of GET and POST, and streams the provider's answer.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,13 +18,63 @@ use site::Requester;
 use tokio::sync::oneshot;
 
 use crate::body::{Body, BodyWriter};
-use crate::flow_control::Permit;
+use crate::config::FlowControlConfig;
+use crate::flow_control::{FlowControl, Permit};
 use crate::gzip::Unflushed;
 use crate::router::{State, refuse_method, text};
 
+/// A repository that answers at an address of this server.
+pub(crate) trait Answering: Send + Sync + 'static {
+    /// Writes the answer for a requester; this blocks.
+    fn write(
+        &self,
+        requester: &Requester,
+        arguments: &Arguments,
+        out: &mut dyn Write,
+    ) -> Result<Outcome, provider::Error>;
+
+    /// Whether answers to a verb may take so long that only some run at once.
+    fn takes_long(&self, verb: Verb) -> bool;
+
+    /// How much may be asked at once.
+    fn control(&self) -> &FlowControlConfig;
+
+    /// What runs now.
+    fn flow_control(&self) -> &Arc<FlowControl>;
+}
+
+impl Answering for State {
+    fn write(
+        &self,
+        requester: &Requester,
+        arguments: &Arguments,
+        out: &mut dyn Write,
+    ) -> Result<Outcome, provider::Error> {
+        let view = self.site.view(requester.clone())?;
+        self.provider.answer(&view, arguments, out)
+    }
+
+    fn takes_long(&self, verb: Verb) -> bool {
+        match verb {
+            Verb::ListIdentifiers | Verb::ListRecords | Verb::GetRecord => true,
+            // Which sets a requester may see is asked of the origin, type by type.
+            Verb::ListSets => self.config.origin.url.is_some(),
+            Verb::Identify | Verb::ListMetadataFormats => false,
+        }
+    }
+
+    fn control(&self) -> &FlowControlConfig {
+        &self.config.flow_control
+    }
+
+    fn flow_control(&self) -> &Arc<FlowControl> {
+        &self.flow_control
+    }
+}
+
 /// Answers one OAI-PMH request.
-pub(crate) async fn answer(
-    state: &Arc<State>,
+pub(crate) async fn answer<A: Answering>(
+    state: &Arc<A>,
     request: Request<RequestBody>,
     requester: Requester,
 ) -> Response<Body> {
@@ -33,12 +84,12 @@ pub(crate) async fn answer(
         return refusal;
     }
     let gzip = accepts_gzip(request.headers());
-    let stall = Duration::from_secs(state.config.flow_control.stall_seconds);
+    let stall = Duration::from_secs(state.control().stall_seconds);
     let arguments = match arguments(request, stall).await {
         Ok(arguments) => arguments,
         Err(refusal) => return refusal,
     };
-    let permit = match admit(state, &arguments, &requester) {
+    let permit = match admit(state.as_ref(), &arguments, &requester) {
         Ok(permit) => permit,
         Err(refusal) => return *refusal,
     };
@@ -58,22 +109,22 @@ pub(crate) async fn answer(
         Ok(body) => xml(body, gzip),
         // Why is for the log: it may speak of files and servers that are nobody else's business.
         Err(_) => unavailable(
-            state,
+            state.control(),
             "this repository cannot answer at the moment; try again later",
         ),
     }
 }
 
 /// One answer, made by a blocking thread.
-struct Writing {
-    state: Arc<State>,
+struct Writing<A> {
+    state: Arc<A>,
     arguments: Arguments,
     requester: Requester,
     gzip: bool,
     permit: Option<Permit>,
 }
 
-impl Writing {
+impl<A: Answering> Writing<A> {
     fn run(mut self, mut body: BodyWriter) {
         let began = Instant::now();
         let result = self.write(&mut body);
@@ -97,16 +148,14 @@ impl Writing {
     }
 
     fn write(&self, body: &mut BodyWriter) -> Result<Outcome, provider::Error> {
-        let view = self.state.site.view(self.requester.clone())?;
+        let (requester, arguments) = (&self.requester, &self.arguments);
         if !self.gzip {
-            return self.state.provider.answer(&view, &self.arguments, body);
+            return self.state.write(requester, arguments, body);
         }
         // The fastest level: the answers are long and the text is plain.
         let mut encoder = GzEncoder::new(body, Compression::fast());
-        let outcome =
-            self.state
-                .provider
-                .answer(&view, &self.arguments, &mut Unflushed(&mut encoder))?;
+        let mut out = Unflushed(&mut encoder);
+        let outcome = self.state.write(requester, arguments, &mut out)?;
         encoder.try_finish()?;
         Ok(outcome)
     }
@@ -187,26 +236,20 @@ async fn arguments(
 }
 
 /// Lists, and records that may be long, run only so many at once.
-fn admit(
-    state: &State,
+fn admit<A: Answering>(
+    state: &A,
     arguments: &Arguments,
     requester: &Requester,
 ) -> Result<Option<Permit>, Box<Response<Body>>> {
-    let is_long = |verb| match verb {
-        Verb::ListIdentifiers | Verb::ListRecords | Verb::GetRecord => true,
-        // Which sets a requester may see is asked of the origin, type by type.
-        Verb::ListSets => state.config.origin.url.is_some(),
-        Verb::Identify | Verb::ListMetadataFormats => false,
-    };
-    if !Verb::of(arguments).is_ok_and(is_long) {
+    if !Verb::of(arguments).is_ok_and(|verb| state.takes_long(verb)) {
         return Ok(None);
     }
-    match state.flow_control.admit(requester.address) {
+    match state.flow_control().admit(requester.address) {
         Some(permit) => Ok(Some(permit)),
         None => {
             metrics::counter!("garner_oai_turned_away_total").increment(1);
             Err(Box::new(unavailable(
-                state,
+                state.control(),
                 "too many lists are being answered at the moment; try again later",
             )))
         }
@@ -214,9 +257,9 @@ fn admit(
 }
 
 /// 503 with Retry-After in seconds, the form that every harvester understands.
-fn unavailable(state: &State, reason: &str) -> Response<Body> {
+fn unavailable(control: &FlowControlConfig, reason: &str) -> Response<Body> {
     let mut response = text(StatusCode::SERVICE_UNAVAILABLE, reason);
-    let seconds = HeaderValue::from(state.config.flow_control.retry_after_seconds);
+    let seconds = HeaderValue::from(control.retry_after_seconds);
     response.headers_mut().insert(RETRY_AFTER, seconds);
     response
 }

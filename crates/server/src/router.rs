@@ -85,7 +85,7 @@ async fn dispatch(
 }
 
 /// Refuses somebody who has tried too many passwords.
-fn wait_for(client: IpAddr, wait: Duration) -> Response<Body> {
+pub(crate) fn wait_for(client: IpAddr, wait: Duration) -> Response<Body> {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     tracing::warn!("{client} has tried too many passwords, and has to wait");
     let message = format!("too many passwords were tried; wait for {seconds} s");
@@ -95,7 +95,7 @@ fn wait_for(client: IpAddr, wait: Duration) -> Response<Body> {
     response
 }
 
-fn asset(method: &Method, name: &str) -> Response<Body> {
+pub(crate) fn asset(method: &Method, name: &str) -> Response<Body> {
     let Some(asset) = assets::find(name) else {
         return text(
             StatusCode::NOT_FOUND,

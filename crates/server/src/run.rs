@@ -20,9 +20,9 @@ use crate::origin::HttpOrigin;
 use crate::router::{self, State};
 
 /// How long open requests may go on after the order to stop.
-const LAST_WORDS: Duration = Duration::from_secs(10);
+pub(crate) const LAST_WORDS: Duration = Duration::from_secs(10);
 /// The longest head of a request.
-const LONGEST_HEAD: usize = 256 * 1024;
+pub(crate) const LONGEST_HEAD: usize = 256 * 1024;
 
 /// Where the server answers, once it does.
 #[derive(Debug, Clone)]
@@ -181,13 +181,13 @@ fn close(followers: Followers, site: &Site) {
     }
 }
 
-async fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
+pub(crate) async fn bind(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| {
         format!("cannot listen at {address}; choose another address with {setting}")
     })
 }
 
 /// Ready when the sender is dropped.
-async fn told(mut stopped: watch::Receiver<()>) {
+pub(crate) async fn told(mut stopped: watch::Receiver<()>) {
     while stopped.changed().await.is_ok() {}
 }

@@ -445,12 +445,12 @@ impl From<Error> for provider::Error {
     }
 }
 
-/// So many items of a media type are asked for to see whether a requester may see any.
+/// Number of items of a media type that are asked for to see whether a requester may see any.
 const PROBED: i64 = 64;
-/// So many of them are asked for at once: most often the first will do.
+/// Number of them that are asked for at once: most often the first will do.
 const PROBED_AT_ONCE: usize = 8;
 
-/// So many items of a list are asked for at once.
+/// Number of items of a list that are asked for at once.
 const LOOKED_AT_ONCE: usize = 32;
 /// After this time a batch ends with what it holds.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -23,15 +23,15 @@ use site::{
 /// A web server in this process. It is not `Sync`, as little as a request of httpd is.
 #[derive(Debug, Default)]
 struct Inside {
-    /// What is known of a file without a question; of all others nothing is.
+    /// The facts known of a file without a question; of all others nothing is known.
     looks: HashMap<&'static str, Look>,
-    /// What a GET returns; all others are refused.
+    /// The answers to GET; all others are refused.
     responses: HashMap<&'static str, Response>,
     /// How long a look takes.
     delay: Duration,
     /// How many candidates each look had.
     looked: RefCell<Vec<usize>>,
-    /// What was fetched.
+    /// The fetched files.
     fetched: RefCell<Vec<String>>,
 }
 
@@ -186,7 +186,7 @@ fn dynamic(policy: DynamicPolicy) -> Look {
     })
 }
 
-/// What a GET of these tests' files is told to send.
+/// The headers that a GET of these tests' files is told to send.
 const SENT: &str = "X-Sent-By";
 /// "hello" and "made" in base64.
 const HELLO: &str = "aGVsbG8=";
@@ -441,6 +441,7 @@ fn a_slow_origin_ends_a_batch_early() {
         set: None,
         from: Datestamp::MIN,
         until: quick.response_date(),
+        metadata_prefix: "oai_dc".to_owned(),
     };
 
     let whole = quick.list(&all, None, headers(512)).unwrap();
@@ -471,6 +472,7 @@ fn no_more_is_looked_at_than_fills_a_page() {
         set: None,
         from: Datestamp::MIN,
         until: view.response_date(),
+        metadata_prefix: "oai_dc".to_owned(),
     };
 
     let by_value = Portion {
@@ -595,7 +597,7 @@ fn by_value(record: &str) -> Vec<u8> {
     base64_simd::STANDARD.decode_to_vec(text).unwrap()
 }
 
-/// So many headers.
+/// Number of headers.
 fn headers(at_most: usize) -> Portion<'static> {
     Portion {
         at_most,

@@ -34,13 +34,13 @@ pub enum Durability {
 pub(crate) struct Directory {
     path: PathBuf,
     base: OwnedFd,
-    /// Who removes files that were replaced. They go before the directory they lie in.
+    /// The thread that removes replaced files. They go before the directory they lie in.
     removal: OnceLock<Removal>,
     temporary: OnceLock<Temporary>,
     durability: Durability,
     /// The directories used last, the latest first: most records of a page lie in one.
     recent: Mutex<Vec<(PathBuf, Arc<OwnedFd>)>>,
-    /// What was written since the last `sync`.
+    /// The files written since the last `sync`.
     unsynced: Mutex<Unsynced>,
     /// Held by the one who syncs.
     syncing: Mutex<()>,
@@ -161,6 +161,25 @@ impl Directory {
         }
     }
 
+    /// Moves a file to the same path of another base directory where nothing is. `false` if it has to be copied: another
+    /// file system has it, or a file is there.
+    pub(crate) fn move_across(&self, path: &Path, to: &Self) -> Result<bool, Error> {
+        let moved = to.with_parent(path, true, |parent, name| {
+            let below = path.parent().unwrap_or(Path::new(""));
+            let directory = self.open_directory(below, false)?;
+            rename_new(&directory, name, parent, name)
+        })?;
+        match moved {
+            Ok(()) => {
+                self.touch(path, false);
+                to.touch(path, true);
+                Ok(true)
+            }
+            Err(Errno::EXIST | Errno::XDEV) => Ok(false),
+            Err(errno) => Err(self.error("moved", path, errno)),
+        }
+    }
+
     /// Gives what is at a path another name in the same directory.
     pub(crate) fn rename(&self, path: &Path, to: &OsStr) -> Result<(), Error> {
         self.with_parent(path, false, |parent, name| {
@@ -202,7 +221,7 @@ impl Directory {
         Ok(removed)
     }
 
-    /// What is at a path; of a link, that it is one.
+    /// The kind of the entry at a path; of a link, that it is one.
     pub(crate) fn kind(&self, path: &Path) -> Result<Option<FileType>, Error> {
         let stat = self.with_parent(path, false, |parent, name| {
             rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
@@ -263,7 +282,7 @@ impl Directory {
 
     /// Waits until all that was written since the last time has reached the disk.
     pub(crate) fn sync(&self) -> Result<(), Error> {
-        // Who finds nothing to do must not be faster than the one who does it.
+        // A thread that finds nothing to do must not be faster than the one that does it.
         let _turn = lock(&self.syncing);
         let unsynced = std::mem::take(&mut *lock(&self.unsynced));
         if self.durability == Durability::None || unsynced.directories.is_empty() {

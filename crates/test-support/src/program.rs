@@ -112,6 +112,12 @@ impl Garner {
                 panic!("the server did not start: {:?}\n{log}", child.wait());
             }
             log.push_str(&line);
+            if let Some((_, base)) = line.trim_end().split_once("what the catalog holds, at ") {
+                break (
+                    base.trim_end_matches("?verb=Identify").to_owned(),
+                    String::new(),
+                );
+            }
             if let Some(url) = line.trim_end().strip_prefix("the site is at ") {
                 let ready = log
                     .lines()

@@ -60,7 +60,7 @@ impl Schemas {
 }
 
 /// Each schema: the name of its file, the namespace to import it for unless another schema does, and its text.
-fn files(project: &Path, published: &Path) -> [(&'static str, &'static str, String); 6] {
+fn files(project: &Path, published: &Path) -> [(&'static str, &'static str, String); 7] {
     let read = |path: PathBuf| fs::read_to_string(path).unwrap();
     // The kept copy does not look into records; ours does.
     let protocol = read(published.join("OAI-PMH.xsd"))
@@ -89,6 +89,11 @@ fn files(project: &Path, published: &Path) -> [(&'static str, &'static str, Stri
             "didl.xsd",
             "urn:mpeg:mpeg21:2002:02-DIDL-NS",
             read(project.join("tests/schemas/didl.xsd")),
+        ),
+        (
+            "provenance.xsd",
+            "http://www.openarchives.org/OAI/2.0/provenance",
+            read(project.join("tests/schemas/provenance.xsd")),
         ),
     ]
 }

@@ -36,7 +36,7 @@ fn by_type(work: &Work<'_>, input: &Input, media_type: &str, may_unpack: bool) -
         "application/gzip" if may_unpack => match unpack(work, input) {
             Ok(unpacked) => {
                 let mut extracted = by_type(work, &unpacked.input, &unpacked.media_type, false);
-                // What would have had pages may have broken off before the first of them.
+                // A document with pages may have broken off before the first of them.
                 if unpacked.damage.is_some() && extracted.outcome == Outcome::Empty {
                     extracted.outcome = Outcome::Damaged;
                 }
@@ -71,7 +71,7 @@ pub(super) fn pages_of(
     }
 }
 
-/// What lay in a layer of gzip.
+/// The document that lay in a layer of gzip.
 struct Unpacked {
     input: Input,
     media_type: String,
@@ -101,7 +101,7 @@ fn unpack(work: &Work<'_>, input: &Input) -> Result<Unpacked, Extracted> {
         &mut take,
     );
     let came = unpacked.metadata().map_or(0, |metadata| metadata.len());
-    // What came before damage is read as it is.
+    // The bytes before damage are read as they are.
     let damage = match (opened, copied) {
         (Err(error), _) if error.is_bomb() || came == 0 => return Err(not_unpacked(&error)),
         (Err(error), _) => Some(error.to_string()),

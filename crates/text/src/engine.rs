@@ -26,7 +26,7 @@ pub struct Missing {
     pub program: &'static str,
     /// The package of Debian that has it.
     pub package: &'static str,
-    /// What cannot be done without it.
+    /// The work that cannot be done without it.
     pub purpose: &'static str,
     /// Whether only documents that consist of images need it.
     pub is_for_images: bool,
@@ -114,7 +114,7 @@ impl Engine {
 }
 
 impl Missing {
-    /// What is missing and how to get it, in words.
+    /// The missing part and how to get it, in words.
     pub fn told(&self) -> String {
         let Self {
             program, package, ..

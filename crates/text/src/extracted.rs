@@ -1,8 +1,8 @@
-//! What came out of a document.
+//! The text and properties taken out of a document.
 
 use std::fmt;
 
-/// What came out of a document.
+/// The text and properties taken out of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extracted {
     /// Whether there is text, or why not.
@@ -16,8 +16,10 @@ pub struct Extracted {
     pub engine: Option<String>,
     /// Whether the text goes on beyond what is kept.
     pub truncated: bool,
-    /// What was wrong, in words.
+    /// The fault, in words.
     pub note: Option<String>,
+    /// The title in the metadata of the document, unjudged; [`title`](crate::title) judges it.
+    pub title: Option<String>,
 }
 
 /// Whether there is text, or why not.
@@ -67,6 +69,7 @@ impl Extracted {
             engine: None,
             truncated: false,
             note: (!note.is_empty()).then_some(note),
+            title: None,
         }
     }
 

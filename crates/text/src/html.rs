@@ -64,7 +64,7 @@ fn apply(tag: &Tag<'_>, writer: &mut Writer) {
     }
 }
 
-/// What follows the end of an element that nobody sees; nothing if it does not end.
+/// The rest after the end of an element that nobody sees; nothing if it does not end.
 fn behind_hidden<'a>(rest: &'a str, name: &str) -> &'a str {
     let mut from = 0;
     while let Some(at) = rest[from..].find("</") {

@@ -6,6 +6,7 @@ mod clean;
 mod dispatch;
 mod engine;
 mod extracted;
+mod facts;
 mod html;
 mod ocr;
 mod office;
@@ -30,6 +31,7 @@ use std::sync::{Mutex, Once};
 
 pub use engine::Missing;
 pub use extracted::{Extracted, Limit, Outcome};
+pub use facts::{Facts, LANGUAGES, Sketch, decoded, file_title, language, language_code, title};
 pub use options::{ExtractOptions, OcrOptions};
 pub use reader::PDF_READER;
 
@@ -93,7 +95,7 @@ impl Extractor {
         self.engines.missing()
     }
 
-    /// What this system does not let programs be kept from, in words.
+    /// The protections that this system lacks for programs, in words.
     pub fn lacks(&self) -> Vec<String> {
         self.tell_lacks()
     }

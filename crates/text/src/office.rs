@@ -50,7 +50,7 @@ pub(super) fn extract(work: &Work<'_>, input: &Input, media_type: &str) -> Extra
             };
             return Extracted::without_text(outcome, "it has no part with the text");
         }
-        // What came before the damage is there.
+        // The text before the damage is there.
         Err(error) if parts.is_empty() => {
             let outcome = if error.is_bomb() {
                 Outcome::Limit(Limit::Size)
@@ -65,7 +65,7 @@ pub(super) fn extract(work: &Work<'_>, input: &Input, media_type: &str) -> Extra
     plain::finish(work, clean::text(&parts.joined()), "garner-office", is_part)
 }
 
-/// What a format calls its parts, and what in them is text.
+/// The names of the parts of a format, and the elements in them that hold text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Word,
@@ -167,7 +167,7 @@ impl Parts {
 /// The text of a part, as far as it can be read.
 fn read(bytes: &mut dyn Read) -> String {
     let mut part = Vec::new();
-    // What was read before damage is there; the archive says what was wrong.
+    // The text read before damage is there; the archive says where the fault was.
     let _ = bytes.take(MOST_PART).read_to_end(&mut part);
     html::text_of(&String::from_utf8_lossy(&part), Dialect::Office)
 }

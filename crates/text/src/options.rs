@@ -25,7 +25,7 @@ pub struct ExtractOptions {
     pub office: bool,
     /// How long one document may take.
     pub wall: Duration,
-    /// What each program may use.
+    /// The limits of each program.
     pub limits: Limits,
     /// How long a text may be; the rest of it is cut off.
     pub text_bytes: usize,

@@ -5,23 +5,25 @@ use std::ffi::OsString;
 
 use super::engine::Engine;
 use super::work::{Call, Input, Work, arguments, cut_short, first_line};
-use super::{Extracted, Outcome, clean, dispatch, picture, postscript, substance};
+use super::{Extracted, Outcome, clean, dispatch, facts, picture, postscript, substance};
 use process::{End, Ended, Output};
 
 /// Takes the text out of a PDF document.
 pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
-    let extracted = unrepaired(work, input);
-    if is_last_word(&extracted) || !work.has(Engine::Ghostscript) {
-        return extracted;
+    let mut extracted = unrepaired(work, input);
+    if !is_last_word(&extracted) && work.has(Engine::Ghostscript) {
+        let repaired = postscript::repaired(work, input);
+        if has_text(&repaired) {
+            extracted = repaired;
+        }
     }
-    let repaired = postscript::repaired(work, input);
-    match has_text(&repaired) {
-        true => repaired,
-        false => extracted,
+    if has_text(&extracted) {
+        extracted.title = input.bytes().ok().and_then(facts::pdf_title);
     }
+    extracted
 }
 
-/// What pdftotext makes of it, or else the reader of our own.
+/// The text by pdftotext, or else by the built-in reader.
 pub(super) fn unrepaired(work: &Work<'_>, input: &Input) -> Extracted {
     let first = read(work, input, Engine::Pdftotext);
     if is_last_word(&first) {
@@ -48,7 +50,7 @@ fn has_text(extracted: &Extracted) -> bool {
     is_text && !extracted.text.trim().is_empty()
 }
 
-/// What one of them makes of it.
+/// The result of one of them.
 fn read(work: &Work<'_>, input: &Input, engine: Engine) -> Extracted {
     let ended = match run(work, input, engine) {
         Ok(ended) => ended,

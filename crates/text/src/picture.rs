@@ -51,7 +51,7 @@ fn lists_an_image(list: &str) -> bool {
             "ccitt" | "jbig2" => BLANK_SCAN,
             _ => BLANK,
         };
-        // What is transparent is said of the image before it. What is hardly compressed tells nothing.
+        // The image before it says which parts are transparent. A hardly compressed one tells nothing.
         let is_image = !matches!(kind, "smask" | "mask") && pixels >= LARGE;
         is_image && (blank..NOT_COMPRESSED).contains(&ratio)
     })
@@ -114,7 +114,7 @@ const MOST_LISTED: usize = 16 * 1024;
 const LIST_HEAD: usize = 2;
 /// As many pixels a page has that can be read: of small images, what is left is mostly their head.
 const LARGE: u64 = 250_000;
-/// What is left of a blank image, in percent of its pixels: of JPEG the end of each block, of a run its length.
+/// The size of a blank image, in percent of its pixels: of JPEG the end of each block, of a run its length.
 const BLANK: f32 = 2.0;
 /// Formats for scans leave hardly anything.
 const BLANK_SCAN: f32 = 0.3;

@@ -49,11 +49,11 @@ pub(super) fn to_pdf(work: &Work<'_>, input: &Input) -> Result<(Input, Scratch),
     Ok((input, directory))
 }
 
-/// What Ghostscript makes of the bare document, and how that ended.
+/// The text that Ghostscript gives for the bare document, and how that ended.
 fn made_pdf(work: &Work<'_>, bare: &Input) -> Result<(Input, Scratch, Ended), Extracted> {
     let (written, directory, ended) = write(work, bare, "pdfwrite")?;
     match written {
-        // What was wrong may be at the end; the pages before it are there.
+        // The fault may be at the end; the pages before it are there.
         Some(file) if cut_short(Engine::Ghostscript, &ended).is_none() => {
             let input = Input::of(file).map_err(|error| dispatch::unreadable(&error))?;
             Ok((input, directory, ended))
@@ -113,7 +113,7 @@ fn failed(ended: &Ended) -> Extracted {
         .unwrap_or_else(|| Extracted::without_text(Outcome::Damaged, complaint(ended)))
 }
 
-/// What Ghostscript says was wrong. What the document printed may stand before it.
+/// The fault as Ghostscript tells it. Output of the document may stand before it.
 fn complaint(ended: &Ended) -> String {
     match ended.complaints.find("Error: /") {
         Some(start) => first_line(&ended.complaints[start..]),
@@ -135,7 +135,7 @@ fn write(work: &Work<'_>, input: &Input, device: &str) -> Result<Written, Extrac
             "-dBATCH",
             "-dNOPAUSE",
             "-dNOPROMPT",
-            // What the document prints is not mixed with anything of worth.
+            // The output of the document is not mixed with anything of worth.
             "-sstdout=%stderr",
             &device,
             "-sOutputFile=written",
@@ -155,7 +155,7 @@ fn write(work: &Work<'_>, input: &Input, device: &str) -> Result<Written, Extrac
 
 fn open_written(directory: &Path) -> io::Result<Option<File>> {
     let path = directory.join("written");
-    // What a document might have put there instead is not followed.
+    // A link that a document might have put there instead is not followed.
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => File::open(path).map(Some),
         _ => Ok(None),
@@ -221,11 +221,11 @@ fn beginning(head: &[u8]) -> Option<u64> {
     place.map(|(at, _)| at as u64)
 }
 
-/// What is run before the document.
+/// The program that is run before the document.
 const DVIPS: &str = include_str!("dvips.ps");
 const HEAD: usize = 64 * 1024;
 const TAIL: u64 = 4 * 1024;
-/// What printers take as the end of a job (and its beginning).
+/// The bytes that printers take as the end of a job (and its beginning).
 const SWITCH: &[u8] = b"\x1B%-12345X";
 
 #[cfg(test)]

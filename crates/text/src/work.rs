@@ -186,7 +186,7 @@ impl Input {
     }
 }
 
-/// What a limit or a crash made of a program; `None` if it ended by itself.
+/// The failure of a program that met a limit or crashed; `None` if it ended by itself.
 pub(super) fn cut_short(engine: Engine, ended: &Ended) -> Option<Extracted> {
     let program = engine.program();
     let (outcome, note) = match ended.end {

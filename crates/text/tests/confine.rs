@@ -245,7 +245,7 @@ fn no_other_process_can_be_started_even_by_root() {
     assert!(!said.contains("forked"), "{said}");
 }
 
-/// Who programs are where these tests are root's.
+/// The user that programs run as where these tests are root's.
 const NOBODY: u32 = 65534;
 
 fn is_root() -> bool {
@@ -327,7 +327,7 @@ fn a_hostile_engine_changes_nothing_of_the_user_and_leaves_nothing_behind() {
         let script = include_str!("confine/hostile.py");
         let mut task = task(python, &["-ISc", script, key.to_str().unwrap(), &pid]);
         task.input = Some(File::open(&document).unwrap());
-        // Who may write somewhere is kept from writing elsewhere by Landlock.
+        // Landlock keeps a program that may write somewhere from writing elsewhere.
         task.directory = Some(directory.path()).filter(|_| landlock != Some(0));
         let ended = confiner.run(task).unwrap();
 

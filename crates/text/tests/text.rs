@@ -33,7 +33,7 @@ fn extractor() -> Extractor {
     Extractor::new(options())
 }
 
-/// What comes out of bytes.
+/// The text of bytes.
 fn extract(bytes: &[u8], media_type: &str) -> Extracted {
     extract_with(&extractor(), bytes, media_type)
 }

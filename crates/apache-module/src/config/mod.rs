@@ -1,11 +1,15 @@
 //! The configuration: per server and virtual host, per directory, and what other modules' directives say.
 
 mod aliases;
+pub(super) mod check;
 mod directives;
+pub(super) mod directories;
 mod directory;
+pub(super) mod patterns;
 mod plugin;
 mod server;
 mod space;
+pub(super) mod state_dirs;
 mod user_dirs;
 
 use std::ffi::c_void;

@@ -20,8 +20,8 @@ use site::{
 
 use self::judge::{Filters, UnknownHandler, judge};
 use self::response::response;
-use crate::certificate;
-use crate::directories::Directories;
+use crate::client::certificate;
+use crate::config::directories::Directories;
 use crate::flow_control::{self, Kind, Permit};
 use crate::httpd::OK;
 use crate::request::Request;
@@ -143,7 +143,7 @@ impl Origin for ApacheOrigin<'_> {
     ) -> Result<Fetched, NotFetched> {
         let connection = self.connection(requester);
         let file = self.ground.file_path(path).ok_or(NotFetched::Refused)?;
-        // What it was a moment ago, when it was looked at, it need not be now, nor need its rules.
+        // A moment ago it may have been something else, and may have had other rules.
         let request = connection.look_up(&url_path(path), Overrides::UNKNOWN);
         // Its filters are not looked at once more: that would add them twice.
         let Ok(Look::Served(served)) = judge(&request, &file, Filters::LeftAlone) else {

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use site::{Body, Fetched, NotFetched, headers};
 
 use crate::httpd::OK;
-use crate::sink::Sink;
+use crate::virtual_request::sink::Sink;
 
 /// The bytes of the connection, as a response.
 pub(super) fn response(sink: Sink, status: c_int, limit: u64) -> Result<Fetched, NotFetched> {

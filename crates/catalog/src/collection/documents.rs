@@ -66,6 +66,12 @@ pub struct DocumentEntry {
     pub digest_mismatch: Option<String>,
     /// The import that brought its content.
     pub import: i64,
+    /// The title of its text, if one is known.
+    pub title: Option<String>,
+    /// The language of its text, as a code of ISO 639-1.
+    pub language: Option<String>,
+    /// The group of contents whose texts say nearly the same; none if no other does.
+    pub near: Option<i64>,
     /// What is known of its text, if anything is.
     pub judgement: Option<Judgement>,
 }
@@ -93,12 +99,34 @@ pub struct DocumentQuery {
     pub decision: Option<String>,
     /// Those of one kind, as a librarian or else a classifier says.
     pub kind: Option<String>,
+    /// Those in one language, as a code of ISO 639-1.
+    pub language: Option<String>,
+    /// Those of a host or of a domain and all that is below it.
+    pub domain: Option<String>,
+    /// Those of one group of near-duplicates.
+    pub near: Option<i64>,
     /// Those with this in their URL.
     pub text: Option<String>,
-    /// Those with a greater number, for the next page.
+    /// The order of the list.
+    pub order: DocumentOrder,
+    /// Those behind the document with this number, for the next page.
     pub after: i64,
     /// How many at most.
     pub limit: u64,
+}
+
+/// The order of a list of documents.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DocumentOrder {
+    /// By their numbers.
+    #[default]
+    Number,
+    /// By their numbers, the greatest first.
+    Newest,
+    /// By the last crawl, the latest first.
+    Updated,
+    /// By the host, its last part first, so that a domain stands together.
+    Host,
 }
 
 impl Default for DocumentQuery {
@@ -114,7 +142,11 @@ impl Default for DocumentQuery {
             import: None,
             decision: None,
             kind: None,
+            language: None,
+            domain: None,
+            near: None,
             text: None,
+            order: DocumentOrder::default(),
             after: 0,
             limit: 100,
         }
@@ -149,7 +181,10 @@ impl Catalog {
 impl DocumentQuery {
     /// The numbers of the documents that the rarest condition leaves, if these are few. A list goes along the numbers of
     /// documents, and would meet what is rare too seldom.
-    async fn gather(&self, transaction: &mut Transaction) -> Result<Option<Vec<(i64,)>>, Error> {
+    pub(super) async fn gather(
+        &self,
+        transaction: &mut Transaction,
+    ) -> Result<Option<Vec<(i64,)>>, Error> {
         if let Some(judged) = self.judged()
             && let Some(contents) = few(transaction, judged).await?
         {
@@ -173,12 +208,13 @@ impl DocumentQuery {
     /// The statement for the numbers of contents that were judged as asked for; `None` if nothing is asked for.
     fn judged(&self) -> Option<(String, Vec<Value>)> {
         let is_aside = self.state == Some(DocumentState::SetAside);
-        if self.decision.is_none() && self.kind.is_none() && !is_aside {
+        if self.decision.is_none() && self.kind.is_none() && self.language.is_none() && !is_aside {
             return None;
         }
         let mut conditions = Conditions::default();
         conditions.only("decision = $n", self.decision.as_deref());
         conditions.only("kind = $n", self.kind.as_deref());
+        conditions.only("language = $n", self.language.as_deref());
         if is_aside {
             conditions.always("aside = 1");
         }
@@ -188,10 +224,74 @@ impl DocumentQuery {
     /// The statement for a page, among `few` documents or all of them.
     fn statement(&self, few: Option<&[(i64,)]>) -> (String, Vec<Value>) {
         let mut conditions = Conditions::default();
-        conditions.only("document.id > $n", Some(self.after));
+        self.behind(&mut conditions);
         conditions.only("document.id {integers($n)}", few.map(batch));
+        self.narrow(&mut conditions);
+        conditions.some(&select(), self.order.columns(), self.limit)
+    }
+
+    /// Passes over what the pages before have.
+    fn behind(&self, conditions: &mut Conditions) {
+        let behind = "SELECT last.id FROM document AS last WHERE last.id = $n";
+        match self.order {
+            DocumentOrder::Number => conditions.only("document.id > $n", Some(self.after)),
+            _ if self.after == 0 => {}
+            DocumentOrder::Newest => conditions.only("document.id < $n", Some(self.after)),
+            DocumentOrder::Updated => conditions.only(
+                &format!(
+                    "(document.update_date, document.id) < ({})",
+                    behind.replacen("last.id", "last.update_date, last.id", 1)
+                ),
+                Some(self.after),
+            ),
+            DocumentOrder::Host => conditions.only(
+                &format!(
+                    "(document.rev_host, document.id) > ({})",
+                    behind.replacen("last.id", "last.rev_host, last.id", 1)
+                ),
+                Some(self.after),
+            ),
+        }
+    }
+
+    /// Statements for the contents that one of the conditions leaves, each for one more than are few.
+    pub(super) fn rare_contents(&self) -> Vec<(String, Vec<Value>)> {
+        let mut rare = Vec::new();
+        let is_narrow = self.host.is_some()
+            || self.domain.is_some()
+            || self.import.is_some()
+            || self.parent.is_some()
+            || self.content.is_some();
+        if is_narrow {
+            let narrow = Self {
+                host: self.host.clone(),
+                domain: self.domain.clone(),
+                import: self.import,
+                parent: self.parent,
+                content: self.content,
+                ..Self::default()
+            };
+            let mut conditions = Conditions::default();
+            narrow.narrow(&mut conditions);
+            rare.push(conditions.some("SELECT content_id AS id FROM document", "", FEW + 1));
+        }
+        rare.extend(self.judged());
+        rare
+    }
+
+    /// The conditions of the filter.
+    pub(super) fn narrow(&self, conditions: &mut Conditions) {
         let host = self.host.as_deref().map(|host| reversed(&bounded(host)));
         conditions.only("document.rev_host = $n", host);
+        let domain = self
+            .domain
+            .as_deref()
+            .map(|domain| reversed(&bounded(domain)));
+        // `/` follows `.` in the order of characters.
+        conditions.only(
+            "(document.rev_host = $n OR (document.rev_host > $n || '.' AND document.rev_host < $n || '/'))",
+            domain,
+        );
         match self.state {
             Some(DocumentState::SetAside) => conditions.always("content.aside + 0 = 1"),
             Some(state) => {
@@ -203,6 +303,8 @@ impl DocumentQuery {
         // The empty text keeps the databases from gathering and sorting all contents that were judged so.
         conditions.only("content.decision || '' = $n", self.decision.as_deref());
         conditions.only("content.kind || '' = $n", self.kind.as_deref());
+        conditions.only("content.language || '' = $n", self.language.as_deref());
+        conditions.only("content.near = $n", self.near);
         conditions.only("document.media_type = $n", self.media_type.as_deref());
         conditions.only("document.update_date >= $n", self.since);
         conditions.only("document.update_date <= $n", self.until);
@@ -213,7 +315,17 @@ impl DocumentQuery {
             "lower(document.url) LIKE $n ESCAPE '!'",
             self.text.as_deref().map(containing),
         );
-        conditions.some(&select(), "ORDER BY document.id", self.limit)
+    }
+}
+
+impl DocumentOrder {
+    fn columns(self) -> &'static str {
+        match self {
+            Self::Number => "ORDER BY document.id",
+            Self::Newest => "ORDER BY document.id DESC",
+            Self::Updated => "ORDER BY document.update_date DESC, document.id DESC",
+            Self::Host => "ORDER BY document.rev_host, document.id",
+        }
     }
 }
 
@@ -230,15 +342,29 @@ async fn few(
     numbers.collect::<Result<_, _>>().map(Some)
 }
 
+/// The columns of documents and some more, with the tables that they are in.
+pub(crate) fn document_columns(more: &str) -> String {
+    select().replacen(
+        " FROM document JOIN",
+        &format!("{more} FROM document JOIN"),
+        1,
+    )
+}
+
 pub(super) fn select() -> String {
     SELECT.replacen("{judgement}", judgements::COLUMNS, 1)
 }
+
+/// The tables of a filter.
+pub(super) const FACET_TABLES: &str =
+    "FROM document JOIN content ON content.id = document.content_id";
 
 const SELECT: &str = "SELECT document.id, document.url, document.md5, document.host, document.content_id, \
      content.extension, content.sha1, content.sha256, content.size, document.declared_type, document.sniffed_type, \
      document.media_type, document.discover_date, document.update_date, document.crawl_date, document.parent_id, \
      parent.url AS parent_url, document.depth, document.is_seed, document.state, document.member, document.source, \
-     document.digest_mismatch, document.import_id, \
+     document.digest_mismatch, document.import_id, content.title AS text_title, content.language AS text_language, \
+     content.near, \
      CASE WHEN document.id <> document.content_id THEN NULLIF(COALESCE(brought.id, \
          (SELECT min(other.id) FROM document AS other WHERE other.content_id = document.content_id)), document.id) END \
          AS shared_with, {judgement} \
@@ -247,7 +373,7 @@ const SELECT: &str = "SELECT document.id, document.url, document.md5, document.h
      LEFT JOIN parent ON parent.id = document.parent_id \
      LEFT JOIN judgement ON judgement.sha1 = content.sha1";
 
-pub(super) fn document(row: &Row) -> Result<DocumentEntry, Error> {
+pub(crate) fn document(row: &Row) -> Result<DocumentEntry, Error> {
     let depth = row.maybe_integer("depth")?;
     let judgement = judgements::maybe(row)?;
     let is_aside = judgement
@@ -283,6 +409,9 @@ pub(super) fn document(row: &Row) -> Result<DocumentEntry, Error> {
         source: row.maybe_text("source")?,
         digest_mismatch: row.maybe_text("digest_mismatch")?,
         import: row.integer("import_id")?,
+        title: row.maybe_text("text_title")?,
+        language: row.maybe_text("text_language")?,
+        near: row.maybe_integer("near")?,
         judgement,
     })
 }

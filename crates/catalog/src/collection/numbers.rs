@@ -24,14 +24,17 @@ impl Catalog {
     pub async fn is_content_free(&self, number: i64) -> Result<bool, Error> {
         Ok(number > 0
             && number < self.next_number().await?
-            && self.content(number).await?.is_none())
+            && self.content(number).await?.is_none()
+            && self.trashed_numbers(&[number]).await?.is_empty())
     }
 
     /// Whether neither a content nor a document has this number, nor ever will by itself.
     pub async fn is_free(&self, number: i64) -> Result<bool, Error> {
         let sql = "SELECT next_number FROM collection_state WHERE next_number > $1
                  AND NOT EXISTS (SELECT 1 FROM content WHERE id = $1)
-                 AND NOT EXISTS (SELECT 1 FROM document WHERE id = $1)";
+                 AND NOT EXISTS (SELECT 1 FROM document WHERE id = $1)
+                 AND NOT EXISTS (SELECT 1 FROM trash WHERE document_id = $1)
+                 AND NOT EXISTS (SELECT 1 FROM trashed_content WHERE content_id = $1)";
         let row = self
             .database
             .read()

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::outdated::outdate;
+use crate::changes::stamp_documents;
 use crate::database::rows::{BATCH, batch};
 use crate::imports::{changed, lock_collection};
 use crate::{Catalog, Error};
@@ -41,6 +42,10 @@ impl Catalog {
             known += rows.len() as u64;
             let contents = rows.iter().map(|row| row.integer("content_id"));
             outdate(&mut transaction, &contents.collect::<Result<Vec<_>, _>>()?).await?;
+            // That a search engine took a document in is no news for it; that it is to do so again is.
+            if state == DocumentState::NotIngested {
+                stamp_documents(&mut transaction, part).await?;
+            }
         }
         changed(&mut transaction).await?;
         transaction.commit().await?;
@@ -102,7 +107,7 @@ impl DocumentState {
         }
     }
 
-    pub(super) fn of(number: i64) -> Self {
+    pub(crate) fn of(number: i64) -> Self {
         let found = Self::SAID
             .into_iter()
             .find(|state| state.number() == number);

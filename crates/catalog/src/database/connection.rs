@@ -22,6 +22,7 @@ use sqlx::{
 };
 
 use crate::Error;
+use crate::changes::{self, OpenGroup};
 use crate::database::bounded::clean;
 use crate::database::dialect::Dialect;
 
@@ -51,6 +52,8 @@ enum Pools {
 pub(crate) struct Transaction {
     location: Arc<str>,
     inner: Inner,
+    /// What it changed of records and documents.
+    pub(crate) groups: Vec<OpenGroup>,
 }
 
 enum Inner {
@@ -321,7 +324,11 @@ impl Database {
         }
         let location = self.location.clone();
         match inner {
-            Ok(inner) => Ok(Transaction { location, inner }),
+            Ok(inner) => Ok(Transaction {
+                location,
+                inner,
+                groups: Vec::new(),
+            }),
             Err(source) => Err(failed(&location, source)),
         }
     }
@@ -447,7 +454,8 @@ impl Transaction {
         result.map_err(|source| failed(&self.location, source))
     }
 
-    pub(crate) async fn commit(self) -> Result<(), Error> {
+    pub(crate) async fn commit(mut self) -> Result<(), Error> {
+        changes::close(&mut self).await?;
         let result = match self.inner {
             Inner::Sqlite(inner) => inner.commit().await,
             #[cfg(feature = "postgres")]

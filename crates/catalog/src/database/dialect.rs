@@ -7,10 +7,19 @@
 //!   key
 //! - `{each($1)}`: rows of a parameter that is a JSON array of arrays; `item.value->>0` is the first column
 //! - `{texts($1)}`, `{integers($1)}`: the operator that compares with the first columns of such a parameter
+//! - `{packed(column)}`: the numbers of a column as one text, separated by commas
+//! - `{field(column,key)}`: the text of a field of a column with JSON
+//! - `{moment(column)}`: seconds as a moment for other programs: `timestamptz`, or a text of ISO 8601
+//! - `{papers}`, `{paper(view)}`, `{read_only(view)}`: the schema of the views for other programs, the name of one, and the
+//!   trigger that refuses to write to it
+//! - `{process(column)}`: the number of the process that holds a lease
 //! - `{search}`: what holds the words of records, to be searched for
+//! - `{document_search}`: what holds the words of documents, to be searched for
 //! - `{free_slot}`: the trigger by which a job that stops running frees its slot
+//! - `{skip_run_numbers}`: makes jobs have numbers behind those of all harvests and imports from now on
 //! - `{reword($1)}`: the statement that writes words, from pairs of a record's number and its words
 //! - `{has_words($1)}`: the condition that words match a query
+//! - `{reword_documents($1)}`: the statement that writes words of documents, from a number, the title and the text
 //! - `{looked_up(table.column)}`: rows of `{each($1)}`, each with the row of the table that it is the key of
 //! - `{found}`: `FROM` and `WHERE` for the records of repository `$1` in format `$2` with the identifiers of `$3`
 //!
@@ -38,6 +47,19 @@ const POSTGRES_SEARCH: &str = "CREATE TABLE record_search (
     words tsvector NOT NULL);
 CREATE INDEX record_search_by_word ON record_search USING GIN (words);";
 
+/// The words of documents: those of the title apart, so that they can be asked for alone and count for more.
+const SQLITE_DOCUMENT_SEARCH: &str = "CREATE VIRTUAL TABLE document_search USING fts5(
+    title, words, content = '', contentless_delete = 1, tokenize = 'ascii');
+CREATE TRIGGER document_search_gone AFTER DELETE ON content WHEN old.searchable = 1 BEGIN
+    DELETE FROM document_search WHERE rowid = old.id;
+END;";
+const POSTGRES_DOCUMENT_SEARCH: &str = "CREATE TABLE document_search (
+    content_id BIGINT PRIMARY KEY REFERENCES content (id) ON DELETE CASCADE,
+    title tsvector NOT NULL,
+    words tsvector NOT NULL);
+CREATE INDEX document_search_by_title ON document_search USING GIN (title);
+CREATE INDEX document_search_by_word ON document_search USING GIN (words);";
+
 const SQLITE_FREE_SLOT: &str = "CREATE TRIGGER job_frees_slot AFTER UPDATE OF state ON job
 WHEN old.state = 'running' AND new.state <> 'running' BEGIN
     DELETE FROM host_slot WHERE job_id = old.id;
@@ -46,6 +68,14 @@ const POSTGRES_FREE_SLOT: &str = "CREATE FUNCTION free_slot() RETURNS trigger LA
     'BEGIN DELETE FROM host_slot WHERE job_id = old.id; RETURN NULL; END';
 CREATE TRIGGER job_frees_slot AFTER UPDATE OF state ON job
     FOR EACH ROW WHEN (old.state = 'running' AND new.state <> 'running') EXECUTE FUNCTION free_slot();";
+
+/// PostgreSQL writes through a view to the table behind it.
+const POSTGRES_PAPERS: &str = "CREATE SCHEMA IF NOT EXISTS papers;
+CREATE FUNCTION papers.read_only() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''the views of the schema papers are read-only''; END';";
+
+const LAST_RUN: &str = "(SELECT max(id) FROM job) + (SELECT COALESCE(max(id), 0) FROM history)
+    + (SELECT COALESCE(max(id), 0) FROM import)";
 
 const PAIR: &str = "CAST(item.value->>0 AS BIGINT), (item.value->>1)";
 
@@ -93,7 +123,23 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
         "number" => "INTEGER PRIMARY KEY".to_owned(),
         "clustered" => "WITHOUT ROWID".to_owned(),
         "search" => SQLITE_SEARCH.to_owned(),
+        "document_search" => SQLITE_DOCUMENT_SEARCH.to_owned(),
         "free_slot" => SQLITE_FREE_SLOT.to_owned(),
+        "skip_run_numbers" => {
+            format!("UPDATE sqlite_sequence SET seq = {LAST_RUN} WHERE name = 'job';")
+        }
+        "packed" => format!("group_concat({parameter})"),
+        "field" => {
+            let (column, key) = parameter.split_once(',')?;
+            format!("({column}->>{key})")
+        }
+        "moment" => format!("strftime('%Y-%m-%dT%H:%M:%SZ', {parameter}, 'unixepoch')"),
+        "paper" => format!("papers_{parameter}"),
+        // Views of SQLite cannot be written to.
+        "papers" | "read_only" => String::new(),
+        "process" => {
+            format!("CAST(substr({parameter}, instr({parameter}, ' ') + 1) AS INTEGER)")
+        }
         "reword" => {
             let item = sqlite("each", parameter)?;
             format!(
@@ -101,6 +147,13 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
             )
         }
         "has_words" => format!("record_search MATCH {parameter}"),
+        "reword_documents" => {
+            let item = sqlite("each", parameter)?;
+            format!(
+                "INSERT OR REPLACE INTO document_search (rowid, title, words)
+                 SELECT {PAIR}, (item.value->>2) FROM {item} WHERE true"
+            )
+        }
         "each" => format!("(SELECT value FROM json_each({parameter})) AS item"),
         "looked_up" => {
             let (table, column) = parameter.split_once('.')?;
@@ -131,7 +184,24 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
         "number" => "BIGINT PRIMARY KEY".to_owned(),
         "clustered" => String::new(),
         "search" => POSTGRES_SEARCH.to_owned(),
+        "document_search" => POSTGRES_DOCUMENT_SEARCH.to_owned(),
         "free_slot" => POSTGRES_FREE_SLOT.to_owned(),
+        "packed" => format!("string_agg(CAST({parameter} AS TEXT), ',')"),
+        "field" => {
+            let (column, key) = parameter.split_once(',')?;
+            format!("(CAST({column} AS json)->>{key})")
+        }
+        "moment" => format!("to_timestamp({parameter})"),
+        "paper" => format!("papers.{parameter}"),
+        "papers" => POSTGRES_PAPERS.to_owned(),
+        "read_only" => format!(
+            "CREATE TRIGGER read_only INSTEAD OF INSERT OR UPDATE OR DELETE ON papers.{parameter}
+                FOR EACH ROW EXECUTE FUNCTION papers.read_only();"
+        ),
+        "process" => format!("CAST(substring({parameter} from '^[^ ]+ ([0-9]+)') AS BIGINT)"),
+        "skip_run_numbers" => {
+            format!("SELECT setval(pg_get_serial_sequence('job', 'id'), {LAST_RUN});")
+        }
         "reword" => {
             let item = postgres("each", parameter)?;
             format!(
@@ -140,6 +210,14 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
             )
         }
         "has_words" => format!("record_search.words @@ CAST({parameter} AS tsquery)"),
+        "reword_documents" => {
+            let item = postgres("each", parameter)?;
+            format!(
+                "INSERT INTO document_search (content_id, title, words)
+                 SELECT {PAIR}::tsvector, (item.value->>2)::tsvector FROM {item}
+                 ON CONFLICT (content_id) DO UPDATE SET title = excluded.title, words = excluded.words"
+            )
+        }
         "each" => format!("{rows} AS item(value)"),
         "looked_up" => {
             let (table, column) = parameter.split_once('.')?;

@@ -8,6 +8,7 @@ use crate::queue::lease::{Holder, Lease, Leased, interrupt, new_holder, seconds}
 use crate::queue::owner::{self, Present};
 use crate::queue::running::Running;
 use crate::repositories::entry::lock;
+use crate::runs::{new_number, note_resumed};
 use crate::{Catalog, Error, JobLease, NewRun, Run};
 
 /// The action on a repository, in words.
@@ -99,7 +100,13 @@ async fn resume(
     process: String,
 ) -> Result<Run, Error> {
     note_change_of_hands(transaction, run, id, &process).await?;
-    let sql = "UPDATE history SET state = 'running', ended = NULL, failure_reason = NULL,
+    if let Some(lease) = run.job {
+        let sql = "SELECT run_id FROM history WHERE id = $1";
+        if let Some(row) = transaction.row(sql, [id.into()]).await? {
+            note_resumed(transaction, row.integer("run_id")?, lease.job).await?;
+        }
+    }
+    let sql = "UPDATE history SET run_id = COALESCE($7, run_id), state = 'running', ended = NULL, failure_reason = NULL,
              lease_owner = $5, lease_token = lease_token + 1, lease_until = {now} + $6, job_id = $7,
              schedule_id = (SELECT schedule_id FROM job WHERE id = $7)
          WHERE id = $4 AND repository_id = $1 AND metadata_prefix = $2 AND set_spec = $3
@@ -126,11 +133,15 @@ async fn insert(
     run: &NewRun,
     process: String,
 ) -> Result<Run, Error> {
+    let number = match run.job {
+        Some(lease) => lease.job,
+        None => new_number(transaction).await?,
+    };
     let sql =
         "INSERT INTO history (repository_id, metadata_prefix, set_spec, parameters, state, started,
-             lease_owner, lease_token, lease_until, job_id, schedule_id)
+             lease_owner, lease_token, lease_until, job_id, schedule_id, run_id)
          VALUES ($1, $2, $3, $4, 'running', {now}, $5, 1, {now} + $6, $7,
-             (SELECT schedule_id FROM job WHERE id = $7)) RETURNING id";
+             (SELECT schedule_id FROM job WHERE id = $7), $8) RETURNING id";
     let [repository, prefix, set] =
         target(run.repository, &run.metadata_prefix, run.set.as_deref());
     let values = [
@@ -141,6 +152,7 @@ async fn insert(
         process.into(),
         seconds(run.lease).into(),
         run.job.map(|lease| lease.job).into(),
+        number.into(),
     ];
     let row = transaction.row(sql, values).await?;
     let id = row.map(|row: Row| row.integer("id")).transpose()?;

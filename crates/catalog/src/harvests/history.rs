@@ -314,6 +314,31 @@ impl State {
     }
 }
 
+impl Counts {
+    /// The records that came, whatever became of them.
+    pub fn records(&self) -> u64 {
+        self.new
+            + self.updated
+            + self.unchanged
+            + self.deleted
+            + self.filtered
+            + self.skipped
+            + self.failed
+    }
+
+    /// The counts of records that are held, in words.
+    pub fn in_words(&self) -> String {
+        let Self {
+            new,
+            updated,
+            unchanged,
+            deleted,
+            ..
+        } = self;
+        format!("{new} new, {updated} updated, {unchanged} unchanged, {deleted} deleted")
+    }
+}
+
 impl AddAssign for Counts {
     fn add_assign(&mut self, other: Self) {
         self.new += other.new;

@@ -94,6 +94,11 @@ impl Run {
         self.counts
     }
 
+    /// The repository and the format whose records it writes.
+    pub(crate) fn target(&self) -> (i64, &str) {
+        (self.repository, &self.metadata_prefix)
+    }
+
     pub(crate) fn committed(&mut self, counts: Counts, resume_state: Option<&str>) {
         self.counts += counts;
         self.resume_state = resume_state.map(Into::into);
@@ -164,9 +169,15 @@ impl Catalog {
         transaction.execute(sql, values).await?;
         if let (Some(lease), Some(_)) = (run.lease.job, &finish.job) {
             // The last beat may be a while ago, and a short harvest has none.
-            let sql = "UPDATE job SET progress_done = (SELECT new_records + updated + unchanged + deleted + filtered
-                     + skipped + failed FROM history WHERE id = $2) WHERE id = $1";
-            let values = [lease.job.into(), run.id().into()];
+            let sql = format!("{SELECT} WHERE history.id = $1");
+            let row = transaction.row(&sql, [run.id().into()]).await?;
+            let counts = entry(&row.ok_or(Error::LeaseLost { run: run.id() })?)?.counts;
+            let sql = "UPDATE job SET progress_done = $2, progress_note = $3 WHERE id = $1";
+            let values = [
+                lease.job.into(),
+                counts.records().into(),
+                counts.in_words().into(),
+            ];
             transaction.execute(sql, values).await?;
         }
         let (end, follow_ups) = (finish.job.as_ref(), &finish.follow_ups);

@@ -12,6 +12,7 @@ use crate::database::Transaction;
 use crate::database::rows::batch;
 use crate::queue::jobs::lock_queue;
 use crate::queue::lease::{Lease, Leased, new_holder, seconds};
+use crate::runs::{new_number, note_resumed};
 use crate::{Catalog, Error};
 
 /// What is done with sources.
@@ -103,7 +104,13 @@ async fn resume(
     id: i64,
     process: &str,
 ) -> Result<i64, Error> {
-    let sql = "UPDATE import SET state = 'running', ended = NULL, reason = NULL, lease_owner = $2,
+    if let Some(lease) = new.job {
+        let sql = "SELECT run_id FROM import WHERE id = $1";
+        if let Some(row) = transaction.row(sql, [id.into()]).await? {
+            note_resumed(transaction, row.integer("run_id")?, lease.job).await?;
+        }
+    }
+    let sql = "UPDATE import SET run_id = COALESCE($4, run_id), state = 'running', ended = NULL, reason = NULL, lease_owner = $2,
              lease_token = lease_token + 1, lease_until = {now} + $3, job_id = $4,
              schedule_id = (SELECT schedule_id FROM job WHERE id = $4)
          WHERE id = $1";
@@ -124,10 +131,14 @@ async fn insert(
     process: &str,
 ) -> Result<i64, Error> {
     let starts = inherited(transaction, new).await?;
+    let number = match new.job {
+        Some(lease) => lease.job,
+        None => new_number(transaction).await?,
+    };
     let sql = "INSERT INTO import (target, parameters, keep_versions, job_id, schedule_id, state, started,
-             lease_owner, lease_token, lease_until, exclusive)
+             lease_owner, lease_token, lease_until, exclusive, run_id)
          VALUES ($1, $2, $3, $4, (SELECT schedule_id FROM job WHERE id = $4), 'running', {now}, $5, 1, {now} + $6,
-             $7)
+             $7, $8)
          RETURNING id";
     let values = [
         new.target().into(),
@@ -137,6 +148,7 @@ async fn insert(
         process.into(),
         seconds(new.lease).into(),
         is_exclusive.into(),
+        number.into(),
     ];
     let row = transaction.row(sql, values).await?;
     let id = row.map_or(Ok(0), |row| row.integer("id"))?;

@@ -1,9 +1,9 @@
 //! A capture as a flow hands it over, and the placement of its bytes.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A capture of a document that passed all filters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaptureRow {
     /// The URL, normalised, of any length.
     pub url: String,
@@ -37,7 +37,7 @@ pub struct CaptureRow {
 }
 
 /// A page that links to documents.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParentRow {
     /// The URL, normalised, of any length.
     pub url: String,
@@ -48,7 +48,7 @@ pub struct ParentRow {
 }
 
 /// The bytes of a capture, as far as there are any.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ContentRow {
     /// It has bytes.
     Bytes {
@@ -114,6 +114,13 @@ impl Placement {
             Self::Store { number } | Self::Known { number } => Some(number),
             Self::Nothing => None,
         }
+    }
+}
+
+impl CaptureRow {
+    /// What it is known by: the MD5 of its URL, and the SHA-1 of its bytes.
+    pub fn identity(&self) -> (&str, Option<&str>) {
+        (&self.md5, self.content.sha1())
     }
 }
 

@@ -9,7 +9,7 @@ use super::finish::written;
 use super::fold::{Document, Folded};
 use super::lease::lock_collection;
 use super::{Import, contents, outdated, parents, revisits};
-use crate::collection::judgements;
+use crate::collection::{judgements, remove_taken_down};
 use crate::database::Transaction;
 use crate::database::bounded::clean;
 use crate::database::rows::{BATCH, batch};
@@ -201,6 +201,9 @@ async fn write(
     let removed = contents::remove_superfluous(transaction, import, &had).await?;
     outcome.superfluous.extend(removed);
     outcome.outcomes = folded.outcomes;
+    // Takedowns since the group was read: their documents leave in the moment in which they come.
+    let captures: Vec<_> = group.rows.iter().map(CaptureRow::identity).collect();
+    remove_taken_down(transaction, import.id(), &captures).await?;
     documents::changed(transaction).await?;
     Ok(written.bytes)
 }
@@ -229,11 +232,16 @@ async fn warn(
         .iter()
         .map(|warning| {
             let offset = warning.offset.map(number);
-            (clean(&warning.file), offset, clean(&warning.reason))
+            (
+                clean(&warning.file),
+                offset,
+                clean(&warning.reason),
+                &warning.kind,
+            )
         })
         .collect();
-    let sql = "INSERT INTO import_warning (import_id, file, file_offset, reason)
-         SELECT $1, item.value->>0, CAST(item.value->>1 AS BIGINT), item.value->>2 FROM {each($2)} WHERE true";
+    let sql = "INSERT INTO import_warning (import_id, file, file_offset, reason, kind)
+         SELECT $1, item.value->>0, CAST(item.value->>1 AS BIGINT), item.value->>2, item.value->>3 FROM {each($2)} WHERE true";
     transaction
         .execute(sql, [import.into(), batch(&warnings)])
         .await?;

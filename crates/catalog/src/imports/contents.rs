@@ -8,7 +8,7 @@ use super::Import;
 use super::commit::Superfluous;
 use super::documents::Content;
 use super::fold::Folded;
-use crate::collection::judgements;
+use crate::collection::{judgements, keep_trashed};
 use crate::database::Transaction;
 use crate::database::rows::batch;
 use crate::{CaptureRow, ContentRow, Error, Placement};
@@ -187,7 +187,7 @@ pub(super) async fn remove_superfluous(
     let sql = "UPDATE content SET doomed = CASE WHEN EXISTS (SELECT 1 FROM document WHERE content_id = content.id)
              OR EXISTS (SELECT 1 FROM version WHERE content_id = content.id) THEN 0 ELSE 1 END
          WHERE id {integers($1)} RETURNING id, doomed";
-    let pinned = pinned(transaction, import).await?;
+    let pinned = pinned(transaction, Some(import.id())).await?;
     let mut removed = Vec::new();
     for row in transaction.rows(sql, [batch(&had)]).await? {
         let id = row.integer("id")?;
@@ -195,6 +195,7 @@ pub(super) async fn remove_superfluous(
             removed.push((id,));
         }
     }
+    let removed = keep_trashed(transaction, removed).await?;
     let sql = "DELETE FROM content WHERE id {integers($1)} RETURNING id, extension";
     let rows = transaction.rows(sql, [batch(&removed)]).await?;
     let superfluous = |row: &crate::database::Row| {
@@ -206,12 +207,15 @@ pub(super) async fn remove_superfluous(
     rows.iter().map(superfluous).collect()
 }
 
-/// The contents that other imports count on.
-async fn pinned(transaction: &mut Transaction, import: &Import) -> Result<HashSet<i64>, Error> {
+/// The contents that imports other than `import` count on.
+pub(crate) async fn pinned(
+    transaction: &mut Transaction,
+    import: Option<i64>,
+) -> Result<HashSet<i64>, Error> {
     let sql =
         "SELECT pinned FROM import WHERE state = 'running' AND id <> $1 AND pinned IS NOT NULL";
     let mut pinned = HashSet::new();
-    for row in transaction.rows(sql, [import.id().into()]).await? {
+    for row in transaction.rows(sql, [import.unwrap_or(0).into()]).await? {
         let numbers: Vec<i64> = serde_json::from_str(&row.text("pinned")?).unwrap_or_default();
         pinned.extend(numbers);
     }

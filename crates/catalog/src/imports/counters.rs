@@ -80,6 +80,9 @@ pub struct ImportCounters {
     /// Captures that are no documents by their status.
     #[serde(rename = "skipped_Status")]
     pub skipped_status: u64,
+    /// Captures that a takedown keeps out.
+    #[serde(rename = "skipped_Takedown")]
+    pub skipped_takedown: u64,
     /// Records, lines and bytes that could not be made sense of.
     #[serde(rename = "skipped_Records")]
     pub skipped_records: u64,
@@ -103,6 +106,20 @@ pub struct ImportCounters {
 }
 
 impl ImportCounters {
+    /// The most important counts, in words.
+    pub fn in_words(&self) -> String {
+        let Self {
+            all,
+            saved_new,
+            saved_duplicate,
+            filtered,
+            ..
+        } = self;
+        format!(
+            "{all} captures, {saved_new} new documents, {saved_duplicate} known ones, {filtered} filtered"
+        )
+    }
+
     /// Counts what a capture was.
     pub fn count(&mut self, row: &CaptureRow, outcome: CaptureOutcome) {
         match outcome {
@@ -150,6 +167,7 @@ impl AddAssign for ImportCounters {
             text_failed,
             revisits,
             skipped_status,
+            skipped_takedown,
             skipped_records,
             digest_verified,
             digest_mismatch,
@@ -182,6 +200,7 @@ impl AddAssign for ImportCounters {
         self.text_failed += text_failed;
         self.revisits += revisits;
         self.skipped_status += skipped_status;
+        self.skipped_takedown += skipped_takedown;
         self.skipped_records += skipped_records;
         self.digest_verified += digest_verified;
         self.digest_mismatch += digest_mismatch;

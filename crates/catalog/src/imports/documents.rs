@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Import;
 use super::fold::{Changing, Claim, Document, Folded, Revisited};
 use super::parents::Edge;
+use crate::changes::open_documents;
 use crate::database::bounded::{bounded, clean};
 use crate::database::rows::batch;
 use crate::database::{Row, Transaction};
@@ -203,6 +204,7 @@ struct Columns<'a>(
     Option<&'a str>,
     i64,
     Option<&'a str>,
+    i64,
 );
 
 /// The columns of a URL that was only heard of.
@@ -265,6 +267,11 @@ pub(super) async fn write<'a>(
         missing += usize::from(id == 0);
         ids.push(id);
     }
+    let news = changed.iter().filter(|document| document.is_news()).count();
+    let group = match news {
+        0 => 0,
+        _ => open_documents(transaction, news).await?,
+    };
     let mut next = numbers(transaction, missing).await?;
     let mut values = Vec::with_capacity(changed.len());
     let mut found = Vec::new();
@@ -278,7 +285,12 @@ pub(super) async fn write<'a>(
             found.push((document.row.md5.as_str(),));
         }
         written.insert(document.row.md5.as_str(), id);
-        values.push(columns(document, id, contents, parents));
+        // Rows of the group 0 keep that which they had.
+        let group = match document.is_news() {
+            true => group,
+            false => 0,
+        };
+        values.push(columns(document, id, contents, parents, group));
     }
     transaction
         .execute(UPSERT, [batch(&values), import.id().into()])
@@ -335,6 +347,7 @@ fn columns<'a>(
     id: i64,
     contents: &HashMap<&str, i64>,
     parents: &HashMap<String, i64>,
+    group: i64,
 ) -> Columns<'a> {
     let Changing { now, row, .. } = document;
     let host = bounded(&row.host);
@@ -369,6 +382,7 @@ fn columns<'a>(
         Some(claim.map_or(&row.source, |claim| &claim.source).as_str()),
         i64::from(revisited.is_some()),
         claim.and_then(|claim| claim.digest_mismatch.as_deref()),
+        group,
     )
 }
 
@@ -380,13 +394,13 @@ pub(crate) fn reversed(host: &str) -> String {
 
 const UPSERT: &str = "INSERT INTO document (id, url, md5, rev_host, host, content_id, content_sha1, declared_type, \
          sniffed_type, media_type, discover_date, update_date, crawl_date, parent_id, parent_date, depth, is_seed, \
-         member, source, revisit, digest_mismatch, import_id) \
+         member, source, revisit, digest_mismatch, change_id, import_id) \
      SELECT CAST(item.value->>0 AS BIGINT), item.value->>1, item.value->>2, item.value->>3, item.value->>4, \
          CAST(item.value->>5 AS BIGINT), item.value->>6, item.value->>7, item.value->>8, item.value->>9, \
          CAST(item.value->>10 AS BIGINT), CAST(item.value->>11 AS BIGINT), CAST(item.value->>12 AS BIGINT), \
          CAST(item.value->>13 AS BIGINT), CAST(item.value->>14 AS BIGINT), CAST(item.value->>15 AS BIGINT), \
          CAST(item.value->>16 AS BIGINT), item.value->>17, item.value->>18, CAST(item.value->>19 AS BIGINT), \
-         item.value->>20, $2 \
+         item.value->>20, CAST(item.value->>21 AS BIGINT), $2 \
      FROM {each($1)} WHERE true \
      ON CONFLICT (md5) DO UPDATE SET content_id = excluded.content_id, \
          content_sha1 = excluded.content_sha1, declared_type = excluded.declared_type, \
@@ -395,6 +409,8 @@ const UPSERT: &str = "INSERT INTO document (id, url, md5, rev_host, host, conten
          crawl_date = excluded.crawl_date, parent_id = excluded.parent_id, parent_date = excluded.parent_date, \
          depth = excluded.depth, is_seed = excluded.is_seed, member = excluded.member, source = excluded.source, \
          revisit = excluded.revisit, digest_mismatch = excluded.digest_mismatch, \
+         change_id = CASE WHEN excluded.change_id = 0 OR document.change_id = -1 THEN document.change_id \
+             ELSE excluded.change_id END, \
          state = CASE WHEN document.content_sha1 IS NOT DISTINCT FROM excluded.content_sha1 \
              THEN document.state ELSE 0 END, \
          import_id = CASE WHEN document.content_sha1 IS NOT DISTINCT FROM excluded.content_sha1 \

@@ -1,11 +1,13 @@
 //! Entries of imports, like those of the history, and the records that they skipped.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{ImportCounters, SourcePosition};
 use crate::database::conditions::{Conditions, containing};
 use crate::database::rows::batch;
-use crate::database::{Row, Transaction};
+use crate::database::{Row, Transaction, Value};
 use crate::queue::owner;
 use crate::{Catalog, Error};
 
@@ -84,6 +86,8 @@ pub struct ImportWarning {
     pub offset: Option<u64>,
     /// The event, in words.
     pub reason: String,
+    /// What it was, in a word: the counter of the import that it is in; empty if nobody noted it.
+    pub kind: String,
 }
 
 impl Default for ImportQuery {
@@ -124,9 +128,28 @@ impl Catalog {
         after: i64,
         limit: u64,
     ) -> Result<Vec<(i64, ImportWarning)>, Error> {
-        let sql = "SELECT id, file, file_offset, reason FROM import_warning
-             WHERE import_id = $1 AND id > $2 ORDER BY id LIMIT $3";
-        let values = [import.into(), after.into(), limit.into()];
+        self.import_warnings_of(import, None, after, limit).await
+    }
+
+    /// The same for those of one kind, if one is named.
+    pub async fn import_warnings_of(
+        &self,
+        import: i64,
+        kind: Option<&str>,
+        after: i64,
+        limit: u64,
+    ) -> Result<Vec<(i64, ImportWarning)>, Error> {
+        let of_kind = if kind.is_some() {
+            "kind = $4"
+        } else {
+            "$4 = ''"
+        };
+        let sql = &format!(
+            "SELECT id, file, file_offset, reason, kind FROM import_warning
+             WHERE import_id = $1 AND {of_kind} AND id > $2 ORDER BY id LIMIT $3"
+        );
+        let kind = kind.unwrap_or_default();
+        let values = [import.into(), after.into(), limit.into(), kind.into()];
         let rows = self.database.list().await?.rows(sql, values).await?;
         rows.iter()
             .map(|row| Ok((row.integer("id")?, warning(row)?)))
@@ -135,7 +158,7 @@ impl Catalog {
 }
 
 impl ImportQuery {
-    fn statement(&self) -> (String, Vec<crate::database::Value>) {
+    fn statement(&self) -> (String, Vec<Value>) {
         let mut conditions = Conditions::default();
         conditions.only("state = $n", self.state.map(ImportState::name));
         conditions.only("job_id = $n", self.job);
@@ -166,6 +189,33 @@ pub(super) async fn find(
     add_sources(transaction, &mut entries).await?;
     let [entry] = entries;
     Ok(Some(entry))
+}
+
+/// The last imports of the runs in `$1`, by their numbers.
+pub(crate) async fn entries_of_runs(
+    transaction: &mut Transaction,
+    runs: [Value; 1],
+) -> Result<HashMap<i64, ImportEntry>, Error> {
+    let sql = SELECT.replacen("SELECT ", "SELECT run_id, ", 1);
+    // The last attempt comes last, and takes the place of the ones before.
+    let sql = format!("{sql} WHERE run_id {{integers($1)}} ORDER BY id");
+    let mut found = HashMap::new();
+    for row in transaction.rows(&sql, runs).await? {
+        found.insert(row.integer("run_id")?, entry(&row)?);
+    }
+    let (runs, mut entries): (Vec<i64>, Vec<ImportEntry>) = found.into_iter().unzip();
+    add_sources(transaction, &mut entries).await?;
+    Ok(runs.into_iter().zip(entries).collect())
+}
+
+/// The number of the run that an import belongs to.
+pub(crate) async fn run_of_import(
+    transaction: &mut Transaction,
+    import: i64,
+) -> Result<Option<i64>, Error> {
+    let sql = "SELECT run_id FROM import WHERE id = $1";
+    let row = transaction.row(sql, [import.into()]).await?;
+    row.map(|row| row.integer("run_id")).transpose()
 }
 
 fn entry(row: &Row) -> Result<ImportEntry, Error> {
@@ -213,6 +263,7 @@ fn warning(row: &Row) -> Result<ImportWarning, Error> {
         file: row.text("file")?,
         offset: offset.and_then(|offset| offset.try_into().ok()),
         reason: row.text("reason")?,
+        kind: row.text("kind")?,
     })
 }
 

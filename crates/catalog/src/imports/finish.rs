@@ -60,6 +60,22 @@ impl Catalog {
             written(&counters).into(),
         ];
         transaction.execute(sql, values).await?;
+        if let (Some(lease), Some(_)) = (import.lease.job, &finish.job) {
+            // The last beat may be a while ago, and a short import has none.
+            let is_done = matches!(finish.state, ImportState::Ok | ImportState::Incomplete);
+            let read: u64 = committed.sources.iter().map(|source| source.position).sum();
+            let sql = "UPDATE job SET progress_note = $2,
+                     progress_total = CASE WHEN $3 = 1 THEN COALESCE(progress_total, $4) ELSE progress_total END,
+                     progress_done = CASE WHEN $3 = 1 THEN COALESCE(progress_total, $4) ELSE progress_done END
+                 WHERE id = $1";
+            let values = [
+                lease.job.into(),
+                counters.in_words().into(),
+                is_done.into(),
+                read.into(),
+            ];
+            transaction.execute(sql, values).await?;
+        }
         let (end, follow_ups) = (finish.job.as_ref(), &finish.follow_ups);
         end_with_work(&mut transaction, &import.lease, end, follow_ups).await?;
         let entry = find(&mut transaction, import.id()).await?;

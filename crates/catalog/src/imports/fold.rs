@@ -175,6 +175,12 @@ impl<'a> Changing<'a> {
         self.before != Some(&self.now)
     }
 
+    /// Whether others are to hear of it: a crawl that only met it again is no news.
+    pub(super) fn is_news(&self) -> bool {
+        let before = self.before.map(Document::told);
+        before != Some(self.now.told())
+    }
+
     /// Its content before the group, if that is another now.
     pub(super) fn replaced(&self) -> Option<i64> {
         let before = self
@@ -264,6 +270,16 @@ fn is_sha1(text: &str) -> bool {
 }
 
 impl Document {
+    /// What is told to those who keep a copy of the collection.
+    fn told(&self) -> (Option<&str>, Option<&str>, Option<&str>, i64) {
+        let claimed = self.claim.as_ref().map(|claim| &claim.media_type);
+        let revisited = self.revisited.as_ref();
+        let media_type = claimed.or_else(|| revisited?.media_type.as_ref());
+        let parent = self.edge.as_ref().map(|edge| edge.md5.as_str());
+        let media_type = media_type.map(String::as_str);
+        (self.sha1(), media_type, parent, self.discover_date)
+    }
+
     /// The SHA-1 of its content.
     pub(super) fn sha1(&self) -> Option<&str> {
         let claimed = self.claim.as_ref().map(|claim| &claim.sha1);

@@ -34,9 +34,11 @@ use crate::queue::lease::Lease;
 
 pub use self::capture::{CaptureOutcome, CaptureRow, ContentRow, ParentRow, Placement};
 pub use self::commit::{GroupCommit, GroupOutcome, Superfluous};
+pub(crate) use self::contents::pinned;
 pub use self::counters::ImportCounters;
 pub(crate) use self::documents::{changed, reversed};
 pub use self::entry::{ImportEntry, ImportQuery, ImportState, ImportWarning};
+pub(crate) use self::entry::{entries_of_runs, run_of_import};
 pub use self::finish::FinishImport;
 pub use self::lacking::Lacking;
 pub(crate) use self::lease::lock_collection;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use super::documents::{forget_heard, numbers};
 use super::fold::Folded;
 use crate::Error;
+use crate::changes::open_documents;
 use crate::collection::outdate;
 use crate::database::Transaction;
 use crate::database::rows::batch;
@@ -113,14 +114,17 @@ async fn resolve(
     forget_heard(transaction, &heard).await?;
     let contents: Vec<_> = found.values().map(|found| found.content).collect();
     outdate(transaction, &contents).await?;
+    let group = open_documents(transaction, values.len()).await?;
     let sql = "UPDATE document SET content_id = CAST(item.value->>1 AS BIGINT),
              content_sha1 = item.value->>2, crawl_date = CAST(item.value->>3 AS BIGINT), revisit = 1,
              media_type = (SELECT media_type FROM content WHERE content.id = CAST(item.value->>1 AS BIGINT)),
              state = CASE WHEN content_sha1 IS NOT DISTINCT FROM item.value->>2 THEN state ELSE 0 END,
-             import_id = CASE WHEN content_sha1 IS NOT DISTINCT FROM item.value->>2 THEN import_id ELSE $2 END
+             import_id = CASE WHEN content_sha1 IS NOT DISTINCT FROM item.value->>2 THEN import_id ELSE $2 END,
+             change_id = CASE WHEN content_sha1 IS NOT DISTINCT FROM item.value->>2 OR change_id = -1
+                 THEN change_id ELSE $3 END
          FROM {each($1)} WHERE document.md5 = item.value->>0";
     transaction
-        .execute(sql, [batch(&values), import.into()])
+        .execute(sql, [batch(&values), import.into(), group.into()])
         .await?;
     Ok(had)
 }

@@ -22,11 +22,14 @@ pub struct Account {
     pub created: i64,
     /// When somebody last logged in with it, in seconds.
     pub last_login: Option<i64>,
+    /// The name of the time zone in which it reads times; UTC if there is none.
+    pub time_zone: Option<String>,
 }
 
 /// The columns of an account, in statements that may join others to it.
 pub(crate) const COLUMNS: &str = "account.id AS account_id, account.name AS account_name, \
-     account.role AS account_role, account.disabled, account.created AS account_created, account.last_login";
+     account.role AS account_role, account.disabled, account.created AS account_created, account.last_login, \
+     account.time_zone";
 
 impl Catalog {
     /// All accounts, by their names.
@@ -124,6 +127,16 @@ impl Catalog {
         Ok(account)
     }
 
+    /// Sets the time zone of an account; `None` is UTC.
+    pub async fn set_time_zone(&self, id: i64, time_zone: Option<&str>) -> Result<Account, Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = format!("UPDATE account SET time_zone = $2 WHERE id = $1 RETURNING {COLUMNS}");
+        let row = transaction.row(&sql, [id.into(), time_zone.into()]).await?;
+        let account = account(&row.ok_or(Error::UnknownAccount { id })?)?;
+        transaction.commit().await?;
+        Ok(account)
+    }
+
     /// Gives an account another password, and ends its sessions and its tokens: whoever knew the old one may have made
     /// some. Returns the names of the tokens that ended.
     pub async fn set_password(&self, id: i64, password_hash: &str) -> Result<Vec<String>, Error> {
@@ -199,5 +212,6 @@ pub(crate) fn account(row: &Row) -> Result<Account, Error> {
         disabled: row.flag("disabled")?,
         created: row.integer("account_created")?,
         last_login: row.maybe_integer("last_login")?,
+        time_zone: row.maybe_text("time_zone")?,
     })
 }

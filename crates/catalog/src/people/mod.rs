@@ -3,5 +3,6 @@
 pub(crate) mod accounts;
 pub(crate) mod audit;
 pub(crate) mod roles;
+pub(crate) mod saved;
 pub(crate) mod sessions;
 pub(crate) mod tokens;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::database::Transaction;
 use crate::database::rows::{BATCH, batch};
+use crate::queue::job::activity;
 use crate::queue::lease::seconds;
 use crate::{Catalog, Error, JobLease, JobProgress};
 
@@ -104,7 +105,7 @@ async fn read(
     known: &mut HashMap<i64, Known>,
 ) -> Result<(), Error> {
     let sql =
-        "SELECT id, lease_token, cancel_requested, progress_done, progress_total, progress_note,
+        "SELECT id, lease_token, cancel_requested, progress_done, progress_total, progress_note, activity,
              lease_until - {now} AS lease_left
          FROM job WHERE state = 'running' AND id {integers($1)}";
     let ids: Vec<_> = beats.iter().map(|beat| (beat.lease.job,)).collect();
@@ -117,6 +118,7 @@ async fn read(
                 done: row.count("progress_done")?,
                 total: total.map(|total| total.try_into().unwrap_or_default()),
                 note: row.maybe_text("progress_note")?,
+                activity: activity(&row)?,
             },
             lease_left: row.maybe_integer("lease_left")?.unwrap_or_default(),
         };
@@ -135,14 +137,22 @@ async fn write(
     let rows: Vec<_> = beats
         .iter()
         .map(|beat| {
-            let JobProgress { done, total, note } = &beat.progress;
+            let JobProgress {
+                done,
+                total,
+                note,
+                activity,
+            } = &beat.progress;
+            let activity = activity.as_ref().map(serde_json::to_string);
+            let activity = activity.and_then(Result::ok);
             let JobLease { job, token } = beat.lease;
-            (job, token, number(*done), total.map(number), note)
+            (job, token, number(*done), total.map(number), note, activity)
         })
         .collect();
     let sql =
         "UPDATE job SET lease_until = {now} + $2, progress_done = CAST(item.value->>2 AS BIGINT),
-             progress_total = CAST(item.value->>3 AS BIGINT), progress_note = item.value->>4
+             progress_total = CAST(item.value->>3 AS BIGINT), progress_note = item.value->>4,
+             activity = item.value->>5
          FROM {each($1)}
          WHERE job.id = CAST(item.value->>0 AS BIGINT) AND job.state = 'running'
              AND job.lease_token = CAST(item.value->>1 AS BIGINT)

@@ -75,7 +75,7 @@ const FREE: &str = "FROM job CROSS JOIN queue_limit
 
 const TAKE: &str = "state = 'running', attempt = attempt + 1, lease_owner = $3, lease_token = lease_token + 1,
      lease_until = {now} + $4, started = {now}, finished = NULL, cancel_requested = 0, progress_done = 0,
-     progress_total = NULL, progress_note = NULL";
+     progress_total = NULL, progress_note = NULL, activity = NULL, put_off = NULL";
 
 impl Catalog {
     /// Gives a worker the job that is due and can be run now, if there is one. Jobs that other workers left come first.

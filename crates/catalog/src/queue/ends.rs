@@ -30,6 +30,8 @@ pub enum JobEnd {
     PutOff {
         /// How long.
         wait: Duration,
+        /// Why, in words.
+        reason: String,
     },
 }
 
@@ -104,7 +106,7 @@ impl Catalog {
         let sql =
             "UPDATE job SET state = 'scheduled', run_at = {now}, attempt = 0, finished = NULL,
                  max_attempts = abs(max_attempts),
-                 lease_owner = NULL, cancel_requested = 0,
+                 lease_owner = NULL, cancel_requested = 0, put_off = NULL,
                  priority = CASE WHEN priority < $2 THEN $2 ELSE priority END
              WHERE id = $1";
         transaction.execute(sql, [id.into(), URGENT.into()]).await?;
@@ -153,7 +155,7 @@ async fn write_end(
         JobEnd::Cancelled => (JobState::Cancelled, None, None),
         JobEnd::GivenBack | JobEnd::PutOff { .. } if is_last => (JobState::Cancelled, None, None),
         JobEnd::GivenBack => (JobState::Scheduled, None, None),
-        JobEnd::PutOff { wait } => (JobState::Scheduled, None, Some(*wait)),
+        JobEnd::PutOff { wait, .. } => (JobState::Scheduled, None, Some(*wait)),
         JobEnd::Failed { reason, retry_in } => {
             let retry_in = retry_in.filter(|_| has_attempts);
             let state = match retry_in {
@@ -167,7 +169,11 @@ async fn write_end(
     let again_in = again_in.map(|time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX / 4));
     let is_free = matches!(end, JobEnd::GivenBack | JobEnd::PutOff { .. });
     let given_back = state == JobState::Scheduled && is_free;
-    let sql = "UPDATE job SET state = $2, error = $3, run_at = COALESCE({now} + $4, run_at),
+    let put_off = match end {
+        JobEnd::PutOff { reason, .. } if state == JobState::Scheduled => Some(reason.as_str()),
+        _ => None,
+    };
+    let sql = "UPDATE job SET state = $2, error = $3, put_off = $6, activity = NULL, run_at = COALESCE({now} + $4, run_at),
              attempt = attempt - $5, lease_until = NULL,
              lease_owner = CASE WHEN $2 = 'scheduled' THEN NULL ELSE lease_owner END,
              finished = CASE WHEN $2 = 'scheduled' THEN NULL ELSE {now} END
@@ -178,6 +184,7 @@ async fn write_end(
         reason.into(),
         again_in.into(),
         given_back.into(),
+        put_off.into(),
     ];
     transaction.execute(sql, values).await?;
     if state.is_over() {

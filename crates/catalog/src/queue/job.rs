@@ -19,6 +19,12 @@ pub enum JobKind {
     Import,
     /// Judges the documents of the collection again. It is about no repository.
     Classify,
+    /// Copies documents of the collection into one file. It is about no repository.
+    Retrieve,
+    /// Tells a search engine what changed in the collection. It is about no repository.
+    Feed,
+    /// Cleans the table of documents or that of parents. It is about no repository.
+    Clean,
     /// Keeps harvests away from a repository while somebody else reads what is held of it.
     Quiet,
 }
@@ -95,6 +101,12 @@ pub struct Job {
     pub attempt: i64,
     /// How often it is tried.
     pub max_attempts: i64,
+    /// The key of jobs that never run at once with this one.
+    pub exclusive: Option<String>,
+    /// The host that it asks, whose slots are limited.
+    pub host: Option<String>,
+    /// Why it was put back into the queue without having failed.
+    pub put_off: Option<String>,
     /// The worker that has it, or had it last, in words.
     pub worker: Option<String>,
     /// Whether it was asked to stop.
@@ -124,8 +136,47 @@ pub struct JobProgress {
     pub done: u64,
     /// The whole, if it is known.
     pub total: Option<u64>,
-    /// The current step, in words.
+    /// What came of it so far, in words.
     pub note: Option<String>,
+    /// The last thing that the worker did for it.
+    pub activity: Option<Activity>,
+}
+
+/// What a worker does for a job, and what it waits for. Times are in seconds.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Activity {
+    /// The current step, such as "narrowing to 1-second spans, step 26 of 28".
+    pub step: Option<String>,
+    /// The last request that was sent.
+    pub request: Option<String>,
+    /// When it was sent.
+    pub requested: Option<i64>,
+    /// The last answer, such as "503 Service Unavailable", or why there was none.
+    pub answer: Option<String>,
+    /// When it came.
+    pub answered: Option<i64>,
+    /// How many attempts in a row failed since the last page.
+    pub refusals: u64,
+    /// How many attempts failed since the job was begun.
+    pub all_refusals: u64,
+    /// When the next attempt is made.
+    pub next_attempt: Option<i64>,
+}
+
+impl Activity {
+    /// Notes an answer that came.
+    pub fn answer(&mut self, now: i64, answer: impl Into<String>) {
+        self.answer = Some(answer.into());
+        self.answered = Some(now);
+    }
+
+    /// Notes an attempt that failed.
+    pub fn refuse(&mut self, now: i64, reason: &str) {
+        self.answer(now, reason);
+        self.refusals += 1;
+        self.all_refusals += 1;
+    }
 }
 
 impl NewJob {
@@ -161,6 +212,30 @@ impl NewJob {
         }
     }
 
+    /// Documents copied into one file, due at once and tried once. Which is in its parameters: JSON.
+    pub fn retrieve(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Retrieve, None)
+        }
+    }
+
+    /// Changes told to a search engine, due at once and tried once. Which one is in its parameters: JSON.
+    pub fn feed(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Feed, None)
+        }
+    }
+
+    /// A cleaning, due at once and tried once. Which is in its parameters: JSON.
+    pub fn clean(parameters: impl Into<String>) -> Self {
+        Self {
+            parameters: parameters.into(),
+            ..Self::of_kind(JobKind::Clean, None)
+        }
+    }
+
     fn of_kind(kind: JobKind, repository: Option<i64>) -> Self {
         Self {
             kind,
@@ -179,11 +254,14 @@ impl NewJob {
 
 impl JobKind {
     /// All there are.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 8] = [
         Self::Harvest,
         Self::Hook,
         Self::Import,
         Self::Classify,
+        Self::Retrieve,
+        Self::Feed,
+        Self::Clean,
         Self::Quiet,
     ];
 
@@ -194,6 +272,9 @@ impl JobKind {
             Self::Hook => "hook",
             Self::Import => "import",
             Self::Classify => "classify",
+            Self::Retrieve => "retrieve",
+            Self::Feed => "feed",
+            Self::Clean => "clean",
             Self::Quiet => "quiet",
         }
     }
@@ -220,6 +301,9 @@ impl JobKind {
             Self::Hook => "being told about".to_owned(),
             Self::Import => "being imported".to_owned(),
             Self::Classify => "being judged".to_owned(),
+            Self::Retrieve => "being retrieved".to_owned(),
+            Self::Feed => "being told to a search engine".to_owned(),
+            Self::Clean => "being cleaned".to_owned(),
             Self::Quiet => quiet::in_words(parameters),
         }
     }
@@ -261,10 +345,16 @@ impl JobState {
 pub(crate) const SELECT: &str = "SELECT job.id, job.kind, job.repository_id, repository.base_url, \
      repository.name AS repository_name, job.schedule_id, job.metadata_prefix, job.set_spec, job.parameters, \
      job.state, job.priority, job.run_at, job.attempt, job.max_attempts, job.lease_owner, job.cancel_requested, \
-     job.progress_done, job.progress_total, job.progress_note, job.error, job.created, job.created_by, job.started, \
+     job.progress_done, job.progress_total, job.progress_note, job.activity, job.exclusive, job.host, job.put_off, job.error, job.created, job.created_by, job.started, \
      job.finished, (SELECT max(history.id) FROM history WHERE history.job_id = job.id) AS harvest, \
      (SELECT max(import.id) FROM import WHERE import.job_id = job.id) AS import \
      FROM job LEFT JOIN repository ON repository.id = job.repository_id";
+
+/// The activity of a job, unless another version wrote it.
+pub(crate) fn activity(row: &Row) -> Result<Option<Activity>, Error> {
+    let text = row.maybe_text("activity")?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
+}
 
 pub(crate) fn job(row: &Row) -> Result<Job, Error> {
     let count = |number: i64| number.try_into().unwrap_or_default();
@@ -284,6 +374,9 @@ pub(crate) fn job(row: &Row) -> Result<Job, Error> {
         attempt: row.integer("attempt")?,
         // Less than none if it is not to be tried again should it fail.
         max_attempts: row.integer("max_attempts")?.abs(),
+        exclusive: row.maybe_text("exclusive")?,
+        host: row.maybe_text("host")?,
+        put_off: row.maybe_text("put_off")?,
         worker: row
             .maybe_text("lease_owner")?
             .as_deref()
@@ -293,6 +386,7 @@ pub(crate) fn job(row: &Row) -> Result<Job, Error> {
             done: row.count("progress_done")?,
             total: row.maybe_integer("progress_total")?.map(count),
             note: row.maybe_text("progress_note")?,
+            activity: activity(row)?,
         },
         error: row.maybe_text("error")?,
         created: row.integer("created")?,

@@ -51,9 +51,23 @@ impl Catalog {
     }
 
     /// The last lines of a job's log, the oldest of them first.
-    pub async fn job_log_end(&self, job: i64, limit: u64) -> Result<Vec<LogLine>, Error> {
-        let sql = "SELECT id, at, level, message FROM job_log
-             WHERE job_id = $1 ORDER BY id DESC LIMIT $2";
+    ///
+    /// Only those that matter as much as `least`, or more.
+    pub async fn job_log_end(
+        &self,
+        job: i64,
+        least: LogLevel,
+        limit: u64,
+    ) -> Result<Vec<LogLine>, Error> {
+        let levels = match least {
+            LogLevel::Info => "",
+            LogLevel::Warning => "AND level IN ('warning', 'error')",
+            LogLevel::Error => "AND level = 'error'",
+        };
+        let sql = &format!(
+            "SELECT id, at, level, message FROM job_log
+             WHERE job_id = $1 {levels} ORDER BY id DESC LIMIT $2"
+        );
         let values = [job.into(), limit.into()];
         let rows = self.database.read().await?.rows(sql, values).await?;
         rows.iter().rev().map(line).collect()

@@ -82,6 +82,18 @@ pub enum Order {
     Newest,
 }
 
+/// By which of their values records are listed; those that are alike in it go by their numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RecordColumn {
+    /// Their numbers.
+    #[default]
+    Number,
+    /// Their datestamps; none is the earliest.
+    Datestamp,
+    /// Their titles; none is the first.
+    Title,
+}
+
 /// Which records are wanted.
 #[derive(Debug, Clone)]
 pub struct RecordQuery {
@@ -110,8 +122,14 @@ pub struct RecordQuery {
     pub after: i64,
     /// Those with a smaller number than this: the next page of a list from the newest.
     pub before: Option<i64>,
+    /// By which value they are ordered.
+    pub by: RecordColumn,
     /// In which order.
     pub order: Order,
+    /// Those behind this record, whatever they are ordered by: the next page.
+    pub behind: Option<i64>,
+    /// Those of these numbers.
+    pub among: Option<Vec<i64>>,
     /// How many at most.
     pub limit: u64,
 }
@@ -138,7 +156,10 @@ impl Default for RecordQuery {
             not_seen_by: None,
             after: 0,
             before: None,
+            by: RecordColumn::Number,
             order: Order::Oldest,
+            behind: None,
+            among: None,
             limit: 500,
         }
     }
@@ -245,6 +266,54 @@ impl Catalog {
         row.map_or(Ok(0), |row| row.count("number"))
     }
 
+    /// How many items there are for a query, whatever its page: records of one repository with one identifier. It stops
+    /// at `at_most` records, and tells whether there are more.
+    pub async fn count_items(
+        &self,
+        query: &RecordQuery,
+        at_most: u64,
+    ) -> Result<(u64, bool), Error> {
+        let mut transaction = self.searching(query).await?;
+        let query = RecordQuery {
+            after: 0,
+            before: None,
+            behind: None,
+            ..query.clone()
+        };
+        let statement = self.record_statement(&mut transaction, &query, false);
+        let Some(statement) = statement.await? else {
+            return Ok((0, false));
+        };
+        let (sql, values) = statement.count_items(at_most + 1);
+        let row = transaction.row(&sql, values).await?;
+        let count = |name| row.as_ref().map_or(Ok(0), |row| row.count(name));
+        Ok((count("items")?, count("records")? > at_most))
+    }
+
+    /// The numbers of the records that have the repository and the identifier of one of these, in any format.
+    pub async fn records_of_items(&self, records: &[RecordEntry]) -> Result<Vec<i64>, Error> {
+        let mut keys: Vec<_> = records
+            .iter()
+            .map(|record| (record.repository, bounded(&record.identifier)))
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let mut numbers = Vec::with_capacity(records.len());
+        let mut transaction = self.database.list().await?;
+        for keys in keys.chunks(BATCH) {
+            // Formats are few, and each is looked up by the key of records.
+            let sql = "SELECT record.id FROM {each($1)} CROSS JOIN holding CROSS JOIN record
+                 WHERE holding.repository_id = CAST(item.value->>0 AS BIGINT)
+                     AND record.repository_id = holding.repository_id
+                     AND record.metadata_prefix = holding.metadata_prefix
+                     AND record.identifier = item.value->>1";
+            for row in transaction.rows(sql, [batch(keys)]).await? {
+                numbers.push(row.integer("id")?);
+            }
+        }
+        Ok(numbers)
+    }
+
     /// The record with this number.
     pub async fn record(&self, id: i64) -> Result<Option<RecordEntry>, Error> {
         let query = RecordQuery {
@@ -270,7 +339,7 @@ impl Catalog {
 /// How long a search may take.
 const SEARCHING: Duration = Duration::from_secs(10);
 
-fn record(row: &Row) -> Result<RecordEntry, Error> {
+pub(crate) fn record(row: &Row) -> Result<RecordEntry, Error> {
     Ok(RecordEntry {
         id: row.integer("id")?,
         repository: row.integer("repository_id")?,
@@ -289,7 +358,10 @@ fn record(row: &Row) -> Result<RecordEntry, Error> {
     })
 }
 
-async fn add_sets(transaction: &mut Transaction, records: &mut [RecordEntry]) -> Result<(), Error> {
+pub(crate) async fn add_sets(
+    transaction: &mut Transaction,
+    records: &mut [RecordEntry],
+) -> Result<(), Error> {
     let ids: Vec<_> = records.iter().map(|record| (record.id,)).collect();
     let sql = "SELECT record_id, set_spec FROM record_set
          JOIN oai_set ON oai_set.id = record_set.set_id WHERE record_id {integers($1)}";

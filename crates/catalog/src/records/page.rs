@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::changes::{Kind, bury_records, open, revive_records};
 use crate::database::bounded::{bounded, clean, in_full};
 use crate::database::rows::{BATCH, batch};
 use crate::database::{Row, Transaction};
@@ -180,6 +181,7 @@ async fn write(
 
     let mut outcomes = vec![Outcome::Repeated; rows.len()];
     let (mut changed, mut seen, mut before) = (Vec::new(), Vec::new(), HashMap::new());
+    let mut added = Vec::new();
     for (at, row) in rows.iter().enumerate() {
         let key = keys[at].as_ref();
         if last[key] != at {
@@ -197,6 +199,9 @@ async fn write(
             }
             held => {
                 changed.push(at);
+                if held.is_none() {
+                    added.push(keys[at].as_ref());
+                }
                 holding.change(held.as_ref().map(|held| held.deleted), Some(row.deleted));
                 before.insert(
                     key,
@@ -206,6 +211,7 @@ async fn write(
         }
     }
 
+    revive_records(transaction, run.target(), &added).await?;
     for (identifier, id) in upsert(transaction, run, rows, &keys, &changed).await? {
         if let Some((held, wanted)) = before.get(identifier.as_str()) {
             memberships.change(id, held, wanted);
@@ -306,22 +312,24 @@ async fn upsert(
             )
         })
         .collect();
+    let group = open(transaction, Kind::Records, run.target(), changed.len()).await?;
     let sql = "INSERT INTO record (repository_id, metadata_prefix, run_id, identifier, identifier_in_full, datestamp,
-             deleted, file, sha256, harvested, validation, changed_by)
+             deleted, file, sha256, harvested, validation, changed_by, change_id)
          SELECT $1, $2, $3, item.value->>0, item.value->>1, CAST(item.value->>2 AS BIGINT),
              CAST(item.value->>3 AS BIGINT), item.value->>4, item.value->>5, CAST(item.value->>6 AS BIGINT),
-             item.value->>7, $3
+             item.value->>7, $3, $5
          FROM {each($4)} WHERE true
          ON CONFLICT (repository_id, metadata_prefix, identifier) DO UPDATE SET
              run_id = excluded.run_id, datestamp = excluded.datestamp, deleted = excluded.deleted,
              file = excluded.file, sha256 = excluded.sha256, harvested = excluded.harvested,
-             validation = excluded.validation, changed_by = excluded.changed_by
+             validation = excluded.validation, changed_by = excluded.changed_by, change_id = excluded.change_id
          RETURNING id, identifier";
     let values = [
         run.repository.into(),
         run.metadata_prefix.as_str().into(),
         run.id().into(),
         batch(&values),
+        group.into(),
     ];
     let written = transaction.rows(sql, values).await?;
     let pair = |row: &Row| Ok((row.text("identifier")?, row.integer("id")?));
@@ -335,14 +343,24 @@ async fn drop_records(
     holding: &mut Holding,
 ) -> Result<(), Error> {
     let keys: Vec<_> = identifiers.iter().map(|text| (bounded(text),)).collect();
-    let sql = "DELETE FROM record WHERE id IN (SELECT record.id {found}) RETURNING deleted";
     let values = [
         run.repository.into(),
         run.metadata_prefix.as_str().into(),
         batch(&keys),
     ];
-    for row in transaction.rows(sql, values).await? {
+    let mut dropped = Vec::with_capacity(keys.len());
+    let found = transaction
+        .rows("SELECT id, deleted {found}", values)
+        .await?;
+    for row in found {
+        dropped.push(row.integer("id")?);
         holding.change(Some(row.flag("deleted")?), None);
+    }
+    if !dropped.is_empty() {
+        bury_records(transaction, run.target(), &dropped).await?;
+        let dropped: Vec<_> = dropped.iter().map(|id| (id,)).collect();
+        let sql = "DELETE FROM record WHERE id {integers($1)}";
+        transaction.execute(sql, [batch(&dropped)]).await?;
     }
     Ok(())
 }

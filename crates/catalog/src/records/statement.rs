@@ -10,7 +10,7 @@ use crate::database::rows::batch;
 use crate::database::{Transaction, Value};
 use crate::records::rarity::{Among, dated, hits, hold_few, is_few, sets};
 use crate::records::words::{Terms, of_repository};
-use crate::{Catalog, Error, Order, RecordQuery, Validation};
+use crate::{Catalog, Error, Order, RecordColumn, RecordQuery, Validation};
 
 /// A statement that only lacks its columns and its end.
 pub(crate) struct RecordStatement {
@@ -28,7 +28,7 @@ const ONE_OF: &str = "record.id {integers($n)}";
 /// Keeps PostgreSQL from making a join of a condition, and from gathering everything for that.
 const ON_THE_WAY: &str = "LIMIT 1 OFFSET 0";
 
-const COLUMNS: &str = "SELECT record.id, record.repository_id, record.metadata_prefix, \
+pub(crate) const COLUMNS: &str = "SELECT record.id, record.repository_id, record.metadata_prefix, \
      COALESCE(record.identifier_in_full, record.identifier) AS identifier, record.datestamp, record.deleted, \
      record.file, record.sha256, record.harvested, record.validation, record.title, record.run_id, record.changed_by";
 
@@ -71,6 +71,9 @@ impl Catalog {
             statement.in_sets(sets, few);
         }
         statement.only(query);
+        if let Some(behind) = query.behind {
+            statement.behind(transaction, query, behind).await?;
+        }
         Ok(Some(statement))
     }
 
@@ -188,7 +191,9 @@ impl RecordStatement {
     fn only(&mut self, query: &RecordQuery) {
         let id = self.id;
         let conditions = &mut self.conditions;
-        conditions.only(&format!("{id} > $n"), Some(query.after));
+        // A condition on numbers that all meet would keep the databases from going along another index.
+        let after = query.by == RecordColumn::Number || query.after > 0;
+        conditions.only(&format!("{id} > $n"), after.then_some(query.after));
         conditions.only(&format!("{id} < $n"), query.before);
         conditions.only("record.repository_id = $n", query.repository);
         let prefix = query.metadata_prefix.as_deref().map(bounded);
@@ -201,6 +206,9 @@ impl RecordStatement {
             "record.validation = $n",
             query.validation.map(Validation::name),
         );
+        let among = query.among.as_ref();
+        let among = among.map(|among| among.iter().map(|id| (*id,)).collect::<Vec<_>>());
+        conditions.only(ONE_OF, among.as_deref().map(batch));
         // As a parameter it would not tell that the index of tombstones will do.
         match query.deleted {
             Some(true) => conditions.always("record.deleted = 1"),
@@ -215,9 +223,64 @@ impl RecordStatement {
             Order::Oldest => "",
             Order::Newest => " DESC",
         };
-        let order = format!("ORDER BY {}{direction}", self.id);
+        let order = match query.by.sql() {
+            None => format!("ORDER BY {}{direction}", self.id),
+            Some(value) => format!("ORDER BY {value}{direction}, record.id{direction}"),
+        };
         let select = format!("{COLUMNS} FROM {}", self.from);
         self.conditions.some(&select, &order, query.limit)
+    }
+
+    /// Passes over the pages before: up to the record `last` of the page before this one.
+    async fn behind(
+        &mut self,
+        transaction: &mut Transaction,
+        query: &RecordQuery,
+        last: i64,
+    ) -> Result<(), Error> {
+        let than = match query.order {
+            Order::Oldest => ">",
+            Order::Newest => "<",
+        };
+        let Some(value) = query.by.sql() else {
+            let condition = format!("{} {than} $n", self.id);
+            self.conditions.only(&condition, Some(last));
+            return Ok(());
+        };
+        let sql = format!("SELECT {value} AS value FROM record WHERE id = $1");
+        let row = transaction.row(&sql, [last.into()]).await?;
+        // Without it nobody knows where the page begins, and to begin elsewhere would pass over records.
+        let row = row.ok_or_else(|| Error::Changed {
+            what: format!("the list, which went on behind record {last},"),
+        })?;
+        let value_of_last: Value = match query.by {
+            RecordColumn::Title => row.text("value")?.into(),
+            RecordColumn::Number | RecordColumn::Datestamp => row.integer("value")?.into(),
+        };
+        let (first, second) = (
+            self.conditions.parameter(value_of_last),
+            self.conditions.parameter(last),
+        );
+        // The first condition finds the place in the index.
+        self.conditions.always(&format!("{value} {than}= {first}"));
+        self.conditions.always(&format!(
+            "({value} {than} {first} OR record.id {than} {second})"
+        ));
+        Ok(())
+    }
+
+    /// The statement that counts records, up to a number, and the items among these.
+    pub(crate) fn count_items(self, at_most: u64) -> (String, Vec<Value>) {
+        let select = format!(
+            "SELECT record.repository_id, record.identifier FROM {}",
+            self.from
+        );
+        let (sql, values) = self.conditions.some(&select, "", at_most);
+        let sql = format!(
+            "SELECT count(*) AS items, CAST(COALESCE(sum(formats), 0) AS BIGINT) AS records FROM
+                 (SELECT count(*) AS formats FROM ({sql}) AS found GROUP BY repository_id, identifier) AS item"
+        );
+        (sql, values)
     }
 
     /// The statement that counts, up to a number.
@@ -228,5 +291,16 @@ impl RecordStatement {
             format!("SELECT count(*) AS number FROM ({sql}) AS found"),
             values,
         )
+    }
+}
+
+impl RecordColumn {
+    /// The value as indexes have it; none for the number.
+    fn sql(self) -> Option<&'static str> {
+        match self {
+            Self::Number => None,
+            Self::Datestamp => Some("COALESCE(record.datestamp, 0)"),
+            Self::Title => Some("COALESCE(record.title, '')"),
+        }
     }
 }

@@ -48,11 +48,11 @@ pub(crate) fn words(text: &str) -> Vec<String> {
             word.push(character);
         } else if !character.is_alphanumeric() {
             take(&mut word);
-        } else if stands_alone(character) {
+        } else if is_written_alone(character) {
             take(&mut word);
             word.push(character);
         } else {
-            if word.chars().next().is_some_and(stands_alone) {
+            if word.chars().next().is_some_and(is_written_alone) {
                 take(&mut word);
             }
             word.push(character);
@@ -100,7 +100,7 @@ fn spelled(character: char) -> impl Iterator<Item = char> {
 }
 
 /// Whether words of this character's script are not parted by spaces.
-fn stands_alone(character: char) -> bool {
+pub(crate) fn is_written_alone(character: char) -> bool {
     matches!(character, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }

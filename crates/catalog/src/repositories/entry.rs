@@ -65,7 +65,8 @@ pub(crate) const COLUMNS: &str = "id, base_url, name, protocol_version, admin_em
      granularity, repository_identifier, base_directory, added, identified";
 
 impl Catalog {
-    /// Adds a repository, or takes over what a known one says of itself now. The directory of a known one stays.
+    /// Adds a repository, or takes over what a known one says of itself now. The directory of a known one stays. One that
+    /// was removed and is added again has its number again, so that what was told of its records goes on.
     pub async fn add_repository(
         &self,
         base_url: &str,
@@ -74,10 +75,14 @@ impl Catalog {
     ) -> Result<Repository, Error> {
         let emails = serde_json::to_string(&identity.admin_emails).unwrap_or_default();
         let mut transaction = self.database.write().await?;
+        let (column, number) = match former_number(&mut transaction, base_url).await? {
+            Some(number) => ("id, ", format!("{number}, ")),
+            None => ("", String::new()),
+        };
         let sql = format!(
-            "INSERT INTO repository (base_url, base_directory, name, protocol_version, admin_emails,
+            "INSERT INTO repository ({column}base_url, base_directory, name, protocol_version, admin_emails,
                  earliest_datestamp, deleted_record, granularity, repository_identifier, host, added, identified)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, {{now}}, {{now}})
+             VALUES ({number}$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, {{now}}, {{now}})
              ON CONFLICT (base_url) DO UPDATE SET
                  name = excluded.name, protocol_version = excluded.protocol_version,
                  admin_emails = excluded.admin_emails, earliest_datestamp = excluded.earliest_datestamp,
@@ -171,6 +176,17 @@ pub(crate) async fn refuse_while_busy(
         }
     }
     refuse_while_harvested(transaction, id).await
+}
+
+/// The number that a repository had before it was removed.
+async fn former_number(
+    transaction: &mut Transaction,
+    base_url: &str,
+) -> Result<Option<i64>, Error> {
+    let sql = "SELECT repository_id FROM former_repository WHERE base_url = $1
+             AND NOT EXISTS (SELECT 1 FROM repository WHERE id = repository_id)";
+    let row = transaction.row(sql, [base_url.into()]).await?;
+    row.map(|row| row.integer("repository_id")).transpose()
 }
 
 /// Keeps a repository's rows from other writers until the end of the transaction, and gives its base URL.

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::changes::bury_records;
 use crate::database::Transaction;
+use crate::database::rows::batch;
 use crate::harvests::begin::make_way;
 use crate::queue::jobs::lock_queue;
 use crate::queue::lease::{Lease, Leased, seconds};
@@ -89,6 +91,10 @@ impl Catalog {
         lock_queue(&mut transaction).await?;
         lock(&mut transaction, id).await?;
         keep(&mut transaction, lease).await?;
+        let sql = "INSERT INTO former_repository (base_url, repository_id, name)
+             SELECT base_url, id, name FROM repository WHERE id = $1
+             ON CONFLICT (base_url) DO UPDATE SET repository_id = excluded.repository_id, name = excluded.name";
+        transaction.execute(sql, [id.into()]).await?;
         let sql = "DELETE FROM repository WHERE id = $1";
         transaction.execute(sql, [id.into()]).await?;
         transaction.commit().await
@@ -125,24 +131,40 @@ async fn remove_some(transaction: &mut Transaction, id: i64) -> Result<u64, Erro
     Ok(removed)
 }
 
-/// Removes records, and takes them from what is counted.
+/// Records of one format that are removed.
+#[derive(Default)]
+struct Removed {
+    ids: Vec<i64>,
+    records: i64,
+    deleted: i64,
+}
+
+/// Removes records, of which tombstones stay, and takes them from what is counted.
 async fn remove_records(transaction: &mut Transaction, id: i64, limit: u64) -> Result<u64, Error> {
-    let sql = "DELETE FROM record WHERE id IN
-             (SELECT id FROM record WHERE repository_id = $1 ORDER BY id LIMIT $2)
-         RETURNING metadata_prefix, deleted";
+    let sql = "SELECT id, metadata_prefix, deleted FROM record WHERE repository_id = $1 ORDER BY id LIMIT $2";
     let rows = transaction.rows(sql, [id.into(), limit.into()]).await?;
-    let mut formats: HashMap<String, (i64, i64)> = HashMap::new();
+    let mut formats: HashMap<String, Removed> = HashMap::new();
     for row in &rows {
-        let (records, deleted) = formats.entry(row.text("metadata_prefix")?).or_default();
+        let removed = formats.entry(row.text("metadata_prefix")?).or_default();
+        removed.ids.push(row.integer("id")?);
         match row.flag("deleted")? {
-            true => *deleted += 1,
-            false => *records += 1,
+            true => removed.deleted += 1,
+            false => removed.records += 1,
         }
     }
-    for (prefix, (records, deleted)) in formats {
+    for (prefix, removed) in formats {
+        bury_records(transaction, (id, &prefix), &removed.ids).await?;
+        let ids: Vec<_> = removed.ids.iter().map(|id| (id,)).collect();
+        let sql = "DELETE FROM record WHERE id {integers($1)}";
+        transaction.execute(sql, [batch(&ids)]).await?;
         let sql = "UPDATE holding SET records = records - $3, deleted = deleted - $4
              WHERE repository_id = $1 AND metadata_prefix = $2";
-        let values = [id.into(), prefix.into(), records.into(), deleted.into()];
+        let values = [
+            id.into(),
+            prefix.into(),
+            removed.records.into(),
+            removed.deleted.into(),
+        ];
         transaction.execute(sql, values).await?;
     }
     Ok(rows.len() as u64)

@@ -1,5 +1,7 @@
 //! The sets of a repository.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::database::Row;
@@ -90,6 +92,34 @@ impl Catalog {
         let (sql, values) = conditions.some(select, "ORDER BY set_spec", limit);
         let rows = self.database.list().await?.rows(&sql, values).await?;
         rows.iter().map(set).collect()
+    }
+
+    /// The number of records in each of these sets of a repository, in their order, each counted up to `at_most`.
+    pub async fn count_set_records(
+        &self,
+        repository: i64,
+        set_specs: &[&str],
+        at_most: u64,
+    ) -> Result<Vec<u64>, Error> {
+        let mut counts = HashMap::with_capacity(set_specs.len());
+        let mut transaction = self.database.list().await?;
+        for set_specs in set_specs.chunks(BATCH) {
+            let keys: Vec<_> = set_specs.iter().map(|set| (bounded(set),)).collect();
+            let sql = format!(
+                "SELECT set_spec, (SELECT count(*) FROM
+                     (SELECT 1 FROM record_set WHERE record_set.set_id = oai_set.id LIMIT {at_most}) AS some) AS records
+                 FROM oai_set WHERE repository_id = $1 AND set_spec {{texts($2)}}"
+            );
+            let values = [repository.into(), batch(&keys)];
+            for row in transaction.rows(&sql, values).await? {
+                counts.insert(row.text("set_spec")?, row.count("records")?);
+            }
+        }
+        let count = |set: &&str| counts.get(bounded(set).as_ref()).copied();
+        Ok(set_specs
+            .iter()
+            .map(|set| count(set).unwrap_or_default())
+            .collect())
     }
 }
 

@@ -56,7 +56,46 @@ pub struct Bucket {
 /// How many buckets anybody can look at; of more, the last are given.
 const MOST_BUCKETS: i64 = 2_000;
 
+/// How much the document collection has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CollectionFigures {
+    /// Documents.
+    pub documents: u64,
+    /// Whether the number of documents is exact; it is estimated for large collections.
+    pub is_exact: bool,
+    /// Contents whose decision is `unsure`, counted up to 1000.
+    pub unsure: u64,
+    /// Imports.
+    pub imports: u64,
+}
+
+/// So many documents are counted: beyond, their last number tells about how many there are.
+const COUNTED_DOCUMENTS: u64 = 100_000;
+
 impl Catalog {
+    /// How much the document collection has, without reading all of it.
+    pub async fn collection_figures(&self) -> Result<CollectionFigures, Error> {
+        let mut transaction = self.database.list().await?;
+        let sql = "SELECT (SELECT count(*) FROM (SELECT 1 AS one FROM document LIMIT $1) AS counted) AS documents,
+                 COALESCE((SELECT max(id) FROM document), 0) AS last,
+                 (SELECT count(*) FROM (SELECT 1 AS one FROM content WHERE decision = 'unsure' LIMIT 1000) AS counted) AS unsure,
+                 (SELECT count(*) FROM import) AS imports";
+        let Some(row) = transaction.row(sql, [COUNTED_DOCUMENTS.into()]).await? else {
+            return Ok(CollectionFigures::default());
+        };
+        let documents = row.count("documents")?;
+        let is_exact = documents < COUNTED_DOCUMENTS;
+        Ok(CollectionFigures {
+            documents: match is_exact {
+                true => documents,
+                false => row.count("last")?.max(documents),
+            },
+            is_exact,
+            unsure: row.count("unsure")?,
+            imports: row.count("imports")?,
+        })
+    }
+
     /// What there is in all.
     pub async fn totals(&self) -> Result<Totals, Error> {
         let mut transaction = self.database.list().await?;
@@ -91,26 +130,31 @@ impl Catalog {
     }
 
     /// What came in since then, in steps of so many seconds, up to now. Also steps with nothing are given. The first
-    /// begins at the last full step of the clock, so that days begin at midnight UTC.
-    pub async fn activity(&self, since: i64, step_seconds: i64) -> Result<Vec<Bucket>, Error> {
+    /// begins at the last full step of a clock that is `offset` seconds ahead of UTC, so that days begin at its midnight.
+    pub async fn activity(
+        &self,
+        since: i64,
+        step_seconds: i64,
+        offset: i64,
+    ) -> Result<Vec<Bucket>, Error> {
         let step = step_seconds.max(1);
         let mut transaction = self.database.list().await?;
         let row = transaction.row("SELECT {now} AS now", []).await?;
         let now = row.map_or(Ok(since), |row| row.integer("now"))?;
-        let last = now.div_euclid(step).max(0);
-        let first = since
+        let last = (now + offset).div_euclid(step).max(0);
+        let first = (since + offset)
             .div_euclid(step)
             .clamp((last - MOST_BUCKETS + 1).max(0), last);
         let empty = |number| Bucket {
-            from: number * step,
+            from: number * step - offset,
             ..Bucket::default()
         };
         let mut buckets: Vec<_> = (first..=last).map(empty).collect();
-        let sql = "SELECT started / $2 AS step, count(*) AS harvests, CAST(sum(bytes) AS BIGINT) AS bytes,
+        let sql = "SELECT (started + $3) / $2 AS step, count(*) AS harvests, CAST(sum(bytes) AS BIGINT) AS bytes,
                  CAST(sum(new_records + updated + unchanged + deleted) AS BIGINT) AS records,
                  CAST(sum(CASE WHEN state = 'failed' THEN 1 ELSE 0 END) AS BIGINT) AS failed
-             FROM history WHERE started >= $1 GROUP BY started / $2";
-        let values = [(first * step).into(), step.into()];
+             FROM history WHERE started >= $1 GROUP BY (started + $3) / $2";
+        let values = [(first * step - offset).into(), step.into(), offset.into()];
         for row in transaction.rows(sql, values).await? {
             let at = usize::try_from(row.integer("step")? - first).unwrap_or_default();
             // What began in the future of a clock that was set back is shown at its end.

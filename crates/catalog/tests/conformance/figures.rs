@@ -81,7 +81,7 @@ async fn activity_has_a_bucket_for_every_step(place: Place) {
     let now = catalog.now().await.unwrap();
     const DAY: i64 = 86_400;
 
-    let days = catalog.activity(now - 6 * DAY, DAY).await.unwrap();
+    let days = catalog.activity(now - 6 * DAY, DAY, 0).await.unwrap();
 
     assert!((7..=8).contains(&days.len()));
     assert!(days.iter().all(|day| day.from % DAY == 0));
@@ -99,7 +99,7 @@ async fn activity_has_a_bucket_for_every_step(place: Place) {
         (0, i64::MAX),
         (-1, 0),
     ] {
-        let buckets = catalog.activity(since, step).await.unwrap();
+        let buckets = catalog.activity(since, step, 0).await.unwrap();
         assert!((1..=2_000).contains(&buckets.len()), "{since} {step}");
     }
 }

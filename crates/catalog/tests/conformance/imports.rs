@@ -125,6 +125,7 @@ async fn positions_counters_and_warnings_are_kept_with_each_group(place: Place) 
             file: "a\0".to_owned(),
             offset: Some(number).filter(|number| *number > 0),
             reason: "a line too long".to_owned(),
+            kind: "record".to_owned(),
         })
         .collect();
     let commit = |source, position, source_done| GroupCommit {
@@ -345,6 +346,7 @@ async fn a_job_that_is_cancelled_hears_of_it(place: Place) {
             done: 5,
             total: Some(10),
             note: None,
+            activity: None,
         },
     };
     let lease = Duration::from_secs(60);

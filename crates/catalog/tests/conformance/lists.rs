@@ -1,6 +1,8 @@
 //! Records and history, looked up and listed.
 
-use catalog::{HistoryQuery, NewRun, RecordEntry, RecordQuery, RecordRow};
+use catalog::{
+    HistoryQuery, IndexedRecord, NewRun, Order, RecordColumn, RecordEntry, RecordQuery, RecordRow,
+};
 
 use crate::place::{Place, add, in_sets, page, row, tombstone};
 use crate::runs::ok;
@@ -12,6 +14,8 @@ crate::on_both_databases!(
     what_a_harvest_found_to_be_new_or_changed_can_be_listed,
     the_history_is_listed_from_its_newest_entry,
     records_are_counted_by_format,
+    records_are_listed_by_title_and_datestamp_page_by_page,
+    items_are_counted_and_have_records_in_several_formats,
 );
 
 fn identifiers(records: &[RecordEntry]) -> Vec<&str> {
@@ -251,4 +255,101 @@ async fn records_are_counted_by_format(place: Place) {
         .collect();
     assert_eq!(counts, [("Marc", 0, 1), ("oai_dc", 2, 1)]);
     assert_eq!(catalog.format_counts(second).await.unwrap(), []);
+}
+
+async fn records_are_listed_by_title_and_datestamp_page_by_page(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    let dated = |name: &str, datestamp| RecordRow {
+        datestamp,
+        ..row(name)
+    };
+    let rows = [
+        dated("a", Some(30)),
+        dated("b", Some(10)),
+        dated("c", None),
+        dated("d", Some(10)),
+    ];
+    let new = NewRun::new(repository, "oai_dc");
+    let mut run = catalog.begin(&new).await.unwrap();
+    catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+    let harvest = run.id();
+    catalog.finish(run, &ok()).await.unwrap();
+    let all = catalog.records(&RecordQuery::default()).await.unwrap();
+    let titles = [("a", "Waves"), ("b", "Coast"), ("d", "Waves")];
+    let indexed = titles.map(|(name, title)| IndexedRecord {
+        id: all
+            .iter()
+            .find(|record| record.identifier == name)
+            .unwrap()
+            .id,
+        title: Some(title),
+        text: "",
+    });
+    catalog.index_records(harvest, &indexed).await.unwrap();
+
+    for (by, order, expected) in [
+        (RecordColumn::Title, Order::Oldest, ["c", "b", "a", "d"]),
+        (RecordColumn::Title, Order::Newest, ["d", "a", "b", "c"]),
+        (RecordColumn::Datestamp, Order::Oldest, ["c", "b", "d", "a"]),
+        (RecordColumn::Datestamp, Order::Newest, ["a", "d", "b", "c"]),
+        (RecordColumn::Number, Order::Newest, ["d", "c", "b", "a"]),
+    ] {
+        let mut query = RecordQuery {
+            by,
+            order,
+            limit: 1,
+            ..RecordQuery::default()
+        };
+        let mut met = Vec::new();
+        while let Some(record) = catalog.records(&query).await.unwrap().pop() {
+            query.behind = Some(record.id);
+            met.push(record.identifier);
+        }
+        assert_eq!(met, expected, "{by:?} {order:?}");
+    }
+    // Nobody knows where the page behind a record begins that is not there any more.
+    let gone = RecordQuery {
+        by: RecordColumn::Title,
+        behind: Some(999),
+        ..RecordQuery::default()
+    };
+    let error = catalog.records(&gone).await.unwrap_err();
+    assert!(error.to_string().contains("record 999"), "{error}");
+}
+
+async fn items_are_counted_and_have_records_in_several_formats(place: Place) {
+    let (catalog, repository) = place.with_repository().await;
+    for (prefix, names) in [("oai_dc", ["a", "b", "c"]), ("mods", ["b", "c", "d"])] {
+        let mut run = catalog
+            .begin(&NewRun::new(repository, prefix))
+            .await
+            .unwrap();
+        let rows = names.map(row);
+        catalog.commit_page(&mut run, page(&rows)).await.unwrap();
+        catalog.finish(run, &ok()).await.unwrap();
+    }
+    let all = RecordQuery::default();
+    let records = catalog.records(&all).await.unwrap();
+
+    assert_eq!(catalog.count_items(&all, 100).await.unwrap(), (4, false));
+    let (_, is_more) = catalog.count_items(&all, 5).await.unwrap();
+    assert!(is_more);
+    let b = records
+        .iter()
+        .find(|record| record.identifier == "b")
+        .unwrap();
+    let mut of_b = catalog
+        .records_of_items(std::slice::from_ref(b))
+        .await
+        .unwrap();
+    of_b.sort_unstable();
+    let same = records.iter().filter(|record| record.identifier == "b");
+    let mut expected: Vec<_> = same.map(|record| record.id).collect();
+    expected.sort_unstable();
+    assert_eq!((of_b.len(), of_b), (2, expected));
+    let among = RecordQuery {
+        among: Some(vec![b.id]),
+        ..all
+    };
+    assert_eq!(identifiers(&catalog.records(&among).await.unwrap()), ["b"]);
 }

@@ -3,10 +3,12 @@
 //! - `repositories`: repositories, sets, formats
 //! - `pages`: what a page changes, and what is counted
 //! - `runs`: harvests begun, gone on with, taken over, ended
+//! - `run_list`: runs numbered, listed and found, and what holds them
 //! - `schedules`: schedules, planned and changed
 //! - `queue`: jobs claimed, kept, cancelled, ended
 //! - `fences`: workers that are not heard of any more
 //! - `clocks`: a clock that jumps
+//! - `changes`: what changed, in the order in which it became visible
 //! - `away`: a database that cannot be reached
 //! - `races`: many workers at once
 //! - `migrations`: catalogs of earlier versions
@@ -21,7 +23,9 @@
 //! - `import_schedules`: schedules of imports
 //! - `imports`: imports begun, gone on with, taken over, ended, as jobs and as commands
 //! - `collection`: what captures make of documents, parents and contents, and how these are listed
+//! - `document_search`: documents found by their words, near-duplicates, facets
 //! - `judgements`: what is known of texts, decided on them, and corrected
+//! - `removal`: documents removed, restored, purged and taken down
 //! - `repairs`: repairs of the collection
 //! - `arrivals`: captures in any order and from several imports at once
 //! - `processes`: several processes, and ones that are killed
@@ -32,9 +36,11 @@
 
 mod arrivals;
 mod away;
+mod changes;
 mod clocks;
 mod collection;
 mod crawl;
+mod document_search;
 mod fences;
 mod figures;
 mod holding;
@@ -50,10 +56,12 @@ mod place;
 mod processes;
 mod queue;
 mod races;
+mod removal;
 mod repairs;
 mod repositories;
 mod retention;
 mod rules;
+mod run_list;
 mod runs;
 mod schedules;
 mod search;

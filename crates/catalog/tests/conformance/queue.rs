@@ -389,6 +389,7 @@ async fn progress_is_told_and_written_only_where_it_changed(place: Place) {
                 done: 5,
                 total: Some(u64::MAX),
                 note: Some("page \"1\"\0".to_owned()),
+                activity: None,
             },
         });
     }
@@ -562,7 +563,7 @@ async fn a_log_is_read_line_by_line(place: Place) {
 
     let first = catalog.job_log(id, 0, 2).await.unwrap();
     let rest = catalog.job_log(id, first[1].id, 9).await.unwrap();
-    let end = catalog.job_log_end(id, 2).await.unwrap();
+    let end = catalog.job_log_end(id, LogLevel::Info, 2).await.unwrap();
     let all = catalog.job_log(id, 0, 99).await.unwrap();
     assert_eq!(end, all[all.len() - 2..]);
 

@@ -12,7 +12,7 @@ pub(super) struct Headings {
     pub(super) references: Option<usize>,
 }
 
-/// What is said about each kind of heading.
+/// The words for each kind of heading.
 const SAID: [(&str, &str); 24] = [
     ("abstract", "a heading such as Abstract or Summary"),
     ("keywords", "a heading such as Keywords"),

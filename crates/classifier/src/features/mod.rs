@@ -1,4 +1,4 @@
-//! What is measured about a text. Each file is a group of features; the order here is that of every model.
+//! The measurements of a text. Each file is a group of features; the order here is that of every model.
 
 mod authors;
 mod headings;
@@ -26,7 +26,7 @@ pub(crate) enum Form {
     Number,
     /// So many; the first ones say most.
     Count,
-    /// So many in a thousand words.
+    /// Number in a thousand words.
     Rate,
 }
 

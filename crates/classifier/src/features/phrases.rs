@@ -1,11 +1,11 @@
-//! What documents say: phrases of papers, manuals, courses, forms and others, in many languages.
+//! Typical phrases of papers, manuals, courses, forms and others, in many languages.
 
 use super::super::hash;
 use super::super::reading::Reading;
 use super::super::vocabulary::Vocabulary;
 use super::Sheet;
 
-/// So many words from the beginning are counted by themselves,
+/// Number of words from the beginning that are counted by themselves,
 const HEAD: usize = 250;
 /// and so many at the end.
 const TAIL: usize = 300;

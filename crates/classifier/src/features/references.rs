@@ -5,7 +5,7 @@ use super::super::vocabulary::{Bits, Vocabulary};
 use super::headings::Headings;
 use super::{Sheet, part};
 
-/// So many lines are looked at together: a list of references is dense.
+/// Number of lines that are looked at together: a list of references is dense.
 const WINDOW: usize = 40;
 
 pub(super) fn measure(reading: &Reading, headings: &Headings, sheet: &mut Sheet) {
@@ -196,7 +196,7 @@ fn citations(reading: &Reading, likely: &[bool], sheet: &mut Sheet) {
     );
 }
 
-/// What on a line is usual in references.
+/// The usual parts of a line of references.
 #[derive(Debug, Clone, Copy, Default)]
 struct Signs {
     label: Option<u32>,

@@ -4,7 +4,7 @@ use super::super::{features, words};
 use super::Sample;
 use super::logistic::{Fit, Row};
 
-/// What was learnt.
+/// The result of learning.
 pub(super) struct Binary {
     pub(super) scaling: Vec<Scaling>,
     /// The buckets that are in use, sorted.
@@ -91,7 +91,7 @@ fn scaling(samples: &[&Sample]) -> Vec<Scaling> {
             };
             let mean = values().sum::<f64>() / count;
             let spread = (values().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
-            // What is the same everywhere says nothing, and must not say much about the one where it differs.
+            // A value that is the same everywhere says nothing, and must not say much about the one where it differs.
             let spread = if spread < 1e-6 { 1e9 } else { spread };
             let group = feature.name.split('.').next().unwrap_or_default();
             let scale = GROUPS.iter().find(|(name, _)| *name == group);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// So many steps are remembered.
+/// Number of steps that are remembered.
 const MEMORY: usize = 12;
 
 /// Goes down from `start`. `function` writes the gradient and returns the value.

@@ -136,7 +136,7 @@ fn split<'a>(
     (held_out, rest)
 }
 
-/// What a model says of documents to calibrate with. Corrections are left out: they are those that a model got wrong,
+/// The answer of a model about documents to calibrate with. Corrections are left out: they are those that a model got wrong,
 /// and would make every answer look less sure than it is.
 fn score(model: &Model, samples: &[&Sample]) -> Vec<Scored> {
     let usual = samples

@@ -80,7 +80,7 @@ pub(super) fn weighed(samples: &[Sample]) -> Vec<Sample> {
     kept
 }
 
-/// So many documents a correction counts for.
+/// Number of documents that a correction counts for.
 const CORRECTION: f64 = 5.0;
 
 #[cfg(test)]

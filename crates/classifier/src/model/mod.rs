@@ -20,11 +20,11 @@ pub(crate) struct Model {
     pub(crate) version: String,
 }
 
-/// What is in the first line of the file. Numbers are `f32`, which come back from JSON as they went.
+/// The first line of the file. Numbers are `f32`, which come back from JSON as they went.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) format: String,
-    /// What it was trained from, for people.
+    /// The training data, for people.
     pub(crate) trained: Trained,
     pub(crate) features: Vec<Weighed>,
     pub(crate) bias: f32,
@@ -36,7 +36,7 @@ pub(crate) struct Head {
     pub(crate) word_weights: usize,
 }
 
-/// What a model was trained from.
+/// The training data of a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trained {
     /// Documents in all.
@@ -52,7 +52,7 @@ pub struct Trained {
 pub(crate) struct Weighed {
     pub(crate) name: String,
     pub(crate) mean: f32,
-    /// What a value is divided by after the mean was taken off.
+    /// The divisor of a value after the mean was taken off.
     pub(crate) spread: f32,
     pub(crate) weight: f32,
     pub(crate) kinds: [f32; KINDS],

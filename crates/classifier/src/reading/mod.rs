@@ -76,7 +76,7 @@ impl Reading {
         &self.text[word.start as usize..word.end as usize]
     }
 
-    /// All that was read.
+    /// All words that were read.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -107,7 +107,7 @@ impl Reading {
             }
             start = end + 1;
         }
-        // What follows the last form feed is no page if it is blank.
+        // A blank rest after the last form feed is no page.
         if self.page_starts.len() > 1 && self.page_starts.last() == Some(&self.lines.len()) {
             self.page_starts.pop();
         }

@@ -38,7 +38,7 @@ fn char_boundary_back(text: &str, characters: usize) -> usize {
     found.map_or(0, |(at, _)| at)
 }
 
-/// So many characters are read from the beginning of a long text,
+/// Number of characters that are read from the beginning of a long text,
 const HEAD: usize = 60_000;
 /// and so many from its end.
 const TAIL: usize = 15_000;

@@ -12,9 +12,9 @@ pub(crate) struct Word {
     pub(crate) kind: WordKind,
     /// The value of a number of at most six digits.
     pub(crate) number: u32,
-    /// What stands right after it; a space at the end of a line.
+    /// The character right after it; a space at the end of a line.
     pub(crate) next: char,
-    /// What stands right before it.
+    /// The character right before it.
     pub(crate) previous: char,
     pub(crate) length: u8,
 }

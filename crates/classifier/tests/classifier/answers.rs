@@ -76,7 +76,7 @@ fn reasons_add_up_to_the_answer() {
 
     let (paper, manual) = (rest(PAPER), rest(MANUAL));
 
-    // What is left is the same for all documents.
+    // The rest is the same for all documents.
     assert!((paper - manual).abs() < 1e-6, "{paper} {manual}");
     let reasons = classifier.explain(MANUAL, None);
     let you = reasons

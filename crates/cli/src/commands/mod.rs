@@ -1,37 +1,35 @@
-//! The subcommands, one file each, and what they share.
+//! The subcommands, one file or folder each, by subject; options that they share are in `options`.
 
 pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod classifier;
 pub(crate) mod classify;
-pub(crate) mod completions;
-pub(crate) mod confine;
+mod curation;
 pub(crate) mod documents;
-pub(crate) mod explain;
+pub(crate) mod expose;
+pub(crate) mod feed;
 pub(crate) mod filter;
-pub(crate) mod harvest;
-pub(crate) mod history;
-pub(crate) mod holdings_options;
+pub(crate) mod harvesting;
 pub(crate) mod import;
 pub(crate) mod job;
-pub(crate) mod man;
-pub(crate) mod network_options;
-pub(crate) mod operating;
 mod options;
-mod paging;
-pub(crate) mod records;
-pub(crate) mod repository;
-pub(crate) mod robots;
-pub(crate) mod schedule;
-pub(crate) mod serve;
+pub(crate) mod retrieve;
+pub(crate) mod run;
+pub(crate) mod running;
+pub(crate) mod search;
+pub(crate) mod shell;
 pub(crate) mod statistics;
-mod stopping;
+pub(crate) mod status;
 pub(crate) mod text;
-pub(crate) mod up;
 pub(crate) mod verify;
-pub(crate) mod with_quiet;
-pub(crate) mod worker;
-mod worker_options;
+
+pub(crate) use self::curation::{lists, parents, whitelist};
+pub(crate) use self::expose::{explain, robots, serve};
+pub(crate) use self::harvesting::{harvest, history, records, repository, schedule, with_quiet};
+use self::options::{blacklist_options, paging, sorting, stopping, worker_options};
+pub(crate) use self::options::{holdings_options, network_options, operating};
+pub(crate) use self::running::{up, worker};
+pub(crate) use self::shell::{completions, confine, man};
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,18 +4,29 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
-use operations::statistics;
+use operations::Context;
+use operations::statistics::{self, CollectionFilter};
 
 use super::holdings_options::HoldingsOptions;
 use crate::output::{to_stdout, write_json};
+use crate::text::plain;
 
 /// Show figures on repositories, records, harvests and jobs
 ///
 /// `unread` counts the records that cannot be found by their words, because their files could not be read.
+///
+/// With --collection, figures on documents: by media type, host, month, kind, decision, language and state, declared against
+/// real types, and what shared bytes save. With --import, those on the documents that one import brought.
 #[derive(Debug, Args)]
 pub(crate) struct Statistics {
     #[command(flatten)]
     holdings: HoldingsOptions,
+    /// Show figures on the documents of the collection
+    #[arg(long)]
+    collection: bool,
+    /// Show figures on the documents that this import brought
+    #[arg(long, value_name = "NUMBER")]
+    import: Option<i64>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -24,6 +35,9 @@ pub(crate) struct Statistics {
 impl Statistics {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let context = self.holdings.context()?;
+        if self.collection || self.import.is_some() {
+            return self.of_documents(&context);
+        }
         let totals = context.wait(statistics::totals(&context))?;
         to_stdout(|out| {
             if self.json {
@@ -54,4 +68,56 @@ impl Statistics {
             Ok(ExitCode::SUCCESS)
         })
     }
+
+    fn of_documents(&self, context: &Context) -> anyhow::Result<ExitCode> {
+        let filter = CollectionFilter {
+            import: self.import,
+        };
+        let figures = match self.import {
+            Some(_) => context.wait(statistics::collection(context, &filter))?,
+            None => context.wait(statistics::refresh(context))?,
+        };
+        to_stdout(|out| {
+            if self.json {
+                write_json(out, &figures)?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            for (name, number) in [
+                ("documents", figures.documents),
+                ("contents", figures.contents),
+                ("  bytes", figures.bytes),
+                ("duplicates", figures.duplicates),
+                ("  bytes saved", figures.bytes_saved),
+                ("searchable texts", figures.searchable),
+                ("near-duplicates", figures.near_duplicates),
+                ("  groups", figures.near_duplicate_groups),
+            ] {
+                writeln!(out, "{name:<18} {number:>16}")?;
+            }
+            for (name, counts) in [
+                ("media type", &figures.types),
+                ("host", &figures.hosts),
+                ("year", &figures.years),
+                ("kind", &figures.kinds),
+                ("decision", &figures.decisions),
+                ("language", &figures.languages),
+                ("state", &figures.states),
+                ("declared → real type", &figures.declared),
+            ] {
+                writeln!(out, "\n{name}")?;
+                for count in counts.iter().take(MOST_VALUES) {
+                    let value = if count.value.is_empty() {
+                        "none"
+                    } else {
+                        &count.value
+                    };
+                    writeln!(out, "{:>16}  {}", count.documents, plain(value))?;
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
 }
+
+/// Values of each kind that are printed; JSON has all.
+const MOST_VALUES: usize = 20;

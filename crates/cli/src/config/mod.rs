@@ -1,6 +1,7 @@
 //! The configuration file of `garner up`, `garner worker`, `garner import` and `garner schedule add`: one TOML file, one
 //! struct per concern. Unknown keys are errors that name the nearest.
 
+mod aggregator;
 mod friends;
 mod history;
 mod import;
@@ -17,6 +18,7 @@ use operations::Settings;
 use serde::Deserialize;
 use server::config::complaint;
 
+pub(crate) use self::aggregator::AggregatorConfig;
 pub(crate) use self::friends::FriendsConfig;
 pub(crate) use self::history::HistoryConfig;
 pub(crate) use self::import::ImportConfig;
@@ -48,6 +50,8 @@ pub(crate) struct Config {
     pub(crate) hook: Vec<Hook>,
     /// Sites that are exposed.
     pub(crate) site: Vec<SiteConfig>,
+    /// How the catalog itself is exposed.
+    pub(crate) aggregator: AggregatorConfig,
 }
 
 impl Config {
@@ -64,7 +68,9 @@ impl Config {
 
     /// The settings that operations go by.
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
+        let sites = self.site.iter().map(SiteConfig::exposed);
         Ok(Settings {
+            sites: sites.collect::<Result<_, _>>()?,
             attempts: self.jobs.attempts,
             imports: self.import.rules()?,
         })
@@ -89,6 +95,7 @@ impl Config {
         {
             *source = directory.join(&*source).to_string_lossy().into_owned();
         }
+        self.aggregator.relative_to = directory.to_owned();
         for site in &mut self.site {
             site.relative_to = directory.to_owned();
         }
@@ -107,6 +114,7 @@ mod tests {
             ("[network]\nalow = []\n", "allow"),
             ("[histroy]\n", "history"),
             ("[import]\ntype = []\n", "types"),
+            ("[aggregator]\nenable = true\n", "enabled"),
             ("[console]\nlisten_at = \"127.0.0.1:1\"\n", "listen"),
         ] {
             let error = Config::parse(text).unwrap_err().to_string();

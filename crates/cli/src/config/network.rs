@@ -64,7 +64,7 @@ impl NetworkConfig {
             connections: self.connections.map_or(usual.connections, usize::from),
             longest_wait: self
                 .longest_wait_seconds
-                .map_or(usual.longest_wait, Duration::from_secs),
+                .map_or(jobs::LONGEST_WAIT, Duration::from_secs),
             allow: self.policy()?,
             ..usual
         })

@@ -61,9 +61,9 @@ pub(crate) fn describe(operation: &mut Operation, role: Role) {
     extensions.insert(ROLE.to_owned(), json!(role.name()));
     operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
     for (status, words) in [
-        ("401", "nobody is logged in, or the token is not good"),
+        ("401", "nobody is logged in, or the token is invalid"),
         ("403", "the role does not allow it"),
-        ("default", "what else can go wrong"),
+        ("default", "other errors"),
     ] {
         let failure = Ref::from_schema_name("Failure");
         let content = ContentBuilder::new().schema(Some(failure)).build();
@@ -115,4 +115,4 @@ pub(crate) fn operations_of(openapi: &OpenApi) -> Vec<Described> {
 
 const SCHEME: &str = "token";
 const ROLE: &str = "x-role";
-const INTRODUCTION: &str = "Everything that the console of garner does. Send a token as `Authorization: Bearer …`; tokens are made in the console. Dates are RFC 3339 in UTC. Lists have `items`, and `next` for the parameter `before` or `offset` of the next page. What goes wrong is told as `{\"error\": {\"code\": …, \"message\": …}}`.";
+const INTRODUCTION: &str = "Everything that the console of garner does. Send a token as `Authorization: Bearer …`; the console creates tokens. Dates are RFC 3339 in UTC. Lists have `items`, and `next` for the parameter `before` or `offset` of the next page. Errors are `{\"error\": {\"code\": …, \"message\": …}}`.";

@@ -1,4 +1,4 @@
-//! How repositories fare: a bar of parts, each with a way to its repositories.
+//! Repository health: a bar of parts, each of which leads to its repositories.
 
 use operations::statistics::HealthCounts;
 
@@ -8,7 +8,7 @@ pub(super) struct HealthBar {
     parts: Vec<HealthPart>,
 }
 
-/// The repositories that fare alike.
+/// The repositories with the same state.
 #[derive(Debug)]
 pub(super) struct HealthPart {
     /// As the list of repositories and the style sheet call it.

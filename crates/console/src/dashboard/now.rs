@@ -1,13 +1,13 @@
-//! The part of the dashboard that is kept up to date: what there is, runs, failed and comes next.
+//! The part of the overview that is kept up to date: what needs attention, runs and comes up, and totals.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
-use catalog::{JobQuery, JobState};
-use operations::statistics::{self, Statistics};
+use catalog::JobKind;
+use operations::jobs::Job;
+use operations::overview::{self, Overview};
 
 use super::health::HealthBar;
 use crate::filters;
-use crate::jobs::JobLine;
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 use crate::who::Who;
@@ -16,45 +16,73 @@ use crate::who::Who;
 #[template(path = "dashboard_now.html")]
 pub(super) struct Now {
     can_operate: bool,
-    pub(super) totals: Statistics,
+    pub(super) overview: Overview,
     health: HealthBar,
-    running: Vec<JobLine>,
-    failed: Vec<JobLine>,
-    next: Vec<JobLine>,
 }
 
 impl HtmlSafe for Now {}
 
 impl Now {
     pub(super) async fn new(state: &ConsoleState, who: &Who) -> Result<Self, Problem> {
-        let catalog = state.catalog();
-        let now = catalog.now().await?;
-        let lines = async |job_state, limit| {
-            let query = JobQuery {
-                states: vec![job_state],
-                limit,
-                ..JobQuery::default()
-            };
-            let jobs = catalog.jobs(&query).await?;
-            let lines = jobs.into_iter().map(|job| JobLine::new(job, now));
-            Ok::<Vec<_>, Problem>(lines.collect())
-        };
-        let mut failed = lines(JobState::Failed, FAILED).await?;
-        failed.retain(|line| line.at() > now - LATELY);
-        let totals = statistics::totals(state.context()).await?;
+        let overview = overview::show(state.context()).await?;
         Ok(Self {
             can_operate: who.can_operate(),
-            health: HealthBar::new(&totals.health),
-            totals,
-            running: lines(JobState::Running, RUNNING).await?,
-            failed,
-            next: lines(JobState::Scheduled, NEXT).await?,
+            health: HealthBar::new(&overview.statistics.health),
+            overview,
         })
     }
-}
 
-const RUNNING: u64 = 12;
-const FAILED: u64 = 6;
-const NEXT: u64 = 8;
-/// What failed longer ago is for the history.
-const LATELY: i64 = 7 * 86_400;
+    /// The name of the repository of a job, or its kind.
+    fn title<'a>(&self, job: &'a Job) -> &'a str {
+        let name = job
+            .repository_name
+            .as_deref()
+            .filter(|name| !name.is_empty());
+        name.or(job.base_url.as_deref()).unwrap_or(match job.kind {
+            JobKind::Import => "Import",
+            JobKind::Classify => "Classification",
+            kind => kind.name(),
+        })
+    }
+
+    /// The work of a job.
+    fn work(&self, job: &Job) -> String {
+        match (job.kind, &job.set) {
+            (JobKind::Harvest, None) => format!("harvest of {}", job.metadata_prefix),
+            (JobKind::Harvest, Some(set)) => {
+                format!("harvest of {}, set {set}", job.metadata_prefix)
+            }
+            (JobKind::Hook, _) => "hook after a harvest".to_owned(),
+            (JobKind::Import, _) => "import of a crawl".to_owned(),
+            (JobKind::Classify, _) => "documents of the collection".to_owned(),
+            (JobKind::Retrieve, _) => "retrieval of documents".to_owned(),
+            (JobKind::Feed, _) => "search engine".to_owned(),
+            (JobKind::Clean, _) => "cleaning of the collection".to_owned(),
+            (JobKind::Quiet, _) => "quiet time".to_owned(),
+        }
+    }
+
+    /// The status in a line, for those who hear the page.
+    fn announcement(&self) -> String {
+        let attention = &self.overview.attention;
+        let problems = attention.failures.groups.len() + attention.stuck.len();
+        let (running, overdue) = (self.overview.queue.running, attention.overdue);
+        format!("{problems} problems, {running} jobs run, {overdue} are overdue")
+    }
+
+    /// How full the disk is, in hundredths.
+    fn disk_used(&self) -> u64 {
+        let used = |disk: overview::Disk| (disk.size - disk.free.min(disk.size)) * 100;
+        let disk = self.overview.disk.filter(|disk| disk.size > 0);
+        disk.map_or(0, |disk| used(disk) / disk.size)
+    }
+
+    /// How many jobs can run at once.
+    fn threads(&self) -> u64 {
+        self.overview
+            .workers
+            .iter()
+            .map(|worker| worker.threads)
+            .sum()
+    }
+}

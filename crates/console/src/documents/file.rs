@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
+    ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
@@ -58,6 +58,52 @@ pub(crate) async fn text(
     asked: Asked,
 ) -> Answer {
     answer(&state, asked, DocumentPart::Text).await
+}
+
+/// `GET /documents/{id}/view`: the document in a frame of its page.
+///
+/// Pictures and plain text are shown in a sandbox without scripts, an origin or a network. A PDF file goes to the viewer
+/// of the browser, which is a sandbox of its own and does not start in another one. Whatever else, HTML above all, is
+/// not sent.
+pub(crate) async fn view(
+    Viewer(_): Viewer,
+    State(state): State<ConsoleState>,
+    asked: Asked,
+) -> Answer {
+    let shown = documents::show(state.context(), asked.id).await?;
+    let Some((media_type, policy)) = viewed(&shown.media_type) else {
+        return Err(Problem::not_found(
+            "documents of this type are not shown, only downloaded",
+        ));
+    };
+    let mut response = answer(&state, asked, DocumentPart::Document).await?;
+    let headers = response.headers_mut();
+    for (header, value) in [
+        (CONTENT_TYPE, media_type),
+        (CONTENT_DISPOSITION, "inline"),
+        (CONTENT_SECURITY_POLICY, policy),
+        (X_FRAME_OPTIONS, "SAMEORIGIN"),
+    ] {
+        headers.insert(header, HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+/// The media type and the policy with which a document is shown; `None` if it is not.
+pub(super) fn viewed(media_type: &str) -> Option<(&'static str, &'static str)> {
+    const SANDBOX: &str = "sandbox; default-src 'none'; img-src 'self'; frame-ancestors 'self'";
+    Some(match media_type {
+        "application/pdf" => (
+            "application/pdf",
+            "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+        ),
+        "image/png" => ("image/png", SANDBOX),
+        "image/jpeg" => ("image/jpeg", SANDBOX),
+        "image/gif" => ("image/gif", SANDBOX),
+        "image/webp" => ("image/webp", SANDBOX),
+        "text/plain" => ("text/plain; charset=utf-8", SANDBOX),
+        _ => return None,
+    })
 }
 
 /// Sends a file of a document, or only its headers.

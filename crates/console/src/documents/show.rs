@@ -6,11 +6,12 @@ use axum::response::Response;
 use catalog::VersionEntry;
 use operations::FilePath;
 use operations::documents::{
-    self, Document, DocumentFilter, DocumentState, Explanation, NewStates,
+    self, Document, DocumentFilter, DocumentState, Explanation, NearDuplicate, NewStates,
 };
 use serde::Deserialize;
 
 use super::correct::kinds;
+use super::file::viewed;
 use super::list::STATES;
 use crate::dress::{done, page};
 use crate::extract::{Form, Path};
@@ -33,17 +34,26 @@ struct DocumentPage {
     import_known: bool,
     /// The reasons for and against it, if its text is stored.
     explanation: Option<Explanation>,
+    /// The beginning of its text.
+    text: Option<String>,
+    /// Documents whose texts say nearly the same.
+    near: Vec<NearDuplicate>,
     errors: Errors,
 }
 
 impl DocumentPage {
+    /// Whether the document is shown in a frame, and whether the frame is a sandbox.
+    fn viewed(&self) -> Option<bool> {
+        viewed(&self.document.media_type).map(|(media_type, _)| media_type != "application/pdf")
+    }
+
     fn states(&self) -> &'static [(&'static str, &'static str)] {
         &STATES[1..4]
     }
 
     /// The kinds of the form of corrections.
     fn kinds(&self) -> Vec<(String, String)> {
-        kinds()
+        kinds("automatic")
     }
 
     /// The decision and the kind that the form of corrections begins with.
@@ -52,7 +62,7 @@ impl DocumentPage {
         let corrected = judgement.and_then(|judgement| judgement.corrected.as_ref());
         let decision = corrected.map(|corrected| corrected.decision.as_str());
         let kind = corrected.and_then(|corrected| corrected.kind.as_deref());
-        (decision.unwrap_or("accept"), kind.unwrap_or_default())
+        (decision.unwrap_or_default(), kind.unwrap_or_default())
     }
 }
 
@@ -84,6 +94,10 @@ pub(crate) async fn show(
         versions: documents::versions(context, id).await?,
         import_known: import.is_some(),
         document,
+        text: documents::beginning(context, id, MOST_TEXT)
+            .await
+            .unwrap_or_default(),
+        near: documents::near_duplicates(context, id).await?.items,
         errors: Errors::default(),
     })
 }
@@ -110,5 +124,7 @@ pub(crate) async fn change_state(
 }
 
 const MOST_OTHERS: u64 = 100;
+/// Bytes of the text that are shown.
+const MOST_TEXT: u64 = 20_000;
 /// Reasons of each side at most.
 const REASONS: usize = 12;

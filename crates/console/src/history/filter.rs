@@ -3,8 +3,8 @@
 use operations::harvests::{HarvestFilter, HarvestState};
 use serde::Deserialize;
 
+use crate::parts::Errors;
 use crate::parts::filter::{given, since, until};
-use crate::parts::{Errors, Link};
 
 /// The filters of a list; empty ones mean nothing.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -37,22 +37,6 @@ impl HistoryFilter {
         };
         (parsed, errors)
     }
-
-    /// A place with the same filters, from its first page.
-    pub(crate) fn link(&self, path: &str) -> Link {
-        Link::to(path)
-            .with("repository", &self.repository)
-            .with("state", &self.state)
-            .with("since", &self.since)
-            .with("until", &self.until)
-            .with("text", &self.text)
-            .with("schedule", &self.schedule)
-            .with("job", &self.job)
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.link("").parameters().is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -65,7 +49,7 @@ mod tests {
     fn an_empty_form_asks_for_everything() {
         let filter = HistoryFilter::default();
         let (query, errors) = filter.parse();
-        assert!(errors.is_empty() && filter.is_empty());
+        assert!(errors.is_empty());
         assert!(query.repository.is_none() && query.state.is_none() && query.text.is_none());
     }
 
@@ -81,10 +65,6 @@ mod tests {
         assert_eq!(query.since, Some(Time(86_400)));
         assert_eq!(query.until, Some(Time(2 * 86_400 - 1)));
         assert_eq!(query.state, Some(HarvestState::Failed));
-        assert_eq!(
-            filter.link("/history").to_string(),
-            "/history?state=failed&since=1970-01-02&until=1970-01-02"
-        );
     }
 
     #[test]

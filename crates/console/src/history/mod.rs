@@ -1,11 +1,8 @@
-//! The history of harvests: pages and API.
+//! The history of harvests: API, CSV and removal. The list and the page of a harvest are those of runs.
 
 pub(crate) mod api;
-pub(crate) mod compare;
 pub(crate) mod csv;
 mod filter;
-pub(crate) mod list;
 pub(crate) mod remove;
-pub(crate) mod show;
 
 pub(crate) use self::filter::HistoryFilter;

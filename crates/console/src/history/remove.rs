@@ -1,14 +1,15 @@
 //! `/history/remove`: removes chosen or old entries, after a page that says what is lost.
 
 use axum::extract::{RawQuery, State};
+use jobs::Retention;
 use operations::harvests::{self, HarvestState};
 use serde::Deserialize;
 
-use super::compare::chosen;
 use crate::dress::{done, page};
 use crate::extract::Query;
 use crate::parts::{Confirm, Link};
 use crate::problem::{Answer, Problem};
+use crate::runs::compare::chosen;
 use crate::state::ConsoleState;
 use crate::who::{Operator, Who};
 
@@ -29,7 +30,7 @@ pub(crate) async fn confirm(
 ) -> Answer {
     let arguments = oai::Arguments::parse(query.as_deref().unwrap_or_default());
     match arguments.get("days") {
-        Some(days) => confirm_old(who, number_of_days(days)?),
+        Some(days) => confirm_old(who, &state, number_of_days(days)?),
         None => confirm_chosen(who, &state, chosen(query.as_deref())).await,
     }
 }
@@ -60,20 +61,21 @@ pub(crate) async fn remove(
         1 => "One entry is removed.".to_owned(),
         number => format!("{number} entries are removed."),
     };
-    Ok(done("/history", message))
+    Ok(done("/runs/all?kind=harvest", message))
 }
 
-fn confirm_old(who: Who, days: u32) -> Answer {
+fn confirm_old(who: Who, state: &ConsoleState, days: u32) -> Answer {
     page(&Confirm {
         who,
         question: format!("Remove entries that ended more than {days} days ago?"),
         losses: vec![
             "The counts, quirks and warnings of those harvests.".to_owned(),
             "Records stay. So does the last entry of each repository, format and set, and the one that the next harvest continues from.".to_owned(),
+            retention(state.config().retention),
         ],
         verb: "Remove old entries".to_owned(),
         action: Link::to("/history/remove").with("days", days).to_string(),
-        back: "/history".to_owned(),
+        back: "/runs/all?kind=harvest".to_owned(),
     })
 }
 
@@ -114,8 +116,16 @@ async fn confirm_chosen(who: Who, state: &ConsoleState, ids: Vec<i64>) -> Answer
         action: Link::to("/history/remove")
             .with("ids", list.join(","))
             .to_string(),
-        back: "/history".to_owned(),
+        back: "/runs/all?kind=harvest".to_owned(),
     })
+}
+
+/// How long entries are kept, as it is configured.
+fn retention(retention: Retention) -> String {
+    match retention.history_days {
+        None => "Entries are kept until somebody removes them; history.keep_days in the configuration does so automatically.".to_owned(),
+        Some(days) => format!("Entries that ended more than {days} days ago are removed automatically (history.keep_days)."),
+    }
 }
 
 fn number_of_days(text: &str) -> Result<u32, Problem> {

@@ -39,8 +39,8 @@ pub(crate) async fn create(
     if mistakes.is_empty() {
         match jobs::import(state.context(), &answer.who.actor(), &patch, None).await {
             Ok(job) => {
-                let message = format!("Job {} is due; a worker takes it next.", job.id);
-                return Ok(done(&format!("/jobs/{}", job.id), message));
+                let message = format!("Queued as run {}; it starts when a worker is free.", job.id);
+                return Ok(done(&format!("/runs/{}", job.id), message));
             }
             Err(refusal) if refusal.code == Code::Invalid => mistakes = refusal.mistakes,
             Err(refusal) => return Err(refusal.into()),

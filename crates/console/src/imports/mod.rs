@@ -1,9 +1,7 @@
-//! Imports: what pages and API do alike. Every change ends up in the audit trail.
+//! Imports: API, and the form of a new one. The list and the page of an import are those of runs.
 
 pub(crate) mod add;
 pub(crate) mod api;
-pub(crate) mod list;
-pub(crate) mod show;
 
 use catalog::ImportCounters;
 use flows::ImportOrder;

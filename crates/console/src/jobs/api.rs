@@ -22,7 +22,7 @@ use crate::who::{Operator, Viewer};
 pub(crate) struct Parameters {
     /// Those in this state: `running`, or several as `running,scheduled`.
     state: Option<String>,
-    /// Those of this kind: `harvest`, `hook`, `import`, `classify`, `quiet`, or several.
+    /// Those of this kind: `harvest`, `hook`, `import`, `classify`, `retrieve`, `feed`, `quiet`, or several.
     kind: Option<String>,
     /// Those about one repository.
     repository: Option<i64>,

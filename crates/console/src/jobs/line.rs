@@ -1,7 +1,9 @@
 //! A job as pages show it: what it is about, how far it is, what can be done with it.
 
-use catalog::{Job, JobKind, JobState};
+use catalog::{Job, JobKind, JobState, QueueStanding};
 use flows::ImportOrder;
+use operations::CleanOrder;
+use operations::jobs::{Why, why};
 use serde_json::Value;
 
 use crate::imports::described;
@@ -18,6 +20,15 @@ impl JobLine {
         Self { job, now }
     }
 
+    /// What it does and waits for, if it runs.
+    pub(crate) fn why(&self) -> Option<Why> {
+        let standing = QueueStanding {
+            now: self.now,
+            ..QueueStanding::default()
+        };
+        why(&self.job, &standing).filter(|_| self.is_running())
+    }
+
     /// What it is about: the name of the repository, or where it answers.
     pub(crate) fn title(&self) -> &str {
         let Job {
@@ -31,7 +42,7 @@ impl JobLine {
             JobKind::Harvest => "a repository that was removed",
             JobKind::Hook => "hook",
             JobKind::Import => "import",
-            JobKind::Classify => "collection",
+            JobKind::Classify | JobKind::Clean | JobKind::Retrieve | JobKind::Feed => "collection",
             JobKind::Quiet => "quiet",
         })
     }
@@ -49,7 +60,14 @@ impl JobLine {
                 Err(_) => "import of a crawl".to_owned(),
             },
             (JobKind::Classify, _) => "documents judged again".to_owned(),
-            (JobKind::Quiet, _) => match self.why() {
+            (JobKind::Retrieve, _) => "documents retrieved".to_owned(),
+            (JobKind::Feed, _) => "changes sent to a search engine".to_owned(),
+            (JobKind::Clean, _) => match CleanOrder::parse(&self.job.parameters) {
+                Ok(CleanOrder::Documents(_)) => "cleaning of documents".to_owned(),
+                Ok(CleanOrder::Parents(_)) => "cleaning of parents".to_owned(),
+                Err(_) => "cleaning".to_owned(),
+            },
+            (JobKind::Quiet, _) => match self.reason() {
                 Some(why) => format!("kept quiet: {why}"),
                 None => "kept quiet".to_owned(),
             },
@@ -86,12 +104,6 @@ impl JobLine {
         self.is_waiting() && self.job.error.is_some()
     }
 
-    /// Whether trying it again makes sense.
-    pub(crate) fn can_retry(&self) -> bool {
-        matches!(self.job.state, JobState::Failed | JobState::Cancelled)
-            && self.job.kind != JobKind::Quiet
-    }
-
     /// Whether it is told how far it is: in records, or in bytes for an import.
     pub(crate) fn is_counted(&self) -> bool {
         self.job.kind == JobKind::Harvest || self.is_import()
@@ -101,7 +113,7 @@ impl JobLine {
         self.job.kind == JobKind::Import
     }
 
-    /// What there is to be done, 0 if nobody knows.
+    /// What there is to be done, 0 if unknown.
     pub(crate) fn total(&self) -> u64 {
         self.job.progress.total.unwrap_or(0)
     }
@@ -139,41 +151,8 @@ impl JobLine {
         Some(left as i64)
     }
 
-    /// When it is due, began or ended, whatever matters most.
-    pub(crate) fn at(&self) -> i64 {
-        let Job {
-            started,
-            finished,
-            run_at,
-            ..
-        } = self.job;
-        match self.job.state {
-            JobState::Scheduled => run_at,
-            JobState::Running => started.unwrap_or(run_at),
-            _ => finished.or(started).unwrap_or(run_at),
-        }
-    }
-
-    /// What it was begun with, readable.
-    pub(crate) fn parameters(&self) -> Vec<(String, String)> {
-        let Ok(Value::Object(parameters)) = serde_json::from_str(&self.job.parameters) else {
-            return Vec::new();
-        };
-        fn shown(value: Value) -> String {
-            match value {
-                Value::Null => String::new(),
-                Value::String(text) => text,
-                Value::Array(all) => all.into_iter().map(shown).collect::<Vec<_>>().join(", "),
-                other => other.to_string(),
-            }
-        }
-        let said = parameters
-            .into_iter()
-            .map(|(name, value)| (name, shown(value)));
-        said.filter(|(_, value)| !value.is_empty()).collect()
-    }
-
-    fn why(&self) -> Option<String> {
+    /// Why a repository is kept quiet.
+    fn reason(&self) -> Option<String> {
         let parameters: Value = serde_json::from_str(&self.job.parameters).ok()?;
         let why = parameters["why"].as_str()?;
         Some(why.to_owned()).filter(|why| !why.is_empty())
@@ -204,12 +183,16 @@ pub(crate) mod tests {
             run_at: 900,
             attempt: 1,
             max_attempts: 5,
+            exclusive: None,
+            host: None,
+            put_off: None,
             worker: None,
             cancel_requested: false,
             progress: JobProgress {
                 done: 500,
                 total: Some(1500),
                 note: None,
+                activity: None,
             },
             error: None,
             created: 800,
@@ -226,7 +209,6 @@ pub(crate) mod tests {
         let line = JobLine::new(job(JobState::Running), 1100);
         assert_eq!(line.rate().as_deref(), Some("5.0"));
         assert_eq!(line.left(), Some(200));
-        assert_eq!(line.at(), 1000);
     }
 
     #[test]
@@ -245,14 +227,5 @@ pub(crate) mod tests {
         stopped.state = JobState::Cancelled;
         let line = JobLine::new(stopped, 1100);
         assert_eq!(line.state(), "cancelled");
-        assert!(line.can_retry());
-    }
-
-    #[test]
-    fn shows_what_was_said_and_leaves_out_what_was_not() {
-        let line = JobLine::new(job(JobState::Scheduled), 0);
-        let said = [("full".to_owned(), "true".to_owned())];
-        assert_eq!(line.parameters(), said);
-        assert_eq!(line.title(), "http://a.example/oai");
     }
 }

@@ -4,5 +4,5 @@ use crate::problem::{Answer, Problem};
 use crate::who::Viewer;
 
 pub(crate) async fn show(Viewer(_): Viewer) -> Answer {
-    Err(Problem::not_found("there is nothing at this address"))
+    Err(Problem::not_found("there is no page at this address"))
 }

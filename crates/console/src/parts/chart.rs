@@ -1,8 +1,9 @@
-//! Charts: bars as SVG made here, with the same numbers as a table for those who cannot see them.
+//! Charts: bars with axes as SVG made here, with the same numbers as a table for those who cannot see them.
 
 use askama::Template;
 use askama::filters::HtmlSafe;
 
+use super::Link;
 use crate::filters::{Plain, grouped, sized};
 
 /// A chart of bars in a row, such as records per day. `{{ chart }}` shows it.
@@ -13,6 +14,8 @@ pub(crate) struct Chart {
     pub(crate) bars: Vec<Bar>,
     /// Whether values are bytes.
     pub(crate) is_size: bool,
+    /// How many bars have a label below them.
+    pub(crate) parts: usize,
 }
 
 /// A bar of a chart.
@@ -20,9 +23,15 @@ pub(crate) struct Chart {
 pub(crate) struct Bar {
     /// What it stands for, such as a day.
     pub(crate) label: String,
+    /// The same for the axis.
+    pub(crate) short: String,
     pub(crate) value: u64,
-    /// Whether something went wrong there: it is marked by shape and word.
+    /// How many of its runs failed: they are marked by shape and word.
     pub(crate) failed: u64,
+    /// Whether those that failed are a part of the value.
+    pub(crate) is_stacked: bool,
+    /// Where its runs are listed.
+    pub(crate) link: Link,
 }
 
 impl HtmlSafe for Chart {}
@@ -44,21 +53,60 @@ impl Chart {
         self.bars.iter().map(|bar| bar.value).sum()
     }
 
-    /// Places of the bars, in hundredths of the space of one.
+    /// The end of the scale: a round number with a round half.
+    fn top(&self) -> u64 {
+        let highest = self.highest();
+        let mut unit: u64 = 1;
+        loop {
+            for factor in [2, 4, 10] {
+                let top = unit.saturating_mul(factor);
+                if top >= highest || top == u64::MAX {
+                    return top;
+                }
+            }
+            unit = unit.saturating_mul(10);
+        }
+    }
+
+    /// The labels of the scale, from its top.
+    fn scale(&self) -> [String; 3] {
+        let top = self.top();
+        [top, top / 2, 0].map(|value| match (self.is_size, value) {
+            (true, 0) => "0".to_owned(),
+            _ => self.shown(value),
+        })
+    }
+
+    /// The labels of the axis, at equal distances.
+    fn axis(&self) -> impl Iterator<Item = &str> {
+        let step = (self.bars.len() / self.parts.max(1)).max(1);
+        let labelled = self.bars.iter().step_by(step).take(self.parts);
+        labelled.map(|bar| bar.short.as_str())
+    }
+
+    /// The width of the picture, of which each bar has so much.
     fn width(&self) -> usize {
-        self.bars.len() * STEP
+        (self.bars.len() * STEP).max(STEP)
     }
 
     fn placed(&self) -> Vec<Placed<'_>> {
-        let highest = self.highest().max(1) as f64;
-        let placed = self.bars.iter().enumerate().map(|(position, bar)| {
-            let share = bar.value as f64 / highest * HEIGHT as f64;
+        let top = self.top() as f64;
+        let height = |value: u64| match value {
+            0 => 0.0,
             // What is there is seen, however little it is.
-            let height = if bar.value > 0 { share.max(1.0) } else { 0.0 };
+            value => (value as f64 / top * HEIGHT).max(1.0),
+        };
+        let placed = self.bars.iter().enumerate().map(|(position, bar)| {
+            let failed = match bar.is_stacked {
+                true => height(bar.failed.min(bar.value)),
+                false => 0.0,
+            };
+            let whole = height(bar.value).max(failed);
             Placed {
                 x: position * STEP,
-                y: HEIGHT as f64 - height,
-                height,
+                y: HEIGHT - whole,
+                height: whole - failed,
+                failed,
                 bar,
             }
         });
@@ -70,33 +118,69 @@ struct Placed<'a> {
     x: usize,
     y: f64,
     height: f64,
+    failed: f64,
     bar: &'a Bar,
 }
 
 const STEP: usize = 10;
-const HEIGHT: usize = 80;
+const HEIGHT: f64 = 80.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn charts_have_their_numbers_as_text_and_escape_labels() {
-        let bar = |label: &str, value, failed| Bar {
-            label: label.to_owned(),
-            value,
-            failed,
+    fn chart(bars: &[(&str, u64, u64)], is_stacked: bool) -> Chart {
+        let bar = |(label, value, failed): &(&str, u64, u64)| Bar {
+            label: (*label).to_owned(),
+            short: (*label).to_owned(),
+            value: *value,
+            failed: *failed,
+            is_stacked,
+            link: Link::to("/history").with("since", "2026-11-18"),
         };
-        let chart = Chart {
+        Chart {
             title: "Records".to_owned(),
-            bars: vec![bar("<Mon>", 1500, 0), bar("Tue", 0, 2)],
+            bars: bars.iter().map(bar).collect(),
             is_size: false,
-        };
+            parts: 2,
+        }
+    }
 
-        let shown = chart.to_string();
+    #[test]
+    fn charts_have_axes_and_their_numbers_as_text_and_escape_labels() {
+        let shown = chart(&[("<Mon>", 1500, 0), ("Tue", 0, 2)], false).to_string();
+
         assert!(shown.contains("1\u{202f}500"), "{shown}");
         assert!(shown.contains("&#60;Mon&#62;"), "{shown}");
         assert!(!shown.contains("style="), "{shown}");
-        assert!(shown.contains(r#"height="80.0""#), "{shown}");
+        assert!(shown.contains("<li>2\u{202f}000</li>"), "{shown}");
+        assert!(shown.contains(r#"height="60.0""#), "{shown}");
+        assert!(
+            shown.contains(r#"href="/history?since=2026-11-18""#),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn the_scale_ends_with_a_round_number() {
+        for (highest, top) in [
+            (0, 2),
+            (2, 2),
+            (3, 4),
+            (5, 10),
+            (11, 20),
+            (1500, 2000),
+            (40_001, 100_000),
+        ] {
+            assert_eq!(chart(&[("Mon", highest, 0)], false).top(), top, "{highest}");
+        }
+        assert!(chart(&[("Mon", u64::MAX, 0)], false).top() >= 1 << 62);
+    }
+
+    #[test]
+    fn failures_are_a_part_of_the_bar_where_runs_are_counted() {
+        let chart = chart(&[("Mon", 10, 4)], true);
+        let placed = &chart.placed()[0];
+        assert_eq!((placed.y, placed.height, placed.failed), (0.0, 48.0, 32.0));
     }
 }

@@ -1,5 +1,6 @@
 //! Filters of lists as forms send them: empty fields mean nothing.
 
+use jiff::civil::Date;
 use operations::Time;
 
 use super::{Errors, moment};
@@ -21,7 +22,17 @@ pub(crate) fn since(field: &'static str, text: &str, errors: &mut Errors) -> Opt
 
 /// The last second of the date in `field`.
 pub(crate) fn until(field: &'static str, text: &str, errors: &mut Errors) -> Option<Time> {
-    let is_day = text.trim().len() == 10;
     let time = since(field, text, errors)?;
-    Some(Time(time.0 + if is_day { 86_399 } else { 0 }))
+    let text = text.trim();
+    match text.parse::<Date>() {
+        // A day may have 23 or 25 hours.
+        Ok(day) if text.len() == DAY => {
+            let next = day.tomorrow().ok()?.to_string();
+            Some(Time(moment(&next)? - 1))
+        }
+        _ => Some(time),
+    }
 }
+
+/// The length of a date without a time, such as `2026-12-31`.
+const DAY: usize = 10;

@@ -5,9 +5,15 @@ mod chart;
 mod confirm;
 mod errors;
 pub(crate) mod filter;
+pub(super) mod filters;
 mod link;
 mod moment;
 mod pager;
+#[allow(
+    dead_code,
+    reason = "the lists that use the rest of it come one by one"
+)]
+pub(crate) mod table;
 mod typed;
 
 pub(crate) use chart::{Bar, Chart};
@@ -15,7 +21,7 @@ pub(crate) use confirm::Confirm;
 pub(crate) use errors::Errors;
 pub(crate) use link::{Link, escaped};
 pub(crate) use moment::{moment, shown};
-pub(crate) use pager::{Pager, Sorting};
+pub(crate) use pager::Pager;
 pub(crate) use typed::{SECRETS, Typed};
 
 use crate::filters::Plain;

@@ -1,12 +1,11 @@
-//! Dates as people write them into forms, in UTC.
+//! Dates as people write them into forms: in UTC for schedules, and by the clock of the account for filters.
 
-use operations::{Parameter as _, Time};
-
+use crate::clock::Clock;
 use crate::filters::date;
 
-/// The moment that a text means, in seconds: a date, or a date with a time.
+/// The moment at which the clock of the account shows a text, in seconds: a date, or a date with a time.
 pub(crate) fn moment(text: &str) -> Option<i64> {
-    Time::read(text).ok().map(|time| time.0)
+    Clock::current().zone().moment(text)
 }
 
 /// A moment as forms write it, without seconds if it has none.

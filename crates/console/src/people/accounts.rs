@@ -3,13 +3,13 @@
 use askama::Template;
 use axum::extract::State;
 use catalog::Role;
-use operations::accounts::{self, Account, NewAccount};
+use operations::accounts::{self, Account, NewAccount, ORDERS};
 
 use crate::dress::{done, form_again, page};
-use crate::extract::Form;
-use crate::filters;
-use crate::parts::Errors;
-use crate::problem::{Answer, Problem};
+use crate::extract::{Form, Query};
+use crate::parts::table::{Cell, Column, Filter, FilterKind, Filters, Shown, Table, View};
+use crate::parts::{Errors, Typed};
+use crate::problem::Answer;
 use crate::state::ConsoleState;
 use crate::who::{Admin, Who};
 
@@ -17,36 +17,37 @@ use crate::who::{Admin, Who};
 #[template(path = "accounts.html")]
 struct Accounts {
     who: Who,
-    accounts: Vec<Account>,
+    table: Shown,
     name: String,
     role: String,
     errors: Errors,
 }
 
-impl Accounts {
-    async fn new(state: &ConsoleState, who: Who) -> Result<Self, Problem> {
-        Ok(Self {
-            accounts: accounts::list(state.context(), &who.actor()).await?,
+/// The roles and their permissions, to choose from.
+pub(crate) const ROLES: [(&str, &str); 3] = [
+    ("viewer", "viewer: can look at everything"),
+    (
+        "operator",
+        "operator: can run and edit repositories, schedules and jobs",
+    ),
+    ("admin", "admin: can manage accounts as well"),
+];
+
+pub(crate) async fn list(
+    Admin(who): Admin,
+    State(state): State<ConsoleState>,
+    Query(asked): Query<Typed>,
+) -> Answer {
+    answer(&state, who, asked, |who, table| {
+        page(&Accounts {
             who,
+            table,
             name: String::new(),
             role: Role::Viewer.name().to_owned(),
             errors: Errors::default(),
         })
-    }
-}
-
-/// The roles and their permissions, to choose from.
-pub(crate) const ROLES: [(&str, &str); 3] = [
-    ("viewer", "viewer: sees everything, changes nothing"),
-    (
-        "operator",
-        "operator: steers repositories, schedules and jobs",
-    ),
-    ("admin", "admin: sees to accounts as well"),
-];
-
-pub(crate) async fn list(Admin(who): Admin, State(state): State<ConsoleState>) -> Answer {
-    page(&Accounts::new(&state, who).await?)
+    })
+    .await
 }
 
 pub(crate) async fn add(
@@ -57,14 +58,93 @@ pub(crate) async fn add(
     let (name, role) = (new.name.clone(), new.role.name().to_owned());
     match accounts::add(state.context(), &who.actor(), new).await {
         Ok(account) => {
-            let message = format!("The account {} is made.", account.name);
+            let message = format!("Account {} added.", account.name);
             Ok(done("/accounts", message))
         }
-        Err(refusal) => form_again(&Accounts {
-            name,
-            role,
-            errors: Errors::of_form(refusal)?,
-            ..Accounts::new(&state, who).await?
-        }),
+        Err(refusal) => {
+            let errors = Errors::of_form(refusal)?;
+            answer(&state, who, Typed::default(), |who, table| {
+                form_again(&Accounts {
+                    who,
+                    table,
+                    name,
+                    role,
+                    errors,
+                })
+            })
+            .await
+        }
     }
 }
+
+/// A page with the list of accounts that `asked` selects.
+async fn answer(
+    state: &ConsoleState,
+    who: Who,
+    asked: Typed,
+    page: impl FnOnce(Who, Shown) -> Answer,
+) -> Answer {
+    let filters = Filters::new(asked)
+        .with(Filter::search("Search", "a part of the name"))
+        .with(Filter::choice("role", "Role", ROLE_NAMES));
+    let text = filters.get("text").to_lowercase();
+    let role = filters.given("role");
+    let own = who.account.id;
+    let (state, actor) = (state.clone(), who.actor());
+    let read = move |view: View| {
+        let (state, actor) = (state.clone(), actor.clone());
+        let (text, role) = (text.clone(), role.clone());
+        async move {
+            let mut all = accounts::list(state.context(), &actor).await?;
+            all.retain(|account| {
+                let has_role = role.as_ref().is_none_or(|role| account.role.name() == role);
+                has_role && account.name.to_lowercase().contains(&text)
+            });
+            view.paging().page(all, ORDERS)
+        }
+    };
+    table(filters, own).answer_in(who, read, page).await
+}
+
+fn table(filters: Filters, own: i64) -> Table<Account> {
+    Table::new("/accounts", ["account", "accounts"], filters)
+        .sorted_by("name", false)
+        .column(
+            Column::new("name", "Name", move |row: &Account| {
+                let name = Cell::link(format!("/accounts/{}", row.id), Cell::text(&row.name));
+                match row.id == own {
+                    true => Cell::Row(vec![name, Cell::None("(you)")]),
+                    false => name,
+                }
+            })
+            .smallest_first()
+            .row_heading(),
+        )
+        .column(
+            Column::new("role", "Role", |row: &Account| Cell::text(row.role.name()))
+                .largest_first(),
+        )
+        .column(Column::new("state", "State", |row: &Account| {
+            Cell::badge(if row.disabled { "disabled" } else { "ok" })
+        }))
+        .column(
+            Column::new("created", "Created", |row: &Account| {
+                Cell::Time(row.created.0)
+            })
+            .largest_first(),
+        )
+        .column(
+            Column::new("last_login", "Last login", |row: &Account| {
+                Cell::of(row.last_login, |login| Cell::Ago(login.0), "never")
+            })
+            .largest_first(),
+        )
+        .fields(&["id", "name", "role", "disabled", "created", "last_login"])
+}
+
+const ROLE_NAMES: [(&str, &str); 4] = [
+    ("", "all"),
+    ("viewer", "viewer"),
+    ("operator", "operator"),
+    ("admin", "admin"),
+];

@@ -4,7 +4,10 @@ use axum::Json as Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use operations::accounts::{self, Account, AccountSettings, Me, NewAccount, NewPassword};
+use operations::Paging;
+use operations::accounts::{
+    self, Account, AccountSettings, Me, NewAccount, NewPassword, OwnSettings,
+};
 use operations::audit::{self, AuditEntry, AuditQuery};
 use operations::tokens::{self, AddedToken, NewToken, Token};
 
@@ -16,13 +19,14 @@ use crate::who::{Admin, Viewer};
 
 /// All accounts
 #[utoipa::path(get, path = "/api/v1/accounts", tag = "people", operation_id = "list_accounts",
-    responses((status = 200, body = Listed<Account>)))]
+    params(Paging), responses((status = 200, body = Listed<Account>)))]
 pub(crate) async fn list_accounts(
     Admin(who): Admin,
     State(state): State<ConsoleState>,
+    Query(paging): Query<Paging>,
 ) -> Reply<Listed<Account>> {
     let accounts = accounts::list(state.context(), &who.actor()).await?;
-    Ok(Body(Listed::all(accounts)))
+    Ok(Body(paging.page(accounts, accounts::ORDERS)?))
 }
 
 /// An account
@@ -90,22 +94,32 @@ pub(crate) async fn remove_account(
 /// One's own account and role
 #[utoipa::path(get, path = "/api/v1/me", tag = "people", operation_id = "me", responses((status = 200, body = Me)))]
 pub(crate) async fn show_me(Viewer(who): Viewer) -> Reply<Me> {
-    Ok(Body(Me {
-        id: who.account.id,
-        name: who.account.name,
-        role: who.role,
-    }))
+    Ok(Body(Me::new(who.account, who.role)))
+}
+
+/// Changes the settings of one's own account
+#[utoipa::path(patch, path = "/api/v1/me", tag = "people", operation_id = "change_me",
+    request_body = OwnSettings, responses((status = 200, body = Account)))]
+pub(crate) async fn change_me(
+    Viewer(who): Viewer,
+    State(state): State<ConsoleState>,
+    Json(settings): Json<OwnSettings>,
+) -> Reply<Account> {
+    let (id, zone) = (who.account.id, &settings.time_zone);
+    let account = accounts::set_time_zone(state.context(), &who.actor(), id, zone).await?;
+    Ok(Body(account))
 }
 
 /// One's own tokens
 #[utoipa::path(get, path = "/api/v1/tokens", tag = "people", operation_id = "list_tokens",
-    responses((status = 200, body = Listed<Token>)))]
+    params(Paging), responses((status = 200, body = Listed<Token>)))]
 pub(crate) async fn list_tokens(
     Viewer(who): Viewer,
     State(state): State<ConsoleState>,
+    Query(paging): Query<Paging>,
 ) -> Reply<Listed<Token>> {
     let tokens = tokens::list(state.context(), &who.actor()).await?;
-    Ok(Body(Listed::all(tokens)))
+    Ok(Body(paging.page(tokens, tokens::ORDERS)?))
 }
 
 /// Adds a token, whose secret is in this answer and in no other. A session is needed: a token cannot add others

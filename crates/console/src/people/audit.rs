@@ -1,52 +1,66 @@
 //! `GET /audit`: the audit trail.
 
-use askama::Template;
 use axum::extract::State;
 use operations::audit::{self, AuditEntry, AuditQuery};
-use serde::Deserialize;
 
-use crate::dress::page;
 use crate::extract::Query;
-use crate::filters;
-use crate::parts::{Link, Pager};
+use crate::parts::Typed;
+use crate::parts::table::{Around, Cell, Column, Filter, Filters, Table, View};
 use crate::problem::Answer;
 use crate::state::ConsoleState;
-use crate::who::{Admin, Who};
-
-#[derive(Deserialize)]
-pub(crate) struct Parameters {
-    #[serde(default)]
-    account: String,
-    before: Option<i64>,
-}
-
-#[derive(Template)]
-#[template(path = "audit.html")]
-struct Audit {
-    who: Who,
-    account: String,
-    rows: Vec<AuditEntry>,
-    pager: Pager,
-}
+use crate::who::Admin;
 
 pub(crate) async fn list(
     Admin(who): Admin,
     State(state): State<ConsoleState>,
-    Query(Parameters { account, before }): Query<Parameters>,
+    Query(asked): Query<Typed>,
 ) -> Answer {
-    let query = AuditQuery {
-        account: Some(account.clone()),
-        before,
-        limit: Some(PAGE),
+    let filters = Filters::new(asked).with(Filter::named_search("account", "Account", ""));
+    let account = filters.given("account");
+    let around = Around {
+        title: "Audit",
+        ..Around::default()
     };
-    let listed = audit::list(state.context(), &who.actor(), query).await?;
-    let link = Link::to("/audit").with("account", &account);
-    page(&Audit {
-        who,
-        account,
-        rows: listed.items,
-        pager: Pager::by_position(&link, before, listed.next),
-    })
+    let actor = who.actor();
+    let read = move |view: View| {
+        let (state, actor) = (state.clone(), actor.clone());
+        let query = AuditQuery {
+            account: account.clone(),
+            before: view.page,
+            limit: view.limit,
+        };
+        async move { audit::list(state.context(), &actor, query).await }
+    };
+    table(filters).answer(who, around, read).await
 }
 
-const PAGE: u64 = 50;
+fn table(filters: Filters) -> Table<AuditEntry> {
+    Table::new("/audit", ["entry", "entries"], filters)
+        .by_row()
+        .column(Column::new("at", "Time", |row: &AuditEntry| {
+            Cell::Time(row.at.0)
+        }))
+        .column(
+            Column::new("account", "Account", |row: &AuditEntry| {
+                Cell::text(&row.account)
+            })
+            .row_heading(),
+        )
+        .column(Column::new("action", "Action", |row: &AuditEntry| {
+            Cell::code(&row.action)
+        }))
+        .column(
+            Column::new("subject", "Subject", |row: &AuditEntry| {
+                Cell::text(&row.subject)
+            })
+            .breaking(),
+        )
+        .column(
+            Column::new("details", "Details", |row: &AuditEntry| {
+                Cell::text(row.details.clone().unwrap_or_default())
+            })
+            .breaking(),
+        )
+        .fields(&["id", "at", "account", "action", "subject", "details"])
+        .empty("Nothing was changed yet.", None)
+}

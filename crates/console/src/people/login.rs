@@ -89,7 +89,7 @@ pub(crate) async fn enter(
             who,
             name: name.to_owned(),
             next: next.to_owned(),
-            failure: Some("Name and password do not fit.".to_owned()),
+            failure: Some("Wrong name or password.".to_owned()),
             nobody_yet: false,
             errors: Errors::default(),
         })?;

@@ -6,13 +6,14 @@ use std::time::Instant;
 use askama::Template;
 use axum::extract::State;
 use operations::accounts::{self, NewPassword};
-use operations::sessions;
+use operations::{TimeZone, sessions};
 use serde::Deserialize;
 
 use super::account::ended;
 use super::login::throttle;
 use super::session;
 use crate::client::Client;
+use crate::clock::Clock;
 use crate::dress::{done, form_again, page};
 use crate::extract::Form;
 use crate::filters;
@@ -32,14 +33,53 @@ pub(crate) struct Passwords {
 #[template(path = "me.html")]
 struct Me {
     who: Who,
+    /// The name of the time zone, as it was typed.
+    time_zone: String,
+    /// All names there are, as suggestions.
+    time_zones: Vec<String>,
     errors: Errors,
 }
 
+#[derive(Deserialize)]
+pub(crate) struct Settings {
+    time_zone: String,
+}
+
+impl Me {
+    fn new(who: Who, errors: Errors) -> Self {
+        Self {
+            time_zone: Clock::current().zone().name().to_owned(),
+            time_zones: TimeZone::names(),
+            who,
+            errors,
+        }
+    }
+}
+
 pub(crate) async fn show(Viewer(who): Viewer) -> Answer {
-    page(&Me {
-        who,
-        errors: Errors::default(),
-    })
+    page(&Me::new(who, Errors::default()))
+}
+
+/// `POST /me/time-zone`
+pub(crate) async fn change_time_zone(
+    Viewer(who): Viewer,
+    State(state): State<ConsoleState>,
+    Form(Settings { time_zone }): Form<Settings>,
+) -> Answer {
+    let id = who.account.id;
+    match accounts::set_time_zone(state.context(), &who.actor(), id, &time_zone).await {
+        Ok(account) => {
+            let zone = account.time_zone.name();
+            Ok(done("/me", format!("Times are now in {zone}.")))
+        }
+        Err(refusal) => {
+            let errors = Errors::of_form(refusal)?;
+            form_again(&Me {
+                time_zone,
+                ..Me::new(who, errors)
+            })
+        }
+    }
 }
 
 /// `POST /me/password`: all sessions end but this one, which begins anew.
@@ -51,8 +91,8 @@ pub(crate) async fn change_password(
 ) -> Answer {
     if !knows_password(&state, &who, from, &passwords.current).await? {
         let mut errors = Errors::default();
-        errors.add("current", "this is not your password");
-        return form_again(&Me { who, errors });
+        errors.add("current", "wrong password");
+        return form_again(&Me::new(who, errors));
     }
     let (id, new) = (
         who.account.id,
@@ -67,10 +107,7 @@ pub(crate) async fn change_password(
             let message = format!("Your password is changed; you are logged out elsewhere.{ended}");
             session::begin(&state, id, done("/me", message)).await
         }
-        Err(refusal) => form_again(&Me {
-            errors: Errors::of_form(refusal)?,
-            who,
-        }),
+        Err(refusal) => form_again(&Me::new(who, Errors::of_form(refusal)?)),
     }
 }
 

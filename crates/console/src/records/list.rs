@@ -1,97 +1,183 @@
-//! `GET /records`: the records that are held, or those that are looked for.
+//! `GET /records`: the items that are held, each with its formats, or those that are searched for.
 
-use askama::Template;
+use std::collections::HashMap;
+
 use axum::extract::State;
-use catalog::Set;
 use operations::records::{self, Record, RecordFilter};
 
-use super::filter::RecordForm;
-use crate::dress::page;
 use crate::extract::Query;
-use crate::filters;
-use crate::parts::{Errors, Pager};
+use crate::parts::Typed;
+use crate::parts::table::{Around, Cell, Column, Filter, Filters, Table, View};
 use crate::problem::{Answer, Problem};
 use crate::repositories::choices::repository_choices;
 use crate::state::ConsoleState;
 use crate::who::{Viewer, Who};
 
-#[derive(Template)]
-#[template(path = "records.html")]
-struct Records {
-    who: Who,
-    filter: RecordForm,
-    repositories: Vec<(String, String)>,
-    /// The formats and sets of the chosen repository, as proposals.
-    formats: Vec<String>,
-    sets: Vec<Set>,
-    rows: Vec<Record>,
-    /// How many there are; more than are counted if that many.
-    total: u64,
-    pager: Pager,
-    errors: Errors,
+pub(crate) async fn list(
+    Viewer(who): Viewer,
+    State(state): State<ConsoleState>,
+    Query(asked): Query<Typed>,
+) -> Answer {
+    let repositories = repository_choices(&state, "all").await?;
+    let names: HashMap<_, _> = repositories.iter().cloned().collect();
+    let filters = Filters::new(asked)
+        .with(Filter::search("Search", "words, \"a phrase\", begin*"))
+        .with(Filter::choice("repository", "Repository", repositories));
+    let (formats, sets) = suggestions(&state, filters.number("repository")).await?;
+    let mut filters = filters
+        .with(Filter::suggested("prefix", "Format", formats))
+        .with(Filter::suggested("set", "Set", sets))
+        .with(Filter::date("since", "Changed since"))
+        .with(Filter::date("until", "Changed until"))
+        .with(Filter::choice("deleted", "Deleted", DELETED))
+        .with_kept("harvest", |id| {
+            format!("Only records that harvest {id} found to be new or changed.")
+        });
+    let filter = RecordFilter {
+        text: filters.given("text"),
+        repository: filters.number("repository"),
+        metadata_prefix: filters.given("prefix"),
+        set: filters.given("set"),
+        since: filters.since("since"),
+        until: filters.until("until"),
+        deleted: match filters.get("deleted") {
+            "yes" => Some(true),
+            "no" => Some(false),
+            _ => None,
+        },
+        harvest: filters.number("harvest"),
+        items: Some(true),
+        ..RecordFilter::default()
+    };
+    let around = Around {
+        title: "Records",
+        ..Around::default()
+    };
+    let table = table(filters, &who, names);
+    let read = move |view: View| {
+        let state = state.clone();
+        let filter = RecordFilter {
+            sort: view.sort,
+            descending: view.descending,
+            behind: view.page,
+            limit: view.limit,
+            count: view.count,
+            ..filter.clone()
+        };
+        async move { records::list(state.context(), &filter).await }
+    };
+    table.answer(who, around, read).await
 }
 
-impl Records {
-    fn repository(&self, row: &Record) -> &str {
-        let id = row.repository.to_string();
-        let known = self.repositories.iter().find(|(number, _)| *number == id);
-        known.map_or("", |(_, name)| name.as_str())
-    }
+fn table(filters: Filters, who: &Who, names: HashMap<String, String>) -> Table<Record> {
+    Table::new("/records", ["item", "items"], filters)
+        .sorted_by("added", true)
+        .by_row()
+        .column(
+            Column::new("title", "Record", title)
+                .smallest_first()
+                .row_heading()
+                .breaking(),
+        )
+        .column(
+            Column::new("repository", "Repository", move |row: &Record| {
+                let name = names.get(&row.repository.to_string());
+                let name = name.unwrap_or(&row.base_url);
+                Cell::link(
+                    format!("/repositories/{}", row.repository),
+                    Cell::text(name),
+                )
+            })
+            .breaking(),
+        )
+        .column(Column::new("formats", "Formats", formats))
+        .column(
+            Column::new("datestamp", "Datestamp", |row: &Record| {
+                Cell::of(row.datestamp, |datestamp| Cell::Time(datestamp.0), "none")
+            })
+            .largest_first(),
+        )
+        .column(
+            Column::new("added", "Harvested", |row: &Record| {
+                Cell::Ago(row.harvested.0)
+            })
+            .largest_first(),
+        )
+        .column(Column::new("state", "State", |row: &Record| {
+            match (row.deleted, row.is_held()) {
+                (true, _) => Cell::badge("deleted"),
+                (false, true) => Cell::text("current"),
+                (false, false) => Cell::None("skipped"),
+            }
+        }))
+        .fields(&FIELDS)
+        .empty(
+            "No records yet.",
+            who.can_operate()
+                .then_some(("Add schedule", "/schedules/new")),
+        )
+}
 
-    fn is_more(&self) -> bool {
-        self.total >= MOST_COUNTED
+fn title(row: &Record) -> Cell {
+    let link = |shown| Cell::link(format!("/records/{}", row.id), shown);
+    match &row.title {
+        Some(title) => {
+            let identifier = Cell::note(Cell::code(&row.identifier));
+            link(Cell::text(title)).above(Some(identifier))
+        }
+        None => link(Cell::text(&row.identifier)),
     }
 }
 
-/// Which of them, to choose from.
-pub(crate) const DELETED: [(&str, &str); 3] = [
+fn formats(row: &Record) -> Cell {
+    let formats = row.formats.iter().map(|format| {
+        let link = format!("/records/{}", format.record);
+        Cell::link(link, Cell::code(&format.metadata_prefix))
+    });
+    Cell::Row(formats.collect())
+}
+
+/// Values of filters, each with its words.
+type Suggestions = Vec<(String, String)>;
+
+/// The formats and the sets of a repository.
+async fn suggestions(
+    state: &ConsoleState,
+    repository: Option<i64>,
+) -> Result<(Suggestions, Suggestions), Problem> {
+    let Some(id) = repository else {
+        let usual = ("oai_dc".to_owned(), "Dublin Core".to_owned());
+        return Ok((vec![usual], Vec::new()));
+    };
+    let formats = state.catalog().format_counts(id).await?;
+    let formats = formats.into_iter().map(|format| {
+        let words = format!("{} records", format.records);
+        (format.metadata_prefix, words)
+    });
+    let sets = state.catalog().some_sets(id, None, MOST_SETS).await?;
+    let sets = sets
+        .into_iter()
+        .map(|set| (set.set_spec, set.name.unwrap_or_default()));
+    Ok((formats.collect(), sets.collect()))
+}
+
+/// Deleted ones and others, to choose from.
+const DELETED: [(&str, &str); 3] = [
     ("", "with deleted ones"),
     ("no", "without deleted ones"),
     ("yes", "only deleted ones"),
 ];
-
-pub(crate) async fn list(
-    Viewer(who): Viewer,
-    State(state): State<ConsoleState>,
-    Query(filter): Query<RecordForm>,
-) -> Answer {
-    let (parsed, errors) = filter.parse();
-    let (before, repository) = (parsed.before, parsed.repository);
-    let (mut rows, mut next, mut total) = (Vec::new(), None, 0);
-    if errors.is_empty() {
-        let limit = Some(PAGE);
-        let parsed = RecordFilter { limit, ..parsed };
-        total = records::count(state.context(), &parsed, MOST_COUNTED).await?;
-        let page = records::list(state.context(), &parsed).await?;
-        (rows, next) = (page.items, page.next);
-    }
-    let (formats, sets) = proposals(&state, repository).await?;
-    page(&Records {
-        who,
-        repositories: repository_choices(&state, "all").await?,
-        formats,
-        sets,
-        pager: Pager::by_position(&filter.link(), before, next),
-        rows,
-        total,
-        filter,
-        errors,
-    })
-}
-
-async fn proposals(
-    state: &ConsoleState,
-    repository: Option<i64>,
-) -> Result<(Vec<String>, Vec<Set>), Problem> {
-    let Some(id) = repository else {
-        return Ok((vec!["oai_dc".to_owned()], Vec::new()));
-    };
-    let formats = state.catalog().format_counts(id).await?;
-    let sets = state.catalog().some_sets(id, None, MOST_SETS).await?;
-    let formats = formats.into_iter().map(|format| format.metadata_prefix);
-    Ok((formats.collect(), sets))
-}
-
-const PAGE: u64 = 50;
-const MOST_COUNTED: u64 = 1000;
+const FIELDS: [&str; 11] = [
+    "id",
+    "repository",
+    "base_url",
+    "identifier",
+    "title",
+    "metadata_prefix",
+    "datestamp",
+    "deleted",
+    "set_specs",
+    "harvested",
+    "file",
+];
 const MOST_SETS: u64 = 1000;

@@ -1,7 +1,6 @@
 //! Records: pages and API. All texts of records come from outside: pages show them as text, never as HTML.
 
 pub(crate) mod api;
-mod filter;
 pub(crate) mod list;
 pub(crate) mod show;
 pub(crate) mod tree;

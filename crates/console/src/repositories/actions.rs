@@ -37,7 +37,7 @@ pub(crate) async fn refresh(
             Ok(done(&format!("/repositories/{id}"), message))
         }
         Err(refusal) if refusal.code == Code::NoRepository => {
-            let mut answer = RepositoryPage::new(&state, who, id, "").await?;
+            let mut answer = RepositoryPage::new(&state, who, id).await?;
             answer.failure = Some(refusal.reasons());
             form_again(&answer)
         }
@@ -63,6 +63,6 @@ pub(crate) async fn harvest(
         run_at: None,
     };
     let job = jobs::harvest(state.context(), &who.actor(), &new).await?;
-    let place = format!("/jobs/{}", job.id);
+    let place = format!("/runs/{}", job.id);
     Ok(done(&place, "The harvest is in the queue."))
 }

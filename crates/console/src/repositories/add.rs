@@ -121,9 +121,7 @@ pub(crate) async fn create(
     match added {
         Ok(added) => {
             let place = format!("/repositories/{}", added.repository.id);
-            let name = added.repository.title();
-            let message = format!("{name} is added. Schedule its harvests next.");
-            Ok(done(&place, message))
+            Ok(done(&place, "Repository added. Next: set a schedule."))
         }
         Err(refusal) => form_again(&Add {
             errors: Errors::of_form(refusal)?,

@@ -10,6 +10,7 @@ pub(crate) mod list;
 pub(crate) mod previews;
 pub(crate) mod question;
 pub(crate) mod remove;
+pub(crate) mod set_list;
 mod sets;
 pub(crate) mod show;
 

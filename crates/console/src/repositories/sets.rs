@@ -43,7 +43,7 @@ impl SetTree {
         top.tree(repository, "")
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.branches.is_empty()
     }
 }
@@ -104,6 +104,7 @@ mod tests {
             set_spec: set_spec.to_owned(),
             name: Some(format!("<{set_spec}>")),
             listed: true,
+            records: None,
         }
     }
 

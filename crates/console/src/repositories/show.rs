@@ -5,24 +5,16 @@ use askama::filters::HtmlSafe;
 use axum::extract::State;
 use catalog::{HistoryEntry, HistoryQuery, JobQuery, JobState, Schedule, ScheduleQuery};
 use operations::repositories::{self, Format, Repository, SetQuery};
-use serde::Deserialize;
 
 use super::sets::SetTree;
 use crate::dress::page;
-use crate::extract::{Path, Query};
+use crate::extract::Path;
 use crate::filters;
 use crate::jobs::JobLine;
 use crate::parts::Errors;
 use crate::problem::{Answer, Problem};
 use crate::state::ConsoleState;
 use crate::who::{Viewer, Who};
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct Parameters {
-    /// A text to search the sets for.
-    sets: String,
-}
 
 #[derive(Template)]
 #[template(path = "repository.html")]
@@ -33,8 +25,6 @@ pub(super) struct RepositoryPage {
     sets: SetTree,
     /// The number of all sets.
     set_count: u64,
-    /// The text that the sets are searched for.
-    sought: String,
     /// Whether there are more sets than are shown.
     is_cut: bool,
     schedules: Vec<Schedule>,
@@ -79,17 +69,12 @@ impl Live {
 }
 
 impl RepositoryPage {
-    pub(super) async fn new(
-        state: &ConsoleState,
-        who: Who,
-        id: i64,
-        sought: &str,
-    ) -> Result<Self, Problem> {
+    pub(super) async fn new(state: &ConsoleState, who: Who, id: i64) -> Result<Self, Problem> {
         let (catalog, context) = (state.catalog(), state.context());
         let live = Live::new(state, &who, id).await?;
         let query = SetQuery {
-            text: Some(sought.to_owned()),
             limit: Some(SETS + 1),
+            ..SetQuery::default()
         };
         let mut sets = repositories::sets(context, id, &query).await?;
         let is_cut = sets.items.len() > SETS as usize;
@@ -107,7 +92,6 @@ impl RepositoryPage {
             formats: repositories::formats(context, id).await?,
             set_count: sets.total.unwrap_or_default(),
             sets: SetTree::new(id, sets.items),
-            sought: sought.to_owned(),
             is_cut,
             schedules: catalog.schedules(&schedules).await?,
             history: catalog.history(&history).await?,
@@ -166,10 +150,8 @@ pub(crate) async fn show(
     Viewer(who): Viewer,
     State(state): State<ConsoleState>,
     Path(id): Path<i64>,
-    Query(parameters): Query<Parameters>,
 ) -> Answer {
-    let sought = parameters.sets.trim();
-    page(&RepositoryPage::new(&state, who, id, sought).await?)
+    page(&RepositoryPage::new(&state, who, id).await?)
 }
 
 /// `GET /repositories/{id}/live`
@@ -181,6 +163,6 @@ pub(crate) async fn live(
     page(&Live::new(&state, &who, id).await?)
 }
 
-/// As many sets are shown; the search finds the others.
+/// As many sets are shown; the list of sets has all.
 const SETS: u64 = 200;
 const HARVESTS: u64 = 20;

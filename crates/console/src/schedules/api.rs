@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use catalog::{ScheduleQuery, ScheduleState};
 use operations::schedules::{self, NewSchedule, Schedule, SchedulePatch};
-use operations::{HarvestPatch, ImportPatch, Mistake, Refusal, Setting, read_fields};
+use operations::{HarvestPatch, ImportPatch, Mistake, Paging, Refusal, Setting, read_fields};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,6 +29,10 @@ pub(crate) struct Wanted {
     state: Option<ScheduleState>,
     /// Those with this in their name, in that of the repository, in its base URL, or in what is imported.
     text: Option<String>,
+    /// `name`, `repository`, `state`, `next_run`, `last_run` or `added`; without it the oldest come first.
+    sort: Option<String>,
+    /// Whether the largest come first.
+    descending: Option<bool>,
     /// How many to skip at the beginning, for the next page.
     offset: Option<u64>,
     /// At most this many, up to 1000.
@@ -112,17 +116,14 @@ pub(crate) async fn list(
         state: wanted.state,
         text: wanted.text.filter(|text| !text.is_empty()),
     };
-    let all = schedules::list(state.context(), &query).await?;
-    let (total, offset) = (all.len() as u64, wanted.offset.unwrap_or(0));
-    let limit = limited(wanted.limit);
-    let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
-    let items: Vec<_> = all.into_iter().skip(skipped).take(limit as usize).collect();
-    let end = offset.saturating_add(items.len() as u64);
-    Ok(axum::Json(Listed {
-        items,
-        next: (end < total).then_some(end.cast_signed()),
-        total: Some(total),
-    }))
+    let paging = Paging {
+        sort: wanted.sort,
+        descending: wanted.descending,
+        offset: wanted.offset,
+        limit: Some(limited(wanted.limit)),
+    };
+    let listed = schedules::list(state.context(), &query, &paging).await?;
+    Ok(axum::Json(listed))
 }
 
 /// Shows a schedule

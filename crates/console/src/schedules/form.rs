@@ -248,7 +248,7 @@ fn rules(none: &str, rules: &[Rules]) -> Vec<(String, String)> {
 pub(super) const RUNS: usize = 5;
 
 /// Settings that are folded away.
-const RARE: [&str; 20] = [
+const RARE: [&str; 21] = [
     "method",
     "from",
     "until",
@@ -268,6 +268,7 @@ const RARE: [&str; 20] = [
     "timeout_ms",
     "attempts",
     "longest_wait_ms",
+    "first_page_parts",
     "credentials",
 ];
 
@@ -301,7 +302,7 @@ pub(crate) const PRUNE: [(&str, &str); 2] =
     [("false", "stay and are marked"), ("true", "are removed")];
 pub(crate) const YES_NO: [(&str, &str); 2] = [("false", "no"), ("true", "yes")];
 pub(crate) const FREQUENCIES: [(&str, &str); 3] = [
-    ("every", "again and again, at an interval"),
+    ("every", "Repeat at an interval"),
     ("cron", "by a cron expression"),
     ("once", "once"),
 ];

@@ -1,131 +1,90 @@
-//! `GET /schedules`: all schedules, with how they stand, when they run next and what came of the last run.
+//! `GET /schedules`: all schedules, with their state, their next run and the result of the last one.
 
-use askama::Template;
 use axum::extract::State;
-use catalog::{HistoryQuery, ImportQuery, Schedule, ScheduleQuery, ScheduleState, Scheduled};
-use operations::schedules;
-use serde::Deserialize;
+use catalog::{HistoryQuery, ImportQuery, ScheduleQuery, ScheduleState};
+use operations::schedules::{self, Schedule, ScheduleKind};
+use operations::{Listed, Refusal};
+use serde::Serialize;
 
-use crate::dress::page;
-use crate::extract::Query;
-use crate::filters;
-use crate::parts::{Errors, Link, Pager};
+use crate::extract::{Form, Query};
+use crate::parts::Typed;
+use crate::parts::table::{
+    Action, Around, Bulk, BulkForm, Cell, Column, Filter, Filters, Table, View, bulk_done,
+};
 use crate::problem::{Answer, Problem};
 use crate::repositories::choices::{named, repository_choices};
-use crate::schedules::title;
 use crate::state::ConsoleState;
-use crate::who::{Viewer, Who};
+use crate::who::{Operator, Viewer, Who};
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct Parameters {
-    text: String,
-    repository: String,
-    state: String,
-    offset: u64,
-}
-
-#[derive(Template)]
-#[template(path = "schedules.html")]
-struct Schedules {
-    who: Who,
-    text: String,
-    repository: String,
-    state: String,
-    repositories: Vec<(String, String)>,
-    rows: Vec<Row>,
-    pager: Pager,
-    is_filtered: bool,
-    errors: Errors,
-}
-
+#[derive(Serialize)]
 struct Row {
+    #[serde(flatten)]
     schedule: Schedule,
-    title: String,
-    /// What it is about: the name of the repository, or what is imported.
-    about: String,
-    /// How often, in words.
-    frequency: String,
+    #[serde(skip)]
     last: Option<LastRun>,
 }
 
-/// What came of the last run.
+/// The result of the last run.
 struct LastRun {
     link: String,
     state: &'static str,
     started: i64,
 }
 
-/// The states, to choose from.
-pub(crate) const STATES: [(&str, &str); 6] = [
-    ("", "all"),
-    ("new", "new: planned in a moment"),
-    ("recurring", "recurring"),
-    ("once", "once"),
-    ("paused", "paused"),
-    ("ended", "ended"),
-];
-
 pub(crate) async fn list(
     Viewer(who): Viewer,
     State(state): State<ConsoleState>,
-    Query(parameters): Query<Parameters>,
+    Query(asked): Query<Typed>,
 ) -> Answer {
-    let Parameters {
-        text,
-        repository,
-        state: standing,
-        offset,
-    } = parameters;
-    let text = text.trim().to_owned();
+    let repositories = repository_choices(&state, "all").await?;
+    let filters = Filters::new(asked)
+        .with(Filter::search("Search", "name, address or path"))
+        .with(Filter::choice("repository", "Repository", repositories))
+        .with(Filter::choice("state", "State", STATES));
     let query = ScheduleQuery {
-        repository: repository.parse().ok(),
-        state: ScheduleState::parse(&standing),
-        text: Some(text.clone()).filter(|text| !text.is_empty()),
+        repository: filters.number("repository"),
+        state: ScheduleState::parse(filters.get("state")),
+        text: filters.given("text"),
     };
-    let is_filtered = query.repository.is_some() || query.state.is_some() || query.text.is_some();
-    let schedules = state.catalog().schedules(&query).await?;
-    let total = schedules.len() as u64;
-    let shown = schedules
-        .into_iter()
-        .skip(usize::try_from(offset).unwrap_or(usize::MAX));
-    let mut rows = Vec::new();
-    for schedule in shown.take(PAGE as usize) {
-        rows.push(row(&state, schedule).await?);
+    let mut actions = vec![("Filters and mappings", "/rules")];
+    if who.can_operate() {
+        actions.insert(0, ADD);
     }
-    let link = Link::to("/schedules")
-        .with("text", &text)
-        .with("repository", &repository)
-        .with("state", &standing);
-    page(&Schedules {
-        who,
-        text,
-        repository,
-        state: standing,
-        repositories: repository_choices(&state, "all").await?,
-        pager: Pager::by_offset(&link, offset, PAGE, rows.len(), total),
-        rows,
-        is_filtered,
-        errors: Errors::default(),
+    let around = Around {
+        title: "Schedules",
+        actions,
+        ..Around::default()
+    };
+    let table = table(filters, &who);
+    table
+        .answer(who, around, move |view| {
+            read(state.clone(), query.clone(), view)
+        })
+        .await
+}
+
+async fn read(
+    state: ConsoleState,
+    query: ScheduleQuery,
+    view: View,
+) -> Result<Listed<Row>, Refusal> {
+    let listed = schedules::list(state.context(), &query, &view.paging()).await?;
+    let mut items = Vec::with_capacity(listed.items.len());
+    for schedule in listed.items {
+        let last = last_run(&state, &schedule).await?;
+        items.push(Row { schedule, last });
+    }
+    Ok(Listed {
+        items,
+        next: listed.next,
+        total: listed.total,
+        ..Listed::none()
     })
 }
 
-async fn row(state: &ConsoleState, schedule: Schedule) -> Result<Row, Problem> {
-    Ok(Row {
-        title: title(&schedule),
-        about: match &schedule.base_url {
-            Some(base_url) => named(schedule.repository_name.as_deref(), base_url),
-            None => schedules::Schedule::from(schedule.clone()).about(),
-        },
-        frequency: schedules::describe(&schedule.settings.frequency),
-        last: last_run(state, &schedule).await?,
-        schedule,
-    })
-}
-
-async fn last_run(state: &ConsoleState, schedule: &Schedule) -> Result<Option<LastRun>, Problem> {
+async fn last_run(state: &ConsoleState, schedule: &Schedule) -> Result<Option<LastRun>, Refusal> {
     let catalog = state.catalog();
-    if schedule.settings.what == Scheduled::Import {
+    if schedule.kind == ScheduleKind::Import {
         let query = ImportQuery {
             schedule: Some(schedule.id),
             limit: 1,
@@ -140,7 +99,7 @@ async fn last_run(state: &ConsoleState, schedule: &Schedule) -> Result<Option<La
     }
     let query = HistoryQuery {
         // The history can be found by repository.
-        repository: schedule.settings.what.repository(),
+        repository: schedule.repository,
         schedule: Some(schedule.id),
         limit: 1,
         ..HistoryQuery::default()
@@ -153,4 +112,157 @@ async fn last_run(state: &ConsoleState, schedule: &Schedule) -> Result<Option<La
     }))
 }
 
-const PAGE: u64 = 50;
+fn table(filters: Filters, who: &Who) -> Table<Row> {
+    let can_operate = who.can_operate();
+    let mut bulk = Vec::new();
+    if can_operate {
+        bulk = BULK
+            .map(|(action, label)| Bulk::post("/schedules/bulk", action, label))
+            .to_vec();
+    }
+    Table::new("/schedules", WORDS, filters)
+        .sorted_by("name", false)
+        .column(
+            Column::new("name", "Schedule", name)
+                .smallest_first()
+                .row_heading()
+                .breaking(),
+        )
+        .column(Column::new("what", "What", what).breaking())
+        .column(Column::new("frequency", "Frequency", |row: &Row| {
+            Cell::text(&row.schedule.described)
+        }))
+        .column(
+            Column::new("state", "State", |row: &Row| {
+                Cell::badge(row.schedule.state.name())
+            })
+            .smallest_first(),
+        )
+        .column(Column::new("next_run", "Next run", next_run).smallest_first())
+        .column(Column::new("last_run", "Last run", last).largest_first())
+        .column_if(can_operate, || Column::new("actions", "Actions", actions))
+        .bulk(|row| row.schedule.id, bulk)
+        .fields(&FIELDS)
+        .empty("No schedules yet.", can_operate.then_some(ADD))
+}
+
+fn name(row: &Row) -> Cell {
+    let schedule = &row.schedule;
+    let title = Cell::link(
+        format!("/schedules/{}", schedule.id),
+        Cell::text(schedule.title()),
+    );
+    let about = match (&schedule.base_url, schedule.repository) {
+        (Some(base_url), Some(id)) => {
+            let name = named(schedule.repository_name.as_deref(), base_url);
+            Cell::link(format!("/repositories/{id}"), Cell::text(name))
+        }
+        _ => Cell::text(schedule.about()),
+    };
+    title.above(Some(Cell::note(about)))
+}
+
+fn what(row: &Row) -> Cell {
+    let schedule = &row.schedule;
+    if schedule.kind == ScheduleKind::Import {
+        return Cell::text("import");
+    }
+    let set = schedule.set.as_ref();
+    let set = set.map(|set| Cell::note(Cell::text(format!("set {set}"))));
+    Cell::code(&schedule.metadata_prefix).above(set)
+}
+
+fn next_run(row: &Row) -> Cell {
+    match (row.schedule.next_run, row.schedule.job) {
+        (Some(next), Some(job)) => Cell::link(format!("/runs/{job}"), Cell::Ago(next.0)),
+        (None, Some(job)) => Cell::link(format!("/runs/{job}"), Cell::badge("running")),
+        _ => Cell::None("none"),
+    }
+}
+
+fn last(row: &Row) -> Cell {
+    Cell::of(
+        row.last.as_ref(),
+        |last| {
+            let state = Cell::link(&last.link, Cell::badge(last.state));
+            state.above(Some(Cell::note(Cell::Ago(last.started))))
+        },
+        "none yet",
+    )
+}
+
+fn actions(row: &Row) -> Cell {
+    let (id, title) = (row.schedule.id, row.schedule.title());
+    let post = |label, action| Action::post(label, format!("/schedules/{id}/{action}"), &title);
+    let mut actions = vec![post("Run now", "run")];
+    match row.schedule.state {
+        ScheduleState::Paused => actions.push(post("Resume", "resume")),
+        ScheduleState::Ended => {}
+        _ => actions.push(post("Pause", "pause")),
+    }
+    actions.push(Action::page(
+        "Edit",
+        format!("/schedules/{id}/edit"),
+        &title,
+    ));
+    Cell::Actions(actions)
+}
+
+/// `POST /schedules/bulk`
+pub(crate) async fn bulk(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Form(form): Form<BulkForm>,
+) -> Answer {
+    let (context, actor) = (state.context(), who.actor());
+    let mut results = Vec::with_capacity(form.ids.len());
+    for id in form.ids {
+        let result = match form.action.as_str() {
+            "run" => schedules::run(context, &actor, id).await.map(drop),
+            "pause" => schedules::pause(context, &actor, id).await.map(drop),
+            "resume" => schedules::resume(context, &actor, id).await.map(drop),
+            "remove" => schedules::remove(context, &actor, id).await.map(drop),
+            _ => {
+                return Err(Problem::invalid(
+                    "choose what to do: run, pause, resume or remove",
+                ));
+            }
+        };
+        results.push((id, result));
+    }
+    let participle = match form.action.as_str() {
+        "run" => "queued",
+        "pause" => "paused",
+        "resume" => "resumed",
+        _ => "removed",
+    };
+    bulk_done("/schedules", WORDS, participle, results)
+}
+
+/// The states, to choose from.
+const STATES: [(&str, &str); 6] = [
+    ("", "all"),
+    ("new", "new: planned in a moment"),
+    ("recurring", "recurring"),
+    ("once", "once"),
+    ("paused", "paused"),
+    ("ended", "ended"),
+];
+
+const WORDS: [&str; 2] = ["schedule", "schedules"];
+const ADD: (&str, &str) = ("Add schedule", "/schedules/new");
+const BULK: [(&str, &str); 3] = [("run", "Run now"), ("pause", "Pause"), ("resume", "Resume")];
+const FIELDS: [&str; 12] = [
+    "id",
+    "name",
+    "kind",
+    "repository",
+    "base_url",
+    "metadata_prefix",
+    "set",
+    "frequency",
+    "state",
+    "next_run",
+    "last_run",
+    "job",
+];

@@ -17,7 +17,7 @@ pub(crate) async fn pause(
     Path(id): Path<i64>,
 ) -> Answer {
     let schedule = schedules::pause(state.context(), &who.actor(), id).await?;
-    let message = format!("{} rests now.", schedule.title());
+    let message = format!("{} is paused.", schedule.title());
     Ok(done(&format!("/schedules/{id}"), message))
 }
 
@@ -28,7 +28,7 @@ pub(crate) async fn resume(
     Path(id): Path<i64>,
 ) -> Answer {
     let schedule = schedules::resume(state.context(), &who.actor(), id).await?;
-    let message = format!("{} goes on.", schedule.title());
+    let message = format!("{} is resumed.", schedule.title());
     Ok(done(&format!("/schedules/{id}"), message))
 }
 
@@ -41,9 +41,9 @@ pub(crate) async fn run(
     let job = schedules::run(state.context(), &who.actor(), id).await?;
     let message = match job.state {
         catalog::JobState::Running => format!("Job {} runs already.", job.id),
-        _ => format!("Job {} is due; a worker takes it next.", job.id),
+        _ => format!("Queued as run {}; it starts when a worker is free.", job.id),
     };
-    Ok(done(&format!("/jobs/{}", job.id), message))
+    Ok(done(&format!("/runs/{}", job.id), message))
 }
 
 /// `GET /schedules/{id}/remove`

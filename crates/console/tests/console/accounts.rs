@@ -18,7 +18,7 @@ fn admins_make_change_and_remove_accounts() {
     admin.post("/accounts", &fields).leads_to("/accounts");
     admin
         .get("/accounts")
-        .shows(StatusCode::OK, "The account ann is made.");
+        .shows(StatusCode::OK, "Account ann added.");
     let ann = test.account_id("ann");
     test.browser().log_in("ann", PASSWORD).leads_to("/");
 
@@ -161,5 +161,5 @@ fn tokens_are_shown_once_and_removed() {
         .shows(StatusCode::OK, "Remove the token indexer?");
     ann.post("/tokens/1/remove", &[]).leads_to("/tokens");
     ann.get("/tokens")
-        .shows(StatusCode::OK, "The token indexer is removed.");
+        .shows(StatusCode::OK, "Token indexer removed.");
 }

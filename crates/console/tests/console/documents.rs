@@ -35,6 +35,7 @@ fn console() -> TestConsole {
             file: "crawl.warc.gz".to_owned(),
             offset: Some(77),
             reason: "the gzip member is damaged".to_owned(),
+            kind: "record".to_owned(),
         }],
         judgements: &[],
     };
@@ -226,8 +227,10 @@ fn an_import_shows_what_it_counted_and_skipped() {
     let vic = test.with_session("vic", Role::Viewer);
 
     vic.get("/imports").shows(StatusCode::OK, "incomplete");
-    let page = vic.get("/imports/1");
+    let page = vic.get("/runs/1");
+    vic.get("/imports/1").leads_to("/runs/1");
     page.shows(StatusCode::OK, "saved_New");
+    page.shows(StatusCode::OK, "<b>3</b> new documents");
     page.shows(StatusCode::OK, "the gzip member is damaged");
     let import = vic.call(Method::GET, "/api/v1/imports/1", &json!(null));
     assert_eq!(import.json()["counters"]["saved_New"], 3);

@@ -53,10 +53,10 @@ fn harvests_are_listed_by_what_is_looked_for() {
     let test = console();
     let vic = test.with_session("vic", Role::Viewer);
 
-    let all = vic.get("/history");
+    let all = vic.get("/runs/all");
     all.shows(StatusCode::OK, "&#60;b&#62;HTML&#60;/b&#62;");
     for number in 1..=3 {
-        assert!(all.body.contains(&format!("href=\"/history/{number}\"")));
+        assert!(all.body.contains(&format!("href=\"/runs/{number}\"")));
     }
     for (query, found) in [
         ("state=failed", vec![2]),
@@ -65,19 +65,21 @@ fn harvests_are_listed_by_what_is_looked_for() {
         ("text=100%25", vec![]),
         ("since=2000-01-01", vec![1, 2, 3]),
         ("until=2000-01-01", vec![]),
-        ("before=2", vec![1]),
+        ("page=2", vec![1]),
         ("state=&repository=&since=&until=&text=", vec![1, 2, 3]),
     ] {
-        let page = vic.get(&format!("/history?{query}"));
+        let page = vic.get(&format!("/runs/all?{query}"));
         assert_eq!(page.status, StatusCode::OK, "{query}");
         let shown: Vec<_> = (1..=3)
-            .filter(|number| page.body.contains(&format!("href=\"/history/{number}\"")))
+            .filter(|number| page.body.contains(&format!("href=\"/runs/{number}\"")))
             .collect();
         assert_eq!(shown, found, "{query}");
     }
-    vic.get("/history?since=soon")
+    vic.get("/runs/all?since=soon")
         .shows(StatusCode::OK, "is not a date");
-    assert!(!all.body.contains("Remove the chosen"));
+    vic.get("/history?state=failed&repository=1")
+        .leads_to("/runs/all?kind=harvest&state=failed&repository=1");
+    vic.get("/history/2").leads_to("/runs/2");
 }
 
 #[test]
@@ -85,18 +87,17 @@ fn one_harvest_tells_counts_quirks_and_warnings_in_pages() {
     let test = console();
     let vic = test.with_session("vic", Role::Viewer);
 
-    let page = vic.get("/history/3");
+    let page = vic.get("/runs/3");
 
     page.shows(StatusCode::OK, "1 record had to be left out");
     page.shows(StatusCode::OK, "blank space before the XML declaration");
     page.shows(StatusCode::OK, "3 times");
     page.shows(StatusCode::OK, "mended &#38; kept");
-    assert!(page.body.contains("oai:a:100<") && !page.body.contains("oai:a:101<"));
-    let next = page.body.split("href=\"/history/3?after=").nth(1).unwrap();
+    assert!(page.body.contains("oai:a:50<") && !page.body.contains("oai:a:51<"));
+    let next = page.body.split("href=\"/runs/3?after=").nth(1).unwrap();
     let next = next.split(['"', '#']).next().unwrap();
-    let page = vic.get(&format!("/history/3?after={next}"));
-    assert!(page.body.contains("oai:a:101<") && page.body.contains("oai:a:150<"));
-    assert!(!page.body.contains("Further"));
+    let page = vic.get(&format!("/runs/3?after={next}"));
+    assert!(page.body.contains("oai:a:51<") && page.body.contains("oai:a:100<"));
     assert_eq!(vic.get("/history/99").status, StatusCode::NOT_FOUND);
 }
 
@@ -105,11 +106,13 @@ fn two_harvests_are_compared() {
     let test = console();
     let vic = test.with_session("vic", Role::Viewer);
 
-    let page = vic.get("/history/compare?id=3&id=1");
-    page.shows(StatusCode::OK, "Harvests 1 and 3");
-    page.shows(StatusCode::OK, "Parameters that differ");
+    vic.get("/history/compare?id=3&id=1")
+        .leads_to("/runs/compare?id=1&id=3");
+    let page = vic.get("/runs/compare?id=3&id=1");
+    page.shows(StatusCode::OK, "Runs 1 and 3");
+    page.shows(StatusCode::OK, "Settings that differ");
     page.shows(StatusCode::OK, "full");
-    let answer = vic.get("/history/compare?id=3");
+    let answer = vic.get("/runs/compare?id=3");
     answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "choose two harvests");
 
     let json = vic.call(
@@ -176,8 +179,8 @@ fn operators_remove_entries_after_they_were_told_what_is_lost() {
     question.shows(StatusCode::OK, "Remove 2 entries from the history?");
     question.shows(StatusCode::OK, "/history/remove?ids=1%2C2");
     ann.post("/history/remove?ids=1%2C2", &[])
-        .leads_to("/history");
-    ann.get("/history")
+        .leads_to("/runs/all?kind=harvest");
+    ann.get("/runs/all")
         .shows(StatusCode::OK, "2 entries are removed.");
     assert_eq!(ann.get("/history/2").status, StatusCode::NOT_FOUND);
     assert_eq!(test.audit_trail()[0].entry.subject, "harvest 1, 2");
@@ -185,8 +188,8 @@ fn operators_remove_entries_after_they_were_told_what_is_lost() {
     ann.get("/history/remove?days=30")
         .shows(StatusCode::OK, "more than 30 days ago");
     ann.post("/history/remove?days=30", &[])
-        .leads_to("/history");
-    assert_eq!(ann.get("/history/3").status, StatusCode::OK);
+        .leads_to("/runs/all?kind=harvest");
+    assert_eq!(ann.get("/runs/3").status, StatusCode::OK);
     for query in ["", "?days=-1", "?days=x", "?days=36501"] {
         let answer = ann.get(&format!("/history/remove{query}"));
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{query}");

@@ -18,6 +18,7 @@ pub(crate) struct TestHarvest<'a> {
     pub(crate) warnings: Vec<Warning>,
     /// Identifier, and the XML of its file; a record without one is deleted.
     pub(crate) records: Vec<(&'a str, Option<&'a str>)>,
+    pub(crate) metadata_prefix: &'a str,
     pub(crate) next_from: Option<&'a str>,
 }
 
@@ -30,6 +31,7 @@ impl Default for TestHarvest<'_> {
             quirks: None,
             warnings: Vec::new(),
             records: Vec::new(),
+            metadata_prefix: "oai_dc",
             next_from: None,
         }
     }
@@ -64,7 +66,9 @@ impl TestConsole {
 
     /// Writes a harvest and the files of its records, and gives its number.
     pub(crate) fn harvest(&self, repository: &Repository, harvest: &TestHarvest<'_>) -> i64 {
-        let directory = self.holdings.record_directory(repository, "oai_dc");
+        let directory = self
+            .holdings
+            .record_directory(repository, harvest.metadata_prefix);
         std::fs::create_dir_all(&directory).unwrap();
         let mut rows = Vec::new();
         for (number, (identifier, xml)) in harvest.records.iter().enumerate() {
@@ -88,7 +92,7 @@ impl TestConsole {
             let new = NewRun {
                 parameters: harvest.parameters.to_owned(),
                 lease: Duration::from_secs(60),
-                ..NewRun::new(repository.id, "oai_dc")
+                ..NewRun::new(repository.id, harvest.metadata_prefix)
             };
             let mut run = catalog.begin(&new).await.unwrap();
             let id = run.id();

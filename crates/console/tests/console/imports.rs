@@ -127,10 +127,10 @@ fn an_admin_has_anything_imported_and_an_operator_what_lies_below_the_roots() {
     let root = places.test.with_session("root", Role::Admin);
     let (inside, outside) = (places.path("crawls/a.warc"), places.path("secret/a.warc"));
 
-    ann.get("/imports").shows(StatusCode::OK, "Import a crawl");
+    ann.get("/imports").shows(StatusCode::OK, "New import");
     ann.get("/imports/new").shows(StatusCode::OK, "our crawler");
     let added = ann.post("/imports", &form(&inside, &[]));
-    assert!(added.location().starts_with("/jobs/"), "{added:?}");
+    assert!(added.location().starts_with("/runs/"), "{added:?}");
     let within = &places.orders()[0].within;
     assert_eq!(within, &[PathBuf::from(places.path("crawls"))]);
     for path in [

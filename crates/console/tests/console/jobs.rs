@@ -12,22 +12,24 @@ fn state(test: &TestConsole, id: i64) -> JobState {
 }
 
 #[test]
-fn a_waiting_job_is_deleted_and_can_be_wanted_again() {
+fn a_queued_run_is_skipped_and_can_be_wanted_again() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
     let job = test.waiting(&test.repository_called("Alpha"));
-    operator.get("/jobs").shows(StatusCode::OK, "Delete");
+    let queue = operator.get("/runs/queued");
+    queue.shows(StatusCode::OK, "Skip this run");
+    queue.shows(StatusCode::OK, "No worker is alive that runs harvests");
 
-    let fields = [("next", "/jobs"), ("was", "scheduled")];
-    let answer = operator.post(&format!("/jobs/{}/cancel", job.id), &fields);
-    answer.leads_to("/jobs");
+    let fields = [("next", "/runs/queued"), ("was", "queued")];
+    let answer = operator.post(&format!("/runs/{}/stop", job.id), &fields);
+    answer.leads_to("/runs/queued");
     operator
-        .get("/jobs")
-        .shows(StatusCode::OK, &format!("Job {} is cancelled.", job.id));
+        .get("/runs/queued")
+        .shows(StatusCode::OK, &format!("Run {} is skipped.", job.id));
     assert_eq!(state(&test, job.id), JobState::Cancelled);
 
-    let answer = operator.post(&format!("/jobs/{}/retry", job.id), &[]);
-    answer.leads_to(&format!("/jobs/{}", job.id));
+    let answer = operator.post(&format!("/runs/{}/retry", job.id), &[]);
+    answer.leads_to(&format!("/runs/{}", job.id));
     assert_eq!(state(&test, job.id), JobState::Scheduled);
     let trail = test.audit_trail();
     assert_eq!(trail[0].entry.action, "job.retry");
@@ -40,11 +42,11 @@ fn a_running_job_says_that_it_stops_until_it_has() {
     let test = TestConsole::new();
     let operator = test.with_session("ann", Role::Operator);
     let claim = test.running(&test.repository_called("Alpha"));
-    let place = format!("/jobs/{}", claim.job.id);
+    let place = format!("/runs/{}", claim.job.id);
     operator.get(&place).shows(StatusCode::OK, ">Stop<");
 
     operator
-        .post(&format!("{place}/cancel"), &[("was", "running")])
+        .post(&format!("{place}/stop?was=running"), &[])
         .leads_to(&place);
     let live = operator.get(&format!("{place}/live"));
     live.shows(StatusCode::OK, "stopping…");
@@ -56,7 +58,8 @@ fn a_running_job_says_that_it_stops_until_it_has() {
 
     test.end(&claim, &JobEnd::Cancelled);
     let live = operator.get(&format!("{place}/live"));
-    live.shows(StatusCode::OK, "Try again");
+    live.shows(StatusCode::OK, ">Retry<");
+    live.shows(StatusCode::OK, ">Run in full<");
     assert!(live.headers.contains_key("x-garner-over"));
 }
 
@@ -66,14 +69,14 @@ fn a_job_that_begins_or_ends_while_it_is_deleted_is_told_plainly() {
     let operator = test.with_session("ann", Role::Operator);
     let alpha = test.repository_called("Alpha");
     let begun = test.running(&alpha);
-    let place = format!("/jobs/{}", begun.job.id);
-    operator.post(&format!("{place}/cancel"), &[("was", "scheduled")]);
+    let place = format!("/runs/{}", begun.job.id);
+    operator.post(&format!("{place}/stop?was=queued"), &[]);
     operator
         .get(&place)
         .shows(StatusCode::OK, "had begun in the meantime");
 
     test.end(&begun, &JobEnd::Finished);
-    operator.post(&format!("{place}/cancel"), &[("was", "running")]);
+    operator.post(&format!("{place}/stop?was=running"), &[]);
     operator
         .get(&place)
         .shows(StatusCode::OK, "over before it could be stopped");
@@ -81,9 +84,13 @@ fn a_job_that_begins_or_ends_while_it_is_deleted_is_told_plainly() {
     operator
         .get(&place)
         .shows(StatusCode::OK, "Nothing was done");
+    let again = operator.post(&format!("{place}/again"), &[("full", "true")]);
+    let page = operator.get(&again.location());
+    page.shows(StatusCode::OK, "<dt>Full harvest</dt><dd>yes</dd>");
+    page.shows(StatusCode::OK, "Queued as run");
 
-    let answer = operator.post("/jobs/999999/cancel", &[]);
-    answer.shows(StatusCode::NOT_FOUND, "it may have been removed");
+    let answer = operator.post("/runs/999999/stop", &[]);
+    answer.shows(StatusCode::NOT_FOUND, "there is no run 999999");
 }
 
 #[test]
@@ -91,12 +98,14 @@ fn viewers_see_jobs_and_steer_none() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
     let job = test.waiting(&test.repository_called("Alpha"));
-    let page = viewer.get("/jobs");
+    let page = viewer.get("/runs/queued");
     page.shows(StatusCode::OK, "Alpha");
-    assert!(!page.body.contains("Delete"), "{}", page.body);
-    for action in ["cancel", "retry"] {
-        let answer = viewer.post(&format!("/jobs/{}/{action}", job.id), &[]);
+    assert!(!page.body.contains("Skip this run"), "{}", page.body);
+    for action in ["stop", "retry", "again"] {
+        let answer = viewer.post(&format!("/runs/{}/{action}", job.id), &[]);
         assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    }
+    for action in ["cancel", "retry"] {
         let path = format!("/api/v1/jobs/{}/{action}", job.id);
         let answer = viewer.call(Method::POST, &path, &json!({}));
         assert_eq!(answer.code(), "forbidden");
@@ -111,21 +120,25 @@ fn the_log_is_shown_as_it_happens_and_takes_no_markup_from_repositories() {
     let claim = test.running(&test.repository_called("Alpha"));
     let id = claim.job.id;
     viewer
-        .get(&format!("/jobs/{id}"))
-        .shows(StatusCode::OK, r#"data-live="/jobs/"#);
+        .get(&format!("/runs/{id}"))
+        .shows(StatusCode::OK, r#"data-live="/runs/"#);
     test.log(id, LogLevel::Info, "page 1: 100 records");
     test.log(id, LogLevel::Warning, "<script>alert(1)</script>");
 
-    let live = viewer.get(&format!("/jobs/{id}/live"));
+    let live = viewer.get(&format!("/runs/{id}/live"));
     live.shows(StatusCode::OK, "page 1: 100 records");
     live.shows(StatusCode::OK, "&#60;script&#62;alert(1)");
     live.shows(StatusCode::OK, "<b>warning:</b>");
     assert!(!live.body.contains("<script>"), "{}", live.body);
 
+    let warnings = viewer.get(&format!("/runs/{id}/live?level=warning"));
+    warnings.shows(StatusCode::OK, "alert(1)");
+    assert!(!warnings.body.contains("page 1: 100 records"));
+
     for number in 0..600 {
         test.log(id, LogLevel::Info, &format!("line {number}."));
     }
-    let live = viewer.get(&format!("/jobs/{id}/live"));
+    let live = viewer.get(&format!("/runs/{id}/live"));
     live.shows(StatusCode::OK, "line 599.");
     live.shows(StatusCode::OK, "The last lines");
     assert!(!live.body.contains("line 10."));
@@ -138,7 +151,7 @@ fn the_log_is_shown_as_it_happens_and_takes_no_markup_from_repositories() {
 }
 
 #[test]
-fn jobs_that_are_over_are_filtered_and_paged() {
+fn runs_that_are_over_are_filtered_paged_and_grouped_by_their_cause() {
     let test = TestConsole::new();
     let viewer = test.with_session("vic", Role::Viewer);
     let (alpha, beta) = (
@@ -150,21 +163,39 @@ fn jobs_that_are_over_are_filtered_and_paged() {
     }
     test.end(&test.running(&beta), &JobEnd::Finished);
 
-    let page = viewer.get("/jobs/ended");
-    page.shows(StatusCode::OK, "finished");
+    let page = viewer.get("/runs/all");
     page.shows(StatusCode::OK, "reason 50.");
     assert!(!page.body.contains("reason 1."), "{}", page.body);
     let next = page.body.split(r#"rel="next" href=""#).nth(1).unwrap();
     let next = next.split('"').next().unwrap().replace("&#38;", "&");
     viewer.get(&next).shows(StatusCode::OK, "reason 1.");
 
-    let path = format!("/jobs/ended?state=finished&repository={}", beta.id);
+    let path = format!("/runs/all?state=ok&repository={}", beta.id);
     let page = viewer.get(&path);
     page.shows(StatusCode::OK, "Beta");
     assert!(!page.body.contains("reason"), "{}", page.body);
     viewer
-        .get("/jobs/ended?state=running&kind=nonsense&repository=x")
+        .get("/runs/all?state=nonsense&repository=x")
         .shows(StatusCode::OK, "reason 50.");
+    viewer
+        .get("/runs/all?kind=nonsense")
+        .shows(StatusCode::UNPROCESSABLE_ENTITY, "there is no `nonsense`");
+
+    let groups = viewer.get("/runs/failed");
+    groups.shows(StatusCode::OK, "Reason N.");
+    groups.shows(StatusCode::OK, ">51 runs</a>");
+    assert!(!groups.body.contains("Retry all"));
+    let failures = viewer.call(Method::GET, "/api/v1/runs/failures", &Value::Null);
+    assert_eq!(failures.json()["groups"][0]["cause"], "reason N.");
+    assert_eq!(failures.json()["groups"][0]["targets"], 1);
+    let of_cause = viewer.get("/runs/failed?cause=reason+N.");
+    of_cause.shows(StatusCode::OK, "1–50 of 51");
+    let operator = test.with_session("ann", Role::Operator);
+    let retry = json!({ "cause": "reason N." });
+    let retried = operator
+        .call(Method::POST, "/api/v1/runs/retry", &retry)
+        .json();
+    assert_eq!(retried["retried"].as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn wrong_names_and_wrong_passwords_look_alike() {
     let browser = test.browser();
     let known = browser.log_in("ann", "not the password");
     let unknown = browser.log_in("eva", "not the password");
-    known.shows(StatusCode::UNPROCESSABLE_ENTITY, "do not fit");
+    known.shows(StatusCode::UNPROCESSABLE_ENTITY, "Wrong name or password");
     assert_eq!(known.body.replace("ann", "eva"), unknown.body);
     assert_eq!(browser.cookie_header(), "");
 }
@@ -220,7 +220,7 @@ fn a_new_password_needs_the_old_one_and_ends_other_sessions() {
     };
 
     let answer = here.post("/me/password", &fields("wrong password"));
-    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "not your password");
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "wrong password");
     here.post("/me/password", &fields(PASSWORD)).leads_to("/me");
     here.get("/me")
         .shows(StatusCode::OK, "Your password is changed");

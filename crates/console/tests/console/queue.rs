@@ -49,6 +49,7 @@ impl TestConsole {
                 done,
                 total: Some(total),
                 note: Some("12 new, 3 updated".to_owned()),
+                activity: None,
             },
         };
         let catalog = self.holdings.catalog();

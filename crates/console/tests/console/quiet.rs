@@ -27,8 +27,8 @@ fn a_quiet_time_is_taken_made_longer_and_given_back() {
         (StatusCode::CONFLICT, "busy")
     );
     operator
-        .get("/jobs")
-        .shows(StatusCode::OK, "kept quiet: index build");
+        .get("/runs")
+        .shows(StatusCode::OK, "Quiet time: index build");
 
     let longer = json!({ "job": job, "token": token, "seconds": 120 });
     assert_eq!(send(Method::PUT, &longer).status, StatusCode::OK);

@@ -41,7 +41,7 @@ fn records_are_found_by_words_and_by_what_is_known_of_them() {
     let vic = test.with_session("vic", Role::Viewer);
 
     let all = vic.get("/records");
-    all.shows(StatusCode::OK, "4 records");
+    all.shows(StatusCode::OK, "4 items");
     all.shows(StatusCode::OK, "The coast");
     for (query, found) in [
         ("text=sand", vec![1]),
@@ -57,7 +57,7 @@ fn records_are_found_by_words_and_by_what_is_known_of_them() {
         ("since=2023-11-14&until=2023-11-14", vec![1, 2, 3, 4]),
         ("since=2024-01-01", vec![]),
         ("harvest=1", vec![1, 2, 3, 4]),
-        ("before=3", vec![1, 2]),
+        ("page=3", vec![1, 2]),
         (
             "text=&repository=&prefix=&set=&since=&until=&deleted=",
             vec![1, 2, 3, 4],
@@ -72,6 +72,51 @@ fn records_are_found_by_words_and_by_what_is_known_of_them() {
     }
     vic.get("/records?since=x")
         .shows(StatusCode::OK, "is not a date");
+}
+
+#[test]
+fn an_item_is_one_row_whatever_formats_it_has() {
+    let test = console();
+    let maps = test.repository("http://a.example/oai", "Maps");
+    test.harvest(
+        &maps,
+        &TestHarvest {
+            metadata_prefix: "mods",
+            records: vec![("oai:a:1", Some(OTHER)), ("oai:a:5", Some(OTHER))],
+            ..TestHarvest::default()
+        },
+    );
+    let vic = test.with_session("vic", Role::Viewer);
+
+    let page = vic.get("/records");
+    page.shows(StatusCode::OK, "5 items");
+    for number in 1..=6 {
+        let link = format!("href=\"/records/{number}\"");
+        assert!(page.body.contains(&link), "{number}: {}", page.body);
+    }
+    assert_eq!(page.body.matches("scope=\"row\"").count(), 5);
+    // What is found in one format alone is there, though a newer record of the item is not found.
+    let found = vic.get("/records?prefix=oai_dc");
+    found.shows(StatusCode::OK, "4 items");
+    let api = |query: &str| {
+        let path = format!("/api/v1/records?items=true&{query}");
+        vic.call(Method::GET, &path, &Value::Null).json()
+    };
+    let all = api("count=true&limit=2");
+    assert_eq!((&all["total"], &all["next"]), (&json!(5), &json!(4)));
+    let formats = api("text=sand")["items"][0]["formats"].clone();
+    assert_eq!(formats, json!([{"metadata_prefix": "oai_dc", "record": 1}]));
+    let mut met = Vec::new();
+    let mut behind = String::new();
+    for _ in 0..5 {
+        let page = api(&format!("limit=1&sort=title&descending=true{behind}"));
+        met.push(page["items"][0]["identifier"].as_str().unwrap().to_owned());
+        behind = format!("&behind={}", page["next"]);
+    }
+    assert_eq!(behind, "&behind=null");
+    assert_eq!(met, ["oai:a:1", "oai:a:5", "oai:a:4", "oai:a:3", "oai:a:2"]);
+    let wrong = vic.get("/api/v1/records?sort=size");
+    wrong.shows(StatusCode::UNPROCESSABLE_ENTITY, "added, datestamp, title");
 }
 
 #[test]

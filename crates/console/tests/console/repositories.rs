@@ -79,7 +79,7 @@ fn a_repository_is_asked_shown_and_added() {
     let remote = Misbehaving::start(Script::new(10, 5));
 
     let asked = operator.post("/repositories/new", &[("base_url", &remote.base_url())]);
-    asked.shows(StatusCode::OK, "It answers");
+    asked.shows(StatusCode::OK, "Repository found");
     asked.shows(StatusCode::OK, "oai_dc");
     let requests = remote.requests().len();
     let fields = [
@@ -99,7 +99,7 @@ fn a_repository_is_asked_shown_and_added() {
     assert_eq!(test.audit_trail()[0].entry.action, "repository.add");
 
     let again = operator.post("/repositories/new", &[("base_url", &remote.base_url())]);
-    again.shows(StatusCode::OK, "It is known already");
+    again.shows(StatusCode::OK, "Already added");
 }
 
 #[test]
@@ -174,21 +174,33 @@ fn the_list_is_searched_sorted_and_filtered_by_its_address() {
     }
     test.repository_called("Ärchive & more");
 
-    let first = viewer.get("/repositories?text=library&sort=name&order=descending");
+    let first = viewer.get("/repositories?text=library&sort=-name");
     first.shows(StatusCode::OK, "Library 59");
     first.shows(StatusCode::OK, "1–50 of 60");
     assert!(!first.body.contains("Library 09"), "{}", first.body);
-    assert!(first.body.contains("&#38;offset=50") || first.body.contains("&offset=50"));
-    let second = viewer.get("/repositories?text=library&sort=name&order=descending&offset=50");
+    assert!(
+        first.body.contains("sort=-name&#38;at=50"),
+        "{}",
+        first.body
+    );
+    let second = viewer.get("/repositories?text=library&sort=-name&at=50");
     second.shows(StatusCode::OK, "Library 09");
     viewer
         .get("/repositories?text=archive")
         .shows(StatusCode::OK, "Ärchive &#38; more");
     let failing = viewer.get("/repositories?health=failing");
-    failing.shows(StatusCode::OK, "No such repository");
+    failing.shows(StatusCode::OK, "No repositories match these filters.");
     let page = viewer.get("/repositories?health=nonsense&sort=nonsense");
     page.shows(StatusCode::OK, "1–50 of 61");
     assert!(!page.body.contains("/repositories/new"));
+    let csv = viewer.get("/repositories?text=library&sort=-name&format=csv");
+    assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
+    let lines: Vec<_> = csv.body.lines().collect();
+    assert_eq!(lines.len(), 61, "all pages and a head: {csv:?}");
+    assert!(lines[0].starts_with("id,name,base_url,") && lines[1].contains("Library 59"));
+    let rows = viewer.get("/repositories?text=library&format=json").json();
+    assert_eq!(rows.as_array().unwrap().len(), 60);
+    assert_eq!(rows[0]["name"], "Library 00");
 
     let path = "/api/v1/repositories?text=library&limit=20&offset=40&sort=name";
     let list = viewer.call(Method::GET, path, &Value::Null).json();
@@ -222,19 +234,21 @@ fn the_page_of_a_repository_has_its_formats_sets_and_jobs() {
     page.shows(StatusCode::OK, "http://alpha.example/oai");
     page.shows(StatusCode::OK, "top:part-000");
     page.shows(StatusCode::OK, "Part &#60;0&#62;");
-    page.shows(StatusCode::OK, "There are more; the search finds them");
-    page.shows(StatusCode::OK, &format!("/jobs/{}", claim.job.id));
+    page.shows(StatusCode::OK, "The first 200 sets as a tree");
+    page.shows(StatusCode::OK, &format!("/runs/{}", claim.job.id));
     assert!(!page.body.contains("top:part-299"));
     assert!(
         !page.body.contains("Harvest now"),
         "viewers harvest nothing"
     );
-    let found = viewer.get(&format!("{place}?sets=PART-299"));
+    let found = viewer.get(&format!("{place}/sets?text=PART-299"));
     found.shows(StatusCode::OK, "top:part-299");
     assert!(!found.body.contains("top:part-000"));
     viewer
-        .get(&format!("{place}?sets=%25"))
-        .shows(StatusCode::OK, "No such set");
+        .get(&format!("{place}/sets?text=%25"))
+        .shows(StatusCode::OK, "No sets match these filters.");
+    let all = viewer.get(&format!("{place}/sets?size=500"));
+    all.shows(StatusCode::OK, "300 sets");
     let path = format!(
         "/api/v1/repositories/{}/sets?text=part-29&limit=3",
         alpha.id
@@ -259,7 +273,7 @@ fn a_harvest_is_begun_from_the_page() {
         ("full", "true"),
     ];
     let answer = operator.post(&format!("/repositories/{}/harvest", alpha.id), &fields);
-    assert!(answer.location().starts_with("/jobs/"), "{answer:?}");
+    assert!(answer.location().starts_with("/runs/"), "{answer:?}");
     let job = test.claimed().job;
     assert_eq!(job.set.as_deref(), Some("maps"));
     assert!(
@@ -298,10 +312,7 @@ fn a_repository_that_moved_is_corrected_and_keeps_its_number() {
         .leads_to(&place);
     drop(new);
     let answer = operator.post(&format!("{place}/identify"), &[]);
-    answer.shows(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        "It could not be refreshed",
-    );
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "Refresh failed");
 }
 
 #[test]
@@ -312,7 +323,7 @@ fn a_repository_is_removed_after_it_was_said_what_is_lost() {
     let claim = test.running(&alpha);
     let place = format!("/repositories/{}/remove", alpha.id);
     let page = operator.get(&place);
-    page.shows(StatusCode::OK, "What is lost");
+    page.shows(StatusCode::OK, "This will be lost");
     page.shows(StatusCode::OK, "Stop that first");
 
     let answer = operator.post(&place, &[("sure", "true")]);

@@ -56,7 +56,7 @@ fn a_filter_is_tried_on_a_record_and_saved() {
     let test = TestConsole::new();
     let ann = test.with_session("ann", Role::Operator);
     ann.get("/rules")
-        .shows(StatusCode::OK, "There are none yet.");
+        .shows(StatusCode::OK, "No filters or mappings yet.");
     ann.get("/rules/new?kind=filter")
         .shows(StatusCode::OK, "lighthouse|beacon");
 
@@ -73,7 +73,7 @@ fn a_filter_is_tried_on_a_record_and_saved() {
     trial.shows(StatusCode::OK, "data-state=\"rejected\"");
     trial.shows(StatusCode::OK, "does not match");
     ann.get("/rules")
-        .shows(StatusCode::OK, "There are none yet.");
+        .shows(StatusCode::OK, "No filters or mappings yet.");
 
     ann.post("/rules", &fields("filter", &[]))
         .leads_to("/rules");

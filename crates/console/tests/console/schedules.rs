@@ -56,7 +56,7 @@ fn a_schedule_is_added_and_shown_with_its_next_runs() {
     let ann = test.with_session("ann", Role::Operator);
 
     ann.get("/schedules")
-        .shows(StatusCode::OK, "Nothing is scheduled yet.");
+        .shows(StatusCode::OK, "No schedules yet.");
     ann.get("/schedules/new").shows(StatusCode::OK, "Maps of A");
     let id = repository.id.to_string();
     let page = ann.get(&format!("/schedules/new?repository={id}"));
@@ -69,7 +69,7 @@ fn a_schedule_is_added_and_shown_with_its_next_runs() {
     preview.shows(StatusCode::OK, "Runs every day at 03:00 UTC.");
     assert_eq!(preview.body.matches("03:00</time>").count(), 5);
     ann.get("/schedules")
-        .shows(StatusCode::OK, "Nothing is scheduled yet.");
+        .shows(StatusCode::OK, "No schedules yet.");
 
     let added = ann.post(
         "/schedules",
@@ -83,7 +83,7 @@ fn a_schedule_is_added_and_shown_with_its_next_runs() {
     ann.get("/schedules?text=NIGHT")
         .shows(StatusCode::OK, "Every night");
     ann.get("/schedules?state=paused")
-        .shows(StatusCode::OK, "No schedule is like that.");
+        .shows(StatusCode::OK, "No schedules match these filters.");
 
     let known = settings(&ann, 1);
     assert_eq!(known["frequency"], "cron 0 3 * * *");
@@ -140,7 +140,7 @@ fn what_is_wrong_is_told_at_its_field_and_nothing_is_lost() {
     let answer = ann.post("/schedules", &form(&repository, &interval));
     assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
     ann.get("/schedules")
-        .shows(StatusCode::OK, "Nothing is scheduled yet.");
+        .shows(StatusCode::OK, "No schedules yet.");
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_schedule_is_paused_resumed_run_and_removed() {
     ann.post(&format!("{place}/resume"), &[]).leads_to(&place);
     assert_eq!(settings(&ann, id)["state"], "new");
     let run = ann.post(&format!("{place}/run"), &[]);
-    assert!(run.location().starts_with("/jobs/"), "{run:?}");
+    assert!(run.location().starts_with("/runs/"), "{run:?}");
     assert!(settings(&ann, id)["job"].is_i64());
     let question = ann.get(&format!("{place}/remove"));
     question.shows(StatusCode::OK, "which waits, is withdrawn");
@@ -243,6 +243,50 @@ fn a_schedule_is_paused_resumed_run_and_removed() {
 }
 
 #[test]
+fn what_is_done_to_rows_returns_to_the_list_that_they_were_chosen_in() {
+    let test = TestConsole::new();
+    let repository = test.repository("http://a.example/oai", "Maps");
+    let [one, two] = ["Every night", "At noon"].map(|name| test.schedule(&repository, name));
+    let ann = test.with_session("ann", Role::Operator);
+    let list = "/schedules?text=e&sort=-state";
+    let back = "back=/schedules%3Ftext%3De%26sort%3D-state";
+
+    let page = ann.get(list);
+    page.shows(StatusCode::OK, &format!("/schedules/{one}/pause?{back}"));
+    page.shows(StatusCode::OK, &format!("/schedules/bulk?{back}"));
+    ann.post(&format!("/schedules/{one}/pause?{back}"), &[])
+        .leads_to(list);
+    ann.get(list).shows(StatusCode::OK, "paused");
+
+    let ids = [one, two, 99].map(|id| id.to_string());
+    let mut fields = vec![("action", "pause")];
+    fields.extend(ids.iter().map(|id| ("id", id.as_str())));
+    ann.post(&format!("/schedules/bulk?{back}"), &fields)
+        .leads_to(list);
+    let page = ann.get(list);
+    page.shows(StatusCode::OK, "2 schedules paused. Failed: schedule 99: ");
+    assert_eq!(settings(&ann, two)["state"], "paused");
+    ann.post(&format!("/schedules/bulk?{back}"), &[("action", "run")])
+        .leads_to(list);
+    ann.get(list)
+        .shows(StatusCode::OK, "No schedule was chosen.");
+    // Nobody is led to another site.
+    ann.post(
+        &format!("/schedules/{two}/resume?back=//evil.example/"),
+        &[],
+    )
+    .leads_to(&format!("/schedules/{two}"));
+    let vic = test.with_session("vic", Role::Viewer);
+    let answer = vic.post("/schedules/bulk", &fields);
+    assert_eq!(answer.status, StatusCode::FORBIDDEN);
+    assert!(!vic.get(list).body.contains("type=\"checkbox\""));
+    let removal = ann.get(&format!("/schedules/{two}/remove?{back}"));
+    removal.shows(StatusCode::OK, &format!("/schedules/{two}/remove?{back}"));
+    ann.post(&format!("/schedules/{two}/remove?{back}"), &[])
+        .leads_to(list);
+}
+
+#[test]
 fn viewers_see_schedules_and_cannot_steer_them() {
     let test = TestConsole::new();
     let repository = test.repository("http://a.example/oai", "Maps");
@@ -251,7 +295,7 @@ fn viewers_see_schedules_and_cannot_steer_them() {
 
     let list = vic.get("/schedules");
     list.shows(StatusCode::OK, "Every night");
-    assert!(!list.body.contains("Run now") && !list.body.contains("Add a schedule"));
+    assert!(!list.body.contains("Run now") && !list.body.contains("Add schedule"));
     for path in ["/schedules/new", "/schedules/1/edit", "/schedules/1/remove"] {
         assert_eq!(vic.get(path).status, StatusCode::FORBIDDEN, "{path}");
     }

@@ -1,4 +1,4 @@
-//! The first account.
+//! Create admin.
 
 use axum::http::StatusCode;
 use catalog::Role;
@@ -14,9 +14,7 @@ fn the_link_makes_the_first_admin_and_works_once() {
     let test = TestConsole::new();
     let link = test.setup_link().unwrap();
     let browser = test.browser();
-    browser
-        .get(&link)
-        .shows(StatusCode::OK, "The first account");
+    browser.get(&link).shows(StatusCode::OK, "Create admin");
 
     browser.post(&link, &fields("ann", PASSWORD)).leads_to("/");
     browser.get("/accounts").shows(StatusCode::OK, "ann");
@@ -43,7 +41,7 @@ fn another_link_opens_nothing() {
     assert_ne!(earlier, link);
     for wrong in [earlier.as_str(), "/setup/", "/setup/abc", "/setup/%00"] {
         let answer = browser.get(wrong);
-        assert!(!answer.body.contains("The first account"), "{wrong}");
+        assert!(!answer.body.contains("Create admin"), "{wrong}");
         let answer = browser.post(wrong, &fields("eve", PASSWORD));
         assert!(!answer.status.is_success(), "{wrong}");
     }

@@ -8,10 +8,10 @@ use std::ops::ControlFlow;
 
 use super::record::{Fact, Link};
 use super::walk::{Item, Signal};
-use crate::{Capture, News, RecordCheck};
+use crate::{Capture, RecordCheck, SourceEvent};
 
 pub(super) struct Join<'t, T> {
-    take: &'t mut dyn FnMut(News<T>) -> ControlFlow<()>,
+    take: &'t mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
     waiting: VecDeque<Waiting<T>>,
     /// Captures of which the crawler itself had said all, for some time after they were handed over.
     told_of: VecDeque<(u64, Link)>,
@@ -56,7 +56,10 @@ enum What<T> {
 }
 
 impl<'t, T> Join<'t, T> {
-    pub(super) fn new(from: u64, take: &'t mut dyn FnMut(News<T>) -> ControlFlow<()>) -> Self {
+    pub(super) fn new(
+        from: u64,
+        take: &'t mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
+    ) -> Self {
         Self {
             take,
             waiting: VecDeque::new(),
@@ -256,11 +259,11 @@ impl<'t, T> Join<'t, T> {
                 if is_complete {
                     self.told_of.push_back((self.count, link));
                 }
-                News::Capture(capture, made)
+                SourceEvent::Capture(capture, made)
             }
-            What::Fact(fact) => News::Late(Box::new(fact.capture)),
-            What::Checked(check) => News::Checked(check),
-            What::Skipped(skipped) => News::Skipped(skipped),
+            What::Fact(fact) => SourceEvent::Late(Box::new(fact.capture)),
+            What::Checked(check) => SourceEvent::Checked(check),
+            What::Skipped(skipped) => SourceEvent::Skipped(skipped),
             What::Gone => return ControlFlow::Continue(()),
         };
         self.last = Some(waiting.unit);
@@ -282,7 +285,7 @@ impl<'t, T> Join<'t, T> {
             return ControlFlow::Continue(());
         }
         (self.position, self.told, self.told_at) = (position, position, self.count);
-        (self.take)(News::Position(position))
+        (self.take)(SourceEvent::Position(position))
     }
 }
 

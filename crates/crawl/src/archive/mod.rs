@@ -1,19 +1,12 @@
 //! WARC and ARC files, compressed or not, alone or in a WACZ.
 
-mod arc;
 mod around;
 mod block;
-mod chunked;
 mod coding;
-mod date;
 mod digest;
-mod fields;
-mod gzip;
-mod http;
+mod heads;
 mod input;
 mod join;
-mod layout;
-mod names;
 mod open;
 mod parallel;
 mod parts;
@@ -24,10 +17,7 @@ mod search;
 mod stream;
 mod wacz;
 mod walk;
-mod warc;
 mod whole;
-mod zip_heads;
-mod zstd;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -37,10 +27,10 @@ use flate2::Crc;
 
 use self::input::{Extent, Input, Part};
 use self::join::Join;
-use self::layout::{Codec, Layout};
+use self::open::layout::{Codec, Layout};
 use self::record::Keys;
 use self::walk::{Halt, Item, Signal, Walk};
-use crate::{Body, Capture, Ended, Error, News, Place, ReadOptions, Skipped};
+use crate::{Body, Capture, Ended, Error, Place, ReadOptions, Skipped, SourceEvent};
 
 pub(crate) use self::digest::{Check, Form};
 pub(crate) use self::open::open;
@@ -124,7 +114,7 @@ impl Archive {
         from: u64,
         options: &ReadOptions,
         work: &Work<'_, T>,
-        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
     ) -> Result<Ended, Error> {
         match &self.0 {
             Ok(closed) => closed
@@ -134,8 +124,8 @@ impl Archive {
             Err(refusal) => {
                 let skipped = refusal.skipped.clone();
                 let news = match refusal.is_loss {
-                    true => News::Skipped(skipped),
-                    false => News::Noted(skipped),
+                    true => SourceEvent::Skipped(skipped),
+                    false => SourceEvent::Noted(skipped),
                 };
                 Ok(Ended {
                     position: from,
@@ -170,7 +160,7 @@ impl Opened {
         from: u64,
         options: &ReadOptions,
         work: &Work<'_, T>,
-        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
     ) -> io::Result<Ended> {
         let mut join = Join::new(from, take);
         if from == 0 && self.layout.headless.is_some() {

@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::input::Input;
 use super::join::Join;
-use super::layout::Codec;
+use super::open::layout::Codec;
 use super::record::Keys;
 use super::walk::{Halt, Signal, Walk};
 use super::{Opened, Work, search};

@@ -8,12 +8,13 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use super::block::{Block, Fault};
+use super::heads::fields;
+use super::heads::warc::WarcHead;
 use super::input::Extent;
-use super::layout::{Codec, Format, Layout};
+use super::open::layout::{Codec, Format, Layout};
 use super::record::{Keys, Record};
 use super::walk::{Item, Signal, Start, Walk};
-use super::warc::WarcHead;
-use super::{Archive, Closed, Opened, fields};
+use super::{Archive, Closed, Opened};
 use crate::{Body, Capture, ReadOptions, Skipped, Source};
 
 /// The archives that a record in parts may be in.

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use flate2::bufread::{DeflateDecoder, ZlibDecoder};
 
 use super::block::Block;
-use super::chunked::{self, Chunked};
+use super::coding::chunked::{self, Chunked};
 use super::coding::{self, Brotli, Deflate, Frames, Members};
 use super::digest::{Check, Form};
-use super::http::{self, HttpHead};
+use super::heads::http::{self, HttpHead};
 use crate::{Body, Limits};
 
 /// The payload behind the head of a response, and the first coding that it may still have.
@@ -120,8 +120,8 @@ impl Way {
     fn of(coding: &str, beginning: &[u8], is_all: bool) -> Self {
         match coding {
             _ if beginning.is_empty() => Self::None,
-            "gzip" | "x-gzip" if beginning.starts_with(&super::gzip::MAGIC) => Self::Gzip,
-            "zstd" if beginning.starts_with(&super::zstd::MAGIC) => Self::Zstd,
+            "gzip" | "x-gzip" if beginning.starts_with(&coding::gzip::MAGIC) => Self::Gzip,
+            "zstd" if beginning.starts_with(&coding::zstd::MAGIC) => Self::Zstd,
             "gzip" | "x-gzip" | "zstd" => Self::None,
             "deflate" => match Deflate::of(beginning, is_all) {
                 Deflate::Wrapped => Self::Zlib,

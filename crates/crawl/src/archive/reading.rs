@@ -3,16 +3,17 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use super::arc::ArcLine;
 use super::block::{Block, Fault};
-use super::http::{self, HttpHead};
-use super::layout::{Format, is_line_end};
+use super::heads::arc::ArcLine;
+use super::heads::fields;
+use super::heads::http::{self, HttpHead};
+use super::heads::warc::{self, HeadEnd, WarcHead};
+use super::open::layout::{Format, is_line_end};
 use super::parts::PartHead;
 use super::record::{self, Record, Role, Wrapping};
+use super::search;
 use super::stream::Tail;
 use super::walk::{Emit, Item, Outcome, Signal, Start, Walk};
-use super::warc::{self, HeadEnd, WarcHead};
-use super::{fields, search};
 use crate::{Checked, DigestCheck, Place, RecordCheck, Skipped};
 
 impl<T> Walk<'_, T> {

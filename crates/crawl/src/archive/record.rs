@@ -4,13 +4,14 @@ use std::hash::{BuildHasher, RandomState};
 use std::io::BufRead;
 use std::rc::Rc;
 
-use super::arc::ArcLine;
 use super::block::Block;
 use super::digest::{Check, Said};
-use super::http::{self, HttpHead};
+use super::heads::arc::ArcLine;
+use super::heads::http::{self, HttpHead};
+use super::heads::warc::{self, WarcHead};
+use super::heads::{date, fields};
 use super::parts::PartHead;
-use super::warc::{self, WarcHead};
-use super::{date, fields, payload};
+use super::payload;
 use crate::{Body, Capture, Kind, Limits, Oddity, Place, RecordCheck};
 
 /// A record whose head was read.

@@ -4,13 +4,14 @@ use std::io;
 
 use memchr::memmem;
 
-use super::arc::ArcLine;
-use super::fields;
+use super::coding::{gzip, zstd};
+use super::heads::arc;
+use super::heads::arc::ArcLine;
+use super::heads::fields;
+use super::heads::warc::{self, HeadEnd, WarcHead};
 use super::input::{Extent, Input};
-use super::layout::{Codec, Format, Layout, is_line_end};
+use super::open::layout::{Codec, Format, Layout, is_line_end};
 use super::stream::{Decoder, Progress};
-use super::warc::{self, HeadEnd, WarcHead};
-use super::{arc, gzip, zstd};
 use crate::{Limits, ReadOptions};
 
 /// The extent of a record: where its block begins and how long it is.

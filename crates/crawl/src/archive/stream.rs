@@ -4,10 +4,10 @@
 
 use std::io;
 
-use super::gzip::Gzip;
+use super::coding::gzip::Gzip;
+use super::coding::zstd::Zstd;
 use super::input::{Extent, Input};
-use super::layout::{Codec, Format, Layout};
-use super::zstd::Zstd;
+use super::open::layout::{Codec, Format, Layout};
 use crate::Limits;
 
 /// The progress of one call of a decoder.

@@ -16,7 +16,7 @@ use super::ordered::ordered;
 use super::root::{Expected, Root};
 use super::segment::Segment;
 use super::superseded::{Fate, Superseded};
-use crate::{Body, Capture, Ended, Error, Kind, Limits, News, Place, ReadOptions, Skipped};
+use crate::{Body, Capture, Ended, Error, Kind, Limits, Place, ReadOptions, Skipped, SourceEvent};
 
 /// A log with its files.
 ///
@@ -49,7 +49,7 @@ impl LogSource {
     }
 
     /// Opens a log beside archives that hold what it speaks of. What it says of each capture is handed over as
-    /// [`News::Late`]; lines that cannot be read say nothing.
+    /// [`SourceEvent::Late`]; lines that cannot be read say nothing.
     pub fn beside(log: &Path, format: LogFormat, limits: &Limits) -> Result<Self, Error> {
         let file = open_log(log, limits)?;
         let length = file
@@ -82,7 +82,7 @@ impl LogSource {
         from: u64,
         options: &ReadOptions,
         work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
-        take: &mut dyn FnMut(News<T>) -> ControlFlow<()>,
+        take: &mut dyn FnMut(SourceEvent<T>) -> ControlFlow<()>,
     ) -> Result<Ended, Error> {
         let error = |error| Error::file(&self.path, error);
         let mut file = &self.file;
@@ -114,7 +114,7 @@ impl LogSource {
             if taken.is_continue() {
                 ended.position = end;
             }
-            let taken = taken.map_continue(|()| take(News::Position(end)));
+            let taken = taken.map_continue(|()| take(SourceEvent::Position(end)));
             let flow = match taken {
                 ControlFlow::Continue(flow) => flow,
                 stopped => stopped.map_continue(|_| ()),
@@ -143,7 +143,7 @@ impl LogSource {
         block: &Block,
         superseded: &Superseded,
         work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
-    ) -> Vec<News<T>> {
+    ) -> Vec<SourceEvent<T>> {
         let mut news = Vec::with_capacity(block.lines.len());
         for (number, (line, content)) in (block.number..).zip(&block.lines) {
             if number < self.format.header_lines {
@@ -155,7 +155,7 @@ impl LogSource {
                 member: None,
             };
             let skipped = |place, reason| {
-                News::Skipped(Skipped {
+                SourceEvent::Skipped(Skipped {
                     place,
                     length: Some(line.length),
                     reason,
@@ -179,7 +179,7 @@ impl LogSource {
                     let mut entry = *entry;
                     entry.capture.place = place;
                     if self.is_beside() {
-                        news.push(News::Late(Box::new(entry.capture)));
+                        news.push(SourceEvent::Late(Box::new(entry.capture)));
                         continue;
                     }
                     news.push(self.capture(entry, superseded.fate(number), work));
@@ -194,11 +194,11 @@ impl LogSource {
         entry: Entry,
         fate: Fate,
         work: &(dyn Fn(&Capture, &mut Body<'_>) -> T + Sync),
-    ) -> News<T> {
+    ) -> SourceEvent<T> {
         let mut capture = entry.capture;
         let mut body = match fate {
             // The bytes are gone, but that the URL was there then, and who led to it, is not.
-            Fate::Renewed => return News::Late(Box::new(capture)),
+            Fate::Renewed => return SourceEvent::Late(Box::new(capture)),
             Fate::Lost => Body::failing(io::Error::new(
                 io::ErrorKind::NotFound,
                 "its file was overwritten by that of another URL",
@@ -219,7 +219,7 @@ impl LogSource {
             }
         };
         let made = work(&capture, &mut body);
-        News::Capture(Box::new(capture), made)
+        SourceEvent::Capture(Box::new(capture), made)
     }
 
     /// Opens the file of a URL, or the one that a line names.

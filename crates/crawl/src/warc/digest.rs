@@ -33,7 +33,23 @@ pub(super) fn each_block(
 pub(super) fn record_id() -> io::Result<String> {
     let mut bytes = [0; 16];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    bytes[6] = bytes[6] & 0x0F | 0x40;
+    Ok(uuid(bytes, 4))
+}
+
+/// The name of a record that is made of these texts, and of no other (RFC 9562, version 8: made by rules of its own).
+pub(super) fn named_id(texts: &[&str]) -> String {
+    let mut digest = Sha1::new();
+    for text in texts {
+        digest.update((text.len() as u64).to_be_bytes());
+        digest.update(text);
+    }
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest.finalize()[..16]);
+    uuid(bytes, 8)
+}
+
+fn uuid(mut bytes: [u8; 16], version: u8) -> String {
+    bytes[6] = bytes[6] & 0x0F | version << 4;
     bytes[8] = bytes[8] & 0x3F | 0x80;
     let digits = HEXLOWER.encode(&bytes);
     let groups = [
@@ -43,7 +59,7 @@ pub(super) fn record_id() -> io::Result<String> {
         &digits[16..20],
         &digits[20..],
     ];
-    Ok(format!("<urn:uuid:{}>", groups.join("-")))
+    format!("<urn:uuid:{}>", groups.join("-"))
 }
 
 #[cfg(test)]

@@ -297,4 +297,4 @@ fn harmless(c: char) -> char {
 }
 
 const UNKNOWN: &str = "application/octet-stream";
-const CONFORMS_TO: &str = "conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n";
+pub(super) const CONFORMS_TO: &str = "conformsTo: http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n";

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 
-use crawl::{Error, Limits, LogFormat, LogIndex, LogSource, News, ReadOptions, Source};
+use crawl::{Error, Limits, LogFormat, LogIndex, LogSource, ReadOptions, Source, SourceEvent};
 
 use crate::support::{Crawl, heritrix_line};
 
@@ -180,7 +180,7 @@ fn a_million_lines_take_little_memory() {
     let mut captures = 0;
     Source::Log(source.unwrap())
         .read(0, &options, &|_, _| (), &mut |news| {
-            captures += u64::from(matches!(news, News::Capture(..)));
+            captures += u64::from(matches!(news, SourceEvent::Capture(..)));
             std::ops::ControlFlow::Continue(())
         })
         .unwrap();

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::Ordering;
 
-use crawl::{Body, Capture, Kind, LogFormat, News, ReadOptions};
+use crawl::{Body, Capture, Kind, LogFormat, ReadOptions, SourceEvent};
 
 use crate::support::{Crawl, heritrix_line, read};
 
@@ -382,7 +382,7 @@ fn whoever_has_enough_is_told_where_to_go_on() {
             &ReadOptions::default(),
             &|_, _| (),
             &mut |news| match news {
-                News::Position(position) => {
+                SourceEvent::Position(position) => {
                     positions.push(position);
                     ControlFlow::Break(())
                 }

@@ -19,7 +19,7 @@ fn logs_of_2006_are_read_whole() {
         return;
     };
 
-    // What is expected is counted by a plain look at the fourth field and the status.
+    // The expected number is counted by a plain look at the fourth field and the status.
     let text = fs::read_to_string(path).unwrap();
     let documents = text.lines().filter(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();

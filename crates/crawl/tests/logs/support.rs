@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crawl::{
-    Body, Capture, Ended, Limits, LogFormat, LogSource, News, ReadOptions, Skipped, Source,
+    Body, Capture, Ended, Limits, LogFormat, LogSource, ReadOptions, Skipped, Source, SourceEvent,
 };
 use tempfile::TempDir;
 
@@ -16,7 +16,7 @@ pub(crate) struct Crawl {
     pub(crate) log: Vec<u8>,
 }
 
-/// What came of reading a log.
+/// The result of reading a log.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Seen {
     /// Captures with their bytes, or with what is wrong with them.
@@ -123,11 +123,13 @@ pub(crate) fn read(source: &Source, from: u64, options: &ReadOptions) -> Seen {
     };
     let ended = source.read(from, options, &work, &mut |news| {
         match news {
-            News::Capture(capture, body) => seen.captures.push((*capture, body)),
-            News::Late(capture) => seen.late.push(*capture),
-            News::Skipped(skipped) | News::Noted(skipped) => seen.skipped.push(skipped),
-            News::Checked(_) => unreachable!("a log has no digests of records"),
-            News::Position(position) => seen.positions.push(position),
+            SourceEvent::Capture(capture, body) => seen.captures.push((*capture, body)),
+            SourceEvent::Late(capture) => seen.late.push(*capture),
+            SourceEvent::Skipped(skipped) | SourceEvent::Noted(skipped) => {
+                seen.skipped.push(skipped);
+            }
+            SourceEvent::Checked(_) => unreachable!("a log has no digests of records"),
+            SourceEvent::Position(position) => seen.positions.push(position),
         }
         ControlFlow::Continue(())
     });

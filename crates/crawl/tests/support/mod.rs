@@ -6,13 +6,13 @@ use std::io::{Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use crawl::{Body, Capture, Ended, Limits, News, ReadOptions, Skipped, Source};
+use crawl::{Body, Capture, Ended, Limits, ReadOptions, Skipped, Source, SourceEvent};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// All that a source has to tell.
+/// All items of a source.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct ReadResult {
     pub(crate) captures: Vec<(Capture, Result<Vec<u8>, String>)>,
     pub(crate) late: Vec<Capture>,
     pub(crate) skipped: Vec<Skipped>,
@@ -22,7 +22,7 @@ pub(crate) struct Found {
     pub(crate) ended: Option<Ended>,
 }
 
-impl Found {
+impl ReadResult {
     pub(crate) fn urls(&self) -> Vec<&str> {
         let urls = self
             .captures
@@ -67,16 +67,23 @@ pub(crate) fn open_one(path: &Path) -> Source {
 }
 
 /// Reads a source; after `most` captures it has enough.
-pub(crate) fn read_from(source: &Source, from: u64, options: &ReadOptions, most: usize) -> Found {
-    let mut found = Found::default();
+pub(crate) fn read_from(
+    source: &Source,
+    from: u64,
+    options: &ReadOptions,
+    most: usize,
+) -> ReadResult {
+    let mut found = ReadResult::default();
     let ended = source.read(from, options, &whole_body, &mut |news| {
         match news {
-            News::Capture(capture, body) => found.captures.push((*capture, body)),
-            News::Late(capture) => found.late.push(*capture),
-            News::Checked(_) => {}
-            News::Skipped(skipped) => found.skipped.push(skipped),
-            News::Noted(noted) => found.noted.push(noted),
-            News::Position(position) => found.positions.push((position, found.captures.len())),
+            SourceEvent::Capture(capture, body) => found.captures.push((*capture, body)),
+            SourceEvent::Late(capture) => found.late.push(*capture),
+            SourceEvent::Checked(_) => {}
+            SourceEvent::Skipped(skipped) => found.skipped.push(skipped),
+            SourceEvent::Noted(noted) => found.noted.push(noted),
+            SourceEvent::Position(position) => {
+                found.positions.push((position, found.captures.len()));
+            }
         }
         match found.captures.len() >= most {
             true => ControlFlow::Break(()),
@@ -87,7 +94,7 @@ pub(crate) fn read_from(source: &Source, from: u64, options: &ReadOptions, most:
     found
 }
 
-pub(crate) fn read(path: &Path) -> Found {
+pub(crate) fn read(path: &Path) -> ReadResult {
     read_from(&open_one(path), 0, &ReadOptions::default(), usize::MAX)
 }
 
@@ -104,7 +111,7 @@ pub(crate) fn crawl(name: &str, bytes: &[u8]) -> Crawl {
     Crawl { directory, path }
 }
 
-pub(crate) fn read_bytes(bytes: &[u8]) -> Found {
+pub(crate) fn read_bytes(bytes: &[u8]) -> ReadResult {
     read(&crawl("crawl", bytes).path)
 }
 

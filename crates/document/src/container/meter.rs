@@ -43,7 +43,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// What a failure to read means: a limit, if one was reached.
+    /// The meaning of a failure to read: a limit, if one was reached.
     pub(super) fn error(&self, error: io::Error) -> Error {
         let limits = self.limits;
         match self.excess.get() {
@@ -95,7 +95,7 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-/// What comes out of a layer.
+/// The output of a layer.
 #[derive(Debug)]
 pub(super) struct Metered<'a, R> {
     inner: R,

@@ -1,4 +1,4 @@
-//! What a document contains: one gzip layer, and the members of tar and zip archives when asked for.
+//! The contents of a document: one gzip layer, and the members of tar and zip archives when asked for.
 //!
 //! Everything is read as a stream, so that no copy is needed and a member that nobody wants costs little. A zip archive
 //! is read from its local headers; its central directory, which can name the same bytes a million times, is not looked
@@ -37,7 +37,7 @@ pub struct Containers {
 pub struct Limits {
     /// How many times larger the contents may be than the container.
     pub ratio: u64,
-    /// So many bytes may come out of any container, whatever the ratio.
+    /// Maximum number of bytes that may come out of any container, whatever the ratio.
     pub free: u64,
     /// How many bytes may come out in all.
     pub size: u64,
@@ -48,12 +48,12 @@ pub struct Limits {
     pub members: u64,
 }
 
-/// What was found in a container.
+/// The findings in a container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Opened {
     /// How many members were handed over.
     pub members: u64,
-    /// What was left out.
+    /// The parts left out.
     pub skipped: Vec<Skipped>,
     /// Whether the receiver wanted no more.
     pub stopped: bool,
@@ -86,7 +86,7 @@ impl Default for Containers {
 }
 
 impl Containers {
-    /// All that can be opened.
+    /// All kinds of containers that can be opened.
     pub const ALL: Self = Self {
         gzip: true,
         tar: true,

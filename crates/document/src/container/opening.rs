@@ -155,7 +155,7 @@ impl<'a> Opening<'a> {
             .take(tar::BLOCK as u64)
             .read_to_end(&mut head);
         if let Err(error) = read {
-            // What came before damage is handed over, and the damage with it.
+            // The bytes before damage are handed over, and the damage with them.
             return match head.is_empty() {
                 true => Err(self.meter.error(error)),
                 false => self.hand_over(&mut head.chain(Broken(Some(error))), path),

@@ -38,7 +38,7 @@ impl<'r> Tar<'r> {
 
     /// Goes to the next entry; `None` at the end of the archive.
     pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
-        // What headers of the entry itself cannot hold stands in entries before it.
+        // Values that headers of the entry itself cannot hold stand in entries before it.
         let mut announced = Announced::default();
         loop {
             self.skip_rest()?;
@@ -90,7 +90,7 @@ impl<'r> Tar<'r> {
         }
     }
 
-    /// What describes the next entry. It is short, or somebody wants to fill the memory.
+    /// The description of the next entry. It is short, or somebody wants to fill the memory.
     fn small_content(&mut self) -> io::Result<Vec<u8>> {
         if self.left > LONGEST_DESCRIPTION {
             return Err(bad("the description of a member is too long"));
@@ -124,7 +124,7 @@ impl Read for Content<'_, '_> {
     }
 }
 
-/// What entries say about the one behind them.
+/// The statements of entries on the one behind them.
 #[derive(Default)]
 struct Announced {
     name: Option<Vec<u8>>,

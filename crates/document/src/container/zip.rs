@@ -15,7 +15,7 @@ pub(super) struct Zip<'r> {
     current: Option<Current>,
 }
 
-/// What a local header says.
+/// The fields of a local header.
 pub(super) struct Entry {
     pub(super) name: Vec<u8>,
     pub(super) method: Method,
@@ -79,7 +79,7 @@ impl<'r> Zip<'r> {
             }
             match &mark {
                 b"PK\x03\x04" => return self.header().map(Some),
-                // What split archives begin with, also if they were put together again.
+                // The mark that split archives begin with, also if they were put together again.
                 b"PK\x07\x08" | b"PK00" => {}
                 // The directory, or what encryption puts before it.
                 b"PK\x01\x02" | b"PK\x05\x06" | b"PK\x06\x06" | b"PK\x06\x08" => return Ok(None),

@@ -21,7 +21,7 @@ pub(super) fn sniff(readable: &[u8]) -> Option<Sniffed> {
     tagged.then_some(Sniffed::of("text/html", Family::TaggedText))
 }
 
-/// What XML this is, by its root element.
+/// The kind of this XML, by its root element.
 fn xml(start: &[u8]) -> Sniffed {
     let root = without_comments(start);
     if begins(root, b"<!doctype html") || is_tag(root, b"<html") {
@@ -35,7 +35,7 @@ fn vocabulary(root: &[u8]) -> Option<Sniffed> {
     known.map(|(_, media_type)| Sniffed::certain(media_type))
 }
 
-/// What follows comments, processing instructions, document types of other languages and blanks.
+/// The rest after comments, processing instructions, document types of other languages and blanks.
 fn without_comments(start: &[u8]) -> &[u8] {
     let mut rest = start;
     loop {

@@ -23,11 +23,11 @@ use sniff::Sniffed;
 /// The three media types of a document. None has parameters, all are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct MediaType {
-    /// What the server or the crawler said.
+    /// The type told by the server or the crawler.
     pub declared: Option<String>,
-    /// What the first bytes say.
+    /// The type told by the first bytes.
     pub sniffed: Option<String>,
-    /// What it is taken for.
+    /// The type it is taken for.
     pub decided: String,
 }
 
@@ -41,7 +41,7 @@ impl MediaType {
 /// How many bytes from the beginning `decide` wants to see. A document that has fewer is given whole.
 pub const HEAD: usize = 16 * 1024;
 
-/// What a document is taken for when neither the server nor its bytes say anything.
+/// The type of a document when neither the server nor its bytes say anything.
 pub const UNKNOWN: &str = "application/octet-stream";
 
 /// Decides on the media type of a document, by what was declared and by its first [`HEAD`] bytes.

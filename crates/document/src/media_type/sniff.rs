@@ -1,13 +1,13 @@
-//! What the first bytes say, in the order in which it is looked for.
+//! The meaning of the first bytes, in the order in which it is looked for.
 
 use super::names::is_recognisable;
 use super::{magic, markup, ole, pdf, postscript, text, zip};
 
-/// What was found, and how far the server may contradict.
+/// The type found, and how far the server may contradict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sniffed {
     pub(super) media_type: &'static str,
-    /// What the same bytes could also be.
+    /// The other types that the same bytes could be.
     pub(super) family: Family,
 }
 
@@ -75,7 +75,7 @@ impl Sniffed {
     }
 }
 
-/// What the bytes are; `None` if they are binary and of no known kind, or if there are none. Who asks says what is binary.
+/// The type of the bytes; `None` if they are binary and of no known kind, or if there are none. The caller says what is binary.
 pub(super) fn sniff(head: &[u8], is_binary: fn(&[u8]) -> bool) -> Option<Sniffed> {
     if let Some(found) = magic::sniff(head) {
         return Some(found);

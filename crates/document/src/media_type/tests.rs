@@ -1,4 +1,4 @@
-//! What a sniffer must get right, and what others get wrong.
+//! The cases that a sniffer must get right, and those that others get wrong.
 
 use std::io::Write;
 

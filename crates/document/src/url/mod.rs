@@ -4,4 +4,4 @@ mod normal;
 mod rules;
 
 pub use normal::{Error, Normal, normalise};
-pub use rules::{Refusal, Rules, RulesError};
+pub use rules::{Refusal, Rules, RulesError, blacklist_entry, entries};

@@ -28,7 +28,7 @@ pub enum Error {
     /// It cannot be read as a URL.
     #[error("`{url}` is not a URL: {reason}")]
     NotAUrl {
-        /// What was given, cut off where it is long.
+        /// The given text, cut off where it is long.
         url: String,
         /// Why not.
         reason: url::ParseError,
@@ -36,7 +36,7 @@ pub enum Error {
     /// It names nothing on a host: `dns:`, `urn:`, `mailto:`, `data:`.
     #[error("`{url}` names no document on a host")]
     NoHost {
-        /// What was given, cut off where it is long.
+        /// The given text, cut off where it is long.
         url: String,
     },
 }
@@ -131,7 +131,7 @@ fn is_allowed(byte: u8) -> bool {
     is_unreserved(byte) || b"!$&'()*+,;=:@".contains(&byte)
 }
 
-/// What can be shown of something that may be megabytes long.
+/// The part that can be shown of something that may be megabytes long.
 fn short(url: &str) -> String {
     let mut characters = url.chars();
     let mut short: String = characters.by_ref().take(SHOWN).collect();

@@ -9,7 +9,8 @@ use super::normalise;
 /// A blacklist and a limit.
 ///
 /// The list has a host or a URL prefix on each line; what follows `#` after a blank or at the beginning of a line is a
-/// comment. A host stands for itself and for all hosts below it: `edu.com` refuses `www.edu.com`, not `xedu.com`.
+/// comment. A host stands for itself and for all hosts below it: `edu.com` refuses `www.edu.com`, not `xedu.com`;
+/// `*.edu.com` means the same. Lines may end with CRLF, and a byte order mark at the beginning is skipped.
 ///
 /// ```
 /// use document::url::{Rules, normalise};
@@ -21,7 +22,7 @@ use super::normalise;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    hosts: HashSet<String>,
+    hosts: HashSet<Box<str>>,
     /// Sorted, and none begins with another, so that the one at or before a URL is the only one to look at.
     prefixes: Vec<String>,
     /// The longest URL, in bytes of its normalised form, that is not refused.
@@ -52,7 +53,7 @@ pub enum Refusal {
 pub struct RulesError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What stands there.
+    /// The text there.
     pub text: String,
 }
 
@@ -70,13 +71,9 @@ impl Rules {
     /// Reads a blacklist.
     pub fn parse(list: &str) -> Result<Self, RulesError> {
         let mut rules = Self::default();
-        for (index, line) in list.lines().enumerate() {
-            let entry = without_comment(line);
-            if entry.is_empty() {
-                continue;
-            }
+        for (line, entry) in entries(list) {
             rules.add(entry).ok_or_else(|| RulesError {
-                line: index + 1,
+                line,
                 text: entry.chars().take(200).collect(),
             })?;
         }
@@ -126,28 +123,36 @@ impl Rules {
     }
 
     fn add(&mut self, entry: &str) -> Option<()> {
-        if entry.contains("://") {
-            self.prefixes.push(normalise(entry).ok()?.url);
-            return Some(());
-        }
-        if entry.contains('/') {
-            for scheme in ["http", "https"] {
-                let prefix = normalise(&format!("{scheme}://{entry}")).ok()?;
-                self.prefixes.push(prefix.url);
+        for entry in blacklist_entry(entry)? {
+            match entry.contains("://") {
+                true => self.prefixes.push(entry),
+                false => {
+                    self.hosts.insert(entry.into_boxed_str());
+                }
             }
-            return Some(());
         }
-        // Written in many ways by people and by other programs; all of them mean the host and those below it.
-        let host = entry.trim_start_matches("*.").trim_matches('.');
-        let host = normalise(&format!("http://{host}/")).ok()?.host;
-        self.hosts.insert(host);
         Some(())
+    }
+
+    /// Whether it refuses nothing but long URLs.
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty() && self.prefixes.is_empty()
     }
 
     fn tidy(&mut self) {
         self.prefixes.sort_unstable();
         self.prefixes
             .dedup_by(|later, kept| later.starts_with(&**kept));
+    }
+}
+
+impl Refusal {
+    /// The entry of the list, if one is the reason.
+    pub fn entry(&self) -> Option<&str> {
+        match self {
+            Self::Host(entry) | Self::Prefix(entry) => Some(entry),
+            Self::Length { .. } => None,
+        }
     }
 }
 
@@ -161,6 +166,32 @@ impl fmt::Display for Refusal {
             }
         }
     }
+}
+
+/// The entries of a list of hosts or URLs, without blank lines and comments, each with the number of its line.
+pub fn entries(list: &str) -> impl Iterator<Item = (usize, &str)> {
+    let list = list.strip_prefix('\u{feff}').unwrap_or(list);
+    let lines = list.lines().enumerate();
+    let entries = lines.map(|(index, line)| (index + 1, without_comment(line)));
+    entries.filter(|(_, entry)| !entry.is_empty())
+}
+
+/// An entry of a blacklist in its one spelling: a host, or a URL prefix for each scheme that it means. `None` if it is
+/// neither.
+pub fn blacklist_entry(entry: &str) -> Option<Vec<String>> {
+    if entry.contains("://") {
+        return Some(vec![normalise(entry).ok()?.url]);
+    }
+    if entry.contains('/') {
+        let prefixes = ["http", "https"].map(|scheme| normalise(&format!("{scheme}://{entry}")));
+        let prefixes = prefixes.into_iter().map(|prefix| Some(prefix.ok()?.url));
+        return prefixes.collect();
+    }
+    // Written in many ways by people and by other programs; all of them mean the host and those below it.
+    let host = entry.trim_start_matches("*.").trim_matches('.');
+    let host = normalise(&format!("http://{host}/")).ok()?.host;
+    // A wildcard elsewhere would never match.
+    (!host.contains('*')).then(|| vec![host])
 }
 
 fn without_comment(line: &str) -> &str {
@@ -250,6 +281,18 @@ mod tests {
             error.to_string(),
             "line 3 of the blacklist is `not a host`, which is neither a host nor a URL; correct or remove it"
         );
+    }
+
+    #[test]
+    fn lists_of_other_systems_are_read() {
+        let list = "\u{feff}bücher.example\r\n# spam\r\n*.Example.ORG\t# all of it\r\n";
+        let rules = Rules::parse(list).unwrap();
+
+        for url in ["http://xn--bcher-kva.example/", "http://a.b.example.org/"] {
+            assert!(refusal(&rules, url).is_some(), "{url}");
+        }
+        let error = Rules::parse("a.example\nwww.*.example\n").unwrap_err();
+        assert_eq!(error.line, 2);
     }
 
     #[test]

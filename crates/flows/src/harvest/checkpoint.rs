@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::slices::Span;
 
-/// All that a harvest needs to go on.
+/// The state that a harvest needs to resume.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     pub(super) slices: Vec<Slice>,

@@ -1,4 +1,4 @@
-//! What tells whether a record is still the same.
+//! The digest that tells whether a record is still the same.
 
 use data_encoding::HEXLOWER;
 use memchr::memmem;

@@ -49,7 +49,7 @@ pub struct Progress {
     pub records: u64,
     /// How long the slice's list is, as far as the repository tells.
     pub complete_list_size: Option<u64>,
-    /// What was counted so far, in all slices.
+    /// The counts so far, in all slices.
     pub counts: Counts,
 }
 
@@ -81,6 +81,8 @@ pub fn harvest_for(
     progress: &dyn Fn(Progress),
 ) -> anyhow::Result<HistoryEntry> {
     mistake::first(order.check())?;
+    // The files would lie where nobody else who knows the catalog looks for them.
+    holdings.check_place()?;
     let order = &order.placed(holdings.directory());
     let (filter, normalise) = order.rules(holdings)?;
     let rules = (filter.as_ref(), normalise.as_ref());
@@ -170,7 +172,7 @@ fn finish(
         (None, Some(error)) if is_stopped(error) => State::Cancelled,
         _ => state,
     };
-    // What was asked for by dates says nothing about the rest.
+    // A harvest bounded by dates says nothing about the rest.
     let is_whole = order.from.is_none() && order.until.is_none();
     let finish = Finish {
         state,
@@ -185,7 +187,7 @@ fn finish(
     finished.with_context(|| unwritten(error.as_ref()))
 }
 
-/// What to say if the end of a harvest cannot be written down, which must not hide why it came to it.
+/// The message if the end of a harvest cannot be written down, which must not hide why it came to it.
 fn unwritten(error: Option<&anyhow::Error>) -> String {
     let why = error.map(|error| format!("the harvest failed: {}; and ", message(error)));
     format!(
@@ -212,7 +214,7 @@ fn is_stopped(error: &anyhow::Error) -> bool {
     })
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

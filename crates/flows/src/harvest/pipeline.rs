@@ -37,7 +37,10 @@ pub(super) fn run(
     storing: &mut Storing,
 ) -> anyhow::Result<Option<harvester::Error>> {
     let slices = storing.checkpoint.slices.clone();
-    let distrusts_sizes = storing.checkpoint.distrusts_sizes;
+    let limits = (
+        storing.checkpoint.distrusts_sizes,
+        work.order.first_page_parts,
+    );
     let preparer = storing.preparer();
     let preparer = &*preparer;
     let read = &Queue::new(slices.len(), UNPREPARED);
@@ -49,7 +52,7 @@ pub(super) fn run(
             let plan = work.plan_of(slice);
             scope.spawn(move || {
                 let _leaving = read.leaving();
-                reading::read(remote, plan, (index, &slice.state), distrusts_sizes, read);
+                reading::read(remote, plan, (index, &slice.state), limits, read);
             });
         }
         let look_up = stage(scope, "look up", read, looked_up, |bundle, out| {

@@ -66,7 +66,7 @@ pub fn count_rejected(holdings: &Holdings, order: &HarvestOrder) -> anyhow::Resu
             count.held += 1;
             let file = record.file.as_ref().map(|file| directory.join(file));
             let xml = file.and_then(|file| std::fs::read(file).ok());
-            // What cannot be read is not known to be rejected.
+            // A record that cannot be read is not known to be rejected.
             let accepts = xml.is_none_or(|xml| filters.accepts(&xml).unwrap_or(true));
             count.rejected += u64::from(!accepts);
         }

@@ -11,7 +11,7 @@ pub(super) struct Queue<T> {
     changed: Condvar,
 }
 
-/// What comes out of a queue.
+/// An item that comes out of a queue.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next<T> {
     Thing(T),

@@ -22,7 +22,7 @@ pub(super) fn read(
     repository: &Repository,
     plan: Plan,
     (slice, state): (usize, &SliceState),
-    distrusts_sizes: bool,
+    (distrusts_sizes, first_page_parts): (bool, u32),
     queue: &Queue<Bundle<Record>>,
 ) {
     let begun = match state {
@@ -44,6 +44,7 @@ pub(super) fn read(
             return;
         }
     };
+    harvest.limit_first_page_parts(first_page_parts);
     if distrusts_sizes {
         harvest.distrust_sizes();
     }

@@ -187,7 +187,7 @@ impl<'a> Resources<'a> {
         Ok(())
     }
 
-    /// What breaks off because it was asked to is not lost: it is asked for again when the harvest goes on.
+    /// A resource that breaks off because it was asked to is not lost: it is asked for again when the harvest resumes.
     fn is_stopped(&self) -> bool {
         self.repository.client().options().stop.is_set()
     }
@@ -279,7 +279,7 @@ impl From<unpack::Error> for Missing {
     }
 }
 
-/// What names of WARC files begin with: each harvest finds its own again, and no other's. The writer takes a hyphen for
+/// The prefix of the names of WARC files: each harvest finds its own again, and no other's. The writer takes a hyphen for
 /// the end.
 fn warc_prefix(order: &HarvestOrder, base_url: &str) -> String {
     let place = base_url

@@ -29,12 +29,12 @@ pub(super) enum Start {
     },
 }
 
-/// What a harvest builds upon.
+/// The harvests that a harvest builds upon.
 #[derive(Default)]
 pub(super) struct Beginning {
     /// Since when records are asked for.
     pub(super) from: Option<String>,
-    /// What the last harvest could not have.
+    /// The records that the last harvest could not obtain.
     pub(super) lost: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is done to each record before it is stored: validate, filter, normalise.
+//! The treatment of each record before it is stored: validate, filter, normalise.
 
 use std::borrow::Cow;
 
@@ -20,14 +20,14 @@ pub(super) struct Treatment {
     mappings: Option<Mappings>,
 }
 
-/// What came of a record.
+/// The result for a record.
 pub(super) enum Treated<T> {
     /// It is to be kept, as it is now.
     Kept {
         content: T,
-        /// What was mended.
+        /// The repairs.
         repairs: Vec<String>,
-        /// What could not be checked.
+        /// The parts that could not be checked.
         unchecked: Vec<String>,
     },
     /// It is a tombstone.

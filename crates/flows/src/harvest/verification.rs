@@ -21,7 +21,7 @@ use super::storing::Place;
 use crate::holdings::plain_name;
 use crate::{Finding, Holdings};
 
-/// What a verification of records and mirrors found.
+/// The findings of a verification of records and mirrors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct HarvestVerification {
     /// Records that were looked at.
@@ -38,7 +38,7 @@ pub struct HarvestVerification {
     pub repaired: u64,
     /// Repositories whose files were not compared, because they are being harvested.
     pub busy: Vec<String>,
-    /// What was found, as far as there is room for it.
+    /// The findings, as far as there is room for them.
     pub findings: Vec<Finding>,
 }
 
@@ -117,7 +117,7 @@ pub fn verify_harvested(
     Ok(verifying.result)
 }
 
-/// What a harvest unpacks into a mirror.
+/// The resources that a harvest unpacks into a mirror.
 struct Mirrored {
     repository: Repository,
     metadata_prefix: String,

@@ -143,7 +143,7 @@ impl Work<'_> {
         }
     }
 
-    /// What is to be read, from the beginning. What the repository says of itself is brought up to date, if it answers.
+    /// The windows to read, from the beginning. The description of the repository is brought up to date, if it answers.
     fn plan(
         &self,
         from: Option<String>,

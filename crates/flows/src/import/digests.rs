@@ -4,7 +4,7 @@ use crawl::{Checked, DigestCheck, Place};
 
 use super::group::Group;
 
-/// What is known of the digests of one archive.
+/// The findings about the digests of one archive.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     kinds: [Kind; 2],
@@ -59,7 +59,7 @@ impl Tally {
                     group.warn(archive, reason);
                 }
                 _ => {
-                    // What is behind the position comes again.
+                    // Records behind the position come again.
                     let position = group.position;
                     kind.held
                         .retain(|(place, _)| is_all || place.offset < position);

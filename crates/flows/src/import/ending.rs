@@ -23,7 +23,7 @@ pub struct Imported {
     pub state: ImportState,
     /// The reason that it is not complete.
     pub reason: Option<String>,
-    /// What was counted, also before it was gone on with.
+    /// The counts, also of earlier runs of the import.
     pub counters: ImportCounters,
     /// How many documents went to a folder of their own, without the database.
     pub separate: Option<u64>,
@@ -88,7 +88,7 @@ pub(super) fn finish(
     };
     let written = holdings.wait(holdings.catalog().finish_import(import, &finish));
     let entry = written.with_context(|| match &error {
-        // What could not be written must not hide why the import failed.
+        // A report that could not be written must not hide why the import failed.
         Some(error) => format!(
             "the import failed: {}; and its end cannot be written down",
             message(error)
@@ -170,6 +170,13 @@ fn outcome(
         let count = read.unresolved;
         reasons.push(format!("the originals of {count} revisits are nowhere"));
     }
+    let saved = counters.saved_new + counters.saved_duplicate;
+    if saved == 0 && counters.filtered_dcf > 0 {
+        let rejected = counters.filtered_dcf;
+        reasons.push(format!(
+            "nothing was kept: the content filter rejected all {rejected} documents; garner documents review shows them"
+        ));
+    }
     for name in &read.still_written {
         reasons.push(format!(
             "`{name}` is still being written; import it again for the rest"
@@ -181,7 +188,7 @@ fn outcome(
     )
 }
 
-/// What should have been had and was not, beside scans, which are kept. What is filtered is not missed.
+/// The documents that should have been kept and were not, beside scans, which are kept. A filtered one is not missed.
 fn left_out(counters: &ImportCounters, scans: &ImportCounters) -> u64 {
     counters.skipped_records
         + counters.failed_read

@@ -1,4 +1,4 @@
-//! What an import tells while it goes on: what becomes of each document, and how far it is.
+//! The events of an import: the outcome for each document, and the progress.
 
 use catalog::ImportCounters;
 
@@ -7,7 +7,7 @@ use catalog::ImportCounters;
 pub enum ImportEvent<'a> {
     /// A sentence.
     Note(&'a str),
-    /// What became of some documents, in the order of the source. Those that are kept are safe by then.
+    /// The outcome for some documents, in the order of the source. Those that are kept are safe by then.
     Fates(&'a [Fate]),
     /// How far it is with fetching what is imported then.
     Fetching(FetchProgress<'a>),
@@ -18,7 +18,7 @@ pub enum ImportEvent<'a> {
 /// How far an import is with fetching its sources.
 #[derive(Debug, Clone, Copy)]
 pub struct FetchProgress<'a> {
-    /// What is being fetched.
+    /// The source that is being fetched.
     pub file: &'a str,
     /// How many bytes came.
     pub done: u64,
@@ -29,20 +29,20 @@ pub struct FetchProgress<'a> {
 /// How far an import is.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportProgress<'a> {
-    /// What is being read.
+    /// The source that is being read.
     pub source: &'a str,
     /// How many bytes were gone through.
     pub done: u64,
     /// How many there are.
     pub total: u64,
-    /// What was counted so far.
+    /// The counts so far.
     pub counters: &'a ImportCounters,
 }
 
-/// What became of one document, or of something that is none.
+/// The outcome for one document, or for something that is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fate {
-    /// What became of it.
+    /// The outcome.
     pub kind: FateKind,
     /// Its URL; of what has none, the place.
     pub name: String,
@@ -50,7 +50,7 @@ pub struct Fate {
     pub detail: String,
 }
 
-/// What can become of a document.
+/// The possible outcomes for a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FateKind {
     /// Its URL and its content are new.

@@ -14,13 +14,13 @@ use harvester::Stop;
 use super::digests::Tally;
 use super::events::{Fate, ImportEvent, ImportProgress};
 use super::examine::{Examiner, Finding};
-use super::gather::Gatherer;
 use super::group::Group;
+use super::group::gather::Gatherer;
 use super::judging::{Judging, Recognition};
 use super::order::{DigestRule, ImportOrder};
 use super::sources::Sources;
 
-/// All that takes part in reading.
+/// The parts of the reading side.
 pub(super) struct Flow<'a> {
     pub(super) order: &'a ImportOrder,
     pub(super) sources: &'a Sources,
@@ -45,11 +45,11 @@ pub(super) struct Read {
     pub(super) still_written: Vec<String>,
     /// Revisits whose original no import has brought.
     pub(super) unresolved: u64,
-    /// What came of the scans.
+    /// The result for the scans.
     pub(super) recognition: Recognition,
 }
 
-/// What became of a group, and what is counted with it.
+/// The outcome of a group, and its counts.
 pub(super) type Kept = (Vec<Fate>, ImportCounters);
 
 impl Flow<'_> {
@@ -77,7 +77,7 @@ impl Flow<'_> {
             // Without a sender the other side ends, when it has taken what there is.
             drop(sender);
             let kept = keeping.join();
-            // What still waits to be judged is for nobody, unless all was kept.
+            // Documents that still wait to be judged are for nobody, unless all were kept.
             if !matches!(kept, Ok(Ok(true))) {
                 self.judging.into_iter().for_each(Judging::stop);
             }
@@ -137,7 +137,7 @@ impl Flow<'_> {
     ) -> anyhow::Result<Read> {
         let mut read = Read::default();
         let family = Arc::new(Family::of(&self.sources.all));
-        // What is refused is told once, by who begins.
+        // A refusal is told once, at the beginning.
         let mut refused = self.sources.refused.as_slice();
         if self.is_resumed {
             refused = &[];
@@ -154,7 +154,7 @@ impl Flow<'_> {
             };
             let mut gatherer = self.gatherer(Group::new(at, from), refused, groups);
             gatherer.group.only_tells = source.only_tells();
-            // All that a log says was in view for all that others have, unless some of that was read before.
+            // All lines of a log were in view for all that others have, unless some of that was read before.
             let is_in_view = || (0..at).all(|other| start(starts, other) == Some(0));
             if let Some(log) = &self.sources.log
                 && source.only_tells()

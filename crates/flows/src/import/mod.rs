@@ -1,39 +1,27 @@
 //! The flow of an import: sources → captures → examined on all cores → groups, in order → files → rows.
 
-mod budget;
 mod digests;
-mod downloads;
 mod ending;
 mod events;
 mod examine;
-mod fetched;
 mod flow;
-mod gather;
 mod group;
-mod harvested;
 mod job;
 mod judging;
 mod keeping;
-mod lacking;
-mod member;
 mod met;
-mod met_update;
-#[cfg(not(feature = "s3"))]
-mod no_bucket;
 mod order;
 pub(crate) mod place;
 mod reclassify;
 mod report;
-mod resolve;
-mod seen;
-mod separate;
+mod review;
+mod searchable;
 mod sources;
 mod spool;
-mod trial;
-mod unsaved;
+mod types;
+mod uncatalogued;
 mod verification;
 
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
@@ -47,22 +35,27 @@ use self::ending::Done;
 pub use self::ending::Imported;
 pub use self::events::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
 use self::examine::Examiner;
-pub use self::fetched::{FetchedSource, address, fetch_sources};
 use self::flow::Flow;
 pub use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::judging::{Judge, Judging};
 pub use self::judging::{TextOrder, Unsure};
 use self::keeping::Keeping;
-pub use self::met_update::update_metadata;
+pub use self::met::update::update_metadata;
 pub use self::order::{DigestRule, ImportOrder, Listing, containers};
 pub use self::place::documents_directory;
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
 pub use self::report::forget as forget_report;
 pub use self::report::import_report;
-pub use self::separate::import_separately;
+pub use self::review::{
+    AcceptedReviews, ReviewLimits, ReviewPart, accept_reviews, prune_reviews, review_file,
+};
+pub use self::searchable::index_texts;
 use self::sources::Sources;
+pub use self::sources::fetched::{FetchedSource, address, fetch_sources};
 use self::spool::Spool;
-pub use self::trial::try_import;
+use self::types::Types;
+pub use self::uncatalogued::separate::import_separately;
+pub use self::uncatalogued::trial::try_import;
 pub use self::verification::{Finding, Verification, VerifyOptions, verify};
 use crate::harvest::panic_message;
 use crate::{Failure, Holdings};
@@ -155,7 +148,7 @@ fn begin(
 }
 
 fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
-    // What a process that was killed was about to remove.
+    // Files that a process that was killed was about to remove.
     let left = keeping.lock().superfluous().to_vec();
     for content in left {
         let (number, extension) = (content.number, &content.extension);
@@ -168,17 +161,19 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
         read.recognition = judging::recognise(keeping, judging, flow.stop)?;
         read.stopped = read.recognition.stopped;
     }
-    // What was only told later, or has further URLs, is told of beside the documents as well.
+    // Documents told of later, or with further URLs, get them into their `.met` files as well.
     if !read.stopped {
         let hold = || keeping.hold();
-        met_update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
+        met::update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
         read.unresolved = keeping.name_revisits()?;
+        review::prune(keeping)?;
+        searchable::index(keeping.holdings, keeping.collection, flow.stop)?;
     }
     let verification = match read.stopped {
         true => None,
         false => verification::of_import(keeping, flow.order.threads, flow.stop)?,
     };
-    // Who goes on with it has nothing more to read, and verifies again.
+    // The process that resumes it has nothing more to read, and verifies again.
     read.stopped |= verification.is_none();
     Ok(Done { read, verification })
 }
@@ -195,7 +190,7 @@ fn rules(order: &ImportOrder) -> anyhow::Result<Rules> {
     Ok(rules.with_max_length(order.max_url_length))
 }
 
-/// Who judges documents by what they say, if that is wanted.
+/// The judge of documents by their text, if that is wanted.
 fn judging<'a>(
     order: &'a ImportOrder,
     spool: &'a Spool<'a>,
@@ -205,14 +200,14 @@ fn judging<'a>(
     Ok(judge.map(|judge| Judging::new(judge, order.threads)))
 }
 
-/// What captures are looked at with.
+/// The examiner of captures.
 fn examiner<'a>(
     order: &ImportOrder,
     rules: Rules,
     spool: &'a Spool<'a>,
     judging: Option<&'a Judging<'a>>,
 ) -> Examiner<'a> {
-    let types: BTreeSet<_> = order.types.iter().map(|name| name.to_lowercase()).collect();
+    let types = Types::new(&order.types);
     Examiner {
         rules,
         types,

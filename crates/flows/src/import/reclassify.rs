@@ -18,7 +18,7 @@ use store::Collection;
 use text::{Extracted, Extractor, Outcome};
 
 use super::judging::{Unsure, answered, row};
-use super::{met, place};
+use super::{met, place, searchable};
 use crate::judgement::{assess, extract_options, has_text, stored};
 use crate::{Holdings, load_model};
 
@@ -30,7 +30,7 @@ pub struct ClassifyCollection {
     pub model: Option<String>,
     /// Which documents are wanted.
     pub policy: Policy,
-    /// What becomes of documents that the model is not sure of.
+    /// The treatment of documents that the model is not sure of.
     pub unsure: Unsure,
     /// How many threads read and judge.
     pub threads: usize,
@@ -39,7 +39,7 @@ pub struct ClassifyCollection {
     pub confiner: Option<Confiner>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Classified {
     /// Documents that were looked at.
@@ -102,6 +102,7 @@ pub fn classify_collection(
     loop {
         let contents = holdings.wait(holdings.catalog().judged_contents(&query))?;
         let Some(last) = contents.last() else {
+            searchable::index(holdings, &judge.collection, stop)?;
             return Ok(classified);
         };
         query.after = last.number;
@@ -116,7 +117,7 @@ pub fn classify_collection(
     }
 }
 
-/// Who judges again.
+/// The judge.
 struct Again<'a> {
     collection: Collection,
     classifier: Cow<'static, Classifier>,
@@ -184,7 +185,7 @@ impl Again<'_> {
                 }
             },
         };
-        // What a librarian said stays, whatever the model says.
+        // A correction by a librarian stays, whatever the model says.
         let corrected = known.and_then(|known| known.corrected.as_ref());
         new.is_aside = match (corrected, new.decision.as_deref()) {
             (Some(corrected), _) => corrected.decision == "reject",
@@ -221,7 +222,7 @@ impl Again<'_> {
             kind: Some(Kind::name(answer.kind).to_owned()),
             kinds: known.map_or_else(Vec::new, |known| known.kinds.clone()),
             model: Some(self.classifier.version().to_owned()),
-            is_aside: false,
+            ..JudgementRow::default()
         }
     }
 
@@ -249,7 +250,7 @@ impl Again<'_> {
         if let Some(text) = self.stored(content)? {
             return Ok(Some(stored(text, known)));
         }
-        // What it is by itself does not change.
+        // Its own state does not change.
         let outcome = known.and_then(|known| Outcome::parse(&known.outcome));
         if let Some(Outcome::Encrypted | Outcome::Damaged | Outcome::Empty | Outcome::ImageOnly) =
             outcome
@@ -317,7 +318,7 @@ impl Again<'_> {
 }
 
 impl Classified {
-    /// What came of it, in words.
+    /// The result, in words.
     pub fn said(&self) -> String {
         let Self {
             documents,

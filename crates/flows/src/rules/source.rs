@@ -16,9 +16,9 @@ pub enum RuleSource {
     File(PathBuf),
     /// A text, such as the catalog keeps it.
     Text {
-        /// What it is called.
+        /// The name.
         name: String,
-        /// What it says.
+        /// The text.
         content: String,
     },
 }
@@ -40,7 +40,7 @@ impl RuleSource {
         }
     }
 
-    /// What the history keeps: the name, and the digest of what the rules say.
+    /// The note that the history keeps: the name, and the digest of the text of the rules.
     pub(crate) fn noted(&self) -> anyhow::Result<(String, String)> {
         let name = match self {
             Self::File(path) => {

@@ -8,23 +8,23 @@ use rules::normalise::{Added, Mappings};
 use rules::xml::{self, Limits};
 use serde::Serialize;
 
-/// What rules do to one record. Its `Display` is the text for people, without the record.
+/// The effect of rules on one record. Its `Display` is the text for people, without the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trial {
     /// Whether the record would be kept.
     pub accepted: bool,
     /// Whether it says that it is deleted. Those are not filtered, or deletions would be lost.
     pub deleted: bool,
-    /// What the filters find, if there are any.
+    /// The findings of the filters, if there are any.
     pub filter: Option<Explanation>,
-    /// What the mappings make of it, if there are any.
+    /// The result of the mappings, if there are any.
     pub mapping: Option<Mapped>,
 }
 
 /// A record as mappings make it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mapped {
-    /// What was added.
+    /// The added elements.
     pub added: Vec<Added>,
     /// The record as it would be stored.
     pub record: String,

@@ -17,7 +17,7 @@ use super::{ClientOptions, Pace, Stop, chain};
 pub(crate) struct Body {
     /// There until the body has ended.
     response: Option<Response>,
-    /// What came and was not asked for yet.
+    /// The bytes that came and were not asked for yet.
     rest: Bytes,
     driver: Arc<Driver>,
     _permit: Permit,
@@ -71,7 +71,7 @@ impl Body {
         &self.rest
     }
 
-    /// What has come, as soon as there is something; empty at the end.
+    /// The next bytes, as soon as there are any; empty at the end.
     pub(super) fn block(&mut self) -> io::Result<Bytes> {
         if self.stop.is_set() || self.unwanted.is_set() {
             return Err(stopped());

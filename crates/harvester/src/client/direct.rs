@@ -19,7 +19,7 @@ pub(super) struct Direct {
     far: Client<HttpConnector<Guard>, Body>,
     /// For servers on this very machine.
     near: Client<HttpConnector<Guard>, Body>,
-    /// What is said in every request.
+    /// The headers of every request.
     headers: HeaderMap,
 }
 
@@ -96,6 +96,6 @@ impl Unsent {
 const IDLE: Duration = Duration::from_secs(90);
 /// At most so many bytes are read at once. Larger blocks would be new memory each time, which the system has to provide.
 const MOST_READ: usize = 120 << 10;
-/// What a socket may take in that leads to this machine. There a segment is as long as what is usual at first, and a server
+/// The receive buffer of a socket that leads to this machine. There a segment is as long as what is usual at first, and a server
 /// that sends whole segments only, as nginx does, would wait for an acknowledgement that is put off for 40 ms.
 const NEAR: usize = 4 << 20;

@@ -39,7 +39,7 @@ impl Driver {
 
     /// Looks after connections for a moment: those that nobody reads from any more are closed.
     pub(super) fn tidy(&self) {
-        // Who is a task himself must not wait; the next request will see to it.
+        // A task must not wait; the next request will see to it.
         if let Some(runtime) = &self.runtime
             && Handle::try_current().is_err()
         {

@@ -25,7 +25,7 @@ struct State {
     last: Option<SystemTime>,
 }
 
-/// What a request is for. Resources have a line of their own: who asks for one may be the one that a list, held open,
+/// The purpose of a request. Resources have a line of their own: the requester of one may be the one that a list, held open,
 /// waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {

@@ -1,4 +1,4 @@
-//! What a page has given, in case it has to be read once more.
+//! The records that a page has given, in case it has to be read once more.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -72,7 +72,7 @@ fn put_down(found: &PageItem, names: &mut String) -> bool {
     true
 }
 
-/// What no text of XML holds.
+/// Bytes that no text of XML holds.
 const SEPARATOR: char = '\u{1}';
 const END: char = '\0';
 /// As many bytes of names are kept as they are; of a usual page that is all of them.

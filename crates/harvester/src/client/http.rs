@@ -41,7 +41,7 @@ impl Http {
             proxy,
             guard,
         };
-        // What is wrong with the file should be known now.
+        // A fault of the file should be known now.
         if options.ca_file.is_some() {
             http.encrypted(options)?;
         }

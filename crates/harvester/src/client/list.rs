@@ -27,7 +27,7 @@ pub struct List<T> {
     empty_pages: u32,
     found_on_page: bool,
     take: fn(PageItem) -> Option<T>,
-    /// What was lent.
+    /// The lent value.
     lent: Option<T>,
 }
 

@@ -1,11 +1,9 @@
 //! Asks servers over HTTP: politely, again if need be, and only where it may.
 
-mod address_policy;
 mod body;
 mod direct;
 mod download;
 mod driver;
-mod fence;
 mod gate;
 mod given;
 mod guard;
@@ -15,7 +13,7 @@ mod options;
 mod pace;
 mod page_stream;
 mod post;
-mod public;
+mod probe;
 mod query;
 mod read_ahead;
 mod repository;
@@ -46,20 +44,21 @@ use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::read::is_answer;
 use crate::{Quirk, Quirks};
 
-pub use address_policy::{AddressPolicy, Network, NotANetwork};
 pub use download::Download;
+pub use guard::address_policy::{AddressPolicy, Network, NotANetwork};
 pub use list::{Headers, Records};
 pub use options::{ClientOptions, Credentials};
 pub use pace::{Pace, RealPace};
 pub(crate) use page_stream::PageStream;
 pub use post::Posted;
+pub use probe::{ProbeMethod, Probed, Unreached};
 pub use process::Stop;
 pub use query::canonical_base_url;
 pub(crate) use query::{Arguments, Patience};
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 pub(crate) use waiting::span;
-pub use waiting::{Listener, Waiting};
+pub use waiting::{ClientEvent, Listener, Narrowing, Waiting};
 
 /// Asks servers; clones share connections, limits and counters.
 #[derive(Debug, Clone)]
@@ -81,7 +80,7 @@ struct Shared {
     bytes: Arc<AtomicU64>,
 }
 
-/// What went over the wire so far.
+/// The traffic so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
     /// How many requests were made, with those that were repeated.
@@ -162,7 +161,7 @@ impl Client {
         &self.shared.options
     }
 
-    /// What went over the wire so far.
+    /// The traffic so far.
     pub fn traffic(&self) -> Traffic {
         Traffic {
             requests: self.shared.requests.load(Ordering::Relaxed),
@@ -194,8 +193,18 @@ impl Client {
         let mut retry = Retry::new(self.options());
         let mut sending = request.sending();
         let mut refused = None;
+        let listener = &self.options().listener;
         loop {
-            let failed = match self.attempt(request, sending, credentials, quirks) {
+            listener.tell(|| ClientEvent::Asking {
+                request: request.shown(),
+            });
+            let attempted = self.attempt(request, sending, credentials, quirks);
+            if let Ok(answer) = &attempted {
+                listener.tell(|| ClientEvent::Answered {
+                    status: answer.status,
+                });
+            }
+            let failed = match attempted {
                 Ok(answer) => match request.other_way(sending, answer.status) {
                     // Each way is tried once.
                     Some(other) if refused != Some(other) => {
@@ -227,6 +236,7 @@ impl Client {
             let hopeless = connecting && !self.shared.reached.load(Ordering::Relaxed);
             let limit = self.options().longest_wait;
             if let Some(wait) = asked.filter(|asked| *asked > limit) {
+                listener.tell(|| ClientEvent::Refused { reason });
                 let kind = ErrorKind::AskedToWait { wait, limit };
                 return Err(Error::new(kind).at(&request.shown()));
             }
@@ -238,11 +248,14 @@ impl Client {
             match wait {
                 Some(wait) => {
                     let waiting = retry.waiting(wait, asked.is_some(), reason);
-                    self.options().listener.tell(&waiting);
+                    listener.tell(|| ClientEvent::Waiting(waiting));
                     self.wait(wait)?;
                 }
                 None => {
                     let message = format!("{reason}{}", retry.summary());
+                    listener.tell(|| ClientEvent::Refused {
+                        reason: message.clone(),
+                    });
                     let kind = match busy {
                         true => ErrorKind::Busy(message),
                         false => ErrorKind::Transport(message),
@@ -278,7 +291,7 @@ impl Client {
         let (first, mut form) = request.target(sending);
         let mut url = first.clone();
         for _ in 0..=self.options().redirects {
-            // What opens the repository is for its own host alone.
+            // Credentials of the repository are for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
             let sent = self.send(&url, form, own, request.is_for_a_verb());
             let (response, permit) = sent.map_err(|failed| match failed {

@@ -10,7 +10,7 @@ use super::pace::{Pace, RealPace};
 use super::{AddressPolicy, Listener, Stop};
 use crate::read::ReadRules;
 
-/// All that can be set for a client; the defaults suit slow repositories.
+/// The settings of a client; the defaults suit slow repositories.
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
     /// The client that asks.
@@ -19,7 +19,7 @@ pub struct ClientOptions {
     pub from: Option<String>,
     /// Further headers of each request, as `Name: value`.
     pub headers: Vec<String>,
-    /// What opens the repository; sent to its own host only.
+    /// The credentials of the repository; sent to its own host only.
     pub credentials: Option<Credentials>,
     /// Which addresses may be connected to.
     pub allow: AddressPolicy,
@@ -54,11 +54,11 @@ pub struct ClientOptions {
     pub pace: Arc<dyn Pace>,
     /// The way to stop.
     pub stop: Stop,
-    /// Who hears of waits.
+    /// The listener that hears of waits.
     pub listener: Listener,
 }
 
-/// What opens a repository.
+/// The credentials of a repository.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Credentials {
     /// A name and a password.

@@ -1,9 +1,9 @@
 //! One page, asked for again where it breaks off: what was given already is not given twice.
 
-use super::Repository;
 use super::given::Given;
 use super::query::Request;
 use super::read_ahead::ReadAhead;
+use super::{ClientEvent, Repository};
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 use crate::read::{PageItem, PageReader, Report};
 use crate::record::Header;
@@ -87,7 +87,7 @@ impl PageStream {
         }
     }
 
-    /// What the page says beside its records, and the date of the HTTP answer.
+    /// The parts of the page beside its records, and the date of the HTTP answer.
     pub(crate) fn finish(mut self) -> (Report, Option<String>) {
         let (mut report, date) = match &mut self.reading {
             Some(reading) => (std::mem::take(reading.reader.report()), reading.date.take()),
@@ -168,6 +168,9 @@ impl PageStream {
         self.bytes += report.bytes;
         drop(reading);
         let options = client.options();
+        options.listener.tell(|| ClientEvent::Refused {
+            reason: error.kind().to_string(),
+        });
         let usual = options.attempts.min(if self.patient { 3 } else { 2 });
         let most = match error.kind() {
             ErrorKind::Transport(_) => usual,

@@ -10,7 +10,7 @@ use super::query::base_url;
 use super::{Client, Failed, failure};
 use crate::error::{Error, ErrorKind};
 
-/// What a server answered.
+/// The answer of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Posted {
     /// The status.

@@ -181,7 +181,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'.')
     .remove(b'~');
-/// What a request consists of.
+/// The parts of a request.
 const ARGUMENTS: [&str; 7] = [
     "verb",
     "identifier",

@@ -28,7 +28,7 @@ struct Task {
 pub(crate) struct ReadAhead {
     source: Source,
     readers: Readers,
-    /// What came and was not asked for yet.
+    /// The bytes that came and were not asked for yet.
     rest: Bytes,
 }
 
@@ -174,5 +174,5 @@ impl Drop for Ahead {
 
 /// A body that is longer is read ahead.
 const SHORT: usize = 64 << 10;
-/// So many blocks wait, each of at most some hundred kilobytes.
+/// The number of blocks that wait, each of at most some hundred kilobytes.
 const BLOCKS: usize = 8;

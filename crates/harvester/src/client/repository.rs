@@ -98,7 +98,7 @@ impl Repository {
         &self.client
     }
 
-    /// What the repository says of itself.
+    /// The description of the repository by itself.
     pub fn identify(&self) -> Result<Identity, Error> {
         let (_, report) = self.read_whole(&[("verb", "Identify")])?;
         if report.identity.is_empty() {
@@ -240,12 +240,12 @@ impl Repository {
         List::new(self.clone(), "ListRecords", &arguments, records)
     }
 
-    /// What opens it: the client's, or what its URL holds.
+    /// The credentials: the client's, or those in its URL.
     pub fn credentials(&self) -> Option<&Credentials> {
         self.credentials.as_ref()
     }
 
-    /// What opens the repository, if the URL is on its own host.
+    /// The credentials of the repository, if the URL is on its own host.
     pub(super) fn credentials_for(&self, url: &Url) -> Option<&Credentials> {
         self.credentials().filter(|_| same_host(&self.base, url))
     }
@@ -296,7 +296,7 @@ pub(crate) fn code(report: &Report) -> Option<Result<ErrorCode, &str>> {
     Some(known.ok_or(code.as_str()))
 }
 
-/// What an answer with errors means.
+/// The error for an answer with errors.
 pub(crate) fn refusal(report: &Report, arguments: &Arguments<'_>) -> Option<Error> {
     let (sent, message) = report.errors.first()?;
     let value = |name: &str| {
@@ -343,7 +343,7 @@ fn identity(report: &Report) -> Result<Identity, Error> {
     };
     let text = |name| texts(name).next().unwrap_or_default();
     let earliest = text("earliestDatestamp");
-    // What is said wins over what the datestamp looks like; days are safe if nothing is said.
+    // The stated granularity wins over the look of the datestamp; days are safe if none is stated.
     let granularity = match text("granularity").to_ascii_lowercase().as_str() {
         "yyyy-mm-ddthh:mm:ssz" => Granularity::Second,
         "yyyy-mm-dd" => Granularity::Day,

@@ -1,4 +1,4 @@
-//! Waits before another attempt, told to whoever wants to know why nothing happens.
+//! The events of a client at work, told to whoever wants to know why nothing happens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,22 +19,84 @@ pub struct Waiting {
     pub reason: String,
 }
 
-/// Hears of every wait, on the thread that waits.
+/// An event of a client at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientEvent {
+    /// A request is sent.
+    Asking {
+        /// The URL, without credentials.
+        request: String,
+    },
+    /// The server answered; the body is not read yet.
+    Answered {
+        /// The HTTP status.
+        status: u16,
+    },
+    /// An attempt failed, and the next one is made after a wait.
+    Waiting(Waiting),
+    /// An attempt failed, and it was the last one at this request.
+    Refused {
+        /// Why, with the number of attempts.
+        reason: String,
+    },
+    /// A list that cannot be read is cut into smaller spans of time.
+    Narrowing(Narrowing),
+    /// Another decision about how the list is read on.
+    Decision(String),
+}
+
+/// A step on the way to the record that keeps a list from being read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Narrowing {
+    /// The number of this step.
+    pub step: u32,
+    /// The number of steps until spans are as small as can be.
+    pub steps: u32,
+    /// The length of the smallest spans, in seconds.
+    pub grain: u64,
+    /// The span that is asked for next: its first and last datestamp.
+    pub span: (String, String),
+    /// Why the list before it could not be read.
+    pub reason: String,
+}
+
+/// Hears of every event, on the thread that asks.
 #[derive(Clone, Default)]
 pub struct Listener(Option<Arc<Hear>>);
 
-type Hear = dyn Fn(&Waiting) + Send + Sync;
+type Hear = dyn Fn(&ClientEvent) + Send + Sync;
 
 impl Listener {
-    /// Calls this for every wait, before it begins.
-    pub fn new(hear: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
+    /// Calls `hear` for every event; for a wait, before it begins.
+    pub fn new(hear: impl Fn(&ClientEvent) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(hear)))
     }
 
-    pub(super) fn tell(&self, waiting: &Waiting) {
+    /// Tells of an event, which is only made if somebody listens.
+    pub(crate) fn tell(&self, event: impl FnOnce() -> ClientEvent) {
         if let Some(hear) = &self.0 {
-            hear(waiting);
+            hear(&event());
         }
+    }
+}
+
+impl Narrowing {
+    /// The step without its reason: "narrowing to 1-second spans, step 26 of 28".
+    pub fn step_in_words(&self) -> String {
+        let Self { step, steps, .. } = self;
+        let grain = match self.grain {
+            86_400 => "1-day".to_owned(),
+            1 => "1-second".to_owned(),
+            seconds => format!("{seconds}-second"),
+        };
+        format!("narrowing to {grain} spans, step {step} of {steps}")
+    }
+}
+
+impl fmt::Display for Narrowing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (step, (from, until)) = (self.step_in_words(), &self.span);
+        write!(f, "{step}, {from} to {until} next: {}", self.reason)
     }
 }
 

@@ -6,9 +6,9 @@ use super::run::Harvest;
 use super::tally::Pass;
 use super::until::Until;
 use super::window::{Cut, Window};
-use crate::Quirk;
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 use crate::read::Report;
+use crate::{ClientEvent, Narrowing, Quirk};
 
 impl Harvest {
     /// A page could not be read to its end.
@@ -17,6 +17,12 @@ impl Harvest {
         let resumed = self.state.windows.last().is_some_and(|w| w.token.is_some());
         let part = self.state.windows.last().is_some_and(|w| w.part);
         match error.kind() {
+            // The same list ends here again, although it was begun anew: it is not the token.
+            ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(401 | 403 | 407))
+                if resumed && self.has_restarted_in_vain() =>
+            {
+                Err(error)
+            }
             ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(_)) if resumed => self
                 .expired(Report {
                     bytes,
@@ -29,6 +35,17 @@ impl Harvest {
             }
             ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(_)) if part => {
                 self.narrow(&error, bytes)
+            }
+            ErrorKind::Transport(_) | ErrorKind::Busy(_) if self.is_first_page_given_up() => {
+                self.decide(|| {
+                    let parts = self.first_page_parts;
+                    let asked = match parts {
+                        0 => "its parts are not asked for".to_owned(),
+                        parts => format!("{parts} parts of it did not come either"),
+                    };
+                    format!("giving up: the first page of the list never came, and {asked} (first-page-parts)")
+                });
+                Err(error)
             }
             ErrorKind::Transport(_) | ErrorKind::Busy(_)
                 if self.state.patch.is_some() || self.repository.is_alive() =>
@@ -49,6 +66,22 @@ impl Harvest {
         }
     }
 
+    /// Whether the current list was begun anew before and did not get any further, or cannot begin at a date.
+    fn has_restarted_in_vain(&self) -> bool {
+        let (ordered, granularity) = (self.state.ordered(), self.state.granularity());
+        let window = self.state.windows.last();
+        window.is_some_and(|window| {
+            window.pass != Pass::Check
+                && window.restarts > 0
+                && (window.from.is_none() || window.reached(ordered, granularity) <= window.from)
+        })
+    }
+
+    /// Whether no page of the list ever came, and enough of its parts were asked for.
+    fn is_first_page_given_up(&self) -> bool {
+        self.state.began.is_none() && self.state.failures >= self.first_page_parts
+    }
+
     /// Cuts the current window, until the record that cannot be read is alone.
     pub(super) fn narrow(&mut self, error: &Error, bytes: u64) -> Result<(), Error> {
         let is_loop = is_loop(error);
@@ -67,7 +100,7 @@ impl Harvest {
         if window.pass == Pass::Check {
             self.lose_check(window, error)?;
         } else {
-            // What is left of the page covers about as much time as what could be read of it, or as the page before.
+            // The rest of the page covers about as much time as the part that could be read, or as the page before.
             let likely = window.newest.filter(|_| self.state.ordered());
             let likely = likely.map(|newest| {
                 let length = self.page.oldest.map(|oldest| newest - oldest);
@@ -82,8 +115,13 @@ impl Harvest {
             let rest_is_apart = is_new && progress && likely.is_some();
             self.spend();
             match self.cut(&window, likely) {
-                Cut::Halves(halves) if rest_is_apart => self.push_with_rest(&window, *halves),
-                Cut::Halves(halves) => self.push_halves(*halves),
+                Cut::Halves(halves) => {
+                    self.tell_step(&halves.0, error);
+                    match rest_is_apart {
+                        true => self.push_with_rest(&window, *halves),
+                        false => self.push_halves(*halves),
+                    }
+                }
                 Cut::Grain => self.isolate(window, error)?,
             }
         }
@@ -104,6 +142,35 @@ impl Harvest {
             patch.on_trust |= self.state.until.is_none() && grain == 1;
         }
         window.cut(bounds, likely, grain)
+    }
+
+    /// Tells which part is asked for next, and how many cuts are left until it is as small as can be.
+    fn tell_step(&self, part: &Window, error: &Error) {
+        let bounds = (self.state.earliest.unwrap_or(EARLIEST), self.now());
+        let grain = self.cutting_grain(part, bounds);
+        let cuts = |window: &Window| {
+            let length = window.until.unwrap_or(bounds.1) - window.from.unwrap_or(bounds.0) + 1;
+            let grains = u64::try_from(length / grain).unwrap_or_default();
+            grains.max(1).next_power_of_two().ilog2()
+        };
+        let listener = &self.repository.client().options().listener;
+        listener.tell(|| {
+            let span = self.state.patch.as_ref().map(|patch| cuts(&patch.span));
+            let steps = span.unwrap_or_default().max(cuts(part) + 1);
+            ClientEvent::Narrowing(Narrowing {
+                step: steps - cuts(part),
+                steps,
+                grain: grain.unsigned_abs(),
+                span: part.dates(self.state.granularity()),
+                reason: error.kind().to_string(),
+            })
+        });
+    }
+
+    /// Tells of a decision about how the list is read on.
+    pub(super) fn decide(&self, decision: impl FnOnce() -> String) {
+        let listener = &self.repository.client().options().listener;
+        listener.tell(|| ClientEvent::Decision(decision()));
     }
 
     pub(super) fn push_halves(&mut self, (earlier, later): (Window, Window)) {
@@ -132,6 +199,10 @@ impl Harvest {
         let is_inclusive = matches!(self.state.until, None | Some(Until::Inclusive));
         match window.method {
             Method::ListRecords if budget != Budget::Nothing => {
+                self.decide(|| {
+                    let (from, until) = window.dates(self.state.granularity());
+                    format!("asking for the records from {from} to {until} one by one")
+                });
                 window.method = Method::ListIdentifiers;
                 self.state.windows.push(window);
             }

@@ -1,6 +1,6 @@
 //! Lists that would not end by themselves.
 //!
-//! What one process has seen is remembered whole. The state that is kept with each page remembers
+//! The pages that one process has seen are remembered whole. The state that is kept with each page remembers
 //! enough to notice the same later, if the harvest is interrupted again and again.
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::Quirk;
 use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::keys::Keys;
 
-/// What this process has seen of the current list.
+/// The part of the current list that this process has seen.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     tokens: Keys,
@@ -20,7 +20,7 @@ pub(super) struct Seen {
     repeated_pages: u32,
 }
 
-/// What is kept of the way through the current list.
+/// The memory kept of the way through the current list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Way {
     tokens: Circle,
@@ -45,7 +45,7 @@ impl Harvest {
         let met = window.tally.before.map_or(0, |(met, _)| met);
         let (size, came) = (window.tally.size, self.met().saturating_sub(met));
         let nothing_new = window.tally.fresh == 0;
-        // What came before an interruption may have come again.
+        // Pages from before an interruption may come again.
         let is_complete = self.resumed_at <= met && size.is_some_and(|size| came >= size);
         if is_complete || !self.begin_behind_what_came() {
             // Where lists are in the order of dates, nothing lies behind the newest, and this list has come back to its

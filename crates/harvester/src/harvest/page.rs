@@ -16,7 +16,7 @@ use crate::read::{PageItem, Report};
 use crate::record::{Header, LeftOut, Record, moment};
 use crate::{Quirk, Quirks};
 
-/// What the current page has brought so far.
+/// The current page so far.
 #[derive(Default)]
 pub(super) struct Progress {
     pub(super) quirks: Quirks,

@@ -32,7 +32,7 @@ pub(super) struct Patch {
     pub(super) since: i64,
 }
 
-/// What may still be spent on a broken page.
+/// The budget left for a broken page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Budget {
     /// Spans may be cut.
@@ -70,7 +70,7 @@ impl Harvest {
         true
     }
 
-    /// What may still be spent on the current bad page.
+    /// The budget left for the current bad page.
     pub(super) fn budget(&self) -> Budget {
         let Some(patch) = &self.state.patch else {
             return Budget::Cuts;
@@ -92,7 +92,7 @@ impl Harvest {
         }
     }
 
-    /// What to add to the reason if the budget is spent.
+    /// Text to add to the reason if the budget is spent.
     pub(super) fn spent(&self) -> String {
         let Some(patch) = &self.state.patch else {
             return String::new();
@@ -137,6 +137,7 @@ impl Harvest {
         self.blame();
         self.state.holes += 1;
         let dates = window.dates(self.state.granularity());
+        self.decide(|| format!("giving up {} to {}: {reason}", dates.0, dates.1));
         self.leave_out(LeftOut {
             identifier: None,
             dates: Some(dates),

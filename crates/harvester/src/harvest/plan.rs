@@ -1,4 +1,4 @@
-//! What is to be harvested.
+//! The plan of a harvest.
 
 use oai::{Datestamp, Granularity};
 use serde::{Deserialize, Serialize};

@@ -212,6 +212,7 @@ impl Harvest {
             }
         }
         let reason = "the resumptionToken did not work any longer".to_owned();
+        self.decide(|| format!("{reason}; beginning this part of the list again"));
         self.push_page(report.bytes, None, Some(reason));
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::{Quirk, Quirks, Repository};
 
 /// A harvest of one repository: gives records, and after each page where it stands.
 ///
-/// What is given between two pages belongs together: rows, files and the state of the page that
+/// Steps between two pages belong together: rows, files and the state of the page that
 /// ends it are to be committed at once. A harvest begun with that state goes on behind the page. If
 /// an error ends the harvest, a page comes before it for what was given until then.
 pub struct Harvest {
@@ -38,9 +38,11 @@ pub struct Harvest {
     pub(super) resumed_at: u64,
     /// How often it was tried what `until` means.
     pub(super) probes: u32,
+    /// How many parts of a list are asked for whose first page never came.
+    pub(super) first_page_parts: u32,
 }
 
-/// What is being read.
+/// The page that is being read.
 pub(super) enum Reading {
     Nothing,
     Page(Box<PageStream>),
@@ -89,6 +91,7 @@ impl Harvest {
             ended: state.windows.is_empty(),
             resumed_at: state.given + state.lost,
             probes: 0,
+            first_page_parts: u32::MAX,
             kept: state.clone(),
             open: false,
             failure: None,
@@ -111,7 +114,13 @@ impl Harvest {
         self.kept.sizes_unreliable = true;
     }
 
-    /// What came of it so far.
+    /// Asks for at most `parts` parts of the list if its first page never comes. Without this, parts are asked for until it
+    /// is hopeless.
+    pub fn limit_first_page_parts(&mut self, parts: u32) {
+        self.first_page_parts = parts;
+    }
+
+    /// The result so far.
     pub fn outcome(&self) -> Outcome {
         let began = self.state.began;
         Outcome {
@@ -240,7 +249,7 @@ impl Iterator for Harvest {
         if !self.open {
             return Some(Err(error));
         }
-        // What was given of the page is worth keeping; a later try begins with the page once more.
+        // The records given of the page are worth keeping; a later try begins with the page once more.
         self.state = self.kept.clone();
         self.push_page(0, None, Some(error.to_string()));
         self.ended = true;
@@ -263,7 +272,7 @@ fn introduce(
         }
         Err(error) => match error.kind() {
             ErrorKind::Stopped | ErrorKind::Usage(_) | ErrorKind::AskedToWait { .. } => Err(error),
-            // What is wrong with the whole repository keeps its lists from being read as well.
+            // A fault of the whole repository keeps its lists from being read as well.
             _ => {
                 quirks.add(Quirk::IdentifyUnusable);
                 Ok((Granularity::Day, None))

@@ -21,7 +21,7 @@ pub struct ResumeState {
     /// The responseDate of the first page.
     pub(super) began: Option<i64>,
     pub(super) earliest: Option<i64>,
-    /// What is left to be read; the last one is next.
+    /// The windows left to be read; the last one is next.
     pub(super) windows: Vec<Window>,
     /// How many records were given in all.
     pub(super) given: u64,
@@ -31,7 +31,7 @@ pub struct ResumeState {
     pub(super) disordered: bool,
     /// How many parts in a row could not be read.
     pub(super) failures: u32,
-    /// What was met in the current list, to notice when it comes again.
+    /// Fingerprints of the current list, to notice when it comes again.
     #[serde(default)]
     pub(super) way: Way,
     /// How many records could not be had, and how many spans were given up.
@@ -42,7 +42,7 @@ pub struct ResumeState {
     /// The span that is read in parts.
     #[serde(default)]
     pub(super) patch: Option<Patch>,
-    /// What `until` was found to mean, and a datestamp it can be tried with.
+    /// The meaning found for `until`, and a datestamp it can be tried with.
     #[serde(default)]
     pub(super) until: Option<Until>,
     #[serde(default)]
@@ -68,7 +68,7 @@ impl ResumeState {
         !self.disordered && self.ascents >= ENOUGH_ASCENTS
     }
 
-    /// What the harvest is about.
+    /// The plan of the harvest.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

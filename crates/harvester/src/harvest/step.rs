@@ -1,10 +1,10 @@
-//! What a harvest gives, and what came of it.
+//! The steps of a harvest, and its outcome.
 
 use super::ResumeState;
 use crate::Quirks;
 use crate::record::{LeftOut, Record};
 
-/// What a harvest gives.
+/// A step of a harvest.
 #[derive(Debug)]
 pub enum Step {
     /// A record.
@@ -15,7 +15,7 @@ pub enum Step {
     Page(Box<PageEnd>),
 }
 
-/// What is known at the end of a page.
+/// The state at the end of a page.
 #[derive(Debug)]
 pub struct PageEnd {
     /// Where to go on; `None` when all is done.
@@ -34,7 +34,7 @@ pub struct PageEnd {
     pub broken: Option<String>,
 }
 
-/// What came of a harvest, since it was begun or resumed.
+/// The outcome of a harvest, since it was begun or resumed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Where the next harvest should begin: the repository's own time at the first page, at its own

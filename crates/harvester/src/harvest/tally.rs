@@ -18,7 +18,7 @@ pub(super) enum Pass {
     Check,
 }
 
-/// What the pages of a list tell about its length.
+/// Figures on the length of a list, as its pages tell them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Where the list began, before restarts moved its `from`.

@@ -1,4 +1,4 @@
-//! What a server makes of `until`: whether the moment itself is within, and whether its time of day counts.
+//! The meaning that a server gives to `until`: whether the moment itself is within, and whether its time of day counts.
 //!
 //! Spans that a harvest cuts overlap by one tick of the granularity, because for many servers `until` is exclusive. For
 //! others it means midnight, even where dates have seconds: their lists are cut at midnight alone.
@@ -11,7 +11,7 @@ use crate::Quirk;
 use crate::client::Patience;
 use crate::read::PageItem;
 
-/// What `until` was found to mean.
+/// The meaning that was found for `until`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Until {
     /// With the moment, as the protocol says.

@@ -44,7 +44,7 @@ pub(super) struct Window {
     pub(super) tally: Tally,
 }
 
-/// What became of a window that could not be read.
+/// The outcome for a window that could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     /// Two windows, the earlier one first.
@@ -99,8 +99,7 @@ impl Window {
     /// Begins anew, behind what has been read if lists are known to be in the order of dates.
     /// Whether that is any progress.
     pub(super) fn restart(&mut self, ordered: bool, granularity: Granularity) -> bool {
-        let reached = self.newest.filter(|_| self.in_order && ordered);
-        let reached = reached.map(|newest| start_of(newest, granularity));
+        let reached = self.reached(ordered, granularity);
         let progress = reached > self.from;
         match progress {
             true => {
@@ -116,6 +115,12 @@ impl Window {
         self.newest = None;
         self.in_order = true;
         progress
+    }
+
+    /// The date up to which all records came, where dates tell that.
+    pub(super) fn reached(&self, ordered: bool, granularity: Granularity) -> Option<i64> {
+        let newest = self.newest.filter(|_| self.in_order && ordered);
+        newest.map(|newest| start_of(newest, granularity))
     }
 
     /// Cuts in the middle, or where the fault is likely to be before, between two pieces of `grain` seconds. Where a bound

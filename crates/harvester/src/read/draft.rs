@@ -10,7 +10,7 @@ use super::attributes::{Attributes, is_name};
 use super::namespaces::{Namespaces, prefix};
 use super::plain::{Seam, Usual};
 
-/// What is known of the record that is being read. It is used again for the next one.
+/// The record that is being read. It is used again for the next one.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) name: String,
@@ -18,7 +18,7 @@ pub(super) struct Draft {
     pub(super) attributes: String,
     /// Whether nothing in the tag of the record element has to be looked at: it is a name without a prefix.
     pub(super) is_plain: bool,
-    /// What is between the tags of the record element.
+    /// The bytes between the tags of the record element.
     pub(super) body: Vec<u8>,
     /// Large values that were taken out of it, by their offsets in the body. Nothing before them has to be mended, or they
     /// would not have been reached.

@@ -124,7 +124,7 @@ fn replaced(text: &str, meaning: impl Fn(&str) -> Option<String>) -> Option<Stri
     (out.len() <= LONGEST && !rest.contains('&')).then_some(out)
 }
 
-/// What is before a reference, its name, and what is behind it.
+/// The text before a reference, its name, and the text behind it.
 fn next_reference(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('&')?;
     let (name, after) = rest.split_once(';')?;

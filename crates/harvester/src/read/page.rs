@@ -39,13 +39,13 @@ pub(crate) struct PageReader {
     pub(super) last: Option<String>,
     /// Where long values go, if they are to be taken out of records.
     pub(super) spool: Option<Arc<dyn Spool>>,
-    /// What the document type declares.
+    /// The declarations of the document type.
     pub(super) entities: Entities,
     /// Whether no record is read at one go; only tests want that.
     pub(super) piece_by_piece: bool,
 }
 
-/// What comes out of an answer one by one.
+/// An event of an answer.
 #[derive(Debug)]
 pub(crate) enum PageItem {
     /// In a box, so that headers are not moved about with the room for one.
@@ -56,7 +56,7 @@ pub(crate) enum PageItem {
     LeftOut(LeftOut),
 }
 
-/// What an answer says beside its records.
+/// The parts of an answer beside its records.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) response_date: Option<String>,
@@ -89,7 +89,7 @@ pub(super) struct Begun {
     pub(super) bare: bool,
 }
 
-/// What to do after one event outside of records.
+/// The step to take after one event outside of records.
 enum Step {
     On,
     PageItem(PageItem),
@@ -166,7 +166,7 @@ impl PageReader {
         found
     }
 
-    /// What the answer says beside its records; complete when `next` has given `None`.
+    /// The parts of the answer beside its records; complete when `next` has given `None`.
     pub(crate) fn report(&mut self) -> &mut Report {
         for quirk in self.xml.get_mut().quirks() {
             self.report.quirks.add(quirk);
@@ -532,7 +532,7 @@ impl PageReader {
     }
 }
 
-/// What a start tag outside of records begins.
+/// The kind of a start tag outside of records.
 enum Part {
     Envelope,
     ResponseDate,
@@ -551,7 +551,7 @@ pub(super) fn mismatch(name: &str) -> String {
     format!("the end tag `{}` does not fit", beginning(name))
 }
 
-/// What a document type makes of an answer.
+/// The consequence of a document type for an answer.
 pub(super) fn doctype(text: &str) -> Misbehaviour {
     let name = text.trim_start();
     match name.get(..4) {

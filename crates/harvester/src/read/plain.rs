@@ -123,7 +123,7 @@ impl PageReader {
     }
 }
 
-/// What stands between two records: the end tag of one and the start tag of the other.
+/// The bytes between two records: the end tag of one and the start tag of the other.
 #[derive(Debug, Default)]
 pub(super) struct Seam {
     text: String,
@@ -459,7 +459,7 @@ impl Usual {
     }
 }
 
-/// What a byte can be in a name.
+/// The role of a byte in a name.
 const KINDS: [u8; 256] = {
     let mut kinds = [OTHER; 256];
     let mut byte = 0;

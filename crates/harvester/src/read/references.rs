@@ -24,7 +24,7 @@ pub(super) fn resolve(name: &str) -> Option<char> {
     }
 }
 
-/// What a reference that XML does not know most likely means.
+/// The most likely meaning of a reference that XML does not know.
 pub(super) fn mended(name: &str) -> String {
     let number = name.strip_prefix('#');
     if number.is_some_and(|n| plain(n, 10) || n.strip_prefix('x').is_some_and(|h| plain(h, 16))) {

@@ -6,7 +6,7 @@ pub enum Leniency {
     /// A record that is not well-formed is left out and named.
     #[default]
     Strict,
-    /// What can be mended is mended: bytes of another encoding, characters that XML forbids, bare
+    /// Damage is repaired where possible: bytes of another encoding, characters that XML forbids, bare
     /// ampersands, entities of HTML, and in records that lie whole in memory tags, attributes and comments that do not
     /// fit. The rest is left out and named.
     Repair,

@@ -12,7 +12,7 @@ pub(crate) fn is_answer(beginning: &[u8]) -> bool {
     };
     let mut text = vec![0; LENGTH];
     let mut length = 0;
-    // What is compressed breaks off at the end of the beginning.
+    // Compressed bytes break off at the end of the beginning.
     while let Ok(read @ 1..) = plain.read(&mut text[length..]) {
         length += read;
     }

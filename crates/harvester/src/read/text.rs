@@ -1,6 +1,6 @@
 //! The body of an answer as text: UTF-8 that holds only what XML allows.
 //!
-//! What does not belong there is replaced and remembered by its offset, so that the record around it
+//! Characters that do not belong there are replaced and remembered by their offset, so that the record around them
 //! can be judged, and only that record.
 
 use std::io::{self, BufRead, Read};
@@ -21,7 +21,7 @@ pub(super) struct Text {
     passes_over: bool,
     ended: bool,
     charset: Option<String>,
-    /// What was read and cannot be taken yet: the beginning, until its encoding is known, or a part of a character.
+    /// The bytes read that cannot be taken yet: the beginning, until its encoding is known, or a part of a character.
     raw: Vec<u8>,
     text: Buffer,
     /// How much of the text was read.
@@ -96,7 +96,7 @@ impl Text {
         self.event_length = 0;
     }
 
-    /// What is in memory and was not read yet. The parser stops at characters of ASCII alone.
+    /// The bytes in memory that were not read yet. The parser stops at characters of ASCII alone.
     pub(super) fn buffered(&self) -> &str {
         &self.text[self.read..]
     }
@@ -276,7 +276,7 @@ impl Text {
         }
     }
 
-    /// What the declaration says, else what the Content-Type says, else UTF-8.
+    /// The encoding of the declaration, else of the Content-Type, else UTF-8.
     ///
     /// RFC 7303 has the Content-Type first. Quirk: servers that send UTF-8 under a default charset of
     /// ISO-8859-1 are many, and the declaration is written by the repository itself.
@@ -423,7 +423,7 @@ impl BufRead for Text {
     }
 }
 
-/// What a source has, up to some length and a whole character; empty at its end.
+/// The beginning of a source, up to some length and a whole character; empty at its end.
 fn block(source: &mut dyn BufRead) -> io::Result<&[u8]> {
     while let Err(error) = source.fill_buf() {
         if error.kind() != io::ErrorKind::Interrupted {

@@ -50,7 +50,7 @@ pub struct Digest {
 
 /// Passes bytes on and tells in the end whether they were the right ones.
 ///
-/// What was written must not be used before `finish` has agreed.
+/// The written bytes must not be used before `finish` has agreed.
 pub struct Checked<W> {
     out: W,
     url: String,

@@ -10,7 +10,7 @@ pub enum Error {
     Xml {
         /// Where.
         offset: u64,
-        /// What the parser says.
+        /// The message of the parser.
         reason: String,
     },
     /// The record is not what a record may be: it has a DOCTYPE, or is nested or split beyond all measure.
@@ -42,7 +42,7 @@ pub enum Error {
     Damaged {
         /// The resource.
         url: String,
-        /// What the decoder says.
+        /// The message of the decoder.
         reason: String,
     },
     /// The bytes are not those that the repository took the digest of.
@@ -54,9 +54,9 @@ pub enum Error {
         url: String,
         /// The algorithm.
         algorithm: &'static str,
-        /// What the record says.
+        /// The digest that the record has.
         expected: String,
-        /// What the bytes have.
+        /// The digest of the bytes.
         found: String,
     },
     /// There are more bytes than are wanted.
@@ -72,7 +72,7 @@ pub enum Error {
     Output {
         /// The resource.
         url: String,
-        /// What the output says.
+        /// The message of the output.
         source: io::Error,
     },
 }

@@ -55,7 +55,7 @@ pub fn resources(record: &[u8]) -> Result<Vec<Resource<'_>>, Error> {
     }
 }
 
-/// What has been read so far.
+/// The parts read so far.
 #[derive(Default)]
 struct Document<'a> {
     elements: Vec<Element>,
@@ -66,7 +66,7 @@ struct Document<'a> {
     resources: Vec<Resource<'a>>,
 }
 
-/// What an element is for us.
+/// The role of an element.
 #[derive(Debug, Clone, PartialEq)]
 enum Element {
     /// Around the DIDL.
@@ -98,7 +98,7 @@ struct Captured<'a> {
     whole: String,
 }
 
-/// What descriptors say of an item or a component.
+/// The statements of descriptors on an item or a component.
 #[derive(Default)]
 struct Scope<'a> {
     is_component: bool,
@@ -323,7 +323,7 @@ impl<'a> Document<'a> {
             .ok_or(Error::NoUrl)?
             .clone();
 
-        // What is said of an item is said of its own components, not of those of items within it.
+        // A statement on an item holds for its own components, not for those of items within it.
         let none = Scope::default();
         let item = self
             .scopes

@@ -14,7 +14,7 @@ pub struct Resource<'a> {
     pub url: String,
     /// The media type.
     pub media_type: Option<String>,
-    /// What a GET returned, or would have returned.
+    /// The answer that a GET returned, or would have returned.
     pub http: Option<HttpHeader>,
     /// When it was last modified.
     pub modified: Option<SystemTime>,

@@ -78,7 +78,7 @@ impl Inline<'_> {
     }
 }
 
-/// What an error of the reader says of the record.
+/// The error of the record for an error of the reader.
 pub(super) fn reading_error(url: &str, error: &io::Error) -> Error {
     let url = url.to_owned();
     match error.get_ref().is_some_and(|inner| inner.is::<NotBase64>()) {

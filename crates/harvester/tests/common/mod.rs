@@ -42,7 +42,7 @@ impl Pace for Impatient {
     }
 }
 
-/// What is harvested, from whom, and how.
+/// The setup of a harvest: plan, repository and options.
 pub struct Setup {
     pub repository: Misbehaving,
     pub script: Script,
@@ -55,7 +55,7 @@ pub struct Setup {
     pub killed_after_whole_pages: bool,
 }
 
-/// What came of it.
+/// The result of a harvest.
 pub struct Harvested {
     pub script: Script,
     pub records: Vec<Record>,

@@ -50,8 +50,8 @@ impl Default for ManagerOptions {
 }
 
 impl Manager {
-    /// Starts its threads: one that plans, one that makes the words of records known to the search, and one that tells
-    /// beside documents what was said of them in the console.
+    /// Starts its threads: one that plans, two that make the words of records and of documents known to the
+    /// search, one that takes figures, and one that tells beside documents what was said of them in the console.
     pub fn start(holdings: Arc<Holdings>, options: ManagerOptions) -> anyhow::Result<Self> {
         let stop = Stop::default();
         let ended = Bell::default();
@@ -74,6 +74,10 @@ impl Manager {
         })?;
         let (beside, stopped) = (Arc::clone(&holdings), stop.clone());
         manager.spawn("metadata", move || update_metadata(&beside, &stopped))?;
+        let (texts, stopped) = (Arc::clone(&holdings), stop.clone());
+        manager.spawn("texts", move || index_texts(&texts, &stopped))?;
+        let (figures, stopped) = (Arc::clone(&holdings), stop.clone());
+        manager.spawn("figures", move || take_figures(&figures, &stopped))?;
         manager.spawn("index", move || index(&holdings, &stop))?;
         Ok(manager)
     }
@@ -223,10 +227,28 @@ fn index(holdings: &Holdings, stop: &Stop) {
     });
 }
 
-/// Tells beside documents what was said of them.
+/// Makes the texts of documents searchable that an import left, or an older catalog.
+fn index_texts(holdings: &Holdings, stop: &Stop) {
+    tend(stop, "the texts of documents cannot be indexed", || {
+        flows::index_texts(holdings, stop).map(|_| ())
+    });
+}
+
+/// Takes the figures on the collection some minutes after it changed.
+fn take_figures(holdings: &Holdings, stop: &Stop) {
+    while !stop.is_set() {
+        if let Err(error) = holdings.wait(holdings.catalog().refresh_figures()) {
+            tracing::warn!("the figures on the collection cannot be taken: {error}");
+        }
+        RealPace.sleep(FIGURES_PAUSE, stop);
+    }
+}
+
+/// Tells beside documents what was said of them, and has the files of removed ones follow to the trash.
 fn update_metadata(holdings: &Holdings, stop: &Stop) {
     tend(stop, ".met files cannot be written", || {
         while !stop.is_set() && flows::update_metadata(holdings, MOST_METS)? == MOST_METS {}
+        flows::tidy_trash(holdings)?;
         Ok(())
     });
 }
@@ -250,6 +272,8 @@ fn tend(stop: &Stop, failure: &str, work: impl Fn() -> anyhow::Result<()>) {
     }
 }
 
+/// A pass over a large collection takes seconds, which nobody is to notice.
+const FIGURES_PAUSE: Duration = Duration::from_secs(300);
 const A_SECOND: Duration = Duration::from_secs(1);
 const INDEX_PAUSE: Duration = Duration::from_secs(2);
 /// As many `.met` files are written before it is asked whether to stop.

@@ -1,7 +1,6 @@
 //! How long ended things are kept.
 
-use flows::Holdings;
-use flows::forget_report;
+use flows::{Holdings, ReviewLimits, forget_report, message};
 
 /// For how many days ended things are kept; for ever where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,6 +10,10 @@ pub struct Retention {
     pub history_days: Option<u32>,
     /// Jobs that are over, with their logs.
     pub job_days: Option<u32>,
+    /// Removed documents, in the trash.
+    pub trash_days: Option<u32>,
+    /// Rejected documents that wait for review.
+    pub reviews: ReviewLimits,
 }
 
 impl Retention {
@@ -27,8 +30,27 @@ impl Retention {
             let removed = holdings.wait(catalog.remove_jobs(seconds(days)))?;
             tell(removed, "jobs", days);
         }
+        holdings.wait(catalog.remove_empty_changes())?;
+        if let Some(days) = self.trash_days {
+            match flows::purge_trash(holdings, seconds(days)) {
+                Ok(purged) => tell(purged, "documents from the trash", days),
+                Err(error) => tracing::warn!("the trash is kept: {}", message(&error)),
+            }
+        }
+        self.prune_reviews(holdings);
         holdings.wait(catalog.remove_old_sessions())?;
+        flows::sweep_retrievals(holdings)?;
         flows::sweep_access(holdings)
+    }
+}
+
+impl Retention {
+    /// A review store that is away keeps nobody from removing the rest.
+    fn prune_reviews(&self, holdings: &Holdings) {
+        match flows::prune_reviews(holdings, self.reviews) {
+            Ok(removed) => tell(removed, "rejected documents", self.reviews.days),
+            Err(error) => tracing::warn!("rejected documents cannot be removed: {error:#}"),
+        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! The heartbeat of this process: it tells how far all its jobs are, and hears which are to stop.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use catalog::Answer;
+use catalog::{Answer, Catalog, WorkerReport};
 
 use super::Shared;
 use super::running::{Running, Why};
@@ -14,7 +14,15 @@ impl Shared {
     pub(super) fn beat_until_ended(&self) {
         let pause = (self.options.lease / 6).min(LONGEST_PAUSE);
         let mut away = false;
-        while !self.ended.wait(pause) {
+        let mut reported: Option<Instant> = None;
+        loop {
+            if reported.is_none_or(|at| at.elapsed() >= Catalog::WORKER_REPORTS) {
+                reported = Some(Instant::now());
+                self.report();
+            }
+            if self.ended.wait(pause) {
+                break;
+            }
             let running: Vec<_> = self.running().values().cloned().collect();
             match self.beat(&running) {
                 Ok(()) => away = false,
@@ -25,6 +33,24 @@ impl Shared {
                     tracing::warn!("the catalog cannot be told that jobs are running: {error}");
                 }
             }
+        }
+        // Nobody is to wait for workers that have stopped. While the catalog is away, they are forgotten later.
+        let forgotten = self.holdings.catalog().forget_worker(&self.options.name);
+        if let Err(error) = self.holdings.wait(forgotten) {
+            tracing::debug!("workers that stopped are not forgotten yet: {error}");
+        }
+    }
+
+    /// Reports that these workers are alive, and the jobs that they run.
+    fn report(&self) {
+        let report = WorkerReport {
+            name: &self.options.name,
+            kinds: &self.options.kinds,
+            threads: self.options.threads,
+        };
+        let reported = self.holdings.catalog().report_worker(&report);
+        if let Err(error) = self.holdings.wait(reported) {
+            tracing::debug!("the workers cannot be reported: {error}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! The log of a job: what somebody who looks at it later wants to know.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use catalog::{Claim, JobEnd, LogLevel};
 
 use flows::Holdings;
@@ -13,6 +15,18 @@ pub(super) struct Log<'a> {
 impl<'a> Log<'a> {
     pub(super) fn new(holdings: &'a Holdings, job: i64) -> Self {
         Self { holdings, job }
+    }
+
+    /// Writes a line about what a server or a source does, unless `written` says that there are too many of them.
+    pub(super) fn event(&self, written: &AtomicU64, level: LogLevel, line: &str) {
+        match written.fetch_add(1, Ordering::Relaxed) {
+            0..MOST_EVENTS => self.write(level, line),
+            MOST_EVENTS => self.warning(&format!(
+                "the log has {MOST_EVENTS} refusals and decisions of this attempt; further ones are only counted"
+            )),
+            _ => {}
+        }
+        tracing::debug!(job.id = self.job, "{line}");
     }
 
     pub(super) fn begun(&self, claim: &Claim) {
@@ -29,16 +43,19 @@ impl<'a> Log<'a> {
         match end {
             JobEnd::Finished => self.info("finished"),
             JobEnd::Cancelled => self.info("cancelled"),
-            JobEnd::GivenBack => self.info("given back to the queue; it goes on later"),
-            JobEnd::PutOff { wait } => {
-                self.info(&format!("put off for {} s", wait.as_secs()));
+            JobEnd::GivenBack => self.info("given back to the queue; it resumes later"),
+            JobEnd::PutOff { wait, reason } => {
+                let seconds = wait.as_secs();
+                self.warning(&format!(
+                    "put back into the queue for {seconds} s, which uses up no attempt: {reason}"
+                ));
             }
             JobEnd::Failed {
                 reason,
                 retry_in: Some(wait),
             } => {
                 let seconds = wait.as_secs();
-                self.warning(&format!("failed: {reason}; tried again in {seconds} s"));
+                self.warning(&format!("failed: {reason}; next attempt in {seconds} s"));
             }
             JobEnd::Failed { reason, .. } => self.error(&format!("failed: {reason}")),
         }
@@ -75,3 +92,6 @@ impl<'a> Log<'a> {
         }
     }
 }
+
+/// A server that fails for hours must not fill the catalog.
+const MOST_EVENTS: u64 = 1000;

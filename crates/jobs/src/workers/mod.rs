@@ -112,7 +112,10 @@ impl Default for WorkerOptions {
             threads: 4,
             lease: Duration::from_secs(60),
             per_host: None,
-            client: ClientOptions::default(),
+            client: ClientOptions {
+                longest_wait: LONGEST_WAIT,
+                ..ClientOptions::default()
+            },
             access: Access::of_environment(),
             import_roots: Vec::new(),
             backoff: Backoff::default(),
@@ -384,6 +387,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<Join
     thread.context("no thread can be started")
 }
 
+/// A harvest that is asked to wait for longer goes back into the queue, so that it holds no slot of its host meanwhile.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// How long a job is left to other workers before this one looks again.
 const REFUSED: Duration = Duration::from_secs(60);
 const LONGEST_REFUSED: Duration = Duration::from_secs(600);

@@ -3,10 +3,12 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use catalog::{Beat, Claim, JobLease, JobProgress};
-use harvester::{Stop, Waiting};
+use catalog::{Activity, Beat, Claim, JobLease, JobProgress};
+use harvester::{ClientEvent, Stop};
+use jiff::Timestamp;
+use operations::feed::Pushed;
 
-use flows::{Classified, FetchProgress, ImportProgress, Progress};
+use flows::{Classified, FetchProgress, ImportProgress, Progress, Retrieved};
 use flows::{Moment, Pulse};
 
 /// A job, its way to stop, and how far it is.
@@ -35,6 +37,7 @@ pub(super) enum Why {
 struct Tally {
     slices: Vec<(u64, Option<u64>)>,
     note: Option<String>,
+    activity: Activity,
 }
 
 impl Running {
@@ -74,35 +77,49 @@ impl Running {
         if let Some(slice) = tally.slices.get_mut(progress.slice) {
             *slice = (progress.records, progress.complete_list_size.or(slice.1));
         }
-        let counts = &progress.counts;
-        tally.note = Some(format!(
-            "{} new, {} updated, {} unchanged, {} deleted",
-            counts.new, counts.updated, counts.unchanged, counts.deleted
-        ));
+        tally.note = Some(progress.counts.in_words());
+        // A page came.
+        tally.activity.refusals = 0;
+        tally.activity.next_attempt = None;
+        tally.activity.step = None;
     }
 
-    /// Notes that a harvest waits; the next page puts that away.
-    pub(super) fn wait(&self, waiting: &Waiting) {
+    /// Notes what the client does.
+    pub(super) fn hear(&self, event: &ClientEvent) {
+        let now = Timestamp::now().as_second();
         let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        tally.note = Some(waiting.to_string());
+        let activity = &mut tally.activity;
+        match event {
+            ClientEvent::Asking { request } => {
+                activity.request = Some(request.clone());
+                activity.requested = Some(now);
+                activity.next_attempt = None;
+            }
+            ClientEvent::Answered { status } => activity.answer(now, status_in_words(*status)),
+            ClientEvent::Waiting(waiting) => {
+                activity.refuse(now, &waiting.reason);
+                let seconds = i64::try_from(waiting.wait.as_secs()).unwrap_or(i64::MAX / 4);
+                activity.next_attempt = Some(now + seconds);
+            }
+            ClientEvent::Refused { reason } => activity.refuse(now, reason),
+            ClientEvent::Narrowing(narrowing) => activity.step = Some(narrowing.step_in_words()),
+            ClientEvent::Decision(decision) => activity.step = Some(decision.clone()),
+        }
     }
 
     /// Notes how far an import is with fetching its sources.
     pub(super) fn fetch(&self, progress: &FetchProgress<'_>) {
         let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         tally.slices = vec![(progress.done, Some(progress.total))];
-        tally.note = Some(format!("fetching {}", progress.file));
+        tally.activity.step = Some(format!("fetching {}", progress.file));
     }
 
     /// Notes how far an import is.
     pub(super) fn import(&self, progress: &ImportProgress<'_>) {
         let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         tally.slices = vec![(progress.done, Some(progress.total))];
-        let counters = progress.counters;
-        tally.note = Some(format!(
-            "{} captures, {} new documents, {} known ones, {} filtered",
-            counters.all, counters.saved_new, counters.saved_duplicate, counters.filtered
-        ));
+        tally.note = Some(progress.counters.in_words());
+        tally.activity.step = Some(format!("reading {}", progress.source));
     }
 
     /// Notes how far the collection is judged.
@@ -110,6 +127,27 @@ impl Running {
         let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         tally.slices = vec![(classified.documents, Some(total))];
         tally.note = Some(classified.said());
+    }
+
+    /// Notes how far a retrieval is.
+    pub(super) fn retrieve(&self, retrieved: &Retrieved, total: Option<u64>) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(retrieved.documents + retrieved.lost(), total)];
+        tally.note = Some(retrieved.said());
+    }
+
+    /// Notes how much was sent to a search engine.
+    pub(super) fn feed(&self, pushed: &Pushed) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(pushed.added + pushed.removed + pushed.refused, None)];
+        tally.note = Some(pushed.said());
+    }
+
+    /// Notes how far something is.
+    pub(super) fn note(&self, done: u64, total: Option<u64>, note: String) {
+        let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.slices = vec![(done, total)];
+        tally.note = Some(note);
     }
 
     pub(super) fn beat(&self) -> Beat {
@@ -126,7 +164,15 @@ impl Running {
                 done: slices.map(|(done, _)| done).sum(),
                 total: total.filter(|total| *total > 0),
                 note: tally.note.clone(),
+                activity: Some(tally.activity.clone())
+                    .filter(|activity| *activity != Activity::default()),
             },
         }
     }
+}
+
+/// A status with its usual reason: "503 Service Unavailable".
+fn status_in_words(status: u16) -> String {
+    http::StatusCode::from_u16(status)
+        .map_or_else(|_| status.to_string(), |status| status.to_string())
 }

@@ -81,8 +81,10 @@ impl Work<'_> {
     pub(super) fn failed(&self, error: &anyhow::Error) -> JobEnd {
         // A store that is away is no fault of the job: it waits, and the attempt does not count.
         if is_store_away(error) {
-            tracing::warn!(job.id = self.claim.job.id, "waiting: {}", message(error));
-            return JobEnd::PutOff { wait: STORE_AWAY };
+            return JobEnd::PutOff {
+                wait: STORE_AWAY,
+                reason: message(error),
+            };
         }
         JobEnd::Failed {
             reason: message(error),

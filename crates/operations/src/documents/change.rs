@@ -5,11 +5,8 @@ use classifier::Kind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Document, DocumentState, missing, show};
+use super::{Document, DocumentState, kind, missing, nearest, show};
 use crate::{Actor, Context, Refusal};
-
-/// The kinds that a correction can name.
-pub const KINDS: [Kind; 10] = Kind::ALL;
 
 /// The state of documents in the search engine that ingests them.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
@@ -90,13 +87,10 @@ pub async fn correct(
     correction: &Correction,
 ) -> Result<Document, Refusal> {
     actor.require(Role::Operator)?;
-    let kind = correction.kind.as_deref().map(str::parse::<Kind>);
-    let kind = kind
-        .transpose()
-        .map_err(|error| Refusal::invalid("kind", error.to_string()))?;
+    let kind = correction.kind.as_deref().map(kind).transpose()?;
     let decision = match (correction.decision, kind) {
         (Some(decision), _) => decision,
-        (None, Some(kind)) if Kind::ACADEMIC.contains(&kind) => Decision::Accept,
+        (None, Some(kind)) if Kind::ACADEMIC.contains(&nearest(kind)) => Decision::Accept,
         (None, Some(_)) => Decision::Reject,
         (None, None) => {
             let reason = "give accept or reject, or a kind";
@@ -105,7 +99,7 @@ pub async fn correct(
     };
     let row = catalog::Correction {
         is_wanted: decision == Decision::Accept,
-        kind: kind.map(|kind| kind.name().to_owned()),
+        kind: kind.map(str::to_owned),
         by: Some(actor.name.clone()),
     };
     let corrected = context.catalog().correct(id, &row).await?;
@@ -128,6 +122,13 @@ pub async fn update_metadata(context: &Context) -> Result<(), Refusal> {
 }
 
 impl Decision {
+    /// The decision with this word in JSON.
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Accept, Self::Reject]
+            .into_iter()
+            .find(|decision| decision.name() == word)
+    }
+
     /// The word in JSON.
     pub fn name(self) -> &'static str {
         match self {

@@ -14,6 +14,10 @@ pub struct Document {
     pub id: i64,
     /// Its URL.
     pub url: String,
+    /// The title of its text, or else the name of its file.
+    pub title: String,
+    /// The language of its text, as a code of ISO 639-1.
+    pub language: Option<String>,
     /// Its place in a container, such as a file in a zip archive.
     pub member: Option<String>,
     /// The MD5 of its URL.
@@ -63,6 +67,8 @@ pub struct Document {
     pub source: Option<String>,
     /// The import that brought its content.
     pub import: i64,
+    /// The group of near-duplicates that it belongs to: documents whose texts say nearly the same.
+    pub near: Option<i64>,
     /// The decision of a librarian, or else of the content filter: `accept`, `unsure` or `reject`.
     pub decision: Option<String>,
     /// The kind that a librarian, or else the content filter, named.
@@ -127,6 +133,9 @@ pub struct Corrected {
 
 impl Document {
     pub(super) fn new(entry: DocumentEntry, file: String, path: FilePath) -> Self {
+        let title = entry.title.clone();
+        let named = || flows::file_title(entry.member.as_deref().unwrap_or(&entry.url));
+        let title = title.unwrap_or_else(named);
         let judgement = entry.judgement.map(Judgement::from);
         let judged = judgement.as_ref();
         let corrected = judged.and_then(|judged| judged.corrected.as_ref());
@@ -135,6 +144,8 @@ impl Document {
         Self {
             id: entry.id,
             url: entry.url,
+            title,
+            language: entry.language,
             member: entry.member,
             md5: entry.md5,
             host: entry.host,
@@ -159,6 +170,7 @@ impl Document {
             state: entry.state.into(),
             source: entry.source,
             import: entry.import,
+            near: entry.near,
             decision: decision.or_else(|| judged.and_then(|judged| judged.decision.clone())),
             kind: kind.or_else(|| judged.and_then(|judged| judged.kind.clone())),
             probability: judged.and_then(|judged| judged.probability),

@@ -1,25 +1,43 @@
-//! Documents of the collection: the list, one of them, its file and text, its state, and corrections.
+//! Documents of the collection: the list, one of them, its file and text, its state, corrections, removal and restoration.
 
 mod change;
+mod clean;
 mod document;
 mod explain;
 mod file;
+mod kinds;
+mod near;
+mod removal;
+mod search;
 
 use std::path::Path;
 
-use catalog::{DocumentEntry, DocumentQuery, VersionEntry};
+use catalog::{DocumentEntry, DocumentOrder, DocumentQuery, VersionEntry};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 pub use self::change::{
-    Correction, Decision, KINDS, NewStates, StatesChanged, correct, set_state, update_metadata,
+    Correction, Decision, NewStates, StatesChanged, correct, set_state, update_metadata,
+};
+pub use self::clean::{
+    Candidate, CleanDocuments, CleanPreview, EntryCount, candidates, clean, preview, queue_clean,
 };
 pub use self::document::{Corrected, Document, DocumentState, Judgement};
-pub use self::explain::explain;
+pub use self::explain::{beginning, explain};
 pub use self::file::{DocumentFile, file};
+pub use self::kinds::{KINDS, kind, nearest};
+pub use self::near::{NearDuplicate, near_duplicates};
+pub use self::removal::{
+    Restoration, RestoreProblem, Restored, Takedown, TakenDown, TrashFilter, TrashedDocument,
+    purge, remove, restore, trash,
+};
+pub use self::search::{
+    DocumentSearch, Facet, FacetValue, Facets, Found, FoundDocument, Piece, facets, search,
+};
 pub use classifier::Kind;
-pub use flows::{DocumentPart, Explanation};
+pub use flows::{Cleaned, DocumentPart, Explanation};
 
+use crate::mirrored::mirrored;
 use crate::{Context, FilePath, Listed, Refusal, Time, page_limit};
 
 /// Which documents are wanted.
@@ -51,18 +69,40 @@ pub struct DocumentFilter {
     pub content: Option<i64>,
     /// Documents whose content one import brought.
     pub import: Option<i64>,
-    /// Documents with a larger number, for the next page.
+    /// Documents in one language, by its code of ISO 639: `en` or `eng`.
+    pub language: Option<String>,
+    /// Documents of a host, or of a domain with all hosts below it.
+    pub domain: Option<String>,
+    /// Documents of one group of near-duplicates: the `near` of one of them.
+    pub near: Option<i64>,
+    /// The order; the default is by number.
+    pub sort: Option<DocumentSort>,
+    /// Documents behind the one with this number, for the next page.
     pub after: Option<i64>,
     /// Documents on a page, at most 1000; the default is 100.
     pub limit: Option<u64>,
 }
 
-/// Documents, in the order of their numbers; `next` is for `after`.
+mirrored! {
+    /// The order of a list of documents.
+    DocumentSort = DocumentOrder {
+        /// By number.
+        Number = "number",
+        /// By number, the largest first.
+        Newest = "newest",
+        /// By the last crawl, the latest first.
+        Updated = "updated",
+        /// By host; a domain stands together.
+        Host = "host",
+    }
+}
+
+/// Documents in their order; `next` is for `after`.
 pub async fn list(context: &Context, filter: &DocumentFilter) -> Result<Listed<Document>, Refusal> {
     let limit = page_limit(filter.limit);
     let entries = context
         .catalog()
-        .documents(&filter.query(limit + 1))
+        .documents(&filter.query(limit + 1)?)
         .await?;
     let directory = context.blocking(flows::documents_directory).await?;
     let documents: Vec<_> = entries
@@ -118,15 +158,17 @@ fn missing(id: i64) -> Refusal {
     Refusal::not_found(format!("there is no document {id}"))
 }
 
-fn document(directory: &Path, entry: DocumentEntry) -> Document {
+pub(crate) fn document(directory: &Path, entry: DocumentEntry) -> Document {
     let file = flows::document_file(&entry);
     let path = FilePath(directory.join(&file));
     Document::new(entry, file, path)
 }
 
 impl DocumentFilter {
-    fn query(&self, limit: u64) -> DocumentQuery {
-        DocumentQuery {
+    pub(crate) fn query(&self, limit: u64) -> Result<DocumentQuery, Refusal> {
+        let language = self.language.as_deref().map(search::language);
+        let kind = self.kind.as_deref().map(kind);
+        Ok(DocumentQuery {
             host: self.host.as_deref().map(str::to_lowercase),
             state: self.state.map(Into::into),
             media_type: self.media_type.as_deref().map(str::to_lowercase),
@@ -136,10 +178,14 @@ impl DocumentFilter {
             content: self.content,
             import: self.import,
             decision: self.decision.clone(),
-            kind: self.kind.clone(),
+            kind: kind.transpose()?.map(str::to_owned),
+            language: language.transpose()?.map(str::to_owned),
+            domain: self.domain.as_deref().map(str::to_lowercase),
+            near: self.near,
             text: self.text.clone(),
+            order: self.sort.map_or_else(DocumentOrder::default, Into::into),
             after: self.after.unwrap_or(0),
             limit,
-        }
+        })
     }
 }

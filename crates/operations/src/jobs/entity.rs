@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::why::{JobActivity, Why};
 use crate::Time;
 
 /// A job.
@@ -12,7 +13,7 @@ use crate::Time;
 pub struct Job {
     /// Its number.
     pub id: i64,
-    /// `harvest`, `hook`, `import`, `classify` or `quiet`.
+    /// `harvest`, `hook`, `import`, `classify`, `retrieve`, `feed`, `clean` or `quiet`.
     #[schema(value_type = String, example = "harvest")]
     pub kind: JobKind,
     /// `scheduled`, `running`, `finished`, `failed` or `cancelled`.
@@ -47,8 +48,12 @@ pub struct Job {
     pub done: u64,
     /// Records, bytes or documents in all, if that is known.
     pub total: Option<u64>,
-    /// The current step.
+    /// What came of it so far.
     pub note: Option<String>,
+    /// Why a job that waits has not begun, or what one that runs does.
+    pub why: Option<Why>,
+    /// The last thing that the worker of a job that runs did.
+    pub activity: Option<JobActivity>,
     /// Why it failed, the last time.
     pub error: Option<String>,
     /// When it was added.
@@ -109,6 +114,12 @@ impl From<catalog::Job> for Job {
             done: job.progress.done,
             total: job.progress.total,
             note: job.progress.note,
+            why: None,
+            activity: job
+                .progress
+                .activity
+                .filter(|_| job.state == JobState::Running)
+                .map(Into::into),
             error: job.error,
             created: Time(job.created),
             created_by: job.created_by,

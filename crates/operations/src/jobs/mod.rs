@@ -3,6 +3,7 @@
 mod access;
 mod entity;
 mod rules;
+mod why;
 
 use catalog::{Cancelled, JobQuery, LogLevel, NewJob, Role, URGENT};
 use flows::{ClassifyCollection, HarvestOrder};
@@ -10,6 +11,7 @@ use flows::{ClassifyCollection, HarvestOrder};
 pub(crate) use self::access::keep as keep_access;
 pub use self::entity::{CancelledJob, Job, LogLine};
 pub(crate) use self::rules::adopt as adopt_rules;
+pub use self::why::{JobActivity, Why, WhyCode, explained, why};
 use crate::import_rules::permit;
 use crate::schedules::checks::Target;
 use crate::{Actor, Channel, Context, HarvestPatch, ImportPatch, Listed, Refusal, Time};
@@ -36,12 +38,17 @@ pub async fn list(context: &Context, query: &JobQuery) -> Result<Listed<Job>, Re
         ..query.clone()
     };
     let jobs = context.catalog().jobs(&query).await?;
-    Ok(Listed::page(jobs, query.limit - 1, |job| job.id))
+    Ok(Listed::page(
+        explained(context, jobs).await?,
+        query.limit - 1,
+        |job| job.id,
+    ))
 }
 
 /// Shows a job.
 pub async fn show(context: &Context, id: i64) -> Result<Job, Refusal> {
-    Ok(row(context, id).await?.into())
+    let job = explained(context, vec![row(context, id).await?]).await?;
+    job.into_iter().next().ok_or_else(|| unknown(id))
 }
 
 /// The log of a job behind the line `after`, the oldest line first.
@@ -164,7 +171,7 @@ pub async fn classify(
     add(context, actor, NewJob::classify(order), None, None).await
 }
 
-async fn add(
+pub(crate) async fn add(
     context: &Context,
     actor: &Actor,
     new: NewJob,

@@ -160,10 +160,15 @@ pub struct HarvestPatch {
     #[schema(value_type = Option<u32>, minimum = 1)]
     pub attempts: Option<Setting<u32>>,
     /// The longest wait that the server may ask for with Retry-After, in milliseconds; in seconds on the command line. If
-    /// it asks for more, the harvest ends, and that of a job is put off until then [default: 3600 s]
+    /// it asks for more, the harvest ends, and that of a job is put off until then [default: 3600 s, 60 s for a job]
     #[arg(long = "longest-wait", value_name = "SECONDS", value_parser = seconds, help_heading = "Network options")]
     #[schema(value_type = Option<u64>, maximum = 86_400_000)]
     pub longest_wait_ms: Option<Setting<u64>>,
+    /// Where the first page of the list never comes, ask for at most N parts of it by date before the harvest fails; an
+    /// answer to one of them lifts the limit [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Network options")]
+    #[schema(value_type = Option<u32>, maximum = 1000)]
+    pub first_page_parts: Option<Setting<u32>>,
 }
 
 impl HarvestPatch {
@@ -182,7 +187,7 @@ impl HarvestPatch {
         let default = HarvestOrder::default();
         apply!(self, order, default; method, from, until, full, slices, validation, schemas, filter, normalise, prune,
             deleted, parse_id, files_per_directory, no_sync, unpack, warc, resource_limit, access, contact, user_agent,
-            interval_ms, connections, timeout_ms, attempts, longest_wait_ms);
+            interval_ms, connections, timeout_ms, attempts, longest_wait_ms, first_page_parts);
         for place in [&mut order.unpack, &mut order.warc].into_iter().flatten() {
             *place = place.components().collect();
         }

@@ -23,7 +23,8 @@ pub struct ImportPatch {
     #[serde(default, deserialize_with = "lines")]
     #[schema(value_type = Option<Vec<String>>, example = json!(["/crawls/2026"]))]
     pub paths: Option<Vec<PathBuf>>,
-    /// The media types that are imported [default: application/pdf,application/postscript]
+    /// The media types that are imported; image/* stands for all images, */* for everything
+    /// [default: application/pdf,application/postscript]
     #[arg(long, value_name = "TYPE,…", value_delimiter = ',')]
     #[serde(default, deserialize_with = "words")]
     pub types: Option<Vec<String>>,

@@ -98,6 +98,9 @@ pub struct Set {
     pub name: Option<String>,
     /// Whether the repository lists it; others are named by records alone.
     pub listed: bool,
+    /// Its records, counted up to 10,000, in a list that was asked to count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
 }
 
 /// The answers of a repository that is not kept yet.
@@ -278,6 +281,7 @@ impl From<catalog::Set> for Set {
             set_spec: set.set_spec,
             name: set.name,
             listed: set.listed,
+            records: None,
         }
     }
 }

@@ -15,7 +15,7 @@ pub use self::ask::{TOO_SLOW, ask, refuse};
 pub use self::entities::{
     Format, Identity, LastHarvest, Preview, RemovedRepository, Repository, Set,
 };
-use crate::{Actor, Code, Context, Listed, Refusal};
+use crate::{Actor, Code, Context, Listed, Paging, Refusal, SortKey};
 
 /// A selection of repositories.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -43,6 +43,10 @@ pub struct RepositoryQuery {
 pub struct SetQuery {
     /// A text in the `setSpec` or name.
     pub text: Option<String>,
+    /// Sets to skip, in the order that people expect: `s2` before `s10`. With it, `total` counts the sets with the text.
+    pub offset: Option<u64>,
+    /// Whether the records of each set are counted, up to 10,000.
+    pub count: Option<bool>,
     /// At most this many sets; up to 1000 by the API.
     pub limit: Option<u64>,
 }
@@ -77,6 +81,7 @@ pub async fn list(
         items: rows.into_iter().map(repository).collect(),
         next: next.and_then(|next| i64::try_from(next).ok()),
         total: Some(total),
+        ..Listed::none()
     })
 }
 
@@ -105,14 +110,46 @@ pub async fn formats(context: &Context, id: i64) -> Result<Vec<Format>, Refusal>
 pub async fn sets(context: &Context, id: i64, query: &SetQuery) -> Result<Listed<Set>, Refusal> {
     read(context, id).await?;
     let (catalog, text) = (context.catalog(), query.text.as_deref());
-    let limit = query.limit.unwrap_or(u64::MAX);
-    let sets = catalog.some_sets(id, text, limit).await?;
-    Ok(Listed {
-        items: sets.into_iter().map(Into::into).collect(),
-        next: None,
-        total: Some(catalog.repository_counts(id).await?.sets),
-    })
+    let mut listed = match query.offset {
+        Some(_) => {
+            let mut sets: Vec<Set> = Vec::new();
+            for set in catalog.some_sets(id, text, u64::MAX).await? {
+                sets.push(set.into());
+            }
+            sets.sort_by_cached_key(|set| SortKey::from(set.set_spec.as_str()));
+            let paging = Paging {
+                offset: query.offset,
+                limit: query.limit,
+                ..Paging::default()
+            };
+            paging.page(sets, &[])?
+        }
+        None => {
+            let limit = query.limit.unwrap_or(u64::MAX);
+            let sets = catalog.some_sets(id, text, limit).await?;
+            Listed {
+                items: sets.into_iter().map(Into::into).collect(),
+                total: Some(catalog.repository_counts(id).await?.sets),
+                ..Listed::none()
+            }
+        }
+    };
+    if query.count == Some(true) {
+        let specs: Vec<_> = listed
+            .items
+            .iter()
+            .map(|set| set.set_spec.as_str())
+            .collect();
+        let counts = catalog.count_set_records(id, &specs, MAX_COUNT).await?;
+        for (set, count) in listed.items.iter_mut().zip(counts) {
+            set.records = Some(count);
+        }
+    }
+    Ok(listed)
 }
+
+/// The records of a set are counted up to so many.
+const MAX_COUNT: u64 = 10_000;
 
 /// A repository by its own answers; nothing is kept.
 pub async fn preview(

@@ -12,7 +12,7 @@ pub use self::draft::{NewSchedule, SchedulePatch};
 pub use self::entity::{Schedule, ScheduleKind, beside, fields, import_settings};
 pub use self::planning::{Next, next, upcoming, waits_too_long};
 use crate::jobs::Job;
-use crate::{Actor, Context, Frequency, Mistake, Refusal, Time};
+use crate::{Actor, Context, Frequency, Listed, Mistake, Orders, Paging, Refusal, Time};
 
 /// When a schedule runs, and mistakes that keep it from being saved.
 #[derive(Debug, Clone, Default)]
@@ -25,11 +25,25 @@ pub struct Preview {
     pub mistakes: Vec<Mistake>,
 }
 
-/// Lists schedules, the oldest first.
-pub async fn list(context: &Context, query: &ScheduleQuery) -> Result<Vec<Schedule>, Refusal> {
+/// Lists schedules, the oldest first unless `paging` says otherwise.
+pub async fn list(
+    context: &Context,
+    query: &ScheduleQuery,
+    paging: &Paging,
+) -> Result<Listed<Schedule>, Refusal> {
     let rows = context.catalog().schedules(query).await?;
-    Ok(rows.into_iter().map(Schedule::from).collect())
+    paging.page(rows.into_iter().map(Schedule::from).collect(), ORDERS)
 }
+
+/// The orders of the list.
+const ORDERS: Orders<'_, Schedule> = &[
+    ("name", |schedule| schedule.title().as_str().into()),
+    ("repository", |schedule| schedule.about().as_str().into()),
+    ("state", |schedule| schedule.state.name().into()),
+    ("next_run", |schedule| schedule.next_run.into()),
+    ("last_run", |schedule| schedule.last_run.into()),
+    ("added", |schedule| schedule.added.into()),
+];
 
 /// Shows a schedule.
 pub async fn show(context: &Context, id: i64) -> Result<Schedule, Refusal> {

@@ -2,7 +2,9 @@
 
 use catalog::{Role, ScheduleQuery, ScheduleState};
 use operations::schedules::{self, NewSchedule, SchedulePatch};
-use operations::{Actor, Code, HarvestPatch, ImportPatch, ImportRules, Setting, Settings, Time};
+use operations::{
+    Actor, Code, HarvestPatch, ImportPatch, ImportRules, Paging, Setting, Settings, Time,
+};
 use serde_json::json;
 
 use crate::world::{World, actor, lines};
@@ -251,8 +253,12 @@ fn every_change_is_audited_by_the_command_line_too() {
         ]
     );
     assert!(trail.iter().all(|(_, account)| *account == shell.name));
-    let left = world.wait(schedules::list(context, &ScheduleQuery::default()));
-    assert!(left.unwrap().is_empty());
+    let left = world.wait(schedules::list(
+        context,
+        &ScheduleQuery::default(),
+        &Paging::default(),
+    ));
+    assert!(left.unwrap().items.is_empty());
 }
 
 #[test]

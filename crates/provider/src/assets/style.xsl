@@ -32,6 +32,9 @@
   <xsl:variable name="body"
       select="/oai:OAI-PMH/*[not(self::oai:responseDate or self::oai:request or self::oai:error)][1]"/>
 
+  <!-- Somebody opened the base URL itself: to a program that is an error, to a person the first page. -->
+  <xsl:variable name="is-start" select="starts-with($errors[@code = 'badVerb'], 'the verb is missing')"/>
+
   <!-- A badVerb or badArgument answer names no verb; everything else does, in one place or the other. -->
   <xsl:variable name="verb">
     <xsl:choose>
@@ -98,7 +101,7 @@
             <p class="gn-verb"><xsl:value-of select="$verb"/></p>
           </xsl:if>
           <h1 dir="auto"><xsl:value-of select="$heading"/></h1>
-          <xsl:call-template name="asked"/>
+          <xsl:if test="not($is-start)"><xsl:call-template name="asked"/></xsl:if>
           <xsl:if test="$errors">
             <xsl:apply-templates select="$errors"/>
           </xsl:if>
@@ -116,6 +119,7 @@
   <xsl:template name="heading">
     <xsl:choose>
       <xsl:when test="$errors[@code = 'noRecordsMatch']">Nothing matches this request</xsl:when>
+      <xsl:when test="$is-start">OAI-PMH repository</xsl:when>
       <xsl:when test="$errors">This request could not be answered</xsl:when>
       <xsl:when test="$verb = 'Identify'"><xsl:value-of select="$body/oai:repositoryName"/></xsl:when>
       <xsl:when test="$verb = 'ListMetadataFormats'">Metadata formats</xsl:when>
@@ -176,7 +180,7 @@
   <!-- What was asked, and when it was answered. -->
   <xsl:template name="asked">
     <section class="gn-asked" aria-labelledby="gn-asked">
-      <h2 id="gn-asked">What was asked</h2>
+      <h2 id="gn-asked">Request</h2>
       <xsl:choose>
         <xsl:when test="$request/@*">
           <table class="gn-pairs">
@@ -208,8 +212,14 @@
       <xsl:if test="@code = 'noRecordsMatch'">
         <xsl:attribute name="class">gn-error gn-calm</xsl:attribute>
       </xsl:if>
-      <h2><code><xsl:value-of select="@code"/></code></h2>
-      <xsl:if test="string(.)">
+      <xsl:if test="$is-start">
+        <xsl:attribute name="class">gn-error gn-start</xsl:attribute>
+      </xsl:if>
+      <xsl:choose>
+        <xsl:when test="$is-start"><h2>Ask this repository</h2></xsl:when>
+        <xsl:otherwise><h2><code><xsl:value-of select="@code"/></code></h2></xsl:otherwise>
+      </xsl:choose>
+      <xsl:if test="string(.) and not($is-start)">
         <p class="gn-said" dir="auto"><xsl:value-of select="."/></p>
       </xsl:if>
       <!-- Several errors may share a code; one piece of advice is enough. -->
@@ -977,14 +987,14 @@
   <xsl:template name="css">
 :root {
   color-scheme: light dark;
-  --gn-paper: #f7f6f2;
+  --gn-paper: #f6f7f7;
   --gn-sheet: #ffffff;
-  --gn-ink: #23272a;
-  --gn-soft: #5b6265;
-  --gn-line: #dedcd4;
-  --gn-wash: #f0eee7;
-  --gn-link: #14603f;
-  --gn-strong: #14603f;
+  --gn-ink: #1d2324;
+  --gn-soft: #566164;
+  --gn-line: #d9dfe0;
+  --gn-wash: #eceff0;
+  --gn-link: #0e5f59;
+  --gn-strong: #0e5f59;
   --gn-on-strong: #ffffff;
   --gn-alarm: #9b2c1f;
   --gn-alarm-wash: #fdf1ee;
@@ -994,15 +1004,15 @@
 }
 @media (prefers-color-scheme: dark) {
   :root {
-    --gn-paper: #15181a;
-    --gn-sheet: #1d2123;
-    --gn-ink: #e3e5e1;
-    --gn-soft: #a2a9a7;
-    --gn-line: #353b3d;
-    --gn-wash: #272c2e;
-    --gn-link: #86d0ab;
-    --gn-strong: #86d0ab;
-    --gn-on-strong: #10231a;
+    --gn-paper: #14181a;
+    --gn-sheet: #1c2123;
+    --gn-ink: #e3e7e7;
+    --gn-soft: #a3adaf;
+    --gn-line: #333a3d;
+    --gn-wash: #272d30;
+    --gn-link: #74c6bb;
+    --gn-strong: #74c6bb;
+    --gn-on-strong: #0c211e;
     --gn-alarm: #f5a394;
     --gn-alarm-wash: #2f1f1c;
     --gn-gone: #e8c27a;
@@ -1018,19 +1028,19 @@ body {
   min-height: 100vh;
   background: var(--gn-paper);
   color: var(--gn-ink);
-  font: 1rem/1.6 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif;
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif;
   overflow-wrap: anywhere;
 }
 xslt-warning-banner { display: none !important; }
 .gn-wide { width: 100%; max-width: 70rem; margin: 0 auto; padding: 0 1.5rem; }
-main { flex: 1; padding-top: 2.5rem !important; padding-bottom: 3rem !important; }
+main { flex: 1; padding-top: 1.5rem !important; padding-bottom: 3rem !important; }
 
 a { color: var(--gn-link); text-decoration-thickness: 1px; text-underline-offset: .2em; }
 a:hover { text-decoration-thickness: 2px; }
 :focus-visible { outline: 3px solid var(--gn-strong); outline-offset: 2px; border-radius: 3px; }
 h1, h2, h3, h4, p, dl, dd, ul, table, pre { margin: 0; padding: 0; }
-h1 { font-size: clamp(1.65rem, 1.2rem + 2vw, 2.25rem); font-weight: 650; line-height: 1.2; letter-spacing: -.015em; text-wrap: balance; }
-h2 { font-size: 1.2rem; font-weight: 600; line-height: 1.35; }
+h1 { font-size: 1.5rem; font-weight: 600; line-height: 1.25; letter-spacing: -.01em; text-wrap: balance; }
+h2 { font-size: 1.1rem; font-weight: 600; line-height: 1.3; }
 h3 { font-size: 1.05rem; font-weight: 600; }
 h4 { font-size: 1rem; font-weight: 600; }
 ul { list-style: none; }
@@ -1138,6 +1148,8 @@ span.gn-value, .gn-tag + .gn-quiet, .gn-tag + .gn-attribute { margin-left: .35re
 .gn-error { margin: 1.25rem 0; padding: 1.25rem 1.5rem; border: 1px solid var(--gn-alarm); border-left-width: .4rem; border-radius: .6rem; background: var(--gn-alarm-wash); }
 .gn-error h2 { color: var(--gn-alarm); }
 .gn-calm { border-color: var(--gn-gone); background: var(--gn-gone-wash); }
+.gn-start { border: 1px solid var(--gn-line); background: var(--gn-sheet); }
+.gn-start h2 { color: inherit; }
 .gn-calm h2 { color: var(--gn-gone); }
 .gn-error h2 code { font-weight: 600; font-size: 1em; }
 .gn-said { font-size: 1.1rem; margin: .35rem 0 .75rem; }

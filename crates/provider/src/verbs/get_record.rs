@@ -14,12 +14,16 @@ impl<V: View> Answer<'_, V> {
         identifier: &str,
         prefix: &MetadataPrefix,
     ) -> Result<u64, Failure> {
-        let item = self.item(identifier)?;
+        let listed = self.view.item_in(identifier, prefix.as_str())?;
+        if listed.is_none() {
+            self.item(identifier)?;
+        }
         self.check_format(prefix)?;
-        if !self.view.has_format(&item, prefix.as_str()) {
+        let listed = listed.filter(|item| self.view.has_format(item, prefix.as_str()));
+        let Some(item) = listed else {
             let message = format!("this item has no record in `{prefix}`");
             return Err(oai::Error::new(ErrorCode::CannotDisseminateFormat, message).into());
-        }
+        };
         if !item.header().deleted {
             match self.view.obtain(&item, prefix.as_str())? {
                 Obtained::Ready => {}
@@ -29,7 +33,7 @@ impl<V: View> Answer<'_, V> {
         }
         let mut response = self.begin(out, Verb::GetRecord)?;
         response.record(item.header(), |xml| {
-            self.view.write_metadata(&item, prefix.as_str(), xml)
+            self.view.write_body(&item, prefix.as_str(), xml)
         })?;
         end(response, Verb::GetRecord, 1)
     }

@@ -34,7 +34,7 @@ impl<V: View> Answer<'_, V> {
         let mut page = Page::new(&self.provider.limits, entries, began);
         let mut next = items.next(&page)?;
         if next.is_none() && start.position.is_some() {
-            // All that was left has changed while the list was read. A page cannot be empty, so it goes
+            // The rest has changed while the list was read. A page cannot be empty, so it goes
             // on with what changed: the harvester sees that a little early, and loses nothing. What is
             // behind its own `until` it did not ask for and may not expect.
             start.go_on_until(self.view.response_date());
@@ -117,9 +117,9 @@ impl<V: View> Answer<'_, V> {
     ) -> Result<(), Error> {
         match list_verb {
             ListVerb::ListIdentifiers => Ok(response.header(item.header())?),
-            ListVerb::ListRecords => response.record(item.header(), |xml| {
-                self.view.write_metadata(item, prefix, xml)
-            }),
+            ListVerb::ListRecords => {
+                response.record(item.header(), |xml| self.view.write_body(item, prefix, xml))
+            }
         }
     }
 
@@ -258,6 +258,7 @@ fn range(selection: &Selection, until: Datestamp) -> Range {
         set: selection.set.clone(),
         from: selection.from.unwrap_or(Datestamp::MIN),
         until,
+        metadata_prefix: selection.metadata_prefix.to_string(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use remote::{Access, Address, Error, Fetched, Limits, News, Options, fetch};
+use remote::{Access, Address, Error, FetchEvent, Fetched, Limits, Options, fetch};
 use tempfile::TempDir;
 
 pub(crate) struct Place {
@@ -68,7 +68,7 @@ impl Place {
             admits: &|_, _| true,
             stop,
             tell: &|news| {
-                if let News::Note(note) = news {
+                if let FetchEvent::Note(note) = news {
                     self.notes.lock().unwrap().push(note.to_owned());
                 }
             },

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Match;
 
-/// What filters do with one record. Its `Display` is the text for people.
+/// The decision of filters on one record. Its `Display` is the text for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// Whether one filter is enough or all must hold.
@@ -19,12 +19,12 @@ pub struct Explanation {
     pub accepted: bool,
 }
 
-/// What one filter finds.
+/// The findings of one filter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// The expression that chose the nodes.
     pub xpath: String,
-    /// What their texts are compared with.
+    /// The expression that their texts are compared with.
     pub regexp: String,
     /// Whether letter case is ignored.
     pub ignore_case: bool,

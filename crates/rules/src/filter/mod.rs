@@ -86,7 +86,7 @@ impl Filters {
         Ok(self.matching == Match::All)
     }
 
-    /// What each filter finds in the record, and what follows.
+    /// The findings of each filter in the record, and what follows.
     pub fn explain(&self, record: &[u8]) -> Result<Explanation, Error> {
         let document = xml::parse(record, &self.limits)?;
         let mut steps = Vec::new();
@@ -114,7 +114,7 @@ impl Filter {
         self.regexp.is_match(compared(&node.text()))
     }
 
-    /// What is not there does not match, with `all` as with `any`: else `all` could never ask for a field to be there.
+    /// A missing field does not match, with `all` as with `any`: else `all` could never ask for a field to be there.
     fn matched(&self, matching: Match, mut nodes: impl ExactSizeIterator<Item = bool>) -> bool {
         match matching {
             Match::Any => nodes.any(|matches| matches),

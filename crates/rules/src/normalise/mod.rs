@@ -53,7 +53,7 @@ pub struct Mappings {
 pub struct Normalised<'a> {
     /// The record; the very bytes given, if nothing was added.
     pub xml: Cow<'a, [u8]>,
-    /// What was added.
+    /// The added fields.
     pub added: Vec<Added>,
     /// The insertions of each round, as offset and length, by offset.
     insertions: Vec<Vec<(usize, usize)>>,

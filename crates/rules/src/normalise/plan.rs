@@ -10,7 +10,7 @@ use crate::xml::rule_file::compared;
 #[derive(Default)]
 pub(super) struct Plan {
     insertions: Vec<Insertion>,
-    /// What the parents met so far have, and what they will have.
+    /// The children of the parents met so far, those to come included.
     there: HashSet<Signature>,
     parents: HashSet<u32>,
 }

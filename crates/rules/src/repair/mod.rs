@@ -16,13 +16,13 @@ use crate::xml::{self, Limits, Malformed};
 /// A kind of repair, and how often it was needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repair {
-    /// What was done.
+    /// The repair.
     pub kind: Kind,
     /// How often.
     pub count: usize,
 }
 
-/// What can be repaired.
+/// The possible repairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// The whole text was in another encoding than UTF-8, by its byte order mark or its declaration.
@@ -58,7 +58,7 @@ pub enum Kind {
 pub struct Repaired {
     /// The text.
     pub xml: String,
-    /// What was done to it; empty if it was well-formed.
+    /// The repairs; empty if it was well-formed.
     pub repairs: Vec<Repair>,
 }
 

@@ -31,7 +31,7 @@ pub enum Level {
     Loose,
 }
 
-/// What to do with metadata in a namespace for which there is no schema.
+/// The treatment of metadata in a namespace for which there is no schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WithoutSchema {
     /// Accept it, with a warning.
@@ -65,9 +65,9 @@ pub struct Validator {
 pub struct Checked<'a> {
     /// The record; the very bytes given, if nothing was repaired.
     pub xml: Cow<'a, [u8]>,
-    /// What was repaired.
+    /// The repairs.
     pub repairs: Vec<Repair>,
-    /// What could not be checked.
+    /// The parts that could not be checked.
     pub warnings: Vec<Warning>,
 }
 
@@ -90,12 +90,12 @@ pub enum Invalid {
     NoSchema(String),
 }
 
-/// What a schema does not allow.
+/// A fault by a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Where, as `/record/header/datestamp`.
     pub path: String,
-    /// What is wrong, with the code of the XML Schema specification.
+    /// The fault, with the code of the XML Schema specification.
     pub reason: String,
 }
 

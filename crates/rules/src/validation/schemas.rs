@@ -81,7 +81,7 @@ impl Schemas {
         Ok(schemas)
     }
 
-    /// What the schemas do not allow in a record; the first faults only.
+    /// The faults of a record by the schemas; the first ones only.
     pub(super) fn faults(&self, record: &[u8], document: &Document, limits: &Limits) -> Vec<Fault> {
         if let Some(fault) = self.undeclared(document) {
             return vec![fault];

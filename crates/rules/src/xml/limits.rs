@@ -1,4 +1,4 @@
-//! What a document may cost. Checked before it is parsed, in one pass over its tags; and on the way what the parser
+//! The cost that a document may have. Checked before it is parsed, in one pass over its tags; and on the way what the parser
 //! does not check.
 
 use quick_xml::Reader;

@@ -14,7 +14,7 @@ pub struct Malformed {
     pub line: u32,
     /// Counted in characters, from 1.
     pub column: u32,
-    /// What is wrong.
+    /// The fault.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the files of filters and of mappings have in common: they are read element by element, and whatever they hold
+//! Files of filters and of mappings have this in common: they are read element by element, and whatever they hold
 //! that has no meaning is refused, for a rule that is misspelt would otherwise silently do nothing.
 
 use regex::{Regex, RegexBuilder};
@@ -115,7 +115,7 @@ pub(crate) fn required<'a, 'input>(
     })
 }
 
-/// What a regular expression is compared with: the text without the white space around it, as MSXML gave it.
+/// The text that a regular expression is compared with: without the white space around it, as MSXML gave it.
 pub(crate) fn compared(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\r', '\n'])
 }

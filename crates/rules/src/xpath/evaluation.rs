@@ -211,7 +211,7 @@ where
         Axis::AncestorOrSelf => Box::new(std::iter::successors(Some(node), Node::parent)),
         Axis::DescendantOrSelf if !node.is_tree() => Box::new(std::iter::once(node)),
         Axis::DescendantOrSelf => Box::new(tree.descendants().map(Node::new)),
-        // What follows an attribute begins with the content of its element.
+        // The axis behind an attribute begins with the content of its element.
         Axis::Following if !node.is_tree() => {
             let inside = tree.descendants().skip(1);
             Box::new(inside.chain(following(tree)).map(Node::new))

@@ -1,4 +1,4 @@
-//! What an expression is made of, once it is read: the tree that is evaluated.
+//! The parts of an expression, once it is read: the tree that is evaluated.
 
 /// An expression, with all prefixes resolved.
 #[derive(Debug, Clone)]

@@ -81,13 +81,13 @@ impl XPath {
     }
 }
 
-/// What is wrong with an expression.
+/// The fault of an expression.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Error {
     /// How many bytes of the expression come before the place.
     pub at: usize,
-    /// What is wrong there.
+    /// The fault there.
     pub reason: String,
 }
 

@@ -44,7 +44,7 @@ impl<'a, 'input> Node<'a, 'input> {
         }
     }
 
-    /// What the node is.
+    /// The kind of the node.
     pub fn kind(&self) -> NodeKind {
         match (self.kind, self.tree.node_type()) {
             (Kind::Attribute(_), _) => NodeKind::Attribute,

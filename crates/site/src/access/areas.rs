@@ -63,7 +63,7 @@ impl Site {
             .chain(is.iter().filter(|area| !was.contains(area)))
             .map(|(path, _)| path)
             .collect();
-        // What was closed before is not told now, not even as deleted.
+        // An area that was closed before is not told now, not even as deleted.
         let was_public = |path: &SitePath| {
             let (was, is) = (area_of(&was, path), area_of(&is, path));
             was != is && is.is_some() && was.is_none_or(AreaConfig::is_public)

@@ -96,7 +96,7 @@ impl Site {
             young.iter().try_for_each(|path| scan.look(path))?;
             scan.apply()?;
         }
-        // What is written all the time is taken as it is.
+        // A file that is written all the time is taken as it is.
         scan.take_young()?;
         let (changed, rules) = (scan.untyped, scan.rules);
         for path in &rules {

@@ -35,7 +35,7 @@ impl Ground {
         let mounted = self.mounts.now();
         let sighting = self.holding(&mounted, path).look(path, &self.rules);
         match sighting {
-            // What the rules close is closed with all below; anything else may be on the way to a mount.
+            // A closed directory is closed with all below; any other may be on the way to a mount.
             Sighting::LeftOut(
                 reason @ (Reason::Name { .. } | Reason::Directory { .. } | Reason::Covered { .. }),
             ) => Sighting::LeftOut(reason),

@@ -170,7 +170,7 @@ impl Index {
     fn place(&self, held: &LockedAgreement<'_>) -> Place {
         match FileId::of(&self.path) {
             Ok(file) if file != held.agreement.file => Place::Other,
-            // Who is alone misses nothing until it ends.
+            // A process that is alone misses nothing until it ends.
             Err(error)
                 if error.kind() == ErrorKind::NotFound
                     && self.lock.sharing != Sharing::Alone

@@ -85,7 +85,7 @@ impl IndexLock {
                         sole,
                     });
                 }
-                // Who was making it is gone.
+                // The process that was making it is gone.
                 file.unlock().map_err(error)?;
             }
             if began.elapsed() >= patience {

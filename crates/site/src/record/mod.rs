@@ -105,7 +105,7 @@ impl<'a> Record<'a> {
                 self.view.site.index.note_missed(&[self.item.row.id])?;
                 Ok(Obtained::Gone)
             }
-            // What is gone will be noticed; a file that is still there must not be told as deleted.
+            // A file that is gone will be noticed; one that is still there must not be told as deleted.
             _ => match self.view.site.ground.look(&self.item.row.path) {
                 Sighting::File { .. } if self.item.dynamic.is_none() => {
                     Err(Error::Origin(format!(

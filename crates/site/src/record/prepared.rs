@@ -91,7 +91,7 @@ impl Prepared {
     }
 }
 
-/// So many records are begun ahead of the one that is written.
+/// Number of records that are begun ahead of the one that is written.
 const MOST: usize = 12;
 
 /// As long as there are more than these, no others are begun.

@@ -90,7 +90,7 @@ impl<'a> Record<'a> {
             return Vec::new();
         }
         let key = digests_key(algorithms);
-        // What a server makes of a file may change although the file does not.
+        // The answer of a server for a file may change although the file does not.
         let lasting = resource.mark == Some(self.item.row.mark);
         let made = resource.digests.clone();
         if made.is_none()

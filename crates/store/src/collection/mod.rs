@@ -164,6 +164,22 @@ impl Collection {
         Ok(())
     }
 
+    /// Moves a document with what is known of it and its text to the same number of another collection. What is gone
+    /// already is no error; whether the document was there.
+    pub fn transfer(&self, to: &Self, number: i64, extension: &str) -> Result<bool, Error> {
+        let document = checked(number, extension)?;
+        let text = checked(number, TEXT)?;
+        // The document goes last, as where it is removed.
+        self.place
+            .transfer(&to.place, &format!("{document}{METADATA}"))?;
+        if text != document {
+            self.place.transfer(&to.place, &text)?;
+        }
+        let was_there = self.place.transfer(&to.place, &document)?;
+        self.place.prune(&document)?;
+        Ok(was_there)
+    }
+
     /// Removes one file, as [`Collection::files`] names it, and directories that are empty then.
     pub fn remove_file(&self, path: &str) -> Result<bool, Error> {
         let removed = self.place.remove(path)?;

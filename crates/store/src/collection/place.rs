@@ -76,6 +76,26 @@ impl Place {
         }
     }
 
+    /// Moves a file to the same path of another place; whether there was one. Killed in between, it is there twice and
+    /// lost never.
+    pub(super) fn transfer(&self, to: &Self, path: &str) -> Result<bool, Error> {
+        if self.size(path)?.is_none() {
+            return Ok(false);
+        }
+        if let (Self::Directory(from), Self::Directory(to)) = (self, to)
+            && from.move_across(Path::new(path), to)?
+        {
+            return Ok(true);
+        }
+        let mut bytes = self.read(path)?;
+        let mut file = to.create()?;
+        std::io::copy(&mut bytes, &mut file).map_err(|error| self.error("copied", path, error))?;
+        to.place(file, path)?;
+        to.sync()?;
+        self.remove(path)?;
+        Ok(true)
+    }
+
     /// Removes a file; whether there was one.
     pub(super) fn remove(&self, path: &str) -> Result<bool, Error> {
         match self {

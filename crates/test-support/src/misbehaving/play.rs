@@ -12,7 +12,7 @@ use super::records::{bytes, header, record, seconds_of, written};
 use super::script::BEGINNING;
 use super::{Counter, Fault, Script};
 
-/// What goes over the wire.
+/// An answer as it goes over the wire.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
@@ -271,7 +271,7 @@ impl Play {
         all
     }
 
-    /// What is answered in place of a page.
+    /// The answer in place of a page.
     fn instead(&self, script: &Script, page: usize) -> Option<Answer> {
         for fault in &script.faults {
             let happens = |of: &usize, times: &u32| {

@@ -9,7 +9,7 @@ pub(super) struct Tag<'a> {
     pub(super) length: usize,
 }
 
-/// What a tag does to the text.
+/// The effect of a tag on the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Inline,
@@ -55,7 +55,7 @@ impl Scanner {
             return Some(skipped(4, comment, "-->"));
         }
         if inner.starts_with("![CDATA[") {
-            // What is in it is text; its end is taken off where it stands.
+            // The content is text; its end is taken off where it stands.
             return Some(Tag::inline("", 9));
         }
         let is_end = inner.starts_with('/');
@@ -119,7 +119,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// What is left out up to a mark, or to the end.
+/// The elements left out up to a mark, or to the end.
 fn skipped<'a>(before: usize, text: &'a str, end: &str) -> Tag<'a> {
     let length = text.find(end).map_or(text.len(), |at| at + end.len());
     Tag::inline("", before + length)

@@ -3,7 +3,7 @@
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     text: String,
-    /// What is to stand before the next character.
+    /// The blank that is to stand before the next character.
     gap: Gap,
     is_preformatted: bool,
 }

@@ -46,7 +46,7 @@ fn print(most: usize) -> Result<(), String> {
     read.map_err(|error| error.to_string())?;
     let pdf = Pdf::new(bytes).map_err(said)?;
     let settings = InterpreterSettings {
-        // What readers have put on a page is not its text.
+        // Annotations that readers have put on a page are not its text.
         render_content: RenderContent::PAGE,
         ..InterpreterSettings::default()
     };

@@ -154,7 +154,7 @@ fn a_missing_engine_is_an_outcome_of_its_own() {
         missing,
         ["pdftotext", "pdfimages", "pdftoppm", "gs", "tesseract"]
     );
-    // What needs none goes on.
+    // A format that needs none is read.
     assert_eq!(
         extract_with(&extractor, b"text", "text/plain").outcome,
         Outcome::Text

@@ -1,4 +1,4 @@
-//! What is read without other programs: HTML, plain text, Office.
+//! Formats read without other programs: HTML, plain text, Office.
 
 use text::{Extractor, Outcome};
 

@@ -33,6 +33,12 @@ pub struct JudgementRow {
     pub model: Option<String>,
     /// Whether it is kept, but not for search engines.
     pub is_aside: bool,
+    /// The title of the text, if one is plausible.
+    pub title: Option<String>,
+    /// The language of the text, as a code of ISO 639-1.
+    pub language: Option<String>,
+    /// The sketch of the text, by which others that say the same are found.
+    pub sketch: Option<String>,
 }
 
 /// What is known of the text of a content.
@@ -60,6 +66,15 @@ pub struct Judgement {
     /// Whether it is kept, but not for search engines.
     #[serde(rename = "set_aside")]
     pub is_aside: bool,
+    /// The title of the text, if one is plausible.
+    #[serde(skip)]
+    pub title: Option<String>,
+    /// The language of the text, as a code of ISO 639-1.
+    #[serde(skip)]
+    pub language: Option<String>,
+    /// The sketch of the text, by which others that say the same are found.
+    #[serde(skip)]
+    pub sketch: Option<String>,
     /// What a librarian said.
     pub corrected: Option<Corrected>,
 }
@@ -89,7 +104,8 @@ pub struct KnownContent {
 /// The columns of a judgement.
 pub(crate) const COLUMNS: &str = "judgement.outcome, judgement.engine, judgement.pages, judgement.note, \
      judgement.decision, judgement.probability, judgement.kind, judgement.kinds, judgement.model, judgement.aside, \
-     judgement.corrected_decision, judgement.corrected_kind, judgement.corrected_at, judgement.corrected_by";
+     judgement.corrected_decision, judgement.corrected_kind, judgement.corrected_at, judgement.corrected_by, \
+     judgement.title, judgement.language, judgement.sketch";
 
 /// The judgement of a row that may have none.
 pub(crate) fn maybe(row: &Row) -> Result<Option<Judgement>, Error> {
@@ -110,6 +126,9 @@ pub(crate) fn maybe(row: &Row) -> Result<Option<Judgement>, Error> {
         kinds: kinds.into_iter().map(Probability::of).collect(),
         model: row.maybe_text("model")?,
         is_aside: row.maybe_integer("aside")? == Some(1),
+        title: row.maybe_text("title")?,
+        language: row.maybe_text("language")?,
+        sketch: row.maybe_text("sketch")?,
         corrected: corrected(row)?,
     }))
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::JudgementRow;
+use crate::changes::stamp_contents;
+use crate::collection::{reviews, texts};
 use crate::database::Transaction;
 use crate::database::bounded::clean;
 use crate::database::rows::{BATCH, batch};
@@ -26,6 +28,9 @@ struct Columns<'a>(
     Option<String>,
     Option<&'a str>,
     i64,
+    Option<String>,
+    Option<&'a str>,
+    Option<&'a str>,
 );
 
 impl Catalog {
@@ -69,11 +74,22 @@ pub(crate) async fn write(
 pub(crate) async fn repeat(transaction: &mut Transaction, sha1s: &[&str]) -> Result<(), Error> {
     let sql =
         "UPDATE content SET decision = COALESCE(judgement.corrected_decision, judgement.decision),
-             kind = COALESCE(judgement.corrected_kind, judgement.kind), aside = judgement.aside
-         FROM judgement WHERE judgement.sha1 = content.sha1 AND judgement.sha1 {texts($1)}";
+             kind = COALESCE(judgement.corrected_kind, judgement.kind), aside = judgement.aside,
+             title = COALESCE(judgement.title, content.title), language = COALESCE(judgement.language, content.language)
+         FROM judgement WHERE judgement.sha1 = content.sha1 AND judgement.sha1 {texts($1)} AND (
+             content.decision IS DISTINCT FROM COALESCE(judgement.corrected_decision, judgement.decision)
+             OR content.kind IS DISTINCT FROM COALESCE(judgement.corrected_kind, judgement.kind)
+             OR content.title IS DISTINCT FROM COALESCE(judgement.title, content.title)
+             OR content.language IS DISTINCT FROM COALESCE(judgement.language, content.language)
+             OR content.aside <> judgement.aside)
+         RETURNING content.id AS id";
     for part in sha1s.chunks(BATCH) {
         let keys: Vec<_> = part.iter().map(|sha1| (sha1,)).collect();
-        transaction.execute(sql, [batch(&keys)]).await?;
+        let rows = transaction.rows(sql, [batch(&keys)]).await?;
+        let changed = rows.iter().map(|row| row.integer("id"));
+        stamp_contents(transaction, &changed.collect::<Result<Vec<_>, _>>()?).await?;
+        texts::queue(transaction, &keys).await?;
+        reviews::follow(transaction, &keys).await?;
     }
     Ok(())
 }
@@ -97,14 +113,17 @@ fn columns_of<'a>(row: &'a JudgementRow, url: &str) -> Columns<'a> {
         kinds,
         row.model.as_deref(),
         i64::from(row.is_aside),
+        row.title.as_deref().map(|title| clean(title).into_owned()),
+        row.language.as_deref(),
+        row.sketch.as_deref(),
     )
 }
 
 const UPSERT: &str = "INSERT INTO judgement (sha1, url, outcome, engine, pages, note, decision, probability, kind, \
-         kinds, model, aside) \
+         kinds, model, aside, title, language, sketch) \
      SELECT item.value->>0, item.value->>1, item.value->>2, item.value->>3, CAST(item.value->>4 AS BIGINT), \
          item.value->>5, item.value->>6, CAST(item.value->>7 AS BIGINT), item.value->>8, item.value->>9, \
-         item.value->>10, CAST(item.value->>11 AS BIGINT) \
+         item.value->>10, CAST(item.value->>11 AS BIGINT), item.value->>12, item.value->>13, item.value->>14 \
      FROM {each($1)} WHERE true \
      ON CONFLICT (sha1) DO UPDATE SET \
          url = CASE WHEN excluded.url < judgement.url THEN excluded.url ELSE judgement.url END, \
@@ -115,4 +134,7 @@ const UPSERT: &str = "INSERT INTO judgement (sha1, url, outcome, engine, pages, 
          kinds = CASE WHEN excluded.decision IS NULL THEN judgement.kinds ELSE excluded.kinds END, \
          model = CASE WHEN excluded.decision IS NULL THEN judgement.model ELSE excluded.model END, \
          aside = CASE WHEN judgement.corrected_at IS NOT NULL THEN judgement.aside \
-             WHEN excluded.decision IS NULL AND excluded.aside = 0 THEN judgement.aside ELSE excluded.aside END";
+             WHEN excluded.decision IS NULL AND excluded.aside = 0 THEN judgement.aside ELSE excluded.aside END, \
+         title = COALESCE(excluded.title, judgement.title), \
+         language = COALESCE(excluded.language, judgement.language), \
+         sketch = COALESCE(excluded.sketch, judgement.sketch)";

@@ -8,12 +8,15 @@ use operations::Actor;
 use operations::accounts::{self, Account};
 
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
 /// List accounts
 #[derive(Debug, Args)]
 pub(super) struct List {
+    #[command(flatten)]
+    sorting: Sorting,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON, one object a line
@@ -28,7 +31,8 @@ impl List {
         if accounts.is_empty() {
             eprintln!("there is no account; add one with garner account add NAME --role admin");
         }
-        show(&accounts, self.json)
+        let accounts = self.sorting.paging().page(accounts, accounts::ORDERS)?;
+        show(&accounts.items, self.json)
     }
 }
 

@@ -6,6 +6,7 @@ mod password;
 mod prompt;
 mod remove;
 mod show;
+mod time_zone;
 
 use std::process::ExitCode;
 
@@ -13,7 +14,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, list, show or remove accounts of the console, or set their passwords
+/// Add, list, show or remove accounts of the console, or set passwords and time zones
 #[derive(Debug, Args)]
 pub(crate) struct Account {
     #[command(subcommand)]
@@ -26,6 +27,7 @@ enum AccountCommand {
     List(list::List),
     Show(show::Show),
     Password(password::Password),
+    TimeZone(time_zone::TimeZone),
     Remove(remove::Remove),
 }
 
@@ -36,6 +38,7 @@ impl Account {
             AccountCommand::List(command) => command.run(),
             AccountCommand::Show(command) => command.run(),
             AccountCommand::Password(command) => command.run(),
+            AccountCommand::TimeZone(command) => command.run(),
             AccountCommand::Remove(command) => command.run(),
         }
     }

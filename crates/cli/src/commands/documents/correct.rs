@@ -4,8 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use operations::Actor;
-use operations::documents::{self, Correction, Decision, DocumentState, Kind};
+use operations::documents::{self, Correction, Decision, DocumentState};
 
+use super::kind;
 use crate::commands::holdings_options::HoldingsOptions;
 
 /// Accept or reject a document, or set its kind
@@ -24,15 +25,16 @@ pub(super) struct Correct {
     /// Reject it: it is set aside
     #[arg(long)]
     reject: bool,
-    /// Its kind: paper, thesis, book, report, slides, lecture_notes, manual, cv, form or other. Papers and theses
-    /// are accepted without --reject, other kinds are rejected without --accept
+    /// Its kind: paper, short_paper, thesis, book, report, guideline, proposal, slides, poster, lecture_notes, homework,
+    /// manual, datasheet, cv, form, minutes, legal, periodical, syllabus or other. Papers and theses are accepted without
+    /// --reject, other kinds are rejected without --accept
     #[arg(
         long,
         value_name = "KIND",
-        hide_possible_values = true,
+        value_parser = kind,
         required_unless_present_any = ["accept", "reject"]
     )]
-    kind: Option<Kind>,
+    kind: Option<&'static str>,
     #[command(flatten)]
     holdings: HoldingsOptions,
 }
@@ -47,7 +49,7 @@ impl Correct {
         };
         let correction = Correction {
             decision,
-            kind: self.kind.map(|kind| kind.name().to_owned()),
+            kind: self.kind.map(str::to_owned),
         };
         let (actor, id) = (Actor::command_line(), self.document);
         let document = context.wait(documents::correct(&context, &actor, id, &correction))?;

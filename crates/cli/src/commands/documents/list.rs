@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use operations::Time;
-use operations::documents::{self, Document, DocumentFilter, DocumentState, Kind};
+use operations::documents::{self, Document, DocumentFilter, DocumentSort, DocumentState};
 
-use super::{since, until};
+use super::{kind, since, until};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::paging::each_row;
 use crate::output::{Out, to_stdout, write_json};
@@ -16,7 +16,8 @@ use crate::text::plain;
 
 /// List documents in the order of their numbers
 ///
-/// A line is a document: its number, when it was last crawled, its state, its media type and its URL, separated by tabs.
+/// A line is a document: its number, when it was last crawled, its state, its media type, its URL and its title, separated
+/// by tabs.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Only those of this host
@@ -38,8 +39,17 @@ pub(super) struct List {
     #[arg(long, value_name = "DECISION", value_parser = ["accept", "unsure", "reject"], hide_possible_values = true)]
     decision: Option<String>,
     /// Only those of this kind, such as paper or thesis
-    #[arg(long, value_name = "KIND", hide_possible_values = true)]
-    kind: Option<Kind>,
+    #[arg(long, value_name = "KIND", value_parser = kind)]
+    kind: Option<&'static str>,
+    /// Only those in this language, by its code, such as en or eng
+    #[arg(long, value_name = "CODE")]
+    language: Option<String>,
+    /// Only those of this group of near-duplicates: the `near` of a document
+    #[arg(long, value_name = "NUMBER")]
+    near: Option<i64>,
+    /// The order: number, newest, updated (the last crawl) or host
+    #[arg(long, value_name = "ORDER", value_parser = sort, default_value = "number")]
+    sort: DocumentSort,
     /// Only those whose content this import brought
     #[arg(long, value_name = "NUMBER")]
     import: Option<i64>,
@@ -73,7 +83,10 @@ impl List {
             until: self.until.map(Time),
             import: self.import,
             decision: self.decision.clone(),
-            kind: self.kind.map(|kind| kind.name().to_owned()),
+            kind: self.kind.map(str::to_owned),
+            language: self.language.clone(),
+            near: self.near,
+            sort: Some(self.sort),
             text: self.text.clone(),
             ..DocumentFilter::default()
         };
@@ -110,8 +123,13 @@ impl List {
         if let Some(member) = &document.member {
             write!(out, "#{}", plain(member))?;
         }
-        writeln!(out)
+        writeln!(out, "\t{}", plain(&document.title))
     }
+}
+
+/// An order as people write it.
+fn sort(name: &str) -> Result<DocumentSort, String> {
+    DocumentSort::parse(name).ok_or_else(|| "write number, newest, updated or host".to_owned())
 }
 
 /// A state as people write it.

@@ -1,17 +1,23 @@
 //! `garner documents`: the documents of the collection, and what became of them.
 
+mod citations;
+mod clean;
 mod correct;
 mod list;
+mod remove;
+mod restore;
+mod review;
+mod search;
 mod show;
 mod state;
+mod trash;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use oai::{Datestamp, Granularity};
-use operations::{Context, documents};
+use operations::{Context, documents, first_second, last_second};
 
-/// List, show or correct imported documents, or mark those that were ingested
+/// List, search, show, review, correct, clean or take down imported documents, or mark those that were ingested
 #[derive(Debug, Args)]
 pub(crate) struct Documents {
     #[command(subcommand)]
@@ -21,38 +27,49 @@ pub(crate) struct Documents {
 #[derive(Debug, Subcommand)]
 enum DocumentsCommand {
     List(list::List),
+    Search(search::Search),
+    Review(review::Review),
     Show(show::Show),
     State(state::State),
     Correct(correct::Correct),
+    Clean(clean::Clean),
+    Remove(remove::Remove),
+    Restore(restore::Restore),
+    Trash(trash::Trash),
+    Citations(citations::Citations),
 }
 
 impl Documents {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             DocumentsCommand::List(command) => command.run(),
+            DocumentsCommand::Search(command) => command.run(),
+            DocumentsCommand::Review(command) => command.run(),
             DocumentsCommand::Show(command) => command.run(),
             DocumentsCommand::State(command) => command.run(),
             DocumentsCommand::Correct(command) => command.run(),
+            DocumentsCommand::Clean(command) => command.run(),
+            DocumentsCommand::Remove(command) => command.run(),
+            DocumentsCommand::Restore(command) => command.run(),
+            DocumentsCommand::Trash(command) => command.run(),
+            DocumentsCommand::Citations(command) => command.run(),
         }
     }
 }
 
+/// A kind as people write it.
+fn kind(name: &str) -> Result<&'static str, String> {
+    documents::kind(name).map_err(|refusal| refusal.to_string())
+}
+
 /// The first second that is meant by a date.
 fn since(text: &str) -> Result<i64, String> {
-    parse(text).map(|(moment, _)| moment.seconds())
+    first_second(text).map(|time| time.0)
 }
 
 /// The last second that is meant by a date.
 fn until(text: &str) -> Result<i64, String> {
-    parse(text).map(|(moment, granularity)| match granularity {
-        Granularity::Day => moment.end_of_day().seconds(),
-        Granularity::Second => moment.seconds(),
-    })
-}
-
-fn parse(text: &str) -> Result<(Datestamp, Granularity), String> {
-    let date = Datestamp::parse(text);
-    date.ok_or_else(|| "write YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ".to_owned())
+    last_second(text).map(|time| time.0)
 }
 
 /// Writes the .met files of documents that changed. Where the collection is away, the next import or repair does it.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use catalog::VersionEntry;
 use clap::Args;
 use operations::FilePath;
-use operations::documents::{self, Document, Judgement};
+use operations::documents::{self, Document, Judgement, NearDuplicate};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{Out, field, to_stdout, write_json};
@@ -31,10 +31,13 @@ impl Show {
         let id = context.wait(documents::find(&context, &self.document))?;
         let document = context.wait(documents::show(&context, id))?;
         let versions = context.wait(documents::versions(&context, id))?;
+        let near = context
+            .wait(documents::near_duplicates(&context, id))?
+            .items;
         to_stdout(|out| {
             match self.json {
                 true => write_json(out, &document)?,
-                false => describe(&document, &versions, out)?,
+                false => describe(&document, &versions, &near, out)?,
             }
             Ok(ExitCode::SUCCESS)
         })
@@ -44,6 +47,7 @@ impl Show {
 fn describe(
     document: &Document,
     versions: &[(VersionEntry, FilePath)],
+    near: &[NearDuplicate],
     out: &mut Out,
 ) -> anyhow::Result<()> {
     let number = |number: Option<u32>| number.map_or(String::new(), |number| number.to_string());
@@ -53,6 +57,7 @@ fn describe(
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     writeln!(out, "document {}", document.id)?;
     for (name, value) in [
+        ("title", document.title.clone()),
         ("URL", document.url.clone()),
         ("member", text(&document.member)),
         ("file", document.path.to_string()),
@@ -72,6 +77,7 @@ fn describe(
         ("source", text(&document.source)),
         ("digest mismatch", text(&document.digest_mismatch)),
         ("import", document.import.to_string()),
+        ("language", text(&document.language)),
     ] {
         field(out, name, &value)?;
     }
@@ -83,6 +89,15 @@ fn describe(
     for (version, path) in versions {
         let before = format!("{} {path}", date(version.crawl_date));
         field(out, "before", &before)?;
+    }
+    for NearDuplicate {
+        document,
+        similarity,
+    } in near
+    {
+        let shared = 100.0 * similarity;
+        let line = format!("{} {shared:.0} % the same, {}", document.id, document.url);
+        field(out, "near", &line)?;
     }
     Ok(())
 }

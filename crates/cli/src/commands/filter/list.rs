@@ -7,12 +7,15 @@ use clap::Args;
 use operations::rules::{self, Rules, RulesQuery};
 
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
 /// List the filters and mappings of the catalog
 #[derive(Debug, Args)]
 pub(super) struct List {
+    #[command(flatten)]
+    sorting: Sorting,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON, one object a line
@@ -29,7 +32,8 @@ impl List {
                 "there is no filter and no mapping; add one with garner filter add NAME FILE"
             );
         }
-        print(&rules, self.json)
+        let rules = self.sorting.paging().page(rules, rules::ORDERS)?;
+        print(&rules.items, self.json)
     }
 }
 

@@ -123,7 +123,7 @@ const OF_THE_PAPER: [&str; 9] = [
     "failed_FileNotFound",
     "failed_PDFFilenotFound",
 ];
-const OURS: [&str; 22] = [
+const OURS: [&str; 23] = [
     "saved_NewVersion",
     "saved_KnownContent",
     "saved_SetAside",
@@ -138,6 +138,7 @@ const OURS: [&str; 22] = [
     "containers",
     "filtered_URL",
     "skipped_Status",
+    "skipped_Takedown",
     "skipped_Records",
     "digest_Verified",
     "digest_Mismatch",

@@ -98,12 +98,15 @@ fn line(job: &Job) -> String {
     if let Some(set) = &job.set {
         what.push_str(&format!(" {set}"));
     }
+    let why = job.why.as_ref().map(|why| why.text.clone());
     let said = match job.state {
-        JobState::Running => progress(job),
-        _ => job.error.clone(),
+        JobState::Running => [progress(job), why],
+        JobState::Scheduled => [why, None],
+        _ => [job.error.clone(), None],
     };
-    if let Some(said) = said {
-        what = format!("{}: {said}", what.trim_end());
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    if !said.is_empty() {
+        what = format!("{}: {}", what.trim_end(), said.join("; "));
     }
     let what = plain(what.trim_end()).to_string();
     match columns() {

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-pub(crate) use self::show::show;
+pub(crate) use self::show::{log_line, show};
 
 /// List, show, cancel or retry jobs, or print their logs
 ///

@@ -61,7 +61,7 @@ pub(super) fn progress(job: &Job) -> Option<String> {
     }
     let unit = match job.kind {
         JobKind::Import => "bytes",
-        JobKind::Classify => "documents",
+        JobKind::Classify | JobKind::Clean | JobKind::Retrieve | JobKind::Feed => "documents",
         JobKind::Harvest | JobKind::Hook | JobKind::Quiet => "records",
     };
     let records = match total {
@@ -135,6 +135,13 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     }
     field(out, "worker", job.worker.as_deref().unwrap_or_default())?;
     field(out, "progress", &progress(job).unwrap_or_default())?;
+    let why = job.why.as_ref().map(|why| why.text.as_str());
+    field(out, "why", why.unwrap_or_default())?;
+    let request = job
+        .activity
+        .as_ref()
+        .and_then(|activity| activity.request.as_deref());
+    field(out, "request", request.unwrap_or_default())?;
     field(out, "reason", job.error.as_deref().unwrap_or_default())?;
     let import = job
         .import
@@ -148,7 +155,7 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     lines.iter().try_for_each(|line| log_line(out, line))
 }
 
-pub(super) fn log_line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
+pub(crate) fn log_line(out: &mut impl Write, line: &LogLine) -> io::Result<()> {
     let level = match line.level {
         LogLevel::Info => "",
         LogLevel::Warning => "warning: ",

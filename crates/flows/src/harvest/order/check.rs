@@ -75,6 +75,11 @@ impl HarvestOrder {
                 "write milliseconds, up to a day (86400000)",
             ),
             (
+                "first_page_parts",
+                self.first_page_parts > 1000,
+                "write a number from 0 to 1000",
+            ),
+            (
                 "timeout_ms",
                 self.timeout_ms
                     .is_some_and(|time| !(1..=A_DAY_MS).contains(&time)),

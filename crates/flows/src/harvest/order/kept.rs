@@ -24,12 +24,12 @@ pub(in crate::harvest) struct Parameters {
     #[serde(default)]
     prune: bool,
     #[serde(flatten)]
-    pub(in crate::harvest) making: Making,
+    pub(in crate::harvest) making: TreatmentParameters,
 }
 
 /// The settings that decide on what is made of a record. If they change, what was harvested before has to be made again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::harvest) struct Making {
+pub(in crate::harvest) struct TreatmentParameters {
     validation: Level,
     /// The name of the filter, and the digest of its text.
     pub(in crate::harvest) filter: Option<(String, String)>,
@@ -61,7 +61,7 @@ impl Parameters {
             full: order.full,
             slices: order.slices,
             prune: order.prune,
-            making: Making {
+            making: TreatmentParameters {
                 validation: order.validation,
                 filter: filter.map(RuleSource::noted).transpose()?,
                 normalise: normalise.map(RuleSource::noted).transpose()?,
@@ -83,7 +83,7 @@ impl Parameters {
     }
 }
 
-impl Making {
+impl TreatmentParameters {
     /// The first difference from what `other` made, in words.
     pub(in crate::harvest) fn difference(&self, other: &Self) -> Option<&'static str> {
         let digest =

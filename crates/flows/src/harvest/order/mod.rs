@@ -105,6 +105,9 @@ pub struct HarvestOrder {
     /// The longest wait that the server may ask for, in milliseconds; if it asks for more, the job is put off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_wait_ms: Option<u64>,
+    /// How many parts of the list are asked for if its first page never comes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_page_parts: u32,
 }
 
 /// The fate of the file of a deleted record.
@@ -152,6 +155,7 @@ impl Default for HarvestOrder {
             timeout_ms: None,
             attempts: None,
             longest_wait_ms: None,
+            first_page_parts: 0,
         }
     }
 }
@@ -278,6 +282,11 @@ impl HarvestOrder {
             source(RulesKind::Mapping, &self.normalise)?,
         ))
     }
+}
+
+/// Whether a number is its default. The reference is what serde gives.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A web site has larger files now and then, but a harvest that fills the disk helps nobody. In MiB.

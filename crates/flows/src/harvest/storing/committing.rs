@@ -12,7 +12,7 @@ use store::{Mirror, RecordFiles};
 use crate::Holdings;
 use crate::harvest::lease::Lease;
 
-/// What is committed at once: files and resources of it are written, and wait to be synced.
+/// The content of one commit: its files and resources are written, and wait to be synced.
 pub(super) struct Batch {
     pub(super) rows: Vec<RecordRow>,
     pub(super) dropped: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) struct Committer {
     batches: SyncSender<Batch>,
     committed: Receiver<anyhow::Result<Counts>>,
     on_its_way: bool,
-    /// What came of the last batch, if nobody has asked yet.
+    /// The result of the last batch, if nobody has asked yet.
     outcome: Option<anyhow::Result<Counts>>,
 }
 
@@ -49,7 +49,7 @@ impl Committer {
         let (tell, committed) = mpsc::channel();
         scope.spawn(move || {
             for batch in handed_over {
-                // Who does not want to know any more ends with another failure.
+                // A receiver that is gone ended with another failure.
                 let _ = tell.send(ledger.commit(&batch));
             }
         });

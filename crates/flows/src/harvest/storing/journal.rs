@@ -1,4 +1,4 @@
-//! What is written and not committed yet: names of records and URLs, on the disk before their files are.
+//! The journal of files that are written and not committed yet: names of records and URLs, on the disk before their files are.
 //!
 //! A harvest that is killed leaves files that no row speaks of. Mostly it reads their records again and replaces them, but
 //! a record that is deleted meanwhile would leave its file for ever. So the next harvest looks here.
@@ -27,7 +27,7 @@ pub(super) struct Journal {
 #[derive(Clone)]
 pub(in crate::harvest) struct Place(PathBuf);
 
-/// What was to be written for a record.
+/// The files that were to be written for a record.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     identifier: String,
@@ -160,7 +160,7 @@ impl Journal {
     /// Ends it when everything is committed.
     pub(super) fn finish(self) {
         for turn in [0, 1] {
-            // What is left of it speaks of what is committed, and does no harm.
+            // The rest of it speaks of committed records, and does no harm.
             let _ = std::fs::remove_file(self.place.file(turn));
         }
     }

@@ -46,7 +46,7 @@ pub(super) struct Storing<'a> {
     pending: Pending,
     pace: Pace,
     committer: Committer,
-    /// What was counted up to the last commit that is known to have succeeded.
+    /// The counts up to the last commit that is known to have succeeded.
     counts: Counts,
 }
 

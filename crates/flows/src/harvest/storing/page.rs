@@ -1,8 +1,8 @@
-//! What a page brings beside its rows: counts and warnings.
+//! The parts of a page beside its rows: counts and warnings.
 
 use catalog::{Counts, Warning};
 
-/// What a page brings beside rows.
+/// The parts of a page beside its rows.
 #[derive(Default)]
 pub(super) struct Page {
     pub(super) counts: Counts,
@@ -29,7 +29,7 @@ impl Page {
     }
 
     fn note(&mut self, identifier: Option<&str>, reason: String, lost: bool) {
-        // What is lost is asked for again by what stands here, so none of it is left out.
+        // Lost records are asked for again by these lines, so none of them is left out.
         if self.warnings.len() >= MOST_WARNINGS && !lost {
             self.unnamed += 1;
             return;

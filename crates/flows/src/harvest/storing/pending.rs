@@ -21,13 +21,13 @@ pub(super) struct Pending {
     batches: u64,
     /// The counts and warnings of each slice's page. They are added when the page is complete.
     pub(super) pages: Vec<Page>,
-    /// What complete pages have brought.
+    /// The rows of complete pages.
     pub(super) complete: Page,
     /// Warnings that need not be repeated for every record.
     warned: HashSet<String>,
 }
 
-/// What will be known of records when they are committed.
+/// The state of records after they are committed.
 type Uncommitted = HashMap<String, Option<Known>>;
 
 impl Pending {
@@ -62,7 +62,7 @@ impl Pending {
         self.complete.add(std::mem::take(&mut self.pages[slice]));
     }
 
-    /// What is known of a record, with `known` of the catalog when it had committed `committed` batches.
+    /// The state of a record, with `known` of the catalog when it had committed `committed` batches.
     pub(super) fn before(
         &mut self,
         identifier: &str,
@@ -136,14 +136,14 @@ impl Pending {
     }
 }
 
-/// What is committed together.
+/// The rows that are committed together.
 pub(super) struct Taken {
     pub(super) rows: Vec<RecordRow>,
     pub(super) dropped: Vec<String>,
     pub(super) page: Page,
 }
 
-/// What is known of a record when its row is committed.
+/// The state of a record when its row is committed.
 fn known(row: &RecordRow, run: i64) -> Known {
     Known {
         datestamp: row.datestamp,

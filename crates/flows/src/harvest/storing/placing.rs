@@ -135,7 +135,7 @@ impl<'a> Placing<'a> {
         let mirror = self.resources.as_ref().and_then(Resources::mirror);
         let mut urls = Vec::new();
         for (resource, _) in resources {
-            // What has a file belongs to a record already.
+            // A path that has a file belongs to a record already.
             if let Some(mirror) = &mirror
                 && is_url(&resource.url)
                 && mirror.find(&resource.url)?.is_none()

@@ -17,7 +17,7 @@ use crate::harvest::digest;
 use crate::harvest::resources::{Bodies, Missing, is_url};
 use crate::harvest::treatment::{Treated, Treatment};
 
-/// Who prepares records.
+/// The threads that prepare records.
 pub(in crate::harvest) struct Preparer<'a> {
     pub(super) holdings: &'a Holdings,
     pub(super) treatment: &'a Treatment,
@@ -37,14 +37,14 @@ pub(in crate::harvest) struct Preparer<'a> {
 pub(in crate::harvest) struct Ready {
     pub(super) header: Header,
     pub(super) treated: Treated<Content>,
-    /// What the catalog knew of it when so many batches were committed.
+    /// The state in the catalog when `committed` batches were committed.
     pub(super) known: Option<Known>,
     pub(super) committed: u64,
 }
 
-/// What is to be kept of a record.
+/// The part of a record that is kept.
 pub(in crate::harvest) enum Content {
-    /// All that can be written of it is written, or need not be.
+    /// All files of it are written, or need not be.
     Prepared(Box<Prepared<'static>>),
     /// Nothing is written but the values that were taken out of it, because that may not be needed, or would be too much
     /// at once.
@@ -79,7 +79,7 @@ pub(super) struct Prepared<'r> {
     pub(super) file: Option<Result<NewFile, store::Error>>,
 }
 
-/// What the catalog knew of some records at one moment.
+/// The state of some records in the catalog at one moment.
 pub(in crate::harvest) struct Knowledge {
     known: HashMap<String, Known>,
     committed: u64,
@@ -145,7 +145,7 @@ impl Preparer<'_> {
     pub(super) fn held<'k>(&self, header: &Header, before: Option<&'k Known>) -> Option<&'k str> {
         let datestamp = header.moment().map(|moment| moment.seconds());
         let before = before.filter(|before| !before.deleted && before.datestamp == datestamp)?;
-        // What this harvest has written already is there, also where everything is written anew.
+        // Files that this harvest has written already are there, also where everything is written anew.
         let is_there = !self.anew || before.run == self.run;
         before.sha256.as_deref().filter(|_| is_there)
     }
@@ -329,7 +329,7 @@ fn digest_of(
 
 /// A record that brings more files has them written when it is its turn.
 const MOST_FILES: usize = 16;
-/// What an open file weighs, in bytes of memory.
+/// The weight of an open file, in bytes of memory.
 pub(in crate::harvest) const OPEN_FILE: usize = 64 << 10;
 
 #[cfg(test)]

@@ -22,12 +22,12 @@ use crate::model::load_model_in;
 /// Judges documents, from several threads at once.
 pub(in crate::import) struct Judge<'a> {
     pub(in crate::import) order: &'a TextOrder,
-    /// Who judges; none if texts are only stored.
+    /// The judge; none if texts are only stored.
     pub(in crate::import) classifier: Option<Cow<'static, Classifier>>,
     pub(in crate::import) extractor: Extractor,
     /// Where texts wait.
     spool: &'a Spool<'a>,
-    /// Who remembers; none without a catalog.
+    /// The memory of judgements; none without a catalog.
     holdings: Option<&'a Holdings>,
     pub(in crate::import) stop: Arc<AtomicBool>,
 }
@@ -132,7 +132,8 @@ impl<'a> Judge<'a> {
             (_, None) => self.by_outcome(extracted.outcome, &mut row),
         };
         let mut text = None;
-        if matches!(verdict, Verdict::Kept) && !extracted.text.trim().is_empty() {
+        let is_stored = matches!(verdict, Verdict::Kept | Verdict::Refused(_));
+        if is_stored && !extracted.text.trim().is_empty() {
             match self.spool.hold_text(extracted.text) {
                 Ok(held) => text = Some(held),
                 Err(Trouble::Write(error)) => {
@@ -164,7 +165,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What becomes of a document without a text.
+    /// The treatment of a document without a text.
     fn by_outcome(&self, outcome: Outcome, row: &mut JudgementRow) -> Verdict {
         if !self.order.content_filter {
             return Verdict::Kept;
@@ -184,7 +185,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// What is remembered of bytes that were met before. A catalog that cannot be asked is noticed by who commits.
+    /// The judgement remembered of bytes that were met before. The committing side notices a catalog that cannot be asked.
     fn known(&self, sha1: &str) -> Option<KnownContent> {
         let holdings = self.holdings?;
         holdings
@@ -201,7 +202,7 @@ impl<'a> Judge<'a> {
     ) -> Option<(Verdict, JudgementRow)> {
         let mut row = again(document, &known.judgement);
         if !self.order.content_filter {
-            // Who only wants the text has no say in what else was found.
+            // An import that only wants the text has no say in the other findings.
             row.decision = None;
         }
         let outcome = Outcome::parse(&known.judgement.outcome)?;
@@ -224,7 +225,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What this very model said before.
+/// The earlier answer of this very model.
 pub(in crate::import) fn answered(
     classifier: &Classifier,
     judgement: &Judgement,
@@ -261,6 +262,9 @@ fn again(document: &Document, judgement: &Judgement) -> JudgementRow {
         kinds: judgement.kinds.clone(),
         model: judgement.model.clone(),
         is_aside: false,
+        title: judgement.title.clone(),
+        language: judgement.language.clone(),
+        sketch: judgement.sketch.clone(),
     }
 }
 

@@ -45,11 +45,11 @@ struct Task {
     answer: SyncSender<Judged>,
 }
 
-/// What a document is handed over for.
+/// The purpose for which a document is handed over.
 #[derive(Debug)]
 pub(super) struct Ticket(Receiver<Judged>);
 
-/// What came of a document.
+/// The result for a document.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
@@ -57,7 +57,7 @@ pub(super) struct Judged {
     pub(super) held: Spooled,
     /// Its text, if it is to be stored.
     pub(super) text: Option<Spooled>,
-    /// What the catalog is to remember; nothing if nothing was found out.
+    /// The judgement that the catalog is to remember; nothing if nothing was found out.
     pub(super) row: Option<JudgementRow>,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Judging<'a> {
                 let reason = format!("a bug in garner: {}", panic_message(&*panic));
                 Judged::without(Verdict::Broken(reason), Spooled::Nothing)
             });
-            // Who does not want to know any more has forgotten the group.
+            // A receiver that is gone has forgotten the group.
             let _ = answer.send(judged);
         }
     }
@@ -147,5 +147,5 @@ impl Judged {
     }
 }
 
-/// So many documents for each thread wait at most: enough for a thread never to wait for one.
+/// Maximum number of waiting documents for each thread: enough for a thread never to wait for one.
 const AHEAD: usize = 4;

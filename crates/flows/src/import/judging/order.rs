@@ -20,7 +20,7 @@ pub struct TextOrder {
     pub model: Option<String>,
     /// Which documents are wanted.
     pub policy: Policy,
-    /// What becomes of documents that the model is not sure of.
+    /// The treatment of documents that the model is not sure of.
     pub unsure: Unsure,
     /// Whether the first pages of documents that consist of images are recognised.
     pub ocr: bool,
@@ -28,7 +28,7 @@ pub struct TextOrder {
     pub languages: Vec<String>,
 }
 
-/// What becomes of documents that the model is not sure of.
+/// The treatment of documents that the model is not sure of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unsure {

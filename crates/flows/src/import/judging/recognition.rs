@@ -16,14 +16,14 @@ use crate::import::keeping::Keeping;
 use crate::import::met;
 use crate::judgement::{RECOGNISED_PAGES, assess, is_recognised};
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Default)]
 pub(in crate::import) struct Recognition {
     /// Whether it was stopped before its end.
     pub(in crate::import) stopped: bool,
     /// Documents that could not be read, by what kept them from it. They wait for the next import.
     pub(in crate::import) unread: ImportCounters,
-    /// What was wrong with the first of them, if that was not told before.
+    /// The fault of the first of them, if it was not told before.
     pub(in crate::import) why: Option<String>,
     /// Whether no other can be read either, for what reads them is not installed.
     useless: bool,

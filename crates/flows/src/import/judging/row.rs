@@ -1,9 +1,9 @@
 //! The row that the catalog keeps of a document that was read.
 
 use catalog::{JudgementRow, Probability};
-use text::Extracted;
+use text::{Extracted, Facts};
 
-use crate::judgement::Assessment;
+use crate::judgement::{Assessment, has_text};
 
 /// The row of a document that was read, and perhaps judged.
 pub(in crate::import) fn row(
@@ -21,6 +21,12 @@ pub(in crate::import) fn row(
         note: extracted.note.clone(),
         ..JudgementRow::default()
     };
+    if has_text(extracted) {
+        let facts = Facts::of(&extracted.text, extracted.title.as_deref());
+        row.title = facts.title;
+        row.language = facts.language.map(str::to_owned);
+        row.sketch = facts.sketch.map(|sketch| sketch.to_hex());
+    }
     if let Some(assessment) = assessment {
         row.decision = Some(assessment.decision.name().to_owned());
         row.probability = Some(Probability::new(assessment.answer.probability));

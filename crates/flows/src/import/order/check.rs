@@ -2,7 +2,7 @@
 
 use super::ImportOrder;
 use crate::Mistake;
-use crate::import::fetched::address;
+use crate::import::sources::fetched::address;
 
 impl ImportOrder {
     /// Finds settings that no import could be made with.
@@ -41,8 +41,9 @@ impl ImportOrder {
         }
         for name in &self.types {
             if !is_media_type(name) {
-                let reason =
-                    format!("`{name}` is not a media type; write one such as application/pdf");
+                let reason = format!(
+                    "`{name}` is not a media type; write one such as application/pdf or image/*"
+                );
                 refuse("types", reason);
             }
         }
@@ -83,10 +84,15 @@ fn is_media_type(name: &str) -> bool {
         !part.is_empty() && !part.contains(odd)
     };
     let parts = name.split_once('/');
-    parts.is_some_and(|(kind, subtype)| plain(kind) && plain(subtype)) && name.len() <= LONGEST_TYPE
+    let is_type = |(kind, subtype): (&str, &str)| match (kind, subtype) {
+        ("*", "*") => true,
+        (kind, "*") => plain(kind),
+        (kind, subtype) => plain(kind) && plain(subtype),
+    };
+    parts.is_some_and(is_type) && name.len() <= LONGEST_TYPE
 }
 
-/// What the longest URL may be set to.
+/// The largest value of the longest URL.
 const LENGTHS: std::ops::RangeInclusive<usize> = 16..=1_000_000;
 const LONGEST_PATH: usize = 4096;
 const LONGEST_TYPE: usize = 255;

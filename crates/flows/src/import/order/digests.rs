@@ -1,8 +1,8 @@
-//! What becomes of documents whose bytes are not those that the digests of their archive were made of.
+//! The treatment of documents whose bytes are not those that the digests of their archive were made of.
 
 use serde::{Deserialize, Serialize};
 
-/// What is done about a digest that does not fit.
+/// The treatment of a digest that does not fit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DigestRule {

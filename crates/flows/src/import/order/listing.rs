@@ -1,4 +1,4 @@
-//! What was seen where an import was ordered: a worker on another machine compares it with what it sees.
+//! The listing made where an import was ordered: a worker on another machine compares it with what it sees.
 
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +136,7 @@ impl Listing {
     }
 }
 
-/// So many sources are compared one by one: the listing is a part of the job.
+/// Maximum number of sources that are compared one by one: the listing is a part of the job.
 const MOST: usize = 1000;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is to be imported, and how.
+//! The order of an import: sources and options.
 
 mod check;
 mod containers;
@@ -20,8 +20,8 @@ use store::Durability;
 pub use self::containers::containers;
 pub use self::digests::DigestRule;
 pub use self::listing::Listing;
-use super::fetched::FetchedSource;
 use super::judging::TextOrder;
+use super::sources::fetched::FetchedSource;
 use super::sources::is_file;
 
 /// An import: which crawl, which of its documents, and where they go. As JSON, these are the parameters of a job.
@@ -37,7 +37,7 @@ pub struct ImportOrder {
     pub log_format: Option<String>,
     /// The directory that the files of the log lie in.
     pub root: Option<PathBuf>,
-    /// What the URLs begin with, where a list only has paths.
+    /// The beginning of the URLs, where a list only has paths.
     pub base_url: Option<String>,
     /// The media types that are taken.
     pub types: Vec<String>,
@@ -50,7 +50,7 @@ pub struct ImportOrder {
     pub max_url_length: usize,
     /// Whether the older content of a changed document is kept.
     pub keep_versions: bool,
-    /// What becomes of documents that do not have the digests that their archive says.
+    /// The treatment of documents that do not have the digests that their archive says.
     pub digests: DigestRule,
     /// The name of the crawler, for the `.met` files.
     pub crawler: Option<String>,
@@ -68,16 +68,16 @@ pub struct ImportOrder {
     /// When files must have reached the disk.
     #[serde(rename = "no_sync", with = "unsynced")]
     pub durability: Durability,
-    /// What was seen where the import was ordered, if another machine may do it.
+    /// The listing made where the import was ordered, if another machine may do it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listing: Option<Listing>,
-    /// What opens the servers that sources are fetched from. It is never a part of a job.
+    /// The credentials of the servers that sources are fetched from. They are never a part of a job.
     #[serde(skip, default = "Access::of_environment")]
     pub access: Access,
     /// Which servers may be connected to.
     #[serde(skip)]
     pub allow: AddressPolicy,
-    /// What was fetched.
+    /// The fetched sources.
     #[serde(skip)]
     pub fetched: Vec<FetchedSource>,
 }
@@ -157,7 +157,7 @@ mod unsynced {
     }
 }
 
-/// What CiteSeerX takes.
+/// The types that CiteSeerX takes.
 const TYPES: [&str; 2] = ["application/pdf", "application/postscript"];
 /// Longer ones are hardly ever links to documents, and browsers do not follow them.
 const LONGEST_URL: usize = 2048;

@@ -1,4 +1,4 @@
-//! What makes an import the same again.
+//! The parameters that make an import the same again.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use super::{DigestRule, ImportOrder, containers};
 use crate::harvest::digest;
 use crate::import::sources::is_file;
 
-/// What an import was begun with, as the catalog keeps it: one that was interrupted is gone on with only if all of it is
+/// The parameters of an import, as the catalog keeps them: one that was interrupted is resumed only if all of it is
 /// the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::import) struct Parameters {

@@ -46,7 +46,7 @@ impl ImportOrder {
         }
     }
 
-    /// What a file says that the order names beside crawls.
+    /// The content of a file that the order names beside crawls.
     pub(in crate::import) fn read(&self, file: &Path) -> anyhow::Result<String> {
         let read = Roots::new(&self.within).read(file);
         let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
@@ -111,7 +111,7 @@ fn listed(places: &[PathBuf]) -> String {
     places.collect::<Vec<_>>().join(" or ")
 }
 
-/// What helps somebody whose order is not carried out any more.
+/// The remedy for an order that is not carried out any more.
 const REMEDY: &str = "name the directory that it lies in there and start the worker again, or have an admin order it";
 
 #[cfg(test)]

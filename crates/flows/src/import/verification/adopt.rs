@@ -10,11 +10,11 @@ use catalog::{
 use document::url::{self, Normal};
 use store::Collection;
 
-use super::super::member::md5_of_member;
 use super::super::met::{Met, MetDocument};
 use super::comparing::{self, digests, read_met, unreadable};
 use super::path_of;
 use super::repair::Verifying;
+use crate::import::examine::member::md5_of_member;
 
 /// A document that no row speaks of.
 pub(super) struct Orphan {
@@ -25,7 +25,7 @@ pub(super) struct Orphan {
     pub(super) metadata: Option<String>,
 }
 
-/// What became of one.
+/// The outcome for one.
 pub(super) enum Adopted {
     /// The catalog has it now, under this number.
     Taken { number: i64 },
@@ -133,7 +133,7 @@ impl Verifying<'_> {
                 return self.refuse(orphan, "the catalog does not want it");
             }
         };
-        // What the catalog knows of the text is newer than what the file says.
+        // The catalog's knowledge of the text is newer than the file's.
         let is_known = self.holdings.wait(catalog.known_content(sha1))?.is_some();
         let judgements: Vec<_> = met.judgement().filter(|_| !is_known).into_iter().collect();
         let commit = GroupCommit {
@@ -146,7 +146,7 @@ impl Verifying<'_> {
             warnings: &[],
             judgements: &judgements,
         };
-        // What it leaves without a document stays as a file without a row, and is judged as such.
+        // A content that is left without a document stays as a file without a row, and is judged as such.
         self.holdings
             .wait(catalog.commit_group(&mut import, commit))?;
         drop(import);

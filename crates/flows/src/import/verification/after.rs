@@ -69,7 +69,7 @@ fn look(
     let reserved: Vec<_> = keeping.lock().reserved().collect();
     for number in reserved {
         let files = match collection.files_of(number) {
-            // What kept the document from being saved is none of its files.
+            // The files that kept the document from being saved are none of its own.
             Err(store::Error::InTheWay { .. }) => continue,
             Err(error) => {
                 found.unreadable += 1;

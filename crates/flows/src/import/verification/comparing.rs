@@ -16,13 +16,13 @@ use crate::Holdings;
 /// How a content was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Looked {
-    /// What is wrong with its file.
+    /// The fault of its file.
     pub(super) problem: Option<Problem>,
     /// Its `.met` file.
     pub(super) metadata: Metadata,
 }
 
-/// What can be wrong with a file.
+/// The faults of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Problem {
     Missing,
@@ -128,7 +128,7 @@ pub(super) fn look_at(collection: &Collection, content: &ContentEntry) -> Looked
     }
 }
 
-/// What a `.met` file says, if there is one. That it cannot be read does not mean that there is none.
+/// The content of a `.met` file, if there is one. That it cannot be read does not mean that there is none.
 pub(super) fn read_met(collection: &Collection, path: &str) -> Result<Option<Vec<u8>>, String> {
     let file = match collection.read(path) {
         Ok(file) => file,
@@ -141,7 +141,7 @@ pub(super) fn read_met(collection: &Collection, path: &str) -> Result<Option<Vec
     Ok(Some(xml))
 }
 
-/// What is wrong with the file of a content.
+/// The fault of the file of a content.
 pub(super) fn problem(collection: &Collection, content: &ContentEntry) -> Option<Problem> {
     let path = path_of(content);
     let mut file = match collection.read(&path) {

@@ -12,17 +12,19 @@ mod repairing;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use anyhow::{anyhow, bail};
+use harvester::Stop;
 use serde::Serialize;
 use store::Collection;
 
 pub(super) use self::after::of_import;
 use self::repair::Verifying;
 use self::repairing::Repairing;
-use super::{met_update, place};
+use super::{met, place, searchable};
 use crate::Holdings;
+use crate::curation::trash::tidy_trash;
 use crate::harvest::panic_message;
 
-/// What a verification found.
+/// The findings of a verification.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
     /// Contents that were looked at.
@@ -48,7 +50,7 @@ pub struct Verification {
     pub unused: u64,
     /// How many of these are in order now.
     pub repaired: u64,
-    /// What was found, as far as there is room for it.
+    /// The findings, as far as there is room for them.
     pub findings: Vec<Finding>,
 }
 
@@ -57,9 +59,9 @@ pub struct Verification {
 pub struct Finding {
     /// The path in the collection.
     pub file: String,
-    /// What is wrong with it.
+    /// The fault.
     pub problem: String,
-    /// What was done about it.
+    /// The repair.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<String>,
 }
@@ -73,12 +75,12 @@ pub struct VerifyOptions {
     pub threads: usize,
 }
 
-/// What was done about a finding.
+/// The repair of a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Repair {
     /// Nothing.
     None,
-    /// What could be done, and it is not in order yet.
+    /// The possible repair is done, and it is not in order yet.
     Partly(String),
     /// It is in order now.
     Done(String),
@@ -170,6 +172,8 @@ pub fn verify(
     let worked = repairing.alive(|| {
         let mut verifying = Verifying::new(holdings, &collection, Some(&repairing));
         verifying.remove_left(left)?;
+        // Removals that were interrupted: their files belong to the trash.
+        tidy_trash(holdings)?;
         look_through(verifying, options.threads, told)
     });
     repairing.finish(worked)
@@ -192,7 +196,8 @@ fn look_through(
         verifying.raise_numbers()?;
         orphans::all(&mut verifying)?;
         if let Some(repairing) = verifying.repairing {
-            met_update::update(holdings, collection, u64::MAX, &|| repairing.check())?;
+            met::update::update(holdings, collection, u64::MAX, &|| repairing.check())?;
+            searchable::index(holdings, collection, &Stop::default())?;
         }
         Ok(collection.sync()?)
     }));

@@ -40,10 +40,12 @@ fn judge(verifying: &mut Verifying<'_>, batch: Vec<Numbered>) -> anyhow::Result<
     let numbers: Vec<_> = batch.iter().map(|(number, _)| *number).collect();
     let catalog = verifying.holdings.catalog();
     let known = verifying.holdings.wait(catalog.extensions_of(&numbers))?;
+    // Files on their way to the trash, or from there.
+    let trashed = verifying.holdings.wait(catalog.trashed_numbers(&numbers))?;
     let mut left = Vec::new();
     for (number, mut files) in batch {
         files.retain(|file| !is_known(file, known.get(&number)));
-        if !files.is_empty() && !promised.contains(&number) {
+        if !files.is_empty() && !promised.contains(&number) && !trashed.contains(&number) {
             left.push((number, files));
         }
     }

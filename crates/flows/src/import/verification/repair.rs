@@ -1,17 +1,17 @@
-//! What is done about what is not in order. A document that is lost cannot be made again; the next import that meets its
+//! The repair of what is not in order. A document that is lost cannot be made again; the next import that meets its
 //! bytes brings it back.
 
 use anyhow::Context;
 use catalog::{ContentEntry, Superfluous};
 use store::{Collection, CollectionFile};
 
-use super::super::met_update;
 use super::adopt::{Adopted, Orphan};
 use super::comparing::{Looked, Metadata, Problem};
 use super::orphans::number;
 use super::repairing::Repairing;
 use super::{NO_METADATA, ORPHAN, Repair, UNUSED, Verification, path_of};
 use crate::Holdings;
+use crate::import::met;
 
 /// A verification that is going on.
 pub(super) struct Verifying<'a> {
@@ -99,7 +99,11 @@ impl<'a> Verifying<'a> {
             return Ok(());
         }
         let now = self.holdings.wait(catalog.content(content.number))?;
-        if now.is_some_and(|now| now.documents == 0) {
+        // The trash is going to have it.
+        let trashed = self
+            .holdings
+            .wait(catalog.trashed_numbers(&[content.number]))?;
+        if trashed.is_empty() && now.is_some_and(|now| now.documents == 0) {
             self.result.unused += 1;
             self.result.note(path_of(content), UNUSED, Repair::None);
         }
@@ -181,7 +185,7 @@ impl<'a> Verifying<'a> {
         let Some(repairing) = self.repairing else {
             return Ok(Repair::None);
         };
-        let Some(met) = met_update::described(self.holdings, content)? else {
+        let Some(met) = met::update::described(self.holdings, content)? else {
             return Ok(Repair::None);
         };
         repairing.check()?;

@@ -2,14 +2,15 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use anyhow::Context;
 use catalog::Error::Busy;
-use catalog::{Counts, HistoryEntry, JobEnd, JobKind, NewJob, State};
+use catalog::{Counts, HistoryEntry, JobEnd, JobKind, LogLevel, NewJob, State};
 use flows::{Ended, HarvestJob, Verdict, harvest_for};
 use flows::{HarvestOrder, Progress, count_rejected, message};
-use harvester::{Client, ErrorKind, Listener};
+use harvester::{Client, ClientEvent, ErrorKind, Listener};
 
 use super::super::log::Log;
 use super::super::work::{Work, finally, is};
@@ -66,9 +67,6 @@ impl Job for Harvest {
         log_end(work, &entry);
         work.shared.index_later(entry.id);
         let end = decided.into_inner();
-        if let (Some(JobEnd::PutOff { .. }), Some(reason)) = (&end, &entry.failure_reason) {
-            work.log.warning(reason);
-        }
         Ok(Ran::Ended(end))
     }
 
@@ -79,7 +77,10 @@ impl Job for Harvest {
             return JobEnd::GivenBack;
         }
         match asked_to_wait(error) {
-            Some(wait) => JobEnd::PutOff { wait },
+            Some(wait) => JobEnd::PutOff {
+                wait,
+                reason: message(error),
+            },
             None => work.failed(error),
         }
     }
@@ -123,14 +124,26 @@ fn prepare(work: &Work<'_>) -> anyhow::Result<(HarvestOrder, Client)> {
     let mut options = order.client_options(work.holdings(), &work.options().client)?;
     options.stop = work.running.stop.clone();
     let (holdings, id) = (Arc::clone(&work.shared.holdings), job.id);
-    let waits = Arc::clone(work.running);
-    options.listener = Listener::new(move |waiting| {
-        waits.wait(waiting);
-        if waiting.wait >= WORTH_A_LINE {
-            Log::new(&holdings, id).info(&waiting.to_string());
+    let running = Arc::clone(work.running);
+    let written = AtomicU64::new(0);
+    options.listener = Listener::new(move |event| {
+        running.hear(event);
+        if let Some((level, line)) = line(event) {
+            Log::new(&holdings, id).event(&written, level, &line);
         }
     });
     Ok((order, Client::new(options)?))
+}
+
+/// The line of the log about an event, if it is worth one.
+fn line(event: &ClientEvent) -> Option<(LogLevel, String)> {
+    Some(match event {
+        ClientEvent::Asking { .. } | ClientEvent::Answered { .. } => return None,
+        ClientEvent::Waiting(waiting) => (LogLevel::Warning, waiting.to_string()),
+        ClientEvent::Refused { reason } => (LogLevel::Warning, format!("given up: {reason}")),
+        ClientEvent::Narrowing(narrowing) => (LogLevel::Info, narrowing.to_string()),
+        ClientEvent::Decision(decision) => (LogLevel::Info, decision.clone()),
+    })
 }
 
 /// Says how many records that are held the filter rejects, and what becomes of them.
@@ -183,8 +196,6 @@ fn asked_to_wait(error: &anyhow::Error) -> Option<Duration> {
 }
 
 const A_DAY: Duration = Duration::from_secs(86_400);
-/// Waits from here on are in the log of the job.
-const WORTH_A_LINE: Duration = Duration::from_secs(5);
 const CANCELLED: &str =
     "cancelled; what came so far is kept, and the next harvest goes on from there";
 /// As many warnings are in the log of a job; the history has them all.

@@ -69,8 +69,10 @@ impl Job for Import {
     fn decide(&self, work: &Work<'_>, error: &anyhow::Error) -> JobEnd {
         // Somebody imports the same by hand, and began between the claim and this.
         if is(error, |error| matches!(error, Busy { .. })) {
-            work.log.info(&format!("waiting: {error}"));
-            return JobEnd::PutOff { wait: A_WHILE };
+            return JobEnd::PutOff {
+                wait: A_WHILE,
+                reason: message(error),
+            };
         }
         // Another worker may see them. This one asks again in a minute, too.
         if is_failure(error, Failure::OTHER_FILES) {

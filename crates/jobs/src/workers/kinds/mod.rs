@@ -1,9 +1,12 @@
 //! The kinds of jobs. A new one is a file here and a line of [`KINDS`].
 
 mod classify;
+mod clean;
+mod feed;
 mod harvest;
 mod hook;
 mod import;
+mod retrieve;
 
 use catalog::{JobEnd, JobKind, NewJob};
 
@@ -42,9 +45,12 @@ pub(super) enum Ran {
 }
 
 /// All kinds that workers run.
-pub(super) static KINDS: [&dyn Job; 4] = [
+pub(super) static KINDS: [&dyn Job; 7] = [
     &harvest::Harvest,
     &hook::RunHook,
     &import::Import,
     &classify::Classify,
+    &retrieve::Retrieve,
+    &feed::Feed,
+    &clean::Clean,
 ];

@@ -195,7 +195,7 @@ impl<'a> Scan<'a> {
                         watch.add(&ground.place_of(&path), &path);
                     }
                 }
-                // What a mount below has is known; the rest is found out by the second look.
+                // The files of a mount below are known; the rest is found out by the second look.
                 WalkEntry::Unknown(path) if ground.mounts.now().any_below(&path) => {}
                 WalkEntry::Unknown(path) => {
                     known.skip_before(&path, &mut suspects)?;
@@ -210,7 +210,7 @@ impl<'a> Scan<'a> {
                     if self.files.is_multiple_of(1024) {
                         progress(self.files);
                     }
-                    // What was changed by another name before the watch stood is found by one more look.
+                    // A change by another name before the watch stood is found by one more look.
                     if self.watch_names(&path, &facts) {
                         self.young.push(path.clone());
                     }
@@ -274,7 +274,7 @@ impl<'a> Scan<'a> {
             }
             Sighting::Unknown(error) => {
                 warn_unknown(path, &error);
-                // What is mounted below is there all the same.
+                // A mount below is there all the same.
                 if self.ground.mounts.now().any_below(path) {
                     self.apply()?;
                     return self.run(path, &|_| {});

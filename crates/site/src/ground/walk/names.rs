@@ -48,7 +48,7 @@ pub(super) fn names(
         }
         let kind = match entry.file_type() {
             FileType::Unknown => kind_at(directory, bytes, follow),
-            // What a link leads to decides on its place in the order.
+            // The target of a link decides on its place in the order.
             FileType::Symlink if follow => kind_at(directory, bytes, follow),
             kind => kind,
         };

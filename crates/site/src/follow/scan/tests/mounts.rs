@@ -106,7 +106,7 @@ fn in_state(index: &Index, state: State) -> Vec<String> {
 }
 
 fn rescan(ground: &Ground, index: &Index) {
-    // What was written a moment ago would be left for a later look.
+    // A file written a moment ago would be left for a later look.
     thread::sleep(Duration::from_millis(30));
     scan_all(ground, index, &|_| {}).unwrap();
 }

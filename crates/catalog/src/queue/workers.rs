@@ -1,0 +1,94 @@
+//! Workers: which processes run jobs, as they report themselves.
+
+use std::time::Duration;
+
+use super::owner::{self, Present};
+use crate::database::rows::batch;
+use crate::{Catalog, Error, JobKind};
+
+/// A process with workers, as it reports itself.
+#[derive(Debug, Clone)]
+pub struct WorkerReport<'a> {
+    /// The name of its workers, beside that of the process.
+    pub name: &'a str,
+    /// The kinds of jobs that they run.
+    pub kinds: &'a [JobKind],
+    /// How many jobs run there at once.
+    pub threads: usize,
+}
+
+/// A process with workers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worker {
+    /// Its name, in words.
+    pub name: String,
+    /// The kinds of jobs that it runs.
+    pub kinds: Vec<JobKind>,
+    /// How many jobs it runs at once.
+    pub threads: u64,
+    /// When it started, in seconds.
+    pub started: i64,
+    /// When it was last heard of, in seconds.
+    pub seen: i64,
+}
+
+impl Catalog {
+    /// How often a process has to report its workers to count as alive.
+    pub const WORKER_REPORTS: Duration = Duration::from_secs(15);
+
+    /// Reports the workers of this process. Those that were not heard of for a day are forgotten.
+    pub async fn report_worker(&self, report: &WorkerReport<'_>) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "DELETE FROM worker WHERE seen < {now} - 86400";
+        transaction.execute(sql, []).await?;
+        let sql = "INSERT INTO worker (owner, kinds, threads, started, seen)
+             VALUES ($1, $2, $3, {now}, {now})
+             ON CONFLICT (owner) DO UPDATE
+                 SET kinds = excluded.kinds, threads = excluded.threads, seen = excluded.seen";
+        let kinds: Vec<_> = report.kinds.iter().map(|kind| kind.name()).collect();
+        let values = [
+            owner::this_worker(report.name).into(),
+            batch(&kinds),
+            i64::try_from(report.threads).unwrap_or(i64::MAX).into(),
+        ];
+        transaction.execute(sql, values).await?;
+        transaction.commit().await
+    }
+
+    /// Forgets the workers of this process, which stop.
+    pub async fn forget_worker(&self, name: &str) -> Result<(), Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "DELETE FROM worker WHERE owner = $1";
+        let values = [owner::this_worker(name).into()];
+        transaction.execute(sql, values).await?;
+        transaction.commit().await
+    }
+
+    /// The workers that are alive, those first that started first.
+    pub async fn workers(&self) -> Result<Vec<Worker>, Error> {
+        let sql = "SELECT owner, kinds, threads, started, seen FROM worker
+             WHERE seen BETWEEN {now} - $1 AND {now} + $1 ORDER BY started, owner";
+        let silence = 4 * Self::WORKER_REPORTS.as_secs();
+        let mut transaction = self.database.read().await?;
+        let mut present = Present::default();
+        let mut workers = Vec::new();
+        for row in transaction.rows(sql, [silence.into()]).await? {
+            let owner = row.text("owner")?;
+            if present.is_gone(&owner) {
+                continue;
+            }
+            let kinds: Vec<String> = serde_json::from_str(&row.text("kinds")?).unwrap_or_default();
+            workers.push(Worker {
+                name: owner::described(&owner),
+                kinds: kinds
+                    .iter()
+                    .filter_map(|kind| JobKind::parse(kind))
+                    .collect(),
+                threads: row.count("threads")?,
+                started: row.integer("started")?,
+                seen: row.integer("seen")?,
+            });
+        }
+        Ok(workers)
+    }
+}

@@ -1,0 +1,5 @@
+//! Commands that curate the collection.
+
+pub(crate) mod lists;
+pub(crate) mod parents;
+pub(crate) mod whitelist;

@@ -1,0 +1,5 @@
+//! Commands that expose a site.
+
+pub(crate) mod explain;
+pub(crate) mod robots;
+pub(crate) mod serve;

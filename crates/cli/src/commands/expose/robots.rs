@@ -1,0 +1,35 @@
+//! `garner robots`: prints the lines that advertise the repository in a robots.txt.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use server::Config;
+
+use crate::commands::print;
+
+/// Print the robots.txt lines that advertise the repository
+///
+/// A site without a robots.txt gets one from garner serve by itself; one that has its own is never touched,
+/// and these are the lines to add to it.
+#[derive(Debug, Args)]
+pub(crate) struct Robots {
+    /// A configuration file in TOML
+    #[arg(long, value_name = "FILE")]
+    config: Option<std::path::PathBuf>,
+    /// Ask robots to keep to the repository
+    #[arg(long)]
+    exclusive: bool,
+}
+
+impl Robots {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut config = match &self.config {
+            Some(path) => Config::read(path)?,
+            None => Config::default(),
+        };
+        config.robots.exclusive |= self.exclusive;
+        let base_url = config.base_url(config.server.listen)?;
+        print(server::robots::file(&base_url, &config.robots).as_bytes())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}

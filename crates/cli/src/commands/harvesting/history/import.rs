@@ -1,0 +1,165 @@
+//! Imports: a line each, or one with its counters and where its report is.
+
+use std::io::{self, Write};
+
+use catalog::ImportCounters;
+use operations::Context;
+use operations::harvests::WarningFilter;
+use operations::imports::{self, Import, ImportFilter, ImportWarning};
+
+use crate::commands::history::DEFAULT_ROWS;
+use crate::commands::history::entry::{line, parameters};
+use crate::commands::import::counted;
+use crate::commands::paging::{each_row, limit};
+use crate::output::{Out, write_json};
+use crate::text::{columns, duration, plain, shortened};
+
+/// Writes one import, or only its warnings.
+pub(super) fn one(
+    context: &Context,
+    number: i64,
+    warnings: bool,
+    json: bool,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    let import = context.wait(imports::show(context, number))?;
+    if !warnings {
+        match json {
+            true => return Ok(write_json(out, &import)?),
+            false => describe(out, &import)?,
+        }
+    }
+    let mut is_first = !warnings;
+    let page = |after, limit| {
+        let filter = WarningFilter { after, limit };
+        context.wait(imports::warnings(context, number, &filter))
+    };
+    each_row(u64::MAX, page, |warning: ImportWarning| {
+        if json {
+            return Ok(write_json(out, &warning)?);
+        }
+        if std::mem::take(&mut is_first) {
+            writeln!(out, "\nskipped or repaired")?;
+        }
+        let offset = warning.offset.map(|offset| format!(" at {offset}"));
+        let offset = offset.unwrap_or_default();
+        let (file, reason) = (plain(&warning.file), plain(&warning.reason));
+        Ok(writeln!(out, "  {file}{offset}: {reason}")?)
+    })?;
+    Ok(())
+}
+
+/// Writes the last imports, the newest first.
+pub(super) fn list(
+    context: &Context,
+    given: Option<u64>,
+    json: bool,
+    out: &mut Out,
+) -> anyhow::Result<()> {
+    let limit = limit(given, DEFAULT_ROWS, json);
+    let page = |before, limit| {
+        let filter = ImportFilter {
+            before,
+            limit,
+            ..ImportFilter::default()
+        };
+        context.wait(imports::list(context, &filter))
+    };
+    let mut is_first = true;
+    let rows = each_row(limit, page, |import: Import| {
+        if json {
+            return Ok(write_json(out, &import)?);
+        }
+        if std::mem::take(&mut is_first) {
+            writeln!(out, "{HEAD}")?;
+        }
+        Ok(writeln!(out, "{}", row(&import))?)
+    })?;
+    if rows == 0 && limit > 0 {
+        eprintln!("nothing was imported yet");
+    }
+    Ok(())
+}
+
+fn row(import: &Import) -> String {
+    let counters = &import.counters;
+    let took = import.seconds().map(duration);
+    let line = format!(
+        "{:>4}  {}  {:>7}  {:<10} {:>8} {:>7} {:>7} {:>8} {:>6}  ",
+        import.id,
+        import.started,
+        took.as_deref().unwrap_or("-"),
+        import.state.name(),
+        counters.all,
+        counters.saved_new,
+        counters.saved_duplicate,
+        counters.filtered,
+        missing(counters),
+    );
+    let mut what = import.sources_in_words();
+    if let Some(reason) = &import.reason {
+        what.push_str(&format!(": {reason}"));
+    }
+    let what = plain(&what).to_string();
+    match columns() {
+        Some(columns) => {
+            let room = columns.saturating_sub(line.len());
+            line + &shortened(&what, room)
+        }
+        None => line + &what,
+    }
+}
+
+/// Captures that were skipped or failed.
+fn missing(counters: &ImportCounters) -> u64 {
+    counters.skipped_records
+        + counters.failed_read
+        + counters.failed_save
+        + counters.failed_file_not_found
+        + counters.failed_text_extract
+}
+
+fn describe(out: &mut impl Write, import: &Import) -> io::Result<()> {
+    writeln!(out, "import {}: {}", import.id, import.state.name())?;
+    line(out, "started", &import.started.to_string())?;
+    if let (Some(ended), Some(seconds)) = (import.ended, import.seconds()) {
+        line(
+            out,
+            "ended",
+            &format!("{ended}, after {}", duration(seconds)),
+        )?;
+    }
+    if import.attempts > 1 {
+        line(out, "attempts", &import.attempts.to_string())?;
+    }
+    line(out, "by", &import.worker)?;
+    if let Some(job) = import.job {
+        line(out, "job", &job.to_string())?;
+    }
+    if let Some(schedule) = import.schedule {
+        line(out, "schedule", &schedule.to_string())?;
+    }
+    if let Some(reason) = &import.reason {
+        line(out, "reason", reason)?;
+    }
+    if let Some(report) = &import.report {
+        line(out, "report", &report.to_string())?;
+    }
+    writeln!(out, "\ncounters")?;
+    for (name, count) in counted(&import.counters) {
+        writeln!(out, "  {name:<22}  {count:>14}")?;
+    }
+    writeln!(out, "\nsources")?;
+    for source in &import.sources {
+        let state = match source.done {
+            true => "read to its end",
+            false => "to be resumed",
+        };
+        let (name, position) = (plain(&source.source), source.position);
+        writeln!(out, "  {name}: {position} bytes, {state}")?;
+    }
+    parameters(out, &import.parameters_in_words())
+}
+
+const HEAD: &str = " no.  started                  took  state       captures     new   known filtered   left  \
+     what, and why it is not all";

@@ -1,0 +1,107 @@
+//! `garner schedule list`: all schedules, a line each.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use catalog::{ScheduleQuery, ScheduleState};
+use clap::Args;
+use operations::schedules::{self, Schedule, ScheduleKind};
+
+use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::operating::Operating;
+use crate::commands::sorting::Sorting;
+use crate::output::{to_stdout, write_json};
+use crate::text::{columns, plain, shortened};
+
+/// List schedules
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Only those of this repository: its base URL or its number
+    #[arg(long, value_name = "URL|NUMBER")]
+    repository: Option<String>,
+    /// Only those in this state: new, recurring, once, paused or ended
+    #[arg(long, value_name = "STATE", value_parser = state)]
+    state: Option<ScheduleState>,
+    /// Only those with this text in their name, in that of the repository, in its URL or in what is imported
+    #[arg(long, value_name = "TEXT")]
+    text: Option<String>,
+    #[command(flatten)]
+    sorting: Sorting,
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let operating = Operating::open(&self.holdings)?;
+        let repository = self.repository.as_deref();
+        let repository = repository.map(|name| operating.holdings.repository(name));
+        let query = ScheduleQuery {
+            repository: repository.transpose()?.map(|repository| repository.id),
+            state: self.state,
+            text: self.text.clone(),
+        };
+        let paging = self.sorting.paging();
+        let listed = operating.wait(schedules::list(&operating.context, &query, &paging))?;
+        let schedules = listed.items;
+        if schedules.is_empty() {
+            eprintln!("there is no such schedule; add one with garner schedule add");
+        }
+        to_stdout(|out| {
+            for (at, schedule) in schedules.iter().enumerate() {
+                if self.json {
+                    write_json(out, schedule)?;
+                    continue;
+                }
+                if at == 0 {
+                    writeln!(
+                        out,
+                        " no.  state      next run              how often, and what"
+                    )?;
+                }
+                writeln!(out, "{}", line(schedule))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+fn line(schedule: &Schedule) -> String {
+    let next = match (schedule.next_run, schedule.job) {
+        (Some(time), _) => time.to_string(),
+        (None, Some(_)) => "running".to_owned(),
+        (None, None) => "-".to_owned(),
+    };
+    let line = format!(
+        "{:>4}  {:<9}  {next:<20}  ",
+        schedule.id,
+        schedule.state.name()
+    );
+    let about = schedule.about();
+    let mut what = match schedule.kind {
+        ScheduleKind::Import => format!("{}: import {about}", schedule.described),
+        ScheduleKind::Harvest => {
+            let prefix = &schedule.metadata_prefix;
+            format!("{}: {about} {prefix}", schedule.described)
+        }
+    };
+    if let Some(set) = &schedule.set {
+        what.push_str(&format!(" {set}"));
+    }
+    if !schedule.name.is_empty() {
+        what.push_str(&format!(" ({})", schedule.name));
+    }
+    let what = plain(&what).to_string();
+    match columns() {
+        Some(columns) => line.clone() + &shortened(&what, columns.saturating_sub(line.len())),
+        None => line + &what,
+    }
+}
+
+fn state(name: &str) -> Result<ScheduleState, String> {
+    let states = ScheduleState::ALL.map(ScheduleState::name).join(", ");
+    ScheduleState::parse(name).ok_or_else(|| format!("write one of {states}"))
+}

@@ -1,0 +1,105 @@
+//! Options of those commands that run jobs, and the configuration file beneath them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use flows::Holdings;
+use jobs::WorkerOptions;
+use remote::Access;
+
+use crate::commands::confine::confiner;
+use crate::commands::holdings_options::warn;
+use crate::config::Config;
+use crate::text::plain;
+
+/// The catalog of the jobs, and how they run. Flags win over the configuration file.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerFlags {
+    /// A configuration file in TOML; flags win over it
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The directory of the harvested files [default: ./garner-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The catalog, if it is not in that directory: postgres://USER@HOST/DATABASE, or a SQLite file
+    #[arg(long, value_name = "URL|FILE")]
+    catalog: Option<String>,
+    /// How many jobs run at once [default: 4]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// Seconds without a sign of life after which another process takes a job over [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    lease: Option<u64>,
+    /// How many harvests may run at one host; 0 is no limit [default: as last given, or 1]
+    #[arg(long, value_name = "N")]
+    per_host: Option<u32>,
+    /// An address, network or host that may be asked although it is not public, such as 127.0.0.1 or 10.0.0.0/8; can be
+    /// given several times
+    #[arg(long, value_name = "NETWORK")]
+    allow: Vec<String>,
+}
+
+impl WorkerFlags {
+    /// The configuration file with these options on top.
+    pub(crate) fn config(&self) -> anyhow::Result<Config> {
+        let mut config = match &self.config {
+            Some(path) => Config::read(path)?,
+            None => Config::default(),
+        };
+        if self.data.is_some() {
+            config.data.clone_from(&self.data);
+        }
+        if self.catalog.is_some() {
+            config.catalog.clone_from(&self.catalog);
+        }
+        let jobs = &mut config.jobs;
+        jobs.workers = self.workers.unwrap_or(jobs.workers);
+        jobs.lease_seconds = self.lease.unwrap_or(jobs.lease_seconds);
+        jobs.per_host = self.per_host.or(jobs.per_host);
+        config.network.allow.extend(self.allow.iter().cloned());
+        config.jobs.check()?;
+        Ok(config)
+    }
+}
+
+impl Config {
+    /// Opens the holdings, and makes them if need be. A database that is away is waited for: after a power cut it may
+    /// start later than this.
+    pub(crate) fn holdings(&self) -> anyhow::Result<Arc<Holdings>> {
+        let data = self.data.clone().unwrap_or_else(|| "./garner-data".into());
+        let mut told = false;
+        loop {
+            match Holdings::create(&data, self.catalog.as_deref()) {
+                Err(error) if flows::is_away(&error) => {
+                    if !std::mem::replace(&mut told, true) {
+                        let reason = flows::message(&error);
+                        eprintln!("waiting for the catalog: {}", plain(&reason));
+                    }
+                    std::thread::sleep(A_SECOND);
+                }
+                holdings => return Ok(Arc::new(holdings.inspect(warn)?)),
+            }
+        }
+    }
+
+    /// As workers have it.
+    pub(crate) fn worker_options(&self) -> anyhow::Result<WorkerOptions> {
+        Ok(WorkerOptions {
+            threads: self.jobs.workers,
+            lease: self.jobs.lease(),
+            per_host: self.jobs.per_host,
+            client: self.network.client_options()?,
+            access: self.import.access(Access::of_environment()),
+            import_roots: self.import.rules()?.within(),
+            backoff: self.jobs.backoff(),
+            hooks: self.hook.clone(),
+            confiner: Some(confiner()),
+            ..WorkerOptions::default()
+        })
+    }
+}
+
+/// How often a database that is away is asked for.
+const A_SECOND: Duration = Duration::from_secs(1);

@@ -1,0 +1,207 @@
+//! `garner up`: everything in one process.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use console::{Console, ConsoleConfig, Outside};
+use flows::Holdings;
+use jobs::{Manager, ManagerOptions, Workers};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::commands::stopping::{self, Deadline};
+use crate::commands::worker_options::WorkerFlags;
+use crate::config::Config;
+use crate::output::log;
+use crate::text::plain;
+
+/// Start everything in one process: manager, workers, console, API and sites
+///
+/// Harvests run by themselves from then on, as schedules say, and are steered in a browser. The first start prints a
+/// link that makes the first account.
+///
+/// Repositories at private addresses, this machine's among them, are asked only if --allow or network.allow in the
+/// configuration file says so.
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    #[command(flatten)]
+    flags: WorkerFlags,
+    /// Address of the console [default: 127.0.0.1:8090]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<SocketAddr>,
+    /// No console and no API: only what is scheduled
+    #[arg(long, conflicts_with = "listen")]
+    no_console: bool,
+}
+
+impl Up {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        log();
+        crate::commands::allow_many_files();
+        let mut config = self.flags.config()?;
+        if let Some(listen) = self.listen {
+            config.console.listen = listen;
+        }
+        let sites: Vec<_> = config
+            .site
+            .iter()
+            .map(|site| site.server())
+            .collect::<Result<_, _>>()?;
+        if config.aggregator.enabled {
+            config.aggregator.check()?;
+        }
+        let holdings = config.holdings()?;
+        holdings.check_directory()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .max_blocking_threads(128)
+            .build()
+            .context("the runtime cannot be started")?;
+        let ran = runtime.block_on(self.serve(&config, sites, &holdings));
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        ran.map(|()| ExitCode::SUCCESS)
+    }
+
+    async fn serve(
+        &self,
+        config: &Config,
+        sites: Vec<server::Config>,
+        holdings: &Arc<Holdings>,
+    ) -> anyhow::Result<()> {
+        let (stopping, stopped) = watch::channel(());
+        let mut servers = JoinSet::new();
+        // A taken port is found before anything runs.
+        if !self.no_console {
+            self.open_console(config, holdings, &mut servers, &stopped)
+                .await?;
+        }
+        for site in sites {
+            servers.spawn(serve_site(site, told(stopped.clone())));
+        }
+        if config.aggregator.enabled {
+            let (aggregator, holdings) = (config.aggregator.clone(), Arc::clone(holdings));
+            let stop = told(stopped.clone());
+            servers.spawn(aggregator.serve(holdings, "aggregator.listen", stop));
+        }
+        let running = Running::start(config, holdings).await?;
+        eprintln!(
+            "garner is up: {} jobs at once, of the catalog {}",
+            config.jobs.workers,
+            holdings.catalog().location()
+        );
+        let failed = tokio::select! {
+            () = crate::commands::stop_signal() => None,
+            Some(ended) = servers.join_next() => Some(ended),
+        };
+
+        let deadline = Deadline::begin(holdings);
+        stopping::tell(running.workers.busy());
+        drop(stopping);
+        let stop = tokio::task::spawn_blocking(move || running.stop());
+        let mut ended = Vec::from_iter(failed);
+        while let Some(server) = servers.join_next().await {
+            ended.push(server);
+        }
+        stop.await.context("the workers did not stop in order")?;
+        deadline.met();
+        ended.into_iter().try_for_each(|server| server?)
+    }
+
+    async fn open_console(
+        &self,
+        config: &Config,
+        holdings: &Arc<Holdings>,
+        servers: &mut JoinSet<anyhow::Result<()>>,
+        stopped: &watch::Receiver<()>,
+    ) -> anyhow::Result<()> {
+        let settings = ConsoleConfig {
+            retention: config.history.retention(),
+            operations: config.settings()?,
+            ..config.console.clone()
+        };
+        let outside = Outside {
+            client: config.network.client_options()?,
+            friends: config.friends.source.clone(),
+        };
+        let console = Console::with_outside(Arc::clone(holdings), settings, outside)?;
+        let address = config.console.listen;
+        let listener = TcpListener::bind(address).await.with_context(|| {
+            format!(
+                "cannot listen at {address}; choose another address with --listen or console.listen"
+            )
+        })?;
+        let listening = listener.local_addr()?;
+        eprintln!("the console is at http://{listening}/");
+        if let Some(link) = console.setup_link(listening).await? {
+            eprintln!("make the first account with this link, which works once: {link}");
+        }
+        if let Some(warning) = console.warning(listening) {
+            eprintln!("warning: {}", plain(&warning));
+        }
+        let stop = told(stopped.clone());
+        servers.spawn(async move {
+            console.serve(listener, stop).await;
+            Ok(())
+        });
+        Ok(())
+    }
+}
+
+/// The parts that run on threads of their own.
+struct Running {
+    manager: Manager,
+    workers: Workers,
+}
+
+impl Running {
+    async fn start(config: &Config, holdings: &Arc<Holdings>) -> anyhow::Result<Self> {
+        let options = config.worker_options()?;
+        let (attempts, retention) = (config.jobs.attempts, config.history.retention());
+        let holdings = Arc::clone(holdings);
+        let start = move || {
+            let workers = Workers::start(Arc::clone(&holdings), options)?;
+            let manager = Manager::start(
+                holdings,
+                ManagerOptions {
+                    attempts,
+                    retention,
+                    bell: Some(workers.bell()),
+                },
+            )?;
+            Ok(Self { manager, workers })
+        };
+        tokio::task::spawn_blocking(start).await?
+    }
+
+    /// First nothing new is planned, then harvests are given back.
+    fn stop(self) {
+        self.manager.stop();
+        self.workers.stop();
+    }
+}
+
+async fn serve_site(
+    mut site: server::Config,
+    stop: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    site.confiner = Some(crate::commands::confine::confiner());
+    let address = site.server.listen;
+    let ready = |addresses: &server::Addresses| {
+        eprintln!(
+            "the site at {} has {} items; harvesters ask {}",
+            addresses.site_url, addresses.items, addresses.base_url
+        );
+    };
+    let served = server::run(site, false, |_| {}, ready, stop).await;
+    served.with_context(|| format!("the site that was to answer at {address}"))
+}
+
+/// Ready when the sender is dropped.
+async fn told(mut stopped: watch::Receiver<()>) {
+    while stopped.changed().await.is_ok() {}
+}

@@ -1,0 +1,60 @@
+//! `garner worker`: runs jobs, beside other processes that do.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use jobs::Workers;
+
+use crate::commands::stopping::{self, Deadline};
+use crate::commands::worker_options::WorkerFlags;
+use crate::output::log;
+
+/// Run jobs, beside garner up and other workers on the same catalog
+///
+/// For many harvests at once, on one machine or on several: give each worker the same catalog, a PostgreSQL database,
+/// and a data directory that all of them see. Another worker resumes the jobs of a worker that was killed.
+#[derive(Debug, Args)]
+pub(crate) struct Worker {
+    #[command(flatten)]
+    flags: WorkerFlags,
+    /// Name of this worker in logs
+    #[arg(long, value_name = "NAME", default_value = "worker")]
+    name: String,
+    /// Run imports and judge documents, and leave harvests to others
+    ///
+    /// Documents go to a store that all machines reach (s3://…), so such a worker needs no data directory in common with
+    /// them.
+    #[arg(long)]
+    imports_only: bool,
+}
+
+impl Worker {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        log();
+        crate::commands::allow_many_files();
+        let config = self.flags.config()?;
+        let mut options = config.worker_options()?;
+        if self.name.is_empty() || self.name.len() > 100 || self.name.contains(char::is_control) {
+            bail!("a worker cannot be called that; give --name a short text");
+        }
+        options.name.clone_from(&self.name);
+        let holdings = config.holdings()?;
+        match self.imports_only {
+            true => options = options.imports_only(),
+            false => holdings.check_directory()?,
+        }
+        let threads = options.threads;
+        let workers = Workers::start(holdings.clone(), options)?;
+        eprintln!(
+            "garner works: {threads} jobs at once, of the catalog {}",
+            holdings.catalog().location()
+        );
+        holdings.wait(crate::commands::stop_signal());
+        let deadline = Deadline::begin(&holdings);
+        stopping::tell(workers.busy());
+        workers.stop();
+        deadline.met();
+        Ok(ExitCode::SUCCESS)
+    }
+}

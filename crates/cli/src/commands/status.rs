@@ -1,0 +1,120 @@
+//! `garner status`: what needs attention, runs and comes up.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use operations::jobs::Job;
+use operations::overview::{self, Attention, Overview};
+
+use super::holdings_options::HoldingsOptions;
+use crate::output::{Out, to_stdout, write_json};
+use crate::text::plain;
+
+/// Show what needs attention, what runs and comes up, and how much there is
+///
+/// The first lines are failures of the last seven days, grouped by their causes, and jobs that are stuck or overdue.
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    holdings: HoldingsOptions,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Status {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let context = self.holdings.context()?;
+        let overview = context.wait(overview::show(&context))?;
+        to_stdout(|out| {
+            match self.json {
+                true => write_json(out, &overview)?,
+                false => print(out, &overview)?,
+            }
+            Ok(ExitCode::SUCCESS)
+        })
+    }
+}
+
+fn print(out: &mut Out, overview: &Overview) -> io::Result<()> {
+    attention(out, &overview.attention)?;
+    jobs(out, "Active", &overview.active)?;
+    jobs(out, "Coming up", &overview.upcoming)?;
+    let (statistics, collection) = (&overview.statistics, &overview.collection);
+    let about = if collection.is_exact { "" } else { "about " };
+    writeln!(out, "Totals")?;
+    for (name, figure) in [
+        ("repositories", statistics.repositories.to_string()),
+        ("records", statistics.records.to_string()),
+        ("documents", format!("{about}{}", collection.documents)),
+        ("harvests", statistics.harvests.to_string()),
+        ("imports", collection.imports.to_string()),
+        ("queued jobs", overview.queue.queued.to_string()),
+        ("running jobs", overview.queue.running.to_string()),
+        ("queue age", format!("{} s", overview.queue.age_seconds)),
+        ("worker processes", overview.workers.len().to_string()),
+    ] {
+        writeln!(out, "  {name:<18} {figure}")?;
+    }
+    if let Some(disk) = overview.disk {
+        let (free, size) = (disk.free / 1_000_000, disk.size / 1_000_000);
+        writeln!(out, "  {:<18} {free} MB of {size} MB", "free disk")?;
+    }
+    writeln!(out, "  {:<18} {}", "version", overview.version)
+}
+
+fn attention(out: &mut Out, attention: &Attention) -> io::Result<()> {
+    if attention.is_empty() {
+        return writeln!(out, "Nothing needs attention.");
+    }
+    writeln!(out, "Needs attention")?;
+    for group in &attention.failures.groups {
+        let (count, repositories) = (group.count, group.repositories);
+        let cause = plain(&group.cause);
+        writeln!(
+            out,
+            "  {count} failed, of {repositories} repositories: {cause}"
+        )?;
+        writeln!(out, "      from {} to {}", group.first, group.last)?;
+    }
+    for job in &attention.stuck {
+        writeln!(out, "  job {} is held up{}", job.id, reason(job))?;
+    }
+    if let Some(since) = attention.overdue_since {
+        writeln!(
+            out,
+            "  {} jobs are overdue, since {since}",
+            attention.overdue
+        )?;
+    }
+    if attention.unread_records > 0 {
+        let unread = attention.unread_records;
+        writeln!(
+            out,
+            "  {unread} records cannot be searched for: their files cannot be read"
+        )?;
+    }
+    if attention.disk_is_low {
+        writeln!(out, "  the disk of the data directory is nearly full")?;
+    }
+    Ok(())
+}
+
+fn jobs(out: &mut Out, heading: &str, jobs: &[Job]) -> io::Result<()> {
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{heading}")?;
+    for job in jobs {
+        let name = job.repository_name.as_deref().or(job.base_url.as_deref());
+        let (kind, name) = (job.kind.name(), plain(name.unwrap_or_default()).to_string());
+        writeln!(out, "  job {} {kind} {name}{}", job.id, reason(job))?;
+    }
+    Ok(())
+}
+
+fn reason(job: &Job) -> String {
+    let why = job.why.as_ref().map(|why| plain(&why.text).to_string());
+    why.map_or(String::new(), |why| format!(": {why}"))
+}

@@ -1,0 +1,3 @@
+//! The feed for search engines, which has no pages.
+
+pub(crate) mod api;

@@ -1,0 +1,74 @@
+//! A trial: everything is read, filtered, digested and counted, and nothing is written.
+
+use std::time::Instant;
+
+use catalog::ImportCounters;
+use harvester::Stop;
+use store::{Collection, Durability};
+
+use super::seen::Seen;
+use crate::import::events::ImportEvent;
+use crate::import::flow::{Flow, Kept};
+use crate::import::group::Group;
+use crate::import::keeping::fates;
+use crate::import::order::ImportOrder;
+use crate::import::sources::Sources;
+use crate::import::spool::Spool;
+use crate::import::{Imported, examiner, judging, rules};
+
+/// Imports into nothing: the counters are those of an import into an empty collection.
+pub fn try_import(
+    order: &ImportOrder,
+    stop: &Stop,
+    tell: &(dyn Fn(ImportEvent<'_>) + Sync),
+) -> anyhow::Result<Imported> {
+    let began = Instant::now();
+    let limits = order.limits();
+    let sources = Sources::open(order, &limits)?;
+    // An import that reads documents for their text needs their bytes for a while, and a place for long ones.
+    let place = match order.texts.is_wanted() {
+        true => Some(tempfile::tempdir()?),
+        false => None,
+    };
+    let collection = match &place {
+        Some(place) => Some(Collection::open(place.path(), Durability::None)?),
+        None => None,
+    };
+    let spool = Spool::new(collection.as_ref(), stop);
+    let judging = judging(order, &spool, None)?;
+    judging
+        .iter()
+        .for_each(|judging| judging.judge().tell_missing(tell));
+    let examiner = examiner(order, rules(order)?, &spool, judging.as_ref());
+    let flow = Flow {
+        order,
+        sources: &sources,
+        examiner: &examiner,
+        judging: judging.as_ref(),
+        is_resumed: false,
+        stop,
+        limits,
+        tell,
+    };
+    let mut seen = Seen::default();
+    let mut counters = ImportCounters::default();
+    let read = flow.run(
+        &[],
+        &mut |group| count(group, &mut seen, &mut counters),
+        &|| {},
+    )?;
+    Ok(Imported::without_catalog(counters, &read, began))
+}
+
+fn count(group: Group, seen: &mut Seen, counters: &mut ImportCounters) -> anyhow::Result<Kept> {
+    *counters += group.counters;
+    let mut outcomes = Vec::with_capacity(group.rows.len());
+    for row in &group.rows {
+        let outcome = seen.see(row);
+        counters.count(row, outcome);
+        outcomes.push(outcome);
+    }
+    let numbers = vec![None; group.rows.len()];
+    let fates = fates(group.told, &group.rows, &outcomes, &numbers);
+    Ok((fates, *counters))
+}

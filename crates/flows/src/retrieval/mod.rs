@@ -1,0 +1,426 @@
+//! Retrieval: documents of the collection copied into a directory or an archive, or lines about them into a file.
+//!
+//! The same selection of the same collection gives the same bytes: documents come in the order of their numbers, files
+//! have the time of their crawl, and nothing of the time of the retrieval is in it. It is whole or not there at all; one
+//! that was killed is done again from its beginning.
+
+mod archive;
+mod kept;
+mod part;
+mod tar;
+mod zip;
+
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+use anyhow::Context;
+use catalog::{DocumentEntry, Selection};
+use data_encoding::HEXLOWER;
+use flate2::Crc;
+use harvester::Stop;
+use serde::{Deserialize, Serialize};
+use sha1::{Digest, Sha1};
+
+use self::archive::{Archive, Body};
+pub use self::kept::{retrieval_file, sweep_retrievals};
+use self::part::Part;
+use crate::{DocumentFiles, DocumentPart, Holdings};
+
+/// Documents to be retrieved, and the form that they are written in.
+#[derive(Debug, Clone)]
+pub struct Retrieval {
+    /// The conditions.
+    pub selection: Selection,
+    /// Which of the selected documents.
+    pub pick: Pick,
+    /// The form.
+    pub format: Format,
+    /// Whether texts are retrieved, too.
+    pub with_text: bool,
+    /// Whether a file of that name is replaced.
+    pub replaces: bool,
+}
+
+/// Which of the selected documents are retrieved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pick {
+    /// All.
+    All,
+    /// As many as this, in the order of their numbers.
+    First(u64),
+    /// A random sample of this size, which the seed repeats.
+    Sample(u64, String),
+}
+
+/// The form of what is retrieved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// A directory with files.
+    Directory,
+    /// A tar archive.
+    Tar,
+    /// A ZIP archive.
+    Zip,
+    /// A WARC file; compressed if its name ends in `.gz`.
+    Warc,
+    /// Metadata alone, as CSV.
+    Csv,
+    /// Metadata alone, as JSON Lines.
+    Jsonl,
+}
+
+/// How documents are told of, in lines.
+pub trait Lines {
+    /// The line before all others, or nothing.
+    fn head(&self) -> String;
+    /// The line of a document, with its end.
+    fn line(&self, entry: &DocumentEntry, copied: &Copied<'_>) -> String;
+}
+
+/// Where a document is in what was retrieved.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Copied<'a> {
+    /// Its file in the archive.
+    pub file: Option<&'a str>,
+    /// The file of its text.
+    pub text_file: Option<&'a str>,
+    /// Its text itself.
+    pub text: Option<&'a str>,
+    /// Why its file is not there.
+    pub problem: Option<&'a str>,
+}
+
+/// Something that happens during a retrieval.
+#[derive(Debug, Clone, Copy)]
+pub enum RetrievalEvent<'a> {
+    /// So far.
+    Progress(&'a Retrieved, Option<u64>),
+    /// The file of a document cannot be had.
+    Lost {
+        /// The number of the document.
+        id: i64,
+        /// Its URL.
+        url: &'a str,
+        /// Why.
+        problem: &'a str,
+    },
+}
+
+/// What was retrieved.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Retrieved {
+    /// Documents that are in it.
+    pub documents: u64,
+    /// The bytes of their files.
+    pub bytes: u64,
+    /// Texts that are in it.
+    pub texts: u64,
+    /// Selected documents whose files are not there.
+    pub missing: u64,
+    /// Selected documents whose files have other bytes than they should.
+    pub damaged: u64,
+    /// Selected documents that were removed from the collection meanwhile.
+    pub removed: u64,
+    /// Whether it was stopped before its end; then nothing is left of it.
+    pub stopped: bool,
+}
+
+/// Retrieves documents into `target`.
+pub fn retrieve(
+    holdings: &Holdings,
+    order: &Retrieval,
+    target: &Path,
+    lines: &dyn Lines,
+    stop: &Stop,
+    tell: &mut dyn FnMut(RetrievalEvent<'_>),
+) -> anyhow::Result<Retrieved> {
+    let part = Part::begin(target, order.format == Format::Directory, order.replaces)?;
+    let unwritten = || {
+        let target = target.display();
+        format!("{target} cannot be written, and nothing is left of it")
+    };
+    let archive = Archive::begin(&part, order.format, lines).with_context(unwritten)?;
+    let mut copying = Copying {
+        files: DocumentFiles::open(holdings, None)?,
+        archive,
+        order,
+        retrieved: Retrieved::default(),
+        buffer: Vec::new(),
+    };
+    let mut numbers = Numbers::new(order);
+    while let Some(chunk) = numbers.next(holdings)? {
+        for page in chunk.chunks(PAGE) {
+            if stop.is_set() {
+                copying.retrieved.stopped = true;
+                return Ok(copying.retrieved);
+            }
+            let entries = holdings.wait(holdings.catalog().documents_of(page))?;
+            copying.retrieved.removed += (page.len() - entries.len()) as u64;
+            for entry in &entries {
+                copying.copy(entry, tell).with_context(unwritten)?;
+            }
+            tell(RetrievalEvent::Progress(
+                &copying.retrieved,
+                numbers.total(),
+            ));
+        }
+    }
+    let Copying {
+        archive, retrieved, ..
+    } = copying;
+    archive.finish().with_context(unwritten)?;
+    part.finish()?;
+    Ok(retrieved)
+}
+
+/// The numbers of the documents that are wanted, some at a time.
+struct Numbers<'a> {
+    order: &'a Retrieval,
+    after: i64,
+    given: u64,
+    is_over: bool,
+}
+
+impl<'a> Numbers<'a> {
+    fn new(order: &'a Retrieval) -> Self {
+        Self {
+            order,
+            after: 0,
+            given: 0,
+            is_over: false,
+        }
+    }
+
+    fn next(&mut self, holdings: &Holdings) -> anyhow::Result<Option<Vec<i64>>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        let (catalog, selection) = (holdings.catalog(), &self.order.selection);
+        let left = match &self.order.pick {
+            Pick::Sample(size, seed) => {
+                self.is_over = true;
+                let sample = holdings.wait(catalog.sample(selection, seed, *size))?;
+                self.given = sample.len() as u64;
+                return Ok(Some(sample));
+            }
+            Pick::First(number) => number - self.given,
+            Pick::All => u64::MAX,
+        };
+        let limit = left.min(CHUNK);
+        let numbers = holdings.wait(catalog.selected(selection, self.after, limit))?;
+        self.given += numbers.len() as u64;
+        self.after = numbers.last().copied().unwrap_or(self.after);
+        self.is_over = (numbers.len() as u64) < CHUNK;
+        Ok(Some(numbers))
+    }
+
+    /// How many there are, once that is known.
+    fn total(&self) -> Option<u64> {
+        self.is_over.then_some(self.given)
+    }
+}
+
+/// A retrieval at work.
+struct Copying<'a> {
+    files: std::sync::Arc<DocumentFiles>,
+    archive: Archive<'a>,
+    order: &'a Retrieval,
+    retrieved: Retrieved,
+    buffer: Vec<u8>,
+}
+
+/// Why the file of a document cannot be had.
+enum Problem {
+    Missing,
+    Damaged(String),
+}
+
+impl Copying<'_> {
+    fn copy(
+        &mut self,
+        entry: &DocumentEntry,
+        tell: &mut dyn FnMut(RetrievalEvent<'_>),
+    ) -> anyhow::Result<()> {
+        if !self.archive.has_files() {
+            let text = self.text(entry)?;
+            self.archive.add(entry, None, text.as_deref())?;
+            self.count(0, text.is_some());
+            return Ok(());
+        }
+        let problem = match self.examine(entry)? {
+            Ok((crc, sha1)) => {
+                let text = self.text(entry)?;
+                let is_kept = self.buffer.len() as u64 == entry.size;
+                let mut again = match is_kept {
+                    true => None,
+                    false => self.files.read(entry, DocumentPart::Document)?,
+                };
+                let mut kept = Cursor::new(&self.buffer);
+                let bytes: &mut dyn Read = match &mut again {
+                    Some(reader) => reader,
+                    None => &mut kept,
+                };
+                let body = Body {
+                    bytes,
+                    length: entry.size,
+                    crc,
+                    sha1,
+                };
+                self.archive.add(entry, Some(body), text.as_deref())?;
+                self.count(entry.size, text.is_some());
+                return Ok(());
+            }
+            Err(problem) => problem,
+        };
+        let problem = match problem {
+            Problem::Missing => {
+                self.retrieved.missing += 1;
+                "its file is missing".to_owned()
+            }
+            Problem::Damaged(reason) => {
+                self.retrieved.damaged += 1;
+                format!("its file is damaged: {reason}")
+            }
+        };
+        self.archive.lose(entry, &problem)?;
+        tell(RetrievalEvent::Lost {
+            id: entry.id,
+            url: &entry.url,
+            problem: &problem,
+        });
+        Ok(())
+    }
+
+    /// Reads a document and compares it with its digest before any of it is written. One of a usual size stays in memory;
+    /// a long one is read again.
+    fn examine(
+        &mut self,
+        entry: &DocumentEntry,
+    ) -> anyhow::Result<Result<(u32, [u8; 20]), Problem>> {
+        self.buffer.clear();
+        let Some(mut reader) = self.files.read(entry, DocumentPart::Document)? else {
+            return Ok(Err(Problem::Missing));
+        };
+        let length = reader.length();
+        if length != entry.size {
+            let reason = format!("it has {length} bytes instead of {}", entry.size);
+            return Ok(Err(Problem::Damaged(reason)));
+        }
+        let (mut sha1, mut crc) = (Sha1::new(), Crc::new());
+        let mut unread = length;
+        while unread > 0 {
+            let kept = match length > KEPT {
+                true => 0,
+                false => self.buffer.len(),
+            };
+            self.buffer.truncate(kept);
+            let part = (&mut reader).take(unread.min(KEPT));
+            match part.take(KEPT).read_to_end(&mut self.buffer) {
+                Ok(0) => break,
+                Ok(read) => unread -= read as u64,
+                Err(error) => return Ok(Err(Problem::Damaged(error.to_string()))),
+            }
+            sha1.update(&self.buffer[kept..]);
+            if self.order.format == Format::Zip {
+                crc.update(&self.buffer[kept..]);
+            }
+        }
+        let sha1: [u8; 20] = sha1.finalize().into();
+        if HEXLOWER.encode(&sha1) != entry.content_sha1 {
+            let reason = "its SHA-1 is another one".to_owned();
+            return Ok(Err(Problem::Damaged(reason)));
+        }
+        if length > KEPT {
+            self.buffer.clear();
+        }
+        Ok(Ok((crc.sum(), sha1)))
+    }
+
+    fn text(&self, entry: &DocumentEntry) -> anyhow::Result<Option<String>> {
+        match self.order.with_text {
+            true => self.files.text(entry.content),
+            false => Ok(None),
+        }
+    }
+
+    fn count(&mut self, bytes: u64, has_text: bool) {
+        self.retrieved.documents += 1;
+        self.retrieved.bytes += bytes;
+        self.retrieved.texts += u64::from(has_text);
+    }
+}
+
+impl Retrieved {
+    /// Selected documents that are not in it.
+    pub fn lost(&self) -> u64 {
+        self.missing + self.damaged + self.removed
+    }
+
+    /// In words.
+    pub fn said(&self) -> String {
+        let Self {
+            documents, bytes, ..
+        } = self;
+        let mut said = format!("{documents} documents, {bytes} bytes");
+        for (number, what) in [
+            (self.texts, "texts"),
+            (self.missing, "files are missing"),
+            (self.damaged, "files are damaged"),
+            (self.removed, "documents were removed meanwhile"),
+        ] {
+            if number > 0 {
+                said.push_str(&format!(", {number} {what}"));
+            }
+        }
+        said
+    }
+}
+
+impl Format {
+    /// All there are.
+    pub const ALL: [Self; 6] = [
+        Self::Directory,
+        Self::Tar,
+        Self::Zip,
+        Self::Warc,
+        Self::Csv,
+        Self::Jsonl,
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::Tar => "tar",
+            Self::Zip => "zip",
+            Self::Warc => "warc",
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+        }
+    }
+
+    /// The format with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The media type of a file of this format.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Directory => "application/octet-stream",
+            Self::Tar => "application/x-tar",
+            Self::Zip => "application/zip",
+            Self::Warc => "application/warc",
+            Self::Csv => "text/csv; charset=utf-8",
+            Self::Jsonl => "application/x-ndjson",
+        }
+    }
+}
+
+/// Documents that are asked for at once.
+const PAGE: usize = 500;
+/// Numbers that are asked for at once.
+const CHUNK: u64 = 100_000;
+/// A document up to this size is read once and kept in memory.
+const KEPT: u64 = 16 << 20;

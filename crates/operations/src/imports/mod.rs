@@ -1,0 +1,274 @@
+//! Imports: the list, one of them with its warnings and report, and removal.
+
+pub(super) mod rules;
+
+use catalog::{ImportCounters, Role};
+use flows::Holdings;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use crate::harvests::{Removed, WarningFilter, days, parameters};
+use crate::mirrored::mirrored;
+use crate::{Actor, Context, FilePath, Listed, Refusal, Time, page_limit};
+
+/// An import of a crawl into the collection.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Import {
+    /// Its number.
+    pub id: i64,
+    /// The job that it belongs to.
+    pub job: Option<i64>,
+    /// The schedule that it belongs to.
+    pub schedule: Option<i64>,
+    /// Its state.
+    pub state: ImportState,
+    /// The process that runs it, or ran it last.
+    pub worker: String,
+    /// When it began.
+    pub started: Time,
+    /// When it ended.
+    pub ended: Option<Time>,
+    /// How often it was started: more than once if it was resumed.
+    pub attempts: i64,
+    /// The counters of the Crawl Document Importer, by its names, and ours.
+    #[schema(value_type = Object)]
+    pub counters: ImportCounters,
+    /// Why it failed, or what is missing.
+    pub reason: Option<String>,
+    /// Its parameters.
+    #[schema(value_type = Object)]
+    pub parameters: Value,
+    /// Its sources, and how far each was read.
+    pub sources: Vec<SourceProgress>,
+    /// The report, a line for each capture, if it is on this machine.
+    pub report: Option<FilePath>,
+}
+
+mirrored! {
+    /// The state of an import.
+    ImportState = ImportState {
+        /// It has begun and not ended, or its process was killed.
+        Running = "running",
+        /// All sources were read.
+        Ok = "ok",
+        /// It reached its end, but captures were skipped or failed.
+        Incomplete = "incomplete",
+        /// It did not reach its end, and can be resumed.
+        Failed = "failed",
+        /// Somebody cancelled it.
+        Cancelled = "cancelled",
+    }
+}
+
+/// How far a source was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SourceProgress {
+    /// The file, directory or address.
+    pub source: String,
+    /// The position in bytes.
+    pub position: u64,
+    /// Whether it was read to its end.
+    pub done: bool,
+}
+
+/// A capture that an import skipped or repaired.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ImportWarning {
+    /// Its number.
+    pub id: i64,
+    /// The file of the crawl.
+    pub file: String,
+    /// The position in that file, in bytes.
+    pub offset: Option<u64>,
+    /// What happened.
+    pub reason: String,
+    /// The count of the run that it belongs to, by its code.
+    pub kind: Option<String>,
+}
+
+/// Which imports are wanted.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ImportFilter {
+    /// Imports in this state.
+    pub state: Option<ImportState>,
+    /// Imports of one job.
+    pub job: Option<i64>,
+    /// Imports of one schedule.
+    pub schedule: Option<i64>,
+    /// Imports that began then or later.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub since: Option<Time>,
+    /// Imports that began then or earlier.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub until: Option<Time>,
+    /// Imports with this text in their reason.
+    pub text: Option<String>,
+    /// Imports with a smaller number, for the next page.
+    pub before: Option<i64>,
+    /// Imports on a page, at most 1000; the default is 100.
+    pub limit: Option<u64>,
+}
+
+/// Imports, the newest first.
+pub async fn list(context: &Context, filter: &ImportFilter) -> Result<Listed<Import>, Refusal> {
+    let limit = page_limit(filter.limit);
+    let entries = context.catalog().imports(&filter.query(limit + 1)).await?;
+    let with_reports = |holdings: &Holdings| {
+        let imports = entries.into_iter();
+        Ok(imports.map(|entry| import(holdings, entry)).collect())
+    };
+    let imports: Vec<Import> = context.blocking(with_reports).await?;
+    Ok(Listed::page(imports, limit, |import| import.id))
+}
+
+/// One import.
+pub async fn show(context: &Context, id: i64) -> Result<Import, Refusal> {
+    let entry = context.catalog().import(id).await?;
+    let missing = || Refusal::not_found(format!("there is no import {id} in the history"));
+    let entry = entry.ok_or_else(missing)?;
+    context
+        .blocking(|holdings| Ok(import(holdings, entry)))
+        .await
+}
+
+/// The captures that an import skipped or repaired, in the order of their numbers.
+pub async fn warnings(
+    context: &Context,
+    id: i64,
+    filter: &WarningFilter,
+) -> Result<Listed<ImportWarning>, Refusal> {
+    show(context, id).await?;
+    let (after, limit) = (filter.after.unwrap_or(0), page_limit(filter.limit));
+    let rows = context.catalog().import_warnings(id, after, limit + 1);
+    Ok(Listed::page(rows.await?, limit, |(id, _)| *id))
+}
+
+/// Removes imports from the history with their reports, all or none; documents stay. A running one is refused.
+pub async fn remove(context: &Context, actor: &Actor, ids: &[i64]) -> Result<Removed, Refusal> {
+    actor.require(Role::Operator)?;
+    for id in ids {
+        if show(context, *id).await?.state == ImportState::Running {
+            let message = format!("import {id} is running; cancel it first");
+            return Err(Refusal::conflict(message));
+        }
+    }
+    let mut removed = Vec::new();
+    for id in ids {
+        if context.catalog().remove_import(*id).await? {
+            removed.push(*id);
+        }
+    }
+    if !removed.is_empty() {
+        let numbers: Vec<_> = removed.iter().map(ToString::to_string).collect();
+        let subject = format!("import {}", numbers.join(", "));
+        context.audit(actor, "import.remove", subject, None).await;
+    }
+    remove_reports(context, removed).await
+}
+
+/// Removes imports that ended more than `older_than_days` ago, except those that can be resumed and the last of each
+/// schedule.
+pub async fn remove_old(
+    context: &Context,
+    actor: &Actor,
+    older_than_days: u32,
+) -> Result<Removed, Refusal> {
+    actor.require(Role::Operator)?;
+    let removed = context
+        .catalog()
+        .remove_imports(days(older_than_days)?)
+        .await?;
+    let subject = format!("imports older than {older_than_days} days");
+    let details = Some(format!("{} removed", removed.len()));
+    context
+        .audit(actor, "import.remove", subject, details)
+        .await;
+    remove_reports(context, removed).await
+}
+
+async fn remove_reports(context: &Context, removed: Vec<i64>) -> Result<Removed, Refusal> {
+    let forget = move |holdings: &Holdings| {
+        for id in &removed {
+            flows::forget_report(holdings, *id);
+        }
+        Ok(removed.len() as u64)
+    };
+    let removed = context.blocking(forget).await?;
+    Ok(Removed { removed })
+}
+
+pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import {
+    let sources = entry.sources.into_iter();
+    Import {
+        id: entry.id,
+        job: entry.job,
+        schedule: entry.schedule,
+        state: entry.state.into(),
+        worker: entry.worker,
+        started: Time(entry.started),
+        ended: entry.ended.map(Time),
+        attempts: entry.attempts,
+        counters: entry.counters,
+        reason: entry.reason,
+        parameters: parameters(&entry.parameters),
+        sources: sources
+            .map(|source| SourceProgress {
+                source: source.source,
+                position: source.position,
+                done: source.done,
+            })
+            .collect(),
+        report: flows::import_report(holdings, entry.id).map(FilePath),
+    }
+}
+
+impl Import {
+    /// How long it took, in seconds.
+    pub fn seconds(&self) -> Option<i64> {
+        self.ended.map(|ended| ended.0 - self.started.0)
+    }
+
+    /// Its sources, for people: the first one and how many more.
+    pub fn sources_in_words(&self) -> String {
+        match &self.sources[..] {
+            [] => String::new(),
+            [source] => source.source.clone(),
+            [source, others @ ..] => format!("{} and {} more", source.source, others.len()),
+        }
+    }
+
+    /// The parameters that were set, as pairs of name and value for people.
+    pub fn parameters_in_words(&self) -> Vec<(String, String)> {
+        crate::harvests::parameters_in_words(&self.parameters)
+    }
+}
+
+impl ImportFilter {
+    fn query(&self, limit: u64) -> catalog::ImportQuery {
+        catalog::ImportQuery {
+            state: self.state.map(Into::into),
+            job: self.job,
+            schedule: self.schedule,
+            since: self.since.map(|time| time.0),
+            until: self.until.map(|time| time.0),
+            text: self.text.clone(),
+            before: self.before,
+            limit,
+        }
+    }
+}
+
+impl From<(i64, catalog::ImportWarning)> for ImportWarning {
+    fn from((id, warning): (i64, catalog::ImportWarning)) -> Self {
+        Self {
+            id,
+            file: warning.file,
+            offset: warning.offset,
+            reason: warning.reason,
+            kind: Some(warning.kind).filter(|kind| !kind.is_empty()),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! People: accounts, passwords, sessions and tokens.
+
+pub mod accounts;
+pub mod password;
+pub mod secret;
+pub mod sessions;
+pub mod tokens;

@@ -1,0 +1,234 @@
+//! Documents found by their words, their titles and languages, near-duplicates, and the review queue.
+
+use serde_json::{Value, json};
+
+use super::crawl::{Crawl, Warc, date};
+use super::papers::{printed, printed_as_postscript, sample};
+use crate::command_line::{prints, stderr};
+
+const ON: [&str; 3] = ["--content-filter", "on", "crawl.warc.gz"];
+
+/// A paper as PDF and as PostScript, a manual and a form.
+fn crawl() -> Crawl {
+    let mut warc = Warc::default();
+    let paper = sample("paper.txt");
+    for (number, (url, media_type, bytes)) in [
+        (
+            "http://www.example.edu/lichens.pdf",
+            "application/pdf",
+            printed(&paper, 1),
+        ),
+        (
+            "http://mirror.example.org/lichens.ps",
+            "application/postscript",
+            printed_as_postscript(&paper),
+        ),
+        (
+            "http://www.example.edu/manual.pdf",
+            "application/pdf",
+            printed(&sample("manual.txt"), 2),
+        ),
+        (
+            "http://forms.example.com/form.pdf",
+            "application/pdf",
+            printed(&sample("form.txt"), 3),
+        ),
+    ]
+    .iter()
+    .enumerate()
+    {
+        warc.response(url, &date(number), media_type, bytes);
+    }
+    let crawl = Crawl::new();
+    crawl.write("crawl.warc.gz", &warc.bytes);
+    crawl
+}
+
+fn lines(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
+    let printed = prints(crawl.garner(arguments).output());
+    printed
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+fn search(crawl: &Crawl, query: &str) -> Vec<Value> {
+    lines(crawl, &["documents", "search", query, "--json"])
+}
+
+#[test]
+fn an_imported_paper_is_found_by_its_words_with_its_title_language_and_passages() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+
+    let found = search(&crawl, "\"growth of lichens\" lichen* host:example.edu");
+
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let document = &found[0];
+    assert_eq!(document["url"], "http://www.example.edu/lichens.pdf");
+    assert!(
+        document["title"].as_str().unwrap().contains("Lichens"),
+        "{document:#}"
+    );
+    assert_eq!(document["language"], "en");
+    let passages = serde_json::to_string(&document["passages"]).unwrap();
+    assert!(passages.contains("\"match\":true"), "{passages}");
+    assert_eq!(search(&crawl, "lichens").len(), 2);
+    assert_eq!(search(&crawl, "lichens -growth").len(), 0);
+    assert_eq!(
+        search(
+            &crawl,
+            "kind:paper language:eng type:application/postscript"
+        )
+        .len(),
+        1
+    );
+}
+
+#[test]
+fn a_broken_query_is_refused_with_the_place_of_the_mistake() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+    for (query, part) in [
+        (
+            "lichens \"open",
+            "character 9: the quotation mark is not closed",
+        ),
+        (
+            "lichens colour:red",
+            "character 9: there is no field `colour`",
+        ),
+        ("kind:novel", "there is no kind `novel`"),
+        ("?!", "there is no word in it"),
+    ] {
+        let output = crawl.garner(&["documents", "search", query]).output();
+        assert!(!output.status.success());
+        assert!(
+            stderr(&output).contains(part),
+            "{query}: {}",
+            stderr(&output)
+        );
+    }
+}
+
+#[test]
+fn a_paper_in_two_formats_is_a_near_duplicate_and_is_not_merged() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+
+    let documents = lines(&crawl, &["documents", "list", "--json"]);
+
+    assert_eq!(documents.len(), 2, "{documents:#?}");
+    assert!(documents[0]["near"].is_i64(), "{documents:#?}");
+    assert_eq!(documents[0]["near"], documents[1]["near"]);
+    let shown = prints(crawl.garner(&["documents", "show", "1"]).output());
+    assert!(
+        shown.contains("% the same, http://mirror.example.org/lichens.ps"),
+        "{shown}"
+    );
+    let figures = &lines(&crawl, &["statistics", "--collection", "--json"])[0];
+    assert_eq!(
+        (&figures["documents"], &figures["near_duplicates"]),
+        (&json!(2), &json!(2)),
+        "{figures:#}"
+    );
+}
+
+#[test]
+fn a_rejected_document_can_be_looked_at_and_accepted_and_is_rejected_no_more() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+    let waiting = lines(&crawl, &["documents", "review", "--json"]);
+    assert_eq!(waiting.len(), 2, "{waiting:#?}");
+    let manual = waiting
+        .iter()
+        .find(|one| one["url"].as_str().unwrap().contains("manual"))
+        .unwrap();
+    assert_eq!(manual["decision"], "reject");
+    let number = manual["id"].to_string();
+
+    prints(
+        crawl
+            .garner(&[
+                "documents",
+                "review",
+                "--accept",
+                "--kind",
+                "manual",
+                &number,
+            ])
+            .output(),
+    );
+
+    let documents = lines(&crawl, &["documents", "list", "--kind", "manual", "--json"]);
+    assert_eq!(documents.len(), 1, "{documents:#?}");
+    assert_eq!(documents[0]["decision"], "accept");
+    assert_eq!(documents[0]["state"], "not_ingested");
+    let path = documents[0]["path"].as_str().unwrap();
+    assert!(std::path::Path::new(path).is_file(), "{path}");
+    let met = std::fs::read_to_string(format!("{path}.met")).unwrap();
+    for line in [
+        "<correctedDecision>accept</correctedDecision>",
+        "<correctedKind>manual</correctedKind>",
+    ] {
+        assert!(met.contains(line), "{met}");
+    }
+    assert_eq!(search(&crawl, "kind:manual").len(), 1);
+    prints(
+        crawl
+            .garner(&[
+                "documents",
+                "review",
+                "--reject",
+                "--host",
+                "forms.example.com",
+            ])
+            .output(),
+    );
+    assert_eq!(
+        lines(&crawl, &["documents", "review", "--json"]),
+        Vec::<Value>::new()
+    );
+    // What was rejected by a person does not come back, and what was accepted stays.
+    crawl.import(0, &ON);
+    assert_eq!(
+        lines(&crawl, &["documents", "review", "--json"]),
+        Vec::<Value>::new()
+    );
+    assert_eq!(lines(&crawl, &["documents", "list", "--json"]).len(), 3);
+}
+
+#[test]
+fn a_number_that_is_not_in_the_queue_is_named_and_in_the_exit_code() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+
+    let output = crawl
+        .garner(&["documents", "review", "--accept", "99"])
+        .output();
+
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("there is no document 99 in the review queue"));
+}
+
+#[test]
+fn an_import_that_kept_nothing_says_so() {
+    let mut warc = Warc::default();
+    warc.response(
+        "http://forms.example.com/form.pdf",
+        &date(1),
+        "application/pdf",
+        &printed(&sample("form.txt"), 1),
+    );
+    let crawl = Crawl::new();
+    crawl.write("crawl.warc.gz", &warc.bytes);
+
+    let counted = crawl.import(0, &ON);
+
+    let imported = &lines(&crawl, &["history", "--imports", "1", "--json"])[0];
+    let reason = imported["reason"].as_str().unwrap_or_default();
+    assert!(
+        reason.contains("nothing was kept"),
+        "{imported:#}\n{counted:#}"
+    );
+}

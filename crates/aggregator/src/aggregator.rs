@@ -25,7 +25,7 @@ pub struct Aggregator {
     pub(crate) settings: AggregatorSettings,
     provider: Provider,
     access: Access,
-    known: Cached,
+    pub(crate) known: Cached,
     files: Mutex<Option<Arc<DocumentFiles>>>,
 }
 
@@ -155,7 +155,7 @@ impl Repository for Aggregator {
             None => self.moment(!goes_on(arguments))?,
         };
         let known = self.known.read(&self.holdings)?;
-        let exposure = Exposure::new(&self.settings, &self.access, requester, &known);
+        let exposure = Exposure::new(&self.settings, &self.access, requester, known);
         let view = CatalogView {
             aggregator: self,
             exposure,

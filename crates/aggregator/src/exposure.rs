@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use catalog::{DocumentEntry, DocumentState, RecordEntry, Subject};
 use oai::SetSpec;
@@ -16,7 +17,7 @@ pub(crate) struct Exposure<'a> {
     pub(crate) settings: &'a AggregatorSettings,
     pub(crate) access: &'a Access,
     pub(crate) requester: &'a Requester,
-    pub(crate) known: &'a Known,
+    known: RefCell<Arc<Known>>,
     /// Repositories that were asked about before.
     decided: RefCell<HashMap<i64, bool>>,
 }
@@ -26,15 +27,26 @@ impl<'a> Exposure<'a> {
         settings: &'a AggregatorSettings,
         access: &'a Access,
         requester: &'a Requester,
-        known: &'a Known,
+        known: Arc<Known>,
     ) -> Self {
         Self {
             settings,
             access,
             requester,
-            known,
+            known: RefCell::new(known),
             decided: RefCell::default(),
         }
+    }
+
+    /// The repositories that are known.
+    pub(crate) fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.known.borrow())
+    }
+
+    /// Takes what was read of the repositories just now.
+    pub(crate) fn renew(&self, known: Arc<Known>) {
+        self.known.replace(known);
+        self.decided.borrow_mut().clear();
     }
 
     /// Whether records of a repository are told to the requester.
@@ -43,12 +55,11 @@ impl<'a> Exposure<'a> {
             return *decided;
         }
         let wanted = &self.settings.repositories;
-        let is_chosen = wanted.is_empty()
-            || wanted
-                .iter()
-                .any(|name| self.known.number(name) == Some(number));
+        let known = self.known();
+        let is_chosen =
+            wanted.is_empty() || wanted.iter().any(|name| known.number(name) == Some(number));
         let is_told = self.settings.removed == RemovedRepositories::Tombstones
-            || self.known.repositories.contains_key(&number);
+            || known.repositories.contains_key(&number);
         let shows = self.settings.records
             && is_chosen
             && is_told
@@ -121,13 +132,14 @@ impl<'a> Exposure<'a> {
         if specs.is_empty() {
             specs.push(sets::of_repository(repository));
         }
+        let known = self.known();
         let is_in = |query: &&QuerySet| {
             query.is_of_records()
                 && (query.repositories.is_empty()
                     || query
                         .repositories
                         .iter()
-                        .any(|name| self.known.number(name) == Some(repository)))
+                        .any(|name| known.number(name) == Some(repository)))
                 && (query.sets.is_empty()
                     || source
                         .iter()

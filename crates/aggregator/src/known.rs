@@ -46,6 +46,14 @@ impl Cached {
         *cached = Some((Instant::now(), Arc::clone(&known)));
         Ok(known)
     }
+
+    /// What is known at this moment: a row of the catalog speaks of a repository that was added since.
+    pub(crate) fn renew(&self, holdings: &Holdings) -> Result<Arc<Known>, Error> {
+        let known = Arc::new(Known::read(holdings).map_err(unavailable)?);
+        let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *cached = Some((Instant::now(), Arc::clone(&known)));
+        Ok(known)
+    }
 }
 
 impl Known {

@@ -81,6 +81,22 @@ impl CatalogView<'_> {
         self.aggregator.holdings.wait(answer).map_err(unavailable)
     }
 
+    /// Reads the repositories again if a row is of one that was added since they were read: a record that is left out
+    /// would never come, for its datestamp is behind a harvester that asked now.
+    fn know(&self, rows: &[Changed]) -> Result<(), Error> {
+        let known = self.exposure.known();
+        let is_new = |row: &Changed| match &row.subject {
+            Subject::Record { record, .. } => !known.repositories.contains_key(&record.repository),
+            _ => false,
+        };
+        if rows.iter().any(is_new) {
+            let aggregator = self.aggregator;
+            self.exposure
+                .renew(aggregator.known.renew(&aggregator.holdings)?);
+        }
+        Ok(())
+    }
+
     /// What a row is to the requester, if it is anything.
     fn told(&self, changed: Changed) -> Option<CatalogItem> {
         let Changed { position, subject } = changed;
@@ -119,7 +135,8 @@ impl CatalogView<'_> {
 
     /// Opens the file of a record, in the directory of its repository and nowhere else.
     fn open(&self, record: &RecordEntry) -> Option<File> {
-        let known = self.exposure.known.repositories.get(&record.repository)?;
+        let all = self.exposure.known();
+        let known = all.repositories.get(&record.repository)?;
         let path = Path::new(record.file.as_deref()?);
         let mut directories = self.directories.borrow_mut();
         let key = (record.repository, record.metadata_prefix.clone());
@@ -149,6 +166,7 @@ impl CatalogView<'_> {
             Identifier::Plain(plain) => (None, plain),
         };
         let mut rows = self.wait(self.catalog().with_identifier(plain, prefix))?;
+        self.know(&rows)?;
         rows.retain(|row| {
             let of = match &row.subject {
                 Subject::Record { record, .. } => record.repository,
@@ -210,7 +228,7 @@ impl CatalogView<'_> {
             || is_queries
             || own.is_some_and(|query| query.is_of_documents());
         let repository = match own.map(|query| query.repositories.as_slice()) {
-            Some([one]) => self.exposure.known.number(one),
+            Some([one]) => self.exposure.known().number(one),
             _ => set.and_then(sets::repository_of),
         };
         let is_of_none = repository.is_none()
@@ -247,7 +265,8 @@ impl CatalogView<'_> {
             Some(part) => write_part(xml, "metadata", part, &bytes)?,
             None => xml.empty("metadata", &[])?,
         }
-        if let Some(known) = self.exposure.known.repositories.get(&record.repository) {
+        let known = self.exposure.known();
+        if let Some(known) = known.repositories.get(&record.repository) {
             let holdings = &self.aggregator.holdings;
             let namespace = known.namespace(holdings, &record.metadata_prefix)?;
             let nested = parts.provenance.as_ref();
@@ -289,7 +308,8 @@ impl View for CatalogView<'_> {
         if self.exposure.shows_documents() {
             formats.extend(documents::formats());
         }
-        let held = self.exposure.known.formats.iter();
+        let known = self.exposure.known();
+        let held = known.formats.iter();
         formats.extend(
             held.filter(|_| self.aggregator.settings.records)
                 .map(|held| MetadataFormat {
@@ -315,7 +335,7 @@ impl View for CatalogView<'_> {
         let mut add = |spec: Option<SetSpec>, name: &str| {
             found.extend(spec.map(|spec| (spec, name.to_owned())));
         };
-        let known = self.exposure.known;
+        let known = self.exposure.known();
         let mut numbers: Vec<_> = known
             .repositories
             .keys()
@@ -424,6 +444,7 @@ impl View for CatalogView<'_> {
             });
         };
         let page = self.wait(self.catalog().changes(&query))?;
+        self.know(&page.rows)?;
         let behind = page.rows.last().map(|row| place(row.position));
         let is_in = |item: &CatalogItem| match &range.set {
             Some(set) => item.header.set_specs.iter().any(|spec| set.contains(spec)),

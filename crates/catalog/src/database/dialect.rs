@@ -77,6 +77,10 @@ CREATE FUNCTION papers.read_only() RETURNS trigger LANGUAGE plpgsql AS
 const LAST_RUN: &str = "(SELECT max(id) FROM job) + (SELECT COALESCE(max(id), 0) FROM history)
     + (SELECT COALESCE(max(id), 0) FROM import)";
 
+/// Whether the row stands that marks the last number of a job.
+const IS_MARKED: &str =
+    "EXISTS (SELECT 1 FROM job WHERE kind = 'quiet' AND run_at = 0 AND created = 0)";
+
 const PAIR: &str = "CAST(item.value->>0 AS BIGINT), (item.value->>1)";
 
 const MATCH: &str = "repository_id = $1 AND metadata_prefix = $2 AND identifier = item.value->>0";
@@ -126,7 +130,9 @@ fn sqlite(word: &str, parameter: &str) -> Option<String> {
         "document_search" => SQLITE_DOCUMENT_SEARCH.to_owned(),
         "free_slot" => SQLITE_FREE_SLOT.to_owned(),
         "skip_run_numbers" => {
-            format!("UPDATE sqlite_sequence SET seq = {LAST_RUN} WHERE name = 'job';")
+            format!(
+                "UPDATE sqlite_sequence SET seq = {LAST_RUN} WHERE name = 'job' AND {IS_MARKED};"
+            )
         }
         "packed" => format!("group_concat({parameter})"),
         "field" => {
@@ -200,7 +206,9 @@ fn postgres(word: &str, parameter: &str) -> Option<String> {
         ),
         "process" => format!("CAST(substring({parameter} from '^[^ ]+ ([0-9]+)') AS BIGINT)"),
         "skip_run_numbers" => {
-            format!("SELECT setval(pg_get_serial_sequence('job', 'id'), {LAST_RUN});")
+            format!(
+                "SELECT setval(pg_get_serial_sequence('job', 'id'), {LAST_RUN}) WHERE {IS_MARKED};"
+            )
         }
         "reword" => {
             let item = postgres("each", parameter)?;

@@ -117,15 +117,14 @@ async fn find(catalog: &Catalog, query: &str, filter: &DocumentQuery) -> Vec<Str
         .await
         .unwrap();
     assert_eq!(found.total, found.documents.len() as u64);
-    let mut urls: Vec<_> = found
+    let name = |url: &str| url.rsplit('/').next().unwrap().replace(".pdf", "");
+    let mut names: Vec<_> = found
         .documents
-        .into_iter()
-        .map(|found| found.document.url)
+        .iter()
+        .map(|found| name(&found.document.url))
         .collect();
-    urls.sort();
-    urls.iter()
-        .map(|url| url.rsplit('/').next().unwrap().replace(".pdf", ""))
-        .collect()
+    names.sort();
+    names
 }
 
 async fn found(catalog: &Catalog, query: &str) -> String {

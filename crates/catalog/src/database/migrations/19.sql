@@ -6,7 +6,8 @@ UPDATE history SET run_id = job_id WHERE job_id IS NOT NULL;
 UPDATE import SET run_id = job_id WHERE job_id IS NOT NULL;
 
 -- Those without a job get numbers behind all that were given to jobs. The row says which is the last, and goes.
-INSERT INTO job (kind, state, run_at, created) VALUES ('quiet', 'cancelled', 0, 0);
+INSERT INTO job (kind, state, run_at, created) SELECT 'quiet', 'cancelled', 0, 0
+    WHERE EXISTS (SELECT 1 FROM history WHERE job_id IS NULL) OR EXISTS (SELECT 1 FROM import WHERE job_id IS NULL);
 UPDATE history SET run_id = id + (SELECT max(id) FROM job) WHERE job_id IS NULL;
 UPDATE import SET run_id = id + (SELECT max(id) FROM job) + (SELECT COALESCE(max(id), 0) FROM history)
     WHERE job_id IS NULL;

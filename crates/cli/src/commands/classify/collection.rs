@@ -35,7 +35,7 @@ pub(super) struct CollectionOptions {
     )]
     unsure: Option<Setting<Unsure>>,
     /// Leave it to garner up or garner worker
-    #[arg(long, requires = "collection", conflicts_with = "json")]
+    #[arg(long, requires = "collection")]
     queue: bool,
 }
 
@@ -65,6 +65,12 @@ impl CollectionOptions {
             let context = Context::new(Arc::clone(&holdings));
             let actor = Actor::command_line();
             let job = holdings.wait(jobs::classify(&context, &actor, &order))?;
+            if json {
+                to_stdout(|out| {
+                    write_json(out, &job)?;
+                    Ok(ExitCode::SUCCESS)
+                })?;
+            }
             let said = self.holdings.said();
             eprintln!(
                 "job {} waits for a worker; garner job show {}{said} --follow",

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use operations::{Context, documents, first_second, last_second};
 
-/// List, search, show, review, correct, clean or take down imported documents, or mark those that were ingested
+/// List, search, show, review, correct or remove imported documents
 #[derive(Debug, Args)]
 pub(crate) struct Documents {
     #[command(subcommand)]

@@ -110,7 +110,12 @@ impl Review {
         for failure in &failed {
             eprintln!("document {}: {}", failure.id, plain(&failure.reason));
         }
-        eprintln!("{decided} documents are {}ed", decision.name());
+        let noun = if decided == 1 {
+            "document"
+        } else {
+            "documents"
+        };
+        eprintln!("{decided} {noun} {}ed", decision.name());
         Ok(match failed.is_empty() {
             true => ExitCode::SUCCESS,
             false => ExitCode::from(LEFT_OUT),

@@ -22,8 +22,8 @@ use crate::text::plain;
 /// Example: garner documents search '"open access" harvest* title:repositor* language:en'
 #[derive(Debug, Args)]
 pub(super) struct Search {
-    /// The query
-    #[arg(value_name = "QUERY", required = true, allow_hyphen_values = true)]
+    /// The query; write -- before one that begins with -
+    #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
     /// How many documents at most
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -100,7 +100,10 @@ impl Search {
         })?;
         let (total, is_more, is_partly_ranked, unindexed) = told.unwrap_or_default();
         let more = if is_more { " or more" } else { "" };
-        eprintln!("{shown} of {total}{more} documents");
+        // A script that got everything needs no note.
+        if !self.json || is_more || shown < total {
+            eprintln!("{shown} of {total}{more} documents");
+        }
         if is_partly_ranked {
             eprintln!("only the newest 1000 of them are ranked; add words or fields");
         }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-/// List the pages that link to documents, and write the list of those that are worth another crawl
+/// List the pages that link to documents, or write those worth another crawl
 #[derive(Debug, Args)]
 pub(crate) struct Parents {
     #[command(subcommand)]

@@ -321,7 +321,7 @@ fn the_base_url_itself_leads_to_every_verb() {
 
     assert_eq!(page.heading(), "OAI-PMH repository");
     assert_eq!(page.headings("h2"), ["Ask this repository"]);
-    let (_, ways) = page.dom.split_once("gn-start").unwrap();
+    let (_, ways) = page.dom.split_once("gn-error gn-start").unwrap();
     for way in links(ways) {
         let answer = Answer::of(get(&page.resolve(&way.href)));
         assert_eq!(answer.error(), None, "{}", way.href);

@@ -91,7 +91,11 @@ fn a_compressed_file_takes_its_place_when_it_is_whole_and_tells_what_is_missing(
     let output = export(path);
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert!(stderr(&output).contains("the files of 1 records cannot be read"));
-    let again = exported(&harvested, &["--format", "jsonl"]);
+    let again = harvested
+        .garner(&["records", "export", "--format", "jsonl"])
+        .output();
+    assert_eq!(again.status.code(), Some(3), "{}", stderr(&again));
+    let again = stdout(&again);
     assert_eq!(again.lines().count(), all);
     assert_eq!(again.matches("\"unreadable\"").count(), 1);
 

@@ -328,13 +328,19 @@ fn a_job_says_why_nothing_moves() {
         waiting["id"]
     );
     assert!(shown.contains(&reason), "{shown}");
-    let log = managed.log_of(waiting);
-    assert!(log.contains("warning: attempt 2 of 6 in"), "{log}");
+    let log = managed.lines(&["job", "log", &waiting["id"].to_string()]);
+    let is_told = |line: &Value| {
+        let message = line["message"].as_str().unwrap();
+        line["level"] == "warning" && message.starts_with("attempt 2 of 6 in")
+    };
+    assert!(log.iter().any(is_told), "{log:#?}");
 }
 
 #[test]
 fn a_job_that_nobody_can_run_says_so() {
     let managed = Managed::new();
+    let repository = Misbehaving::start(Script::new(3, 10));
+    managed.garner(&["harvest", &repository.base_url(), "--quiet"]);
     let job = managed.json(&["classify", "--collection", "--queue"]);
     let shown = managed.garner(&["job", "show", &job["id"].to_string()]);
     assert!(

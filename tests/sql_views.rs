@@ -13,8 +13,9 @@ use crate::managed::Managed;
 fn filled(managed: Managed) -> Managed {
     let repository = Misbehaving::start(Script::new(30, 10));
     managed.garner(&["harvest", &repository.base_url(), "--quiet"]);
-    managed.schedule(&repository, &["--every", "1 day", "--starts", "2030-01-01"]);
-    managed.garner(&["harvest", &repository.base_url(), "--queue", "--set", "odd"]);
+    let schedule = ["--every", "1 day", "--starts", "2030-01-01", "--set", "odd"];
+    let number = managed.schedule(&repository, &schedule);
+    managed.garner(&["schedule", "run", &number]);
     let warc = managed.beside("crawl.warc.gz");
     std::fs::write(&warc, many(10).bytes).unwrap();
     managed.garner(&["import", warc.to_str().unwrap(), "--quiet"]);

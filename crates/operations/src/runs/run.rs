@@ -7,8 +7,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::counts::{RunCount, of_harvest, of_import};
-use crate::harvests::Harvest;
 use crate::CleanOrder;
+use crate::harvests::Harvest;
 use crate::imports::{self, Import};
 use crate::jobs::{Job, Why, explained};
 use crate::mirrored::mirrored;

@@ -313,16 +313,25 @@ fn each_error_is_explained_and_offers_a_way_on() {
 }
 
 #[test]
-fn the_base_url_itself_leads_to_every_verb() {
+fn the_base_url_itself_is_a_page_that_leads_to_lists_and_records() {
     let fixture = Fixture::small();
     let server = garner().serve(&fixture, "");
 
     let page = Page::open(&server, "");
 
-    assert_eq!(page.heading(), "OAI-PMH repository");
-    assert_eq!(page.headings("h2"), ["Ask this repository"]);
+    assert_eq!(page.heading(), "site");
+    assert_eq!(
+        page.headings("h2"),
+        ["Base URL", "Metadata formats", "Find a record"]
+    );
     let (_, ways) = page.dom.split_once("gn-error gn-start").unwrap();
-    for way in links(ways) {
+    assert!(page.text().contains(&server.base_url), "{}", page.text());
+    let ways: Vec<_> = links(ways)
+        .into_iter()
+        .filter(|way| way.href.starts_with('?'))
+        .collect();
+    assert!(ways.len() > 6);
+    for way in ways {
         let answer = Answer::of(get(&page.resolve(&way.href)));
         assert_eq!(answer.error(), None, "{}", way.href);
     }

@@ -9,7 +9,7 @@ use anyhow::bail;
 use catalog::ChangeQuery;
 use flows::{DocumentFiles, Holdings};
 use oai::{Arguments, Datestamp, TokenKey, Verb};
-use provider::{Error, Outcome, Provider, goes_on};
+use provider::{Error, Form, Outcome, Provider, goes_on};
 use server::Repository;
 use site::{Access, Requester, SitePath, Verdict};
 
@@ -148,6 +148,7 @@ impl Repository for Aggregator {
         &self,
         requester: &Requester,
         arguments: &Arguments,
+        form: Form,
         out: &mut dyn Write,
     ) -> Result<Outcome, Error> {
         let (response_date, earliest) = match list_of(arguments) {
@@ -164,7 +165,7 @@ impl Repository for Aggregator {
             directories: RefCell::default(),
             missing: Cell::default(),
         };
-        self.provider.answer(&view, arguments, out)
+        self.provider.answer_as(form, &view, arguments, out)
     }
 
     fn access(&self) -> &Access {

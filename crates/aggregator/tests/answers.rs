@@ -146,7 +146,10 @@ fn ask(aggregator: &Aggregator, query: &str) -> String {
     let requester = Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let mut out = Vec::new();
     let arguments = Arguments::parse(query);
-    aggregator.answer(&requester, &arguments, &mut out).unwrap();
+    let form = provider::Form::Xml;
+    aggregator
+        .answer(&requester, &arguments, form, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 

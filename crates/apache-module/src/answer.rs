@@ -1,12 +1,12 @@
 //! One OAI-PMH request in, one answer out. Which verbs there are is the provider's business.
 
-use std::ffi::c_int;
+use std::ffi::{CString, c_int};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 use oai::{Arguments, Verb};
-use provider::Outcome;
+use provider::{Form, Outcome, html};
 
 use crate::flow_control::{self, Kind, Permit};
 use crate::httpd::{OK, SERVICE_UNAVAILABLE};
@@ -31,8 +31,8 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
         return OK;
     };
     let mut output = Output::new(request);
-    request.set_content_type("text/xml; charset=utf-8");
-    match write(request, base_path, &arguments, &mut output) {
+    let form = negotiate(request);
+    match write(request, base_path, &arguments, form, &mut output) {
         Ok(outcome) => {
             report(request, &arguments, &outcome, output.written);
             OK
@@ -58,6 +58,25 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
     }
 }
 
+/// The form of the answer that the client wants, with the headers for it.
+fn negotiate(request: Request<'_>) -> Form {
+    let (accept, dest) = (request.header(c"Accept"), request.header(c"Sec-Fetch-Dest"));
+    let form = Form::asked(accept.as_deref(), dest.as_deref());
+    request.set_header(c"Vary", html::VARY);
+    match form {
+        Form::Xml => request.set_content_type("text/xml; charset=utf-8"),
+        Form::Html => {
+            request.set_content_type(html::MEDIA_TYPE);
+            for (name, value) in html::HEADERS {
+                if let Ok(name) = CString::new(name) {
+                    request.set_header(&name, value);
+                }
+            }
+        }
+    }
+    form
+}
+
 /// The right to answer, where that may take long: else an error.
 fn admit(request: Request<'_>, arguments: &Arguments) -> Result<Option<Permit>, ()> {
     if !provider::takes_long(arguments) {
@@ -73,6 +92,7 @@ fn write(
     request: Request<'_>,
     base_path: &str,
     arguments: &Arguments,
+    form: Form,
     output: &mut Output<'_>,
 ) -> Result<Outcome, provider::Error> {
     let repository = Repository::of(request)?;
@@ -106,7 +126,7 @@ fn write(
     let view = repository
         .site
         .view_through(requester, &origin, addresses)?;
-    let outcome = provider.answer(&view, arguments, &mut *output)?;
+    let outcome = provider.answer_as(form, &view, arguments, &mut *output)?;
     // Before the view is dropped, which keeps what was found out.
     output.finish()?;
     Ok(outcome)

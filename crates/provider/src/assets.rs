@@ -1,4 +1,4 @@
-//! Files that browsers and validators fetch besides the answers: the style sheet and our own schema.
+//! Files that browsers and validators fetch besides the answers: the style sheets and our own schema.
 
 /// A file below the base URL.
 #[derive(Debug, Clone, Copy)]
@@ -11,11 +11,24 @@ pub struct Asset {
     pub bytes: &'static [u8],
 }
 
-/// The style sheet that makes answers readable in a browser.
+/// The style sheet with which older browsers show XML answers.
 pub const STYLE_SHEET: Asset = Asset {
     name: "style.xsl",
     media_type: "text/xsl; charset=utf-8",
-    bytes: include_bytes!("assets/style.xsl"),
+    // The file ends within the template `css`, so that pages and transformed answers have one look.
+    bytes: concat!(
+        include_str!("assets/style.xsl"),
+        include_str!("assets/style.css"),
+        "  </xsl:template>\n\n</xsl:stylesheet>\n"
+    )
+    .as_bytes(),
+};
+
+/// The look of pages.
+pub const PAGE_STYLE: Asset = Asset {
+    name: "style.css",
+    media_type: "text/css; charset=utf-8",
+    bytes: include_bytes!("assets/style.css"),
 };
 
 /// The schema of the `http_header` format.
@@ -27,7 +40,7 @@ pub const HTTP_HEADER_SCHEMA: Asset = Asset {
 
 /// The asset of a name.
 pub fn find(name: &str) -> Option<Asset> {
-    [STYLE_SHEET, HTTP_HEADER_SCHEMA]
+    [STYLE_SHEET, PAGE_STYLE, HTTP_HEADER_SCHEMA]
         .into_iter()
         .find(|asset| asset.name == name)
 }

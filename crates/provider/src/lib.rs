@@ -4,11 +4,13 @@
 mod answer;
 pub mod assets;
 mod error;
+pub mod html;
 mod limits;
 mod verbs;
 mod view;
 
 pub use answer::{Outcome, Provider, goes_on, takes_long};
 pub use error::Error;
+pub use html::Form;
 pub use limits::PageLimits;
 pub use view::{ItemBatch, Listed, Obtained, Portion, Range, View};

@@ -8,12 +8,14 @@ use connection::{RequestBody, accepts_gzip};
 use defence::harmful::replaced;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, VARY};
-use http::{Method, Request, Response, StatusCode};
+use http::header::{
+    ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY,
+};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use oai::{Arguments, Verb};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
-use provider::Outcome;
+use provider::{Form, Outcome, html};
 use site::Requester;
 use tokio::sync::oneshot;
 
@@ -30,6 +32,7 @@ pub(crate) trait Answering: Send + Sync + 'static {
         &self,
         requester: &Requester,
         arguments: &Arguments,
+        form: Form,
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error>;
 
@@ -48,10 +51,11 @@ impl Answering for State {
         &self,
         requester: &Requester,
         arguments: &Arguments,
+        form: Form,
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error> {
         let view = self.site.view(requester.clone())?;
-        self.provider.answer(&view, arguments, out)
+        self.provider.answer_as(form, &view, arguments, out)
     }
 
     fn takes_long(&self, verb: Verb) -> bool {
@@ -84,6 +88,7 @@ pub(crate) async fn answer<A: Answering>(
         return refusal;
     }
     let gzip = accepts_gzip(request.headers());
+    let form = form(request.headers());
     let stall = Duration::from_secs(state.control().stall_seconds);
     let arguments = match arguments(request, stall).await {
         Ok(arguments) => arguments,
@@ -101,12 +106,13 @@ pub(crate) async fn answer<A: Answering>(
         state: Arc::clone(state),
         arguments,
         requester,
+        form,
         gzip,
         permit,
     };
     tokio::task::spawn_blocking(move || writing.run(body));
     match begun.await {
-        Ok(body) => xml(body, gzip),
+        Ok(body) => answered(body, form, gzip),
         // Why is for the log: it may speak of files and servers that are nobody else's business.
         Err(_) => unavailable(
             state.control(),
@@ -120,6 +126,7 @@ struct Writing<A> {
     state: Arc<A>,
     arguments: Arguments,
     requester: Requester,
+    form: Form,
     gzip: bool,
     permit: Option<Permit>,
 }
@@ -150,12 +157,14 @@ impl<A: Answering> Writing<A> {
     fn write(&self, body: &mut BodyWriter) -> Result<Outcome, provider::Error> {
         let (requester, arguments) = (&self.requester, &self.arguments);
         if !self.gzip {
-            return self.state.write(requester, arguments, body);
+            return self.state.write(requester, arguments, self.form, body);
         }
         // The fastest level: the answers are long and the text is plain.
         let mut encoder = GzEncoder::new(body, Compression::fast());
         let mut out = Unflushed(&mut encoder);
-        let outcome = self.state.write(requester, arguments, &mut out)?;
+        let outcome = self
+            .state
+            .write(requester, arguments, self.form, &mut out)?;
         encoder.try_finish()?;
         Ok(outcome)
     }
@@ -264,19 +273,41 @@ fn unavailable(control: &FlowControlConfig, reason: &str) -> Response<Body> {
     response
 }
 
-fn xml(body: Body, gzip: bool) -> Response<Body> {
+fn form(headers: &HeaderMap) -> Form {
+    let value = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
+    Form::asked(value(ACCEPT), value(SEC_FETCH_DEST))
+}
+
+fn answered(body: Body, form: Form, gzip: bool) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
+    let media_type = match form {
+        Form::Xml => "text/xml; charset=utf-8",
+        Form::Html => html::MEDIA_TYPE,
+    };
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(
-        CONTENT_TYPE,
-        HeaderValue::from_static("text/xml; charset=utf-8"),
+        VARY,
+        HeaderValue::from_static("Accept, Accept-Encoding, Sec-Fetch-Dest"),
     );
-    headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    if form == Form::Html {
+        for (name, value) in html::HEADERS {
+            if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+                headers.insert(name, HeaderValue::from_static(value));
+            }
+        }
+    }
     if gzip {
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }
     response
 }
+
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 /// The characters of ASCII that a form may not hold.
 const ILLEGAL: &AsciiSet = &CONTROLS.add(b' ');

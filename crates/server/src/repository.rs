@@ -10,7 +10,7 @@ use connection::{Limits, RequestBody};
 use http::header::{HeaderValue, SERVER, WWW_AUTHENTICATE};
 use http::{Request, Response, StatusCode};
 use oai::{Arguments, Verb};
-use provider::Outcome;
+use provider::{Form, Outcome};
 use site::{Access, Requester, network};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -25,11 +25,12 @@ use crate::{client, oai_pmh};
 
 /// A repository that answers for itself.
 pub trait Repository: Debug + Send + Sync + 'static {
-    /// Answers one request; this blocks.
+    /// Answers one request in a form; this blocks.
     fn answer(
         &self,
         requester: &Requester,
         arguments: &Arguments,
+        form: Form,
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error>;
 
@@ -171,9 +172,10 @@ impl Answering for State {
         &self,
         requester: &Requester,
         arguments: &Arguments,
+        form: Form,
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error> {
-        self.repository.answer(requester, arguments, out)
+        self.repository.answer(requester, arguments, form, out)
     }
 
     fn takes_long(&self, verb: Verb) -> bool {

@@ -5,6 +5,7 @@
 use bolero as _;
 
 mod buffers;
+pub mod check;
 mod client;
 mod error;
 #[cfg(test)]
@@ -18,9 +19,9 @@ mod robots;
 pub mod unpack;
 
 pub use client::{
-    AddressPolicy, Client, ClientEvent, ClientOptions, Credentials, Download, Headers, Listener,
-    Narrowing, Network, NotANetwork, Pace, Posted, ProbeMethod, Probed, RealPace, Records,
-    Repository, Stop, Traffic, Unreached, Waiting, canonical_base_url,
+    AddressPolicy, Client, ClientEvent, ClientOptions, Credentials, Download, Exchange, Headers,
+    Listener, Narrowing, Network, NotANetwork, Pace, Posted, ProbeMethod, Probed, RealPace,
+    Records, Repository, Stop, Traffic, Unreached, Waiting, base_url_of, canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};

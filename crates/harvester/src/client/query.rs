@@ -46,6 +46,12 @@ fn without_request(url: &Url) -> Option<Url> {
     Some(base)
 }
 
+/// The base URL of a request, as people copy it from a browser; none if the text is no request.
+pub fn base_url_of(request: &str) -> Option<String> {
+    let url = Url::parse(request.trim()).ok()?;
+    without_request(&url).map(|base| shown(&base))
+}
+
 /// A base URL in the one form that stands for it everywhere: without credentials, fragment and blanks around it.
 pub fn canonical_base_url(text: &str) -> Result<String, Error> {
     Ok(shown(&base_url(text)?))
@@ -70,6 +76,8 @@ pub(crate) struct Request {
     patience: Patience,
     /// The base URL and the arguments, for a POST. There is none for what is not a repository.
     post: Option<(Url, String)>,
+    /// Whether a form is sent whatever its length, and the answer is wanted as the server keeps it.
+    verbatim: Option<Sending>,
 }
 
 /// How a request is sent.
@@ -93,11 +101,21 @@ impl Request {
             url,
             patience: Patience::Usual,
             post: Some((base.clone(), form)),
+            verbatim: None,
         }
     }
 
     pub(super) fn with_patience(self, patience: Patience) -> Self {
         Self { patience, ..self }
+    }
+
+    /// The same, sent in one way only and answered without compression.
+    pub(super) fn verbatim(self, is_form: bool) -> Self {
+        let sending = if is_form { Sending::Post } else { Sending::Get };
+        Self {
+            verbatim: Some(sending),
+            ..self
+        }
     }
 
     /// Whether a further attempt may be made after `attempts` that failed.
@@ -115,16 +133,20 @@ impl Request {
             url: url.clone(),
             patience: Patience::Usual,
             post: None,
+            verbatim: None,
         }
     }
 
     /// Whether it asks a repository, and not for a resource. Then its answer may come compressed.
     pub(super) fn is_for_a_verb(&self) -> bool {
-        self.post.is_some()
+        self.post.is_some() && self.verbatim.is_none()
     }
 
     /// GET, unless the URL is longer than what servers and proxies between are sure to take.
     pub(super) fn sending(&self) -> Sending {
+        if let Some(sending) = self.verbatim {
+            return sending;
+        }
         match self.url.as_str().len() > LONGEST_URL && self.post.is_some() {
             true => Sending::Post,
             false => Sending::Get,
@@ -134,6 +156,7 @@ impl Request {
     /// How else it can be sent if it was refused with a status.
     pub(super) fn other_way(&self, sending: Sending, status: u16) -> Option<Sending> {
         match (sending, status) {
+            _ if self.verbatim.is_some() => None,
             (Sending::Get, 414) if self.post.is_some() => Some(Sending::Post),
             (Sending::Post, 405 | 501) => Some(Sending::Get),
             _ => None,

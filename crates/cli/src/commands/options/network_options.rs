@@ -53,6 +53,11 @@ impl NetworkOptions {
         *self != Self::default()
     }
 
+    /// The time between two requests, if it was given.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        self.interval
+    }
+
     /// The options for the client; what is not given is as the client has it.
     pub(crate) fn client_options(&self) -> anyhow::Result<ClientOptions> {
         let usual = ClientOptions::default();

@@ -450,3 +450,112 @@ fn a_catalog_on_postgresql_does_the_same() {
     assert!(stderr(&empty).starts_with("no repository is known"));
     assert!(!fixture.data().join("catalog.sqlite").exists());
 }
+
+#[test]
+fn a_repository_is_found_without_its_scheme_and_from_its_home_page() {
+    let fixture = Fixture::small();
+    let server = garner().serve(&fixture, "");
+    let authority = server.authority().to_owned();
+    let site = server.site_url.clone();
+
+    for address in [
+        format!("{authority}/modoai"),
+        format!("{}?verb=Identify", server.base_url),
+        site,
+        authority.clone(),
+    ] {
+        let inspected = garner().args(["repository", "inspect", &address, "--json"]);
+        let inspected = prints(inspected.output());
+        let inspected: Value = serde_json::from_str(&inspected).unwrap();
+        assert_eq!(inspected["base_url"], server.base_url, "{address}");
+        assert_eq!(inspected["is_guessed"], true, "{address}");
+        assert_eq!(inspected["sets"].as_array().unwrap().len(), 8);
+    }
+    let text = prints(
+        garner()
+            .args(["repository", "inspect", &server.base_url])
+            .output(),
+    );
+    assert!(
+        text.contains("formats       oai_dc, http_header, oai_didl\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("  mime:text:html        text/html\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn all_good_lines_of_a_list_are_added_and_the_bad_ones_are_named() {
+    let fixture = Fixture::small();
+    let server = garner().serve(&fixture, "");
+    let other = Misbehaving::start(Script::new(3, 10));
+    let nobody = format!("http://127.0.0.1:{}/oai", test_support::free_port());
+    let list = fixture.write_beside(
+        "list.txt",
+        format!(
+            "# a list\n\n{}\trubbish behind it\nthis is no address\n{nobody}\n{}?verb=Identify\n\u{1b}[2J\u{202e}\n{}\n",
+            server.base_url,
+            server.base_url,
+            other.base_url()
+        ),
+    );
+    let data = fixture.beside("data");
+    let add = || {
+        garner()
+            .args(["repository", "add", "--from-file"])
+            .arg(&list)
+            .args(["--attempts", "1", "--data"])
+            .arg(&data)
+            .output()
+    };
+
+    let first = add();
+    let again = add();
+
+    assert_eq!(first.status.code(), Some(3), "{}", stderr(&first));
+    let mut added: Vec<_> = stdout(&first)
+        .lines()
+        .map(|line| line.split('\t').nth(1).unwrap().to_owned())
+        .collect();
+    added.sort();
+    let mut expected = [server.base_url.clone(), other.base_url()];
+    expected.sort();
+    assert_eq!(added, expected);
+    let told = stderr(&first);
+    for line in [
+        "line 4: `this is no address` is no address",
+        &format!("line 5: {nobody}: It cannot be reached"),
+        "line 6: it is the same as line 3",
+        "line 7: `\u{fffd}[2J\u{fffd}` is no address",
+        "2 added, 0 were known and are refreshed, 4 lines could not be added",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert!(
+        stderr(&again).contains("0 added, 2 were known and are refreshed"),
+        "{}",
+        stderr(&again)
+    );
+}
+
+#[test]
+fn well_known_repositories_are_a_list_that_add_takes() {
+    let all = prints(garner().args(["repository", "well-known"]).output());
+    let germany = prints(
+        garner()
+            .args(["repository", "well-known", "Germany", "--json"])
+            .output(),
+    );
+
+    assert!(all.lines().count() >= 50);
+    assert!(
+        all.lines()
+            .all(|line| line.starts_with("http") && line.split('\t').count() == 3)
+    );
+    for line in germany.lines() {
+        let known: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(known["country"], "Germany");
+    }
+}

@@ -58,6 +58,7 @@ pub(crate) fn routes() -> Routes {
     operation!(r, repositories::api::list);
     operation!(r, repositories::api::show);
     operation!(r, repositories::api::identify);
+    operation!(r, repositories::api::check);
     operation!(r, repositories::api::add);
     operation!(r, repositories::api::refresh);
     operation!(r, repositories::api::change);

@@ -1,18 +1,23 @@
 //! `/api/v1/repositories`: the repositories that are harvested, and their quiet times.
 
+use std::time::Duration;
+
 use axum::Json as Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use catalog::JobEnd;
+use harvester::check::CheckLimits;
+use operations::Refusal;
 use operations::repositories::quiet::{self, HeldQuiet, NewQuiet, Quiet, QuietState, RenewedQuiet};
 use operations::repositories::{
-    self, Format, Preview, RemovedRepository, Repository, RepositoryQuery, Set, SetQuery,
+    self, Format, Preview, RemovedRepository, Repository, RepositoryCheck, RepositoryQuery, Set,
+    SetQuery,
 };
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::ask;
+use super::{ask, question::question};
 use crate::api::{Listed, Reply, limited, nothing};
 use crate::extract::{Json, Path, Query};
 use crate::problem::Problem;
@@ -70,6 +75,27 @@ pub(crate) async fn identify(
     let description = ask(&state, &address.base_url).await?;
     let preview = repositories::preview(state.context(), &who.actor(), &description).await?;
     Ok(Body(preview))
+}
+
+/// Checks whether a repository keeps the rules of OAI-PMH; nothing is kept
+#[utoipa::path(post, path = "/api/v1/repositories/check", tag = "repositories", operation_id = "check_repository",
+    request_body = Address, responses((status = 200, body = RepositoryCheck)))]
+pub(crate) async fn check(
+    Operator(_who): Operator,
+    State(state): State<ConsoleState>,
+    Json(address): Json<Address>,
+) -> Reply<RepositoryCheck> {
+    let checked = question(&state, move |client| {
+        let limits = CheckLimits {
+            interval: Duration::from_millis(100),
+            ..CheckLimits::default()
+        };
+        Ok(repositories::check(client, &address.base_url, &limits)?)
+    });
+    let checked = checked.await?;
+    Ok(Body(
+        checked.map_err(|error| Refusal::from(error).at("base_url"))?,
+    ))
 }
 
 /// Asks a repository about itself and adds it, or refreshes one that is known

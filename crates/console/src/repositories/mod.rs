@@ -24,7 +24,7 @@ use question::question;
 async fn ask(state: &ConsoleState, base_url: &str) -> Result<SelfDescription, Refusal> {
     let base_url = base_url.to_owned();
     let asked = question(state, move |client| {
-        Ok(repositories::ask(client, &base_url, true)?)
+        Ok(repositories::find(client, &base_url, true)?.description)
     });
     asked
         .await?

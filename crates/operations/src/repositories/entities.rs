@@ -5,7 +5,7 @@ use flows::{Removed, SelfDescription};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::health_name;
+use super::{FoundRepository, health_name};
 use crate::{Context, Time};
 
 /// The answer of a repository to Identify.
@@ -103,6 +103,24 @@ pub struct Set {
     pub records: Option<u64>,
 }
 
+/// All answers of a repository about itself; nothing is kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Inspection {
+    /// Its base URL.
+    pub base_url: String,
+    /// Whether the base URL is not the address that was asked for.
+    pub is_guessed: bool,
+    /// Its own description.
+    #[serde(flatten)]
+    pub identity: Identity,
+    /// Its metadata formats; absent if it cannot tell.
+    pub formats: Option<Vec<Format>>,
+    /// Its sets; absent if it cannot tell.
+    pub sets: Option<Vec<Set>>,
+    /// Protocol problems that were met.
+    pub quirks: Vec<String>,
+}
+
 /// The answers of a repository that is not kept yet.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Preview {
@@ -193,6 +211,31 @@ impl RemovedRepository {
             harvests,
             files: removed.files,
             directory: removed.directory.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+impl Inspection {
+    /// The answers of a repository that was found.
+    pub fn new(found: &FoundRepository) -> Self {
+        let description = &found.description;
+        let formats = description.formats();
+        let set = |(set_spec, name): &(String, Option<String>)| Set {
+            set_spec: set_spec.clone(),
+            name: name.clone(),
+            listed: true,
+            records: None,
+        };
+        let quirks = description.quirks().iter();
+        Self {
+            base_url: description.base_url().to_owned(),
+            is_guessed: found.is_guessed,
+            identity: description.identity().clone().into(),
+            formats: formats.map(|formats| Format::merge(formats.to_vec(), Vec::new())),
+            sets: description
+                .sets()
+                .map(|sets| sets.iter().map(set).collect()),
+            quirks: quirks.map(|(quirk, _)| quirk.to_string()).collect(),
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Repositories: adding, refreshing, correcting and removing those that are harvested.
 
 mod ask;
+mod check;
 mod entities;
+mod find;
+mod pasted;
 pub mod quiet;
+mod well_known;
 
 use std::path::PathBuf;
 
@@ -12,9 +16,13 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 pub use self::ask::{TOO_SLOW, ask, refuse};
+pub use self::check::{CheckedRule, RepositoryCheck, check};
 pub use self::entities::{
-    Format, Identity, LastHarvest, Preview, RemovedRepository, Repository, Set,
+    Format, Identity, Inspection, LastHarvest, Preview, RemovedRepository, Repository, Set,
 };
+pub use self::find::{FoundRepository, find};
+pub use self::pasted::{PastedLine, pasted};
+pub use self::well_known::{WellKnown, well_known};
 use crate::{Actor, Code, Context, Listed, Paging, Refusal, SortKey};
 
 /// A selection of repositories.

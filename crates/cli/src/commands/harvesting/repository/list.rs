@@ -9,7 +9,8 @@ use operations::repositories::{self, Repository, RepositoryQuery};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
-use crate::text::{columns, plain, shortened};
+use crate::table::{Cell, Column, Table};
+use crate::text::{ago, grouped, plain};
 
 /// List the repositories
 #[derive(Debug, Args)]
@@ -36,6 +37,15 @@ impl List {
             eprintln!("no repository is known; add one with garner repository add BASE_URL");
         }
         to_stdout(|out| {
+            if !self.json
+                && let Some(mut table) = Table::on_terminal(&COLUMNS)
+            {
+                for repository in &repositories {
+                    table.row(out, cells(repository))?;
+                }
+                table.finish(out)?;
+                return Ok(ExitCode::SUCCESS);
+            }
             for (at, repository) in repositories.iter().enumerate() {
                 if self.json {
                     write_json(out, repository)?;
@@ -51,23 +61,34 @@ impl List {
     }
 }
 
+const COLUMNS: [Column; 7] = [
+    Column::number("no."),
+    Column::text("name", 12),
+    Column::word("health"),
+    Column::number("records").dispensable(1),
+    Column::word("last harvest").dispensable(2),
+    Column::word("next run").dispensable(3),
+    Column::text("base url", 16),
+];
+
+fn cells(repository: &Repository) -> Vec<Cell> {
+    let last = repository.last_harvest.as_ref();
+    vec![
+        repository.id.into(),
+        repository.identity.name.as_deref().unwrap_or("-").into(),
+        Cell::state(repository.health),
+        grouped(repository.records).into(),
+        ago(last.map(|last| last.started.0)).into(),
+        ago(repository.next_run.map(|time| time.0)).into(),
+        repository.base_url.as_str().into(),
+    ]
+}
+
 fn line(repository: &Repository) -> String {
     let (id, records, deleted) = (repository.id, repository.records, repository.deleted);
     let line = format!("{id:>4} {records:>10} {deleted:>9}  ");
     let url = plain(&repository.base_url).to_string();
     let name = repository.identity.name.as_deref().unwrap_or_default();
     let name = plain(name).to_string();
-    let named = format!("{url}  {name}");
-    let Some(columns) = columns() else {
-        return line + named.trim_end();
-    };
-    // Other commands take the URL, so the name gives way first.
-    let room = columns.saturating_sub(line.len());
-    match room.checked_sub(url.chars().count() + 2) {
-        Some(rest) if rest >= MIN_NAME => format!("{line}{url}  {}", shortened(&name, rest)),
-        _ => line + &shortened(&url, room),
-    }
+    line + format!("{url}  {name}").trim_end()
 }
-
-/// Fewer characters of a name tell nothing.
-const MIN_NAME: usize = 8;

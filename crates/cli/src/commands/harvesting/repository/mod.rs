@@ -3,11 +3,13 @@
 mod add;
 mod edit;
 mod formats;
+mod inspect;
 mod list;
 mod refresh;
 mod remove;
 mod sets;
 mod show;
+mod well_known;
 
 use std::process::ExitCode;
 
@@ -15,7 +17,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, list, show, refresh, edit or remove repositories
+/// Add, find, list, show, refresh, edit or remove repositories
 #[derive(Debug, Args)]
 pub(crate) struct Repository {
     #[command(subcommand)]
@@ -31,6 +33,8 @@ enum RepositoryCommand {
     Sets(sets::Sets),
     Refresh(refresh::Refresh),
     Edit(edit::Edit),
+    Inspect(inspect::Inspect),
+    WellKnown(well_known::WellKnown),
     Remove(remove::Remove),
 }
 
@@ -57,6 +61,8 @@ impl Repository {
             RepositoryCommand::Sets(command) => command.run(),
             RepositoryCommand::Refresh(command) => command.run(),
             RepositoryCommand::Edit(command) => command.run(),
+            RepositoryCommand::Inspect(command) => command.run(),
+            RepositoryCommand::WellKnown(command) => command.run(),
             RepositoryCommand::Remove(command) => command.run(),
         }
     }

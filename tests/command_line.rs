@@ -14,14 +14,24 @@ use crate::garner;
 fn the_help_names_every_command_in_a_line() {
     let help = prints(garner().arg("--help").output());
 
-    let (_, commands) = help.split_once("Commands:\n").unwrap();
-    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let (commands, options) = help.split_once("\nOptions:\n").unwrap();
+    for group in [
+        "Expose a site",
+        "Harvest repositories",
+        "Collect documents",
+        "Run",
+        "Administer",
+    ] {
+        assert!(commands.contains(&format!("\n{group}:\n  ")), "{group}");
+    }
+    assert!(commands_of(&help).count() > 30);
     for line in commands.lines() {
         assert!(
             !line.starts_with("   "),
             "the line before is too long: {line}"
         );
     }
+    assert!(options.contains("Examples:\n  garner serve") && options.contains("Documentation: "));
 }
 
 #[test]
@@ -523,13 +533,21 @@ fn helps() -> Vec<(Vec<String>, String)> {
 
 /// The commands below a command, by its help.
 fn commands_of(help: &str) -> impl Iterator<Item = String> {
-    let commands = help
-        .split_once("\nCommands:\n")
-        .map_or("", |(_, rest)| rest);
-    let commands = commands
-        .split_once("\n\n")
-        .map_or(commands, |(list, _)| list);
-    let names = commands.lines().filter(|line| !line.starts_with("   "));
+    // The help of the program itself has the commands in groups.
+    let lists = help.split("\n\n").filter(|part| {
+        let heading = part.lines().next().unwrap_or_default();
+        let groups = [
+            "Commands:",
+            "Expose a site:",
+            "Harvest repositories:",
+            "Collect documents:",
+            "Run:",
+            "Administer:",
+        ];
+        groups.contains(&heading)
+    });
+    let lines = lists.flat_map(|list| list.lines().skip(1));
+    let names = lines.filter(|line| !line.starts_with("   "));
     names.filter_map(|line| Some(line.trim().split(' ').next()?.to_owned()))
 }
 

@@ -18,6 +18,8 @@ mod browser;
 mod catalog_away;
 /// Creations, edits, moves and deletions become visible, with the right datestamps; none is ever missed.
 mod changes;
+/// The rules of the protocol, checked on our repositories and on others.
+mod check;
 /// Texts judged by the classifier; models trained and evaluated.
 mod classify;
 /// The command line: help, manual, completions, robots, configuration errors.
@@ -62,6 +64,8 @@ mod kill_campaign;
 mod managed;
 /// Beside another web server, a real nginx.
 mod origin;
+/// Answers as pages for browsers, as XML for programs.
+mod pages;
 /// Plug-ins and fixity.
 mod plugins;
 /// The six verbs, the eight errors, pages and tokens, and the schemas.
@@ -78,6 +82,8 @@ mod retrieve;
 mod schedule;
 /// The views for other programs, read with `sqlite3` and `psql`.
 mod sql_views;
+/// Tables, colours and summaries on a terminal.
+mod terminal;
 /// The text of documents, and what is said of those that have none.
 mod text;
 /// Everything in one process: started, stopped, killed.

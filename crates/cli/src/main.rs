@@ -1,15 +1,18 @@
 //! The program: parse, match, run. Each command has a file of its own.
 #![forbid(unsafe_code)]
 
+mod colour;
 mod commands;
 mod config;
+mod help;
 mod log_lines;
 mod output;
+mod table;
 mod text;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Exposes, harvests and imports web resources: publishes a web site over OAI-PMH 2.0, harvests OAI-PMH repositories, and
 /// imports web crawls into a document collection.
@@ -21,6 +24,14 @@ use clap::{Parser, Subcommand};
     max_term_width = 100
 )]
 struct Garner {
+    /// When states are coloured: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = colour::When::Auto)]
+    #[arg(
+        hide_possible_values = true,
+        hide_default_value = true,
+        help_heading = "Global options"
+    )]
+    color: colour::When,
     #[command(subcommand)]
     command: Command,
 }
@@ -30,32 +41,48 @@ enum Command {
     Serve(commands::serve::Serve),
     Explain(commands::explain::Explain),
     Robots(commands::robots::Robots),
+    Check(Box<commands::check::Check>),
     Harvest(Box<commands::harvest::Harvest>),
+    #[command(alias = "repositories")]
     Repository(commands::repository::Repository),
+    #[command(alias = "record")]
     Records(Box<commands::records::Records>),
+    #[command(alias = "harvests")]
     History(commands::history::History),
     Import(Box<commands::import::Import>),
+    #[command(alias = "document")]
     Documents(commands::documents::Documents),
     Search(commands::search::Search),
     Status(commands::status::Status),
     Feed(commands::feed::Feed),
     Retrieve(Box<commands::retrieve::Retrieve>),
+    #[command(alias = "parent")]
     Parents(commands::parents::Parents),
+    #[command(alias = "whitelists")]
     Whitelist(commands::whitelist::Whitelist),
+    #[command(alias = "list")]
     Lists(commands::lists::Lists),
+    #[command(alias = "statistic")]
     Statistics(commands::statistics::Statistics),
     Verify(commands::verify::Verify),
+    #[command(alias = "schedules")]
     Schedule(commands::schedule::Schedule),
+    #[command(alias = "runs")]
     Run(commands::run::Run),
+    #[command(alias = "jobs")]
     Job(commands::job::Job),
     Up(commands::up::Up),
+    #[command(alias = "workers")]
     Worker(commands::worker::Worker),
     WithQuiet(commands::with_quiet::WithQuiet),
+    #[command(alias = "accounts")]
     Account(commands::account::Account),
     Audit(commands::audit::Audit),
+    #[command(alias = "filters")]
     Filter(commands::filter::Filter),
     Text(commands::text::Text),
     Classify(commands::classify::Classify),
+    #[command(alias = "classifiers")]
     Classifier(commands::classifier::Classifier),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
@@ -65,17 +92,21 @@ fn main() -> ExitCode {
     if let Some(code) = commands::confine::run_if_asked() {
         return code;
     }
-    let garner = Garner::try_parse().unwrap_or_else(|error| {
+    let matches = help::grouped(Garner::command()).try_get_matches();
+    let parsed = matches.and_then(|matches| Garner::from_arg_matches(&matches));
+    let garner = parsed.unwrap_or_else(|error| {
         if error.use_stderr() {
             let said = error.render().to_string();
             output::failed("usage", said.lines().next().unwrap_or_default());
         }
         error.exit()
     });
+    colour::choose(garner.color);
     let result = match garner.command {
         Command::Serve(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Robots(command) => command.run(),
+        Command::Check(command) => command.run(),
         Command::Harvest(command) => command.run(),
         Command::Repository(command) => command.run(),
         Command::Records(command) => command.run(),

@@ -73,6 +73,57 @@ pub(crate) fn date(seconds: i64) -> String {
     Datestamp::from_seconds(seconds).to_string()
 }
 
+/// A number with its thousands apart.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number of bytes in the largest unit that leaves a whole number: 758 kB, 1.2 GB.
+pub(crate) fn bytes(number: u64) -> String {
+    const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let (mut value, mut unit) = (number as f64, 0);
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    match unit > 0 && value < 9.95 {
+        true => format!("{value:.1} {}", UNITS[unit]),
+        false => format!("{value:.0} {}", UNITS[unit]),
+    }
+}
+
+/// A moment by its distance from now: `3 min ago`, `in 2 h`.
+pub(crate) fn relative(moment: i64, now: i64) -> String {
+    let distance = moment.abs_diff(now);
+    let (number, unit) = match distance {
+        0..60 => (distance, "s"),
+        60..3600 => (distance / 60, "min"),
+        3600..172_800 => (distance / 3600, "h"),
+        172_800..63_072_000 => (distance / 86_400, "d"),
+        _ => (distance / 31_536_000, "y"),
+    };
+    match (distance < 5, moment > now) {
+        (true, _) => "now".to_owned(),
+        (false, true) => format!("in {number} {unit}"),
+        (false, false) => format!("{number} {unit} ago"),
+    }
+}
+
+/// A moment by its distance from this one; a dash if there is none.
+pub(crate) fn ago(moment: Option<i64>) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+    moment.map_or_else(|| "-".to_owned(), |moment| relative(moment, now))
+}
+
 /// A duration in its two largest units.
 pub(crate) fn duration(seconds: i64) -> String {
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
@@ -82,20 +133,6 @@ pub(crate) fn duration(seconds: i64) -> String {
         3600..86_400 => format!("{hours}h {:02}m", minutes % 60),
         _ => format!("{days}d {:02}h", hours % 24),
     }
-}
-
-/// The text in at most so many characters. Something in the middle is left out if need be, because beginnings and ends
-/// of URLs and identifiers tell most.
-pub(crate) fn shortened(text: &str, width: usize) -> String {
-    let length = text.chars().count();
-    if length <= width {
-        return text.to_owned();
-    }
-    let kept = width.saturating_sub(1);
-    let (head, tail) = (kept.div_ceil(2), kept / 2);
-    let head = text.chars().take(head);
-    let tail = text.chars().skip(length - tail);
-    head.chain(['…']).chain(tail).collect()
 }
 
 /// How many columns the terminal has; `None` where stdout is none.
@@ -160,10 +197,29 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_left_out_of_long_texts() {
-        assert_eq!(shortened("abcdefgh", 8), "abcdefgh");
-        assert_eq!(shortened("abcdefghi", 6), "abc…hi");
-        assert_eq!(shortened("ééé", 2), "é…");
-        assert_eq!(shortened("abc", 0), "…");
+    fn sizes_and_moments_are_for_people() {
+        assert_eq!(
+            [0, 999, 1000, 757_715, 9_949_999, 106_172_000_000].map(bytes),
+            ["0 B", "999 B", "1.0 kB", "758 kB", "9.9 MB", "106 GB"]
+        );
+        assert_eq!([0, 999, 106_172].map(grouped), ["0", "999", "106,172"]);
+        let now = 1_000_000_000;
+        for (moment, said) in [
+            (now, "now"),
+            (now - 59, "59 s ago"),
+            (now + 60, "in 1 min"),
+            (now - 7200, "2 h ago"),
+            (now - 172_800, "2 d ago"),
+            (0, "31 y ago"),
+            (i64::MIN, "292471208677 y ago"),
+        ] {
+            assert_eq!(
+                relative(moment, now).split(' ').next_back(),
+                said.split(' ').next_back()
+            );
+            if moment > i64::MIN {
+                assert_eq!(relative(moment, now), said);
+            }
+        }
     }
 }

@@ -24,7 +24,7 @@ pub(crate) mod text;
 pub(crate) mod verify;
 
 pub(crate) use self::curation::{lists, parents, whitelist};
-pub(crate) use self::expose::{explain, robots, serve};
+pub(crate) use self::expose::{check, explain, robots, serve};
 pub(crate) use self::harvesting::{harvest, history, records, repository, schedule, with_quiet};
 use self::options::{blacklist_options, paging, sorting, stopping, worker_options};
 pub(crate) use self::options::{holdings_options, network_options, operating};

@@ -10,7 +10,8 @@ use operations::accounts::{self, Account};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
-use crate::text::plain;
+use crate::table::{Cell, Column, Table};
+use crate::text::{ago, plain};
 
 /// List accounts
 #[derive(Debug, Args)]
@@ -36,9 +37,32 @@ impl List {
     }
 }
 
+const COLUMNS: [Column; 4] = [
+    Column::text("name", 12),
+    Column::word("role"),
+    Column::word("last login"),
+    Column::word("state"),
+];
+
 /// Prints accounts.
 pub(super) fn show(accounts: &[Account], json: bool) -> anyhow::Result<ExitCode> {
     to_stdout(|out| {
+        if !json && let Some(mut table) = Table::on_terminal(&COLUMNS) {
+            for account in accounts {
+                let login = account.last_login;
+                let login = login.map_or_else(|| "never".to_owned(), |login| ago(Some(login.0)));
+                let state = if account.disabled { "disabled" } else { "" };
+                let cells = vec![
+                    account.name.as_str().into(),
+                    account.role.name().into(),
+                    login.into(),
+                    Cell::state(state),
+                ];
+                table.row(out, cells)?;
+            }
+            table.finish(out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         for (at, account) in accounts.iter().enumerate() {
             if json {
                 write_json(out, account)?;

@@ -7,12 +7,14 @@ use std::process::ExitCode;
 use clap::Args;
 use operations::Time;
 use operations::documents::{self, Document, DocumentFilter, DocumentSort, DocumentState};
+use operations::overview;
 
 use super::{kind, since, until};
 use crate::commands::holdings_options::HoldingsOptions;
-use crate::commands::paging::each_row;
+use crate::commands::paging::{each_row, limit};
 use crate::output::{Out, to_stdout, write_json};
-use crate::text::plain;
+use crate::table::{Cell, Column, Table};
+use crate::text::{ago, plain};
 
 /// List documents in the order of their numbers
 ///
@@ -59,7 +61,7 @@ pub(super) struct List {
     /// Only those behind this number
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     after: i64,
-    /// How many at most [default: all]
+    /// How many at most [default: 30 on a terminal, all in a pipe, with --json and with --files]
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Print JSON, one object a line
@@ -98,11 +100,45 @@ impl List {
             };
             context.wait(documents::list(&context, &filter))
         };
-        let limit = self.limit.unwrap_or(u64::MAX);
+        let is_table = !self.json && !self.files;
+        let limit = limit(self.limit, DEFAULT_ROWS, !is_table);
         to_stdout(|out| {
-            each_row(limit, page, |document| Ok(self.write(&document, out)?))?;
+            let mut table = Table::on_terminal(&COLUMNS).filter(|_| is_table);
+            let mut rows = each_row(limit, page, |document| {
+                Ok(match &mut table {
+                    Some(table) => table.row(out, cells(&document))?,
+                    None => self.write(&document, out)?,
+                })
+            })?;
+            if let Some(table) = table {
+                table.finish(out)?;
+                out.flush()?;
+                if rows.has_more && self.is_everything() {
+                    let overview = context.wait(overview::show(&context))?;
+                    let collection = overview.collection;
+                    rows.total = Some(collection.documents).filter(|_| collection.is_exact);
+                }
+                rows.say_rest("--limit N");
+            }
             Ok(ExitCode::SUCCESS)
         })
+    }
+
+    /// Whether no document is left out.
+    fn is_everything(&self) -> bool {
+        let texts = [
+            &self.host,
+            &self.media_type,
+            &self.decision,
+            &self.language,
+            &self.text,
+        ];
+        let numbers = [self.since, self.until, self.near, self.import];
+        texts.iter().all(|text| text.is_none())
+            && numbers.iter().all(Option::is_none)
+            && self.state.is_none()
+            && self.kind.is_none()
+            && self.after == 0
     }
 
     fn write(&self, document: &Document, out: &mut Out) -> io::Result<()> {
@@ -126,6 +162,31 @@ impl List {
         writeln!(out, "\t{}", plain(&document.title))
     }
 }
+
+const COLUMNS: [Column; 6] = [
+    Column::number("no."),
+    Column::word("crawled").dispensable(1),
+    Column::word("state").dispensable(3),
+    Column::word("type").dispensable(2),
+    Column::text("title", 12),
+    Column::text("url", 16),
+];
+
+fn cells(document: &Document) -> Vec<Cell> {
+    let member = document.member.as_ref();
+    let member = member.map_or(String::new(), |member| format!("#{member}"));
+    vec![
+        document.id.into(),
+        ago(Some(document.update_date.0)).into(),
+        Cell::state(document.state.name()),
+        document.media_type.as_str().into(),
+        document.title.as_str().into(),
+        format!("{}{member}", document.url).into(),
+    ]
+}
+
+/// Rows on a terminal without --limit.
+const DEFAULT_ROWS: u64 = 30;
 
 /// An order as people write it.
 fn sort(name: &str) -> Result<DocumentSort, String> {

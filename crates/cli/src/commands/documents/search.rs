@@ -95,7 +95,8 @@ impl Search {
                     true => write_json(out, &found)?,
                     false => write(&found, is_bold, out)?,
                 })
-            })?;
+            })?
+            .shown;
             Ok(ExitCode::SUCCESS)
         })?;
         let (total, is_more, is_partly_ranked, unindexed) = told.unwrap_or_default();

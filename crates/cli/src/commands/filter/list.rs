@@ -9,7 +9,8 @@ use operations::rules::{self, Rules, RulesQuery};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
-use crate::text::plain;
+use crate::table::{Column, Table};
+use crate::text::{ago, plain};
 
 /// List the filters and mappings of the catalog
 #[derive(Debug, Args)]
@@ -37,9 +38,31 @@ impl List {
     }
 }
 
+const COLUMNS: [Column; 5] = [
+    Column::number("no."),
+    Column::text("name", 12),
+    Column::word("kind"),
+    Column::number("version"),
+    Column::word("changed"),
+];
+
 /// Prints rules, a line each.
 pub(super) fn print(rules: &[Rules], json: bool) -> anyhow::Result<ExitCode> {
     to_stdout(|out| {
+        if !json && let Some(mut table) = Table::on_terminal(&COLUMNS) {
+            for rules in rules {
+                let cells = vec![
+                    rules.id.into(),
+                    rules.name.as_str().into(),
+                    rules.kind.name().into(),
+                    rules.version.into(),
+                    ago(Some(rules.changed.0)).into(),
+                ];
+                table.row(out, cells)?;
+            }
+            table.finish(out)?;
+            return Ok(ExitCode::SUCCESS);
+        }
         for (at, rules) in rules.iter().enumerate() {
             if json {
                 write_json(out, rules)?;

@@ -13,13 +13,16 @@ use crate::text::plain;
 pub(super) struct Lines {
     bar: ProgressBar,
     quiet: bool,
+    /// Whether each capture is told.
+    each: bool,
     coloured: bool,
     /// Whether the first progress was shown: what was read before this process is no speed of its own.
     begun: AtomicBool,
 }
 
 impl Lines {
-    pub(super) fn new(quiet: bool) -> Self {
+    /// On a terminal a bar is enough; in a log each capture has a line, and with `verbose` everywhere.
+    pub(super) fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = match quiet || !terminal {
             true => ProgressBar::hidden(),
@@ -33,7 +36,8 @@ impl Lines {
         Self {
             bar,
             quiet,
-            coloured: terminal && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
+            each: verbose || !terminal,
+            coloured: crate::colour::is_on_for_stderr(),
             begun: AtomicBool::new(false),
         }
     }
@@ -42,7 +46,8 @@ impl Lines {
         match event {
             _ if self.quiet => {}
             ImportEvent::Note(note) => self.bar.suspend(|| eprintln!("{}", plain(note))),
-            ImportEvent::Fates(fates) => self.fates(fates),
+            ImportEvent::Fates(fates) if self.each => self.fates(fates),
+            ImportEvent::Fates(_) => {}
             ImportEvent::Fetching(progress) => self.fetching(progress),
             ImportEvent::Progress(progress) => self.progress(progress),
         }

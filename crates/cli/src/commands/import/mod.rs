@@ -55,6 +55,9 @@ pub(crate) struct Import {
     /// Print the counters as JSON
     #[arg(long)]
     json: bool,
+    /// Print a line for each capture on a terminal as well, and all counters
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
     /// Say nothing while the import goes on
     #[arg(long, short)]
     quiet: bool,
@@ -82,7 +85,7 @@ impl Import {
         let config = config.import;
         super::allow_many_files();
         let stop = Stop::default();
-        let lines = Lines::new(self.quiet);
+        let lines = Lines::new(self.quiet, self.verbose);
         let imported = self.import(&config, &order, &stop, &lines);
         lines.clear();
         let imported = imported?;

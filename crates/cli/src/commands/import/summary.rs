@@ -1,5 +1,6 @@
 //! How an import ended: the table of counters for people, and the same as JSON.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use catalog::{ImportCounters, ImportState};
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use super::Import;
 use crate::output::{to_stdout, write_json};
-use crate::text::plain;
+use crate::text::{bytes, grouped, plain};
 
 /// The counters by the names of the Crawl Document Importer, and what there is beside them.
 #[derive(Serialize)]
@@ -48,7 +49,10 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
         None => "an import without the database".to_owned(),
     };
     eprintln!("{what}: {verdict}, in {}", seconds(imported));
-    table(imported);
+    match std::io::stderr().is_terminal() && !options.verbose {
+        true => words(&imported.counters),
+        false => table(imported),
+    }
     if let Some(reason) = &imported.reason {
         eprintln!("  {}", plain(reason));
     }
@@ -74,6 +78,53 @@ pub(crate) fn counted(counters: &ImportCounters) -> Vec<(&'static str, u64)> {
     counts
         .filter(|(name, count)| *count > 0 || OF_THE_PAPER.contains(name))
         .collect()
+}
+
+/// The counters in words, for people who watch.
+fn words(counters: &ImportCounters) {
+    let captures = grouped(counters.all);
+    let kept = [
+        (counters.saved_new, "new documents"),
+        (counters.saved_duplicate, "duplicates"),
+        (counters.filtered, "filtered"),
+    ];
+    let kept = kept.iter().filter(|(count, _)| *count > 0);
+    let kept: Vec<_> = kept
+        .map(|(count, what)| format!("{} {what}", grouped(*count)))
+        .collect();
+    let kept = match kept.is_empty() {
+        true => "nothing new".to_owned(),
+        false => kept.join(", "),
+    };
+    eprintln!("  {captures} captures: {kept}");
+    let others = counted(counters).into_iter().filter(|(name, count)| {
+        *count > 0
+            && ![
+                "all",
+                "saved_New",
+                "saved_Duplicate",
+                "filtered",
+                "bytes_Read",
+                "bytes_Saved",
+            ]
+            .contains(name)
+    });
+    let others: Vec<_> = others
+        .map(|(name, count)| {
+            format!(
+                "{} {}",
+                grouped(count),
+                name.replace('_', " ").to_lowercase()
+            )
+        })
+        .collect();
+    if !others.is_empty() {
+        eprintln!("  of these: {}", others.join(", "));
+    }
+    let value = serde_json::to_value(counters).unwrap_or_default();
+    let size = |name: &str| value[name].as_u64().unwrap_or_default();
+    let (read, saved) = (size("bytes_Read"), size("bytes_Saved"));
+    eprintln!("  {} read, {} saved", bytes(read), bytes(saved));
 }
 
 fn table(imported: &Imported) {

@@ -5,13 +5,15 @@ use std::process::ExitCode;
 
 use catalog::{JobKind, JobQuery, JobState};
 use clap::Args;
+use operations::Time;
 use operations::jobs::{self, Job};
 
 use super::show::progress;
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::operating::Operating;
 use crate::output::{default_limit, to_stdout, write_json};
-use crate::text::{columns, plain, shortened};
+use crate::table::{Cell, Column, Table, say_rest};
+use crate::text::{ago, plain};
 
 /// List the jobs that run and those that wait
 #[derive(Debug, Args)]
@@ -55,13 +57,23 @@ impl List {
             limit: self.limit.unwrap_or_else(|| default_limit(self.json)),
             ..JobQuery::default()
         };
-        let jobs = operating
-            .wait(jobs::list(&operating.context, &query))?
-            .items;
+        let listed = operating.wait(jobs::list(&operating.context, &query))?;
+        let (has_more, jobs) = (listed.next.is_some(), listed.items);
         if jobs.is_empty() {
             eprintln!("there is no such job; garner job list --all shows those that are over too");
         }
         to_stdout(|out| {
+            if !self.json
+                && let Some(mut table) = Table::on_terminal(&COLUMNS)
+            {
+                for job in &jobs {
+                    table.row(out, cells(job))?;
+                }
+                table.finish(out)?;
+                out.flush()?;
+                say_rest(jobs.len() as u64, listed.total, has_more, "--limit N");
+                return Ok(ExitCode::SUCCESS);
+            }
             for (at, job) in jobs.iter().enumerate() {
                 if self.json {
                     write_json(out, job)?;
@@ -77,13 +89,43 @@ impl List {
     }
 }
 
+const COLUMNS: [Column; 5] = [
+    Column::number("no."),
+    Column::word("state"),
+    Column::word("when").dispensable(1),
+    Column::text("what", 16),
+    Column::text("progress or reason", 16).dispensable(2),
+];
+
+fn cells(job: &Job) -> Vec<Cell> {
+    vec![
+        job.id.into(),
+        Cell::state(job.state.name()),
+        ago(Some(at(job).0)).into(),
+        what(job).into(),
+        said(job).join("; ").into(),
+    ]
+}
+
 fn line(job: &Job) -> String {
-    let at = match job.state {
+    let (at, said) = (at(job), said(job));
+    let line = format!("{:>4}  {:<9}  {at}  ", job.id, job.state.name());
+    let mut what = what(job);
+    if !said.is_empty() {
+        what = format!("{}: {}", what.trim_end(), said.join("; "));
+    }
+    line + &plain(what.trim_end()).to_string()
+}
+
+fn at(job: &Job) -> Time {
+    match job.state {
         JobState::Scheduled => job.run_at,
         JobState::Running => job.started.unwrap_or(job.run_at),
         _ => job.finished.unwrap_or(job.run_at),
-    };
-    let line = format!("{:>4}  {:<9}  {at}  ", job.id, job.state.name());
+    }
+}
+
+fn what(job: &Job) -> String {
     let mut what = job.kind.name().to_owned();
     if let Some(url) = &job.base_url {
         what.push_str(&format!(" {url} {}", job.metadata_prefix));
@@ -98,21 +140,17 @@ fn line(job: &Job) -> String {
     if let Some(set) = &job.set {
         what.push_str(&format!(" {set}"));
     }
+    what
+}
+
+fn said(job: &Job) -> Vec<String> {
     let why = job.why.as_ref().map(|why| why.text.clone());
     let said = match job.state {
         JobState::Running => [progress(job), why],
         JobState::Scheduled => [why, None],
         _ => [job.error.clone(), None],
     };
-    let said: Vec<String> = said.into_iter().flatten().collect();
-    if !said.is_empty() {
-        what = format!("{}: {}", what.trim_end(), said.join("; "));
-    }
-    let what = plain(what.trim_end()).to_string();
-    match columns() {
-        Some(columns) => line.clone() + &shortened(&what, columns.saturating_sub(line.len())),
-        None => line + &what,
-    }
+    said.into_iter().flatten().collect()
 }
 
 fn state(name: &str) -> Result<JobState, String> {

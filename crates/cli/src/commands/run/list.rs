@@ -5,13 +5,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 use operations::runs::{self, Run, RunFilter, RunState};
-use operations::{Listed, Refusal};
+use operations::{Listed, Refusal, Time};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::operating::Operating;
 use crate::commands::paging::{each_row, limit};
 use crate::output::{to_stdout, write_json};
-use crate::text::{columns, plain, shortened};
+use crate::table::{Cell, Column, Table};
+use crate::text::{ago, plain};
 
 /// List runs, the newest first; queued ones, if no others are wanted, in the order of their times
 #[derive(Debug, Args)]
@@ -71,47 +72,81 @@ impl List {
         to_stdout(|out| {
             let most = limit(self.limit, DEFAULT_ROWS, self.json);
             let mut is_first = true;
+            let mut table = Table::on_terminal(&COLUMNS).filter(|_| !self.json);
             let rows = each_row(most, &mut page, |run: Run| {
                 if self.json {
                     return Ok(write_json(out, &run)?);
+                }
+                if let Some(table) = &mut table {
+                    return Ok(table.row(out, cells(&run))?);
                 }
                 if std::mem::take(&mut is_first) {
                     writeln!(out, " no.  state       at                    what")?;
                 }
                 Ok(writeln!(out, "{}", line(&run))?)
             })?;
-            if rows == 0 && most > 0 {
+            if let Some(table) = table {
+                table.finish(out)?;
+                out.flush()?;
+            }
+            if rows.shown == 0 && most > 0 {
                 eprintln!("there is no such run");
+            }
+            if !self.json {
+                rows.say_rest("--limit N");
             }
             Ok(ExitCode::SUCCESS)
         })
     }
 }
 
+const COLUMNS: [Column; 6] = [
+    Column::number("no."),
+    Column::word("state"),
+    Column::word("when").dispensable(1),
+    Column::text("title", 12),
+    Column::text("what", 10).dispensable(2),
+    Column::text("result", 16),
+];
+
+fn cells(run: &Run) -> Vec<Cell> {
+    let result = [result(run), run.reason.clone()];
+    let result: Vec<_> = result.into_iter().flatten().collect();
+    vec![
+        run.id.into(),
+        Cell::state(run.state.name()),
+        ago(at(run).map(|at| at.0)).into(),
+        run.title.as_str().into(),
+        run.what.as_str().into(),
+        result.join(": ").into(),
+    ]
+}
+
 fn line(run: &Run) -> String {
-    let at = match run.state {
+    let at = at(run).map_or_else(|| "-".to_owned(), |at| at.to_string());
+    let line = format!("{:>4}  {:<10}  {at:<20}  ", run.id, run.state.name());
+    let mut what = format!("{}, {}", run.title, run.what);
+    for said in [result(run), run.reason.clone()].into_iter().flatten() {
+        what.push_str(&format!(": {said}"));
+    }
+    line + &plain(&what).to_string()
+}
+
+fn at(run: &Run) -> Option<Time> {
+    match run.state {
         RunState::Queued => run.due,
         RunState::Running => run.started,
         _ => run.ended.or(run.started).or(run.due),
-    };
-    let at = at.map_or_else(|| "-".to_owned(), |at| at.to_string());
-    let line = format!("{:>4}  {:<10}  {at:<20}  ", run.id, run.state.name());
-    let mut what = format!("{}, {}", run.title, run.what);
+    }
+}
+
+/// What came of a run that is over.
+fn result(run: &Run) -> Option<String> {
     let counts = run.counts.iter().filter(|count| count.count > 0);
     let counts: Vec<_> = counts
         .map(|count| format!("{} {}", count.count, count.text))
         .collect();
-    if run.state.is_over() && !counts.is_empty() {
-        what.push_str(&format!(": {}", counts.join(", ")));
-    }
-    if let Some(reason) = &run.reason {
-        what.push_str(&format!(": {reason}"));
-    }
-    let what = plain(&what).to_string();
-    match columns() {
-        Some(columns) => line.clone() + &shortened(&what, columns.saturating_sub(line.len())),
-        None => line + &what,
-    }
+    (run.state.is_over() && !counts.is_empty()).then(|| counts.join(", "))
 }
 
 /// Rows on a terminal without --limit.

@@ -12,7 +12,8 @@ use crate::commands::history::entry::{line, parameters};
 use crate::commands::import::counted;
 use crate::commands::paging::{each_row, limit};
 use crate::output::{Out, write_json};
-use crate::text::{columns, duration, plain, shortened};
+use crate::table::{Cell, Column, Table};
+use crate::text::{ago, duration, grouped, plain};
 
 /// Writes one import, or only its warnings.
 pub(super) fn one(
@@ -66,19 +67,68 @@ pub(super) fn list(
         context.wait(imports::list(context, &filter))
     };
     let mut is_first = true;
+    let mut table = Table::on_terminal(&COLUMNS).filter(|_| !json);
     let rows = each_row(limit, page, |import: Import| {
         if json {
             return Ok(write_json(out, &import)?);
+        }
+        if let Some(table) = &mut table {
+            return Ok(table.row(out, cells(&import))?);
         }
         if std::mem::take(&mut is_first) {
             writeln!(out, "{HEAD}")?;
         }
         Ok(writeln!(out, "{}", row(&import))?)
     })?;
-    if rows == 0 && limit > 0 {
+    if let Some(table) = table {
+        table.finish(out)?;
+        out.flush()?;
+    }
+    if rows.shown == 0 && limit > 0 {
         eprintln!("nothing was imported yet");
     }
+    if !json {
+        rows.say_rest("--limit N");
+    }
     Ok(())
+}
+
+const COLUMNS: [Column; 10] = [
+    Column::number("no."),
+    Column::word("started"),
+    Column::word("took").dispensable(3),
+    Column::word("state"),
+    Column::number("captures"),
+    Column::number("new"),
+    Column::number("duplicates").dispensable(2),
+    Column::number("filtered").dispensable(1),
+    Column::number("not read").dispensable(4),
+    Column::text("sources", 20),
+];
+
+fn cells(import: &Import) -> Vec<Cell> {
+    let counters = &import.counters;
+    let number = |count: u64| Cell::from(grouped(count));
+    vec![
+        import.id.into(),
+        ago(Some(import.started.0)).into(),
+        import.seconds().map(duration).unwrap_or_default().into(),
+        Cell::state(import.state.name()),
+        number(counters.all),
+        number(counters.saved_new),
+        number(counters.saved_duplicate),
+        number(counters.filtered),
+        number(missing(counters)),
+        sources(import).into(),
+    ]
+}
+
+fn sources(import: &Import) -> String {
+    let mut what = import.sources_in_words();
+    if let Some(reason) = &import.reason {
+        what.push_str(&format!(": {reason}"));
+    }
+    what
 }
 
 fn row(import: &Import) -> String {
@@ -96,18 +146,7 @@ fn row(import: &Import) -> String {
         counters.filtered,
         missing(counters),
     );
-    let mut what = import.sources_in_words();
-    if let Some(reason) = &import.reason {
-        what.push_str(&format!(": {reason}"));
-    }
-    let what = plain(&what).to_string();
-    match columns() {
-        Some(columns) => {
-            let room = columns.saturating_sub(line.len());
-            line + &shortened(&what, room)
-        }
-        None => line + &what,
-    }
+    line + &plain(&sources(import)).to_string()
 }
 
 /// Captures that were skipped or failed.

@@ -20,6 +20,8 @@ pub(crate) use crate::commands::history::table::Table;
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::paging::{each_row, limit};
 use crate::output::{Out, to_stdout, write_json};
+use crate::table::Table as HarvestTable;
+use table::COLUMNS;
 
 /// List harvests, the newest first, or show one
 ///
@@ -110,7 +112,9 @@ impl History {
             Some(name) => Some(context.holdings().repository(name)?.id),
             None => None,
         };
+        let plain_lines = self.json || self.csv;
         let mut table = Table::new();
+        let mut on_terminal = HarvestTable::on_terminal(&COLUMNS).filter(|_| !plain_lines);
         if self.csv {
             out.write_all(CSV_HEAD.as_bytes())?;
         }
@@ -125,15 +129,23 @@ impl History {
         };
         let limit = limit(self.limit, DEFAULT_ROWS, self.json || self.csv);
         let rows = each_row(limit, page, |harvest: Harvest| {
-            match (self.json, self.csv) {
-                (true, _) => write_json(out, &harvest)?,
-                (_, true) => out.write_all(csv_line(&harvest).as_bytes())?,
+            match (self.json, self.csv, &mut on_terminal) {
+                (true, ..) => write_json(out, &harvest)?,
+                (_, true, _) => out.write_all(csv_line(&harvest).as_bytes())?,
+                (_, _, Some(table)) => table.row(out, table::cells(&harvest))?,
                 _ => table.row(out, &harvest)?,
             }
             Ok(())
         })?;
-        if rows == 0 && limit > 0 {
+        if let Some(table) = on_terminal {
+            table.finish(out)?;
+            out.flush()?;
+        }
+        if rows.shown == 0 && limit > 0 {
             eprintln!("nothing was harvested yet; garner history --imports lists imports");
+        }
+        if !plain_lines {
+            rows.say_rest("--limit N");
         }
         Ok(())
     }

@@ -1,31 +1,31 @@
-//! Harvests as a table: a line each where there is room for it, else two.
+//! Harvests as a table, a line each.
 
 use std::io::{self, Write};
 
 use operations::harvests::Harvest;
 
-use crate::text::{columns, duration, plain, shortened};
+use crate::table::{Cell, Column};
+use crate::text::{ago, duration, grouped, plain};
 
 /// A table that is written row by row, so that its length does not matter.
 pub(crate) struct Table {
-    columns: Option<usize>,
     begun: bool,
 }
 
 impl Table {
-    /// A table as wide as the terminal, or as wide as need be where there is none.
+    /// A table without rows.
     pub(crate) fn new() -> Self {
-        Self {
-            columns: columns(),
-            begun: false,
-        }
+        Self { begun: false }
     }
 
     /// Writes a row, and the head before the first one.
     pub(crate) fn row(&mut self, out: &mut impl Write, entry: &Harvest) -> io::Result<()> {
         if !self.begun {
             self.begun = true;
-            self.head(out)?;
+            writeln!(
+                out,
+                " no.  started                  took  state         new   upd.  unch.   del.   left  repository, format and set"
+            )?;
         }
         let counts = &entry.counts;
         let took = entry.seconds().map(duration);
@@ -42,36 +42,40 @@ impl Table {
             counts.deleted,
             counts.skipped + counts.failed,
         )?;
-        let what = plain(&what(entry)).to_string();
-        match self.room() {
-            None => writeln!(out, "  {what}"),
-            Some(Room::Beside(room)) => writeln!(out, "  {}", shortened(&what, room)),
-            Some(Room::Below(room)) => writeln!(out, "\n      {}", shortened(&what, room)),
-        }
-    }
-
-    fn head(&self, out: &mut impl Write) -> io::Result<()> {
-        let head =
-            " no.  started                  took  state         new   upd.  unch.   del.   left";
-        match self.room() {
-            Some(Room::Below(_)) => writeln!(out, "{head}"),
-            _ => writeln!(out, "{head}  repository, format and set"),
-        }
-    }
-
-    fn room(&self) -> Option<Room> {
-        let columns = self.columns?;
-        match columns.checked_sub(FIXED) {
-            Some(room) if room >= ENOUGH => Some(Room::Beside(room)),
-            _ => Some(Room::Below(columns.saturating_sub(6))),
-        }
+        writeln!(out, "  {}", plain(&what(entry)))
     }
 }
 
-/// Where the name of the repository goes, and in how many columns.
-enum Room {
-    Beside(usize),
-    Below(usize),
+/// The columns of the table that a terminal gets.
+pub(super) const COLUMNS: [Column; 10] = [
+    Column::number("no."),
+    Column::word("started"),
+    Column::word("took").dispensable(3),
+    Column::word("state"),
+    Column::number("new"),
+    Column::number("updated").dispensable(1),
+    Column::number("unchanged").dispensable(4),
+    Column::number("deleted").dispensable(2),
+    Column::number("left out").dispensable(5),
+    Column::text("repository, format and set", 20),
+];
+
+/// A row of that table.
+pub(super) fn cells(entry: &Harvest) -> Vec<Cell> {
+    let counts = &entry.counts;
+    let number = |count: u64| Cell::from(grouped(count));
+    vec![
+        entry.id.into(),
+        ago(Some(entry.started.0)).into(),
+        entry.seconds().map(duration).unwrap_or_default().into(),
+        Cell::state(entry.state.name()),
+        number(counts.new),
+        number(counts.updated),
+        number(counts.unchanged),
+        number(counts.deleted),
+        number(counts.skipped + counts.failed),
+        what(entry).into(),
+    ]
 }
 
 fn what(entry: &Harvest) -> String {
@@ -81,8 +85,3 @@ fn what(entry: &Harvest) -> String {
         None => format!("{url} {prefix}"),
     }
 }
-
-/// The width of all columns but the last, and the space before that.
-const FIXED: usize = 4 + 2 + 20 + 2 + 7 + 2 + 10 + 5 * 7 + 2;
-/// With less room for the last column, it gets a line of its own.
-const ENOUGH: usize = 30;

@@ -5,11 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use operations::records::{self, Record, RecordFilter, Validation};
-use operations::{Context, Time};
+use operations::{Context, Time, statistics};
 
-use crate::commands::paging::each_row;
+use crate::commands::paging::{each_row, limit};
 use crate::commands::records::{Records, status};
 use crate::output::{Out, to_stdout, write_json};
+use crate::table::{Cell, Column, Table};
 use crate::text::plain;
 
 pub(super) fn run(options: &Records) -> anyhow::Result<ExitCode> {
@@ -30,12 +31,81 @@ pub(super) fn run(options: &Records) -> anyhow::Result<ExitCode> {
         };
         context.wait(records::list(&context, &filter))
     };
-    let limit = options.limit.unwrap_or(u64::MAX);
+    let is_table = !options.json && !options.files;
+    let limit = limit(options.limit, DEFAULT_ROWS, !is_table);
     to_stdout(|out| {
-        each_row(limit, page, |record| Ok(write(options, &record, out)?))?;
+        let mut table = Table::on_terminal(&COLUMNS).filter(|_| is_table);
+        let mut rows = each_row(limit, page, |record| {
+            Ok(match &mut table {
+                Some(table) => table.row(out, cells(&record))?,
+                None => write(options, &record, out)?,
+            })
+        })?;
+        if let Some(table) = table {
+            table.finish(out)?;
+            out.flush()?;
+            rows.total = total(&context, &filter)?;
+            rows.say_rest("--limit N");
+        }
         Ok(ExitCode::SUCCESS)
     })
 }
+
+/// All records of a filter, where they can be counted quickly.
+fn total(context: &Context, filter: &RecordFilter) -> anyhow::Result<Option<u64>> {
+    let is_part = filter.repository.is_some()
+        || filter.metadata_prefix.is_some()
+        || filter.set.is_some()
+        || filter.since.is_some()
+        || filter.deleted.is_some();
+    if !is_part {
+        let totals = context.wait(statistics::totals(context))?;
+        return Ok(Some(totals.records + totals.deleted));
+    }
+    let counted = RecordFilter {
+        count: Some(true),
+        limit: Some(1),
+        ..filter.clone()
+    };
+    let counted = context.wait(records::list(context, &counted))?;
+    Ok(counted.total.filter(|_| !counted.is_more))
+}
+
+const COLUMNS: [Column; 6] = [
+    Column::word("datestamp"),
+    Column::word("state"),
+    Column::text("title", 12).dispensable(1),
+    Column::word("format").dispensable(3),
+    Column::text("identifier", 16),
+    Column::text("file", 12).dispensable(2),
+];
+
+fn cells(record: &Record) -> Vec<Cell> {
+    let datestamp = record.datestamp.map(|time| time.to_string());
+    vec![
+        datestamp.as_deref().unwrap_or("-").into(),
+        Cell::state(state(record)),
+        record.title.as_deref().unwrap_or_default().into(),
+        record.metadata_prefix.as_str().into(),
+        record.identifier.as_str().into(),
+        record
+            .path
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default()
+            .into(),
+    ]
+}
+
+fn state(record: &Record) -> &'static str {
+    match record.validation {
+        Validation::Filtered => "filtered",
+        _ => status(record.deleted),
+    }
+}
+
+/// Rows on a terminal without --limit.
+const DEFAULT_ROWS: u64 = 30;
 
 fn filter(options: &Records, context: &Context) -> anyhow::Result<RecordFilter> {
     let repository = match &options.repository {
@@ -72,10 +142,7 @@ fn write(options: &Records, record: &Record, out: &mut Out) -> io::Result<()> {
         out,
         "{}\t{}\t{}\t{}",
         datestamp.as_deref().unwrap_or("-"),
-        match record.validation {
-            Validation::Filtered => "filtered",
-            _ => status(record.deleted),
-        },
+        state(record),
         plain(&record.identifier),
         plain(path.as_deref().unwrap_or("-")),
     )

@@ -47,7 +47,7 @@ pub(crate) struct Records {
     /// Only records that are not deleted
     #[arg(long)]
     live: bool,
-    /// How many records at most [default: all]
+    /// How many records at most [default: 30 of those that are held on a terminal, else all]
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Print JSON, one object a line

@@ -11,7 +11,8 @@ use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::operating::Operating;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
-use crate::text::{columns, plain, shortened};
+use crate::table::{Cell, Column, Table};
+use crate::text::{ago, plain};
 
 /// List schedules
 #[derive(Debug, Args)]
@@ -51,6 +52,15 @@ impl List {
             eprintln!("there is no such schedule; add one with garner schedule add");
         }
         to_stdout(|out| {
+            if !self.json
+                && let Some(mut table) = Table::on_terminal(&COLUMNS)
+            {
+                for schedule in &schedules {
+                    table.row(out, cells(schedule))?;
+                }
+                table.finish(out)?;
+                return Ok(ExitCode::SUCCESS);
+            }
             for (at, schedule) in schedules.iter().enumerate() {
                 if self.json {
                     write_json(out, schedule)?;
@@ -67,6 +77,38 @@ impl List {
             Ok(ExitCode::SUCCESS)
         })
     }
+}
+
+const COLUMNS: [Column; 6] = [
+    Column::number("no."),
+    Column::word("state"),
+    Column::word("next run"),
+    Column::text("how often", 12).dispensable(1),
+    Column::text("name", 8).dispensable(2),
+    Column::text("what", 20),
+];
+
+fn cells(schedule: &Schedule) -> Vec<Cell> {
+    let next = match (schedule.next_run, schedule.job) {
+        (None, Some(_)) => Cell::state("running"),
+        (time, _) => ago(time.map(|time| time.0)).into(),
+    };
+    let about = schedule.about();
+    let what = match schedule.kind {
+        ScheduleKind::Import => format!("import {about}"),
+        ScheduleKind::Harvest => {
+            let set = schedule.set.as_deref().unwrap_or_default();
+            format!("{about} {} {set}", schedule.metadata_prefix)
+        }
+    };
+    vec![
+        schedule.id.into(),
+        Cell::state(schedule.state.name()),
+        next,
+        schedule.described.as_str().into(),
+        schedule.name.as_str().into(),
+        what.into(),
+    ]
 }
 
 fn line(schedule: &Schedule) -> String {
@@ -94,11 +136,7 @@ fn line(schedule: &Schedule) -> String {
     if !schedule.name.is_empty() {
         what.push_str(&format!(" ({})", schedule.name));
     }
-    let what = plain(&what).to_string();
-    match columns() {
-        Some(columns) => line.clone() + &shortened(&what, columns.saturating_sub(line.len())),
-        None => line + &what,
-    }
+    line + &plain(&what).to_string()
 }
 
 fn state(name: &str) -> Result<ScheduleState, String> {

@@ -50,9 +50,12 @@ impl Console {
 
     /// The same, in another environment.
     fn start_with(managed: Managed, config: &str, environment: &[(&str, String)]) -> Self {
-        let config = format!(
-            "[network]\nallow = ['127.0.0.1']\n[console]\nlisten = '127.0.0.1:0'\n{config}"
-        );
+        let allow = "[network]\nallow = ['127.0.0.1']\n";
+        let config = match config.contains("[network]\n") {
+            true => config.replace("[network]\n", allow),
+            false => format!("{config}{allow}"),
+        };
+        let config = format!("[console]\nlisten = '127.0.0.1:0'\n{config}");
         let config = managed.write("garner.toml", &config);
         let mut command = managed.command(&["up", "--config", config.to_str().unwrap()]);
         command.envs(environment.iter().cloned());

@@ -70,7 +70,9 @@ impl<'a> Program<'a> {
             let wrong = self.description.wrong(wanted, body);
             assert!(wrong.is_empty(), "sent to {method} {described}: {wrong:#?}");
         }
-        let path = format!("/api/v1{}", place.replace("{}", &number.to_string()));
+        let place = place.replace("{}", &number.to_string());
+        let place = place.replace("{name}", "some").replace("{format}", "jsonl");
+        let path = format!("/api/v1{place}");
         let path = format!("{path}{}{query}", if query.is_empty() { "" } else { "?" });
         let response = self.send(method, &path, body);
         let answer = &operation["responses"][response.status.to_string()];
@@ -171,9 +173,16 @@ fn every_operation_is_as_it_is_described() {
         "/history.csv",
         "/history/compare?one=1&other=2",
         "/records?limit=5",
+        "/records/export/{format}",
     ] {
         program.get(list, none);
     }
+    let identifier = program.get("/records?limit=1", none)["items"][0]["identifier"].clone();
+    let identifier = identifier.as_str().unwrap();
+    program.get(
+        &format!("/records/cat?identifier={identifier}&repository=1"),
+        none,
+    );
     for detail in [
         "/history/{}",
         "/history/{}/warnings",
@@ -338,7 +347,9 @@ fn documents(program: &Program) {
     let none = &Value::Null;
     let crawl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/crawl.warc.gz");
     let managed = &program.console.managed;
-    managed.json(&["import", crawl.to_str().unwrap(), "--text", "--quiet"]);
+    let filtered = ["--content-filter", "on", "--quiet"];
+    managed.json(&[&["import", crawl.to_str().unwrap()], &filtered[..]].concat());
+    reviews(program);
     let again = json!({ "import": { "paths": [crawl.canonicalize().unwrap()], "types": ["application/pdf"] } });
     let job = &program.post("/imports", none, &again)["id"];
     let done = managed.wait_for(&json!({ "id": job }), "finished");
@@ -366,7 +377,39 @@ fn documents(program: &Program) {
     assert_eq!(corrected["judgement"]["corrected"]["kind"], "manual");
     program.post("/imports/remove", none, &json!({ "older_than_days": 3650 }));
     program.delete("/imports/{}", import);
+    retrievals(program, document);
     curation(program, document);
+}
+
+fn reviews(program: &Program) {
+    let none = &Value::Null;
+    let waiting = &program.get("/reviews?limit=1", none)["items"][0]["id"];
+    program.get("/reviews/{}", waiting);
+    let decision = json!({ "documents": [waiting], "decision": "accept" });
+    assert_eq!(program.post("/reviews", none, &decision)["decided"], 1);
+}
+
+fn retrievals(program: &Program, document: &Value) {
+    let none = &Value::Null;
+    program.get("/documents/search?query=type:application/pdf", none);
+    program.get("/documents/facets", none);
+    program.get("/documents/{}/near-duplicates", document);
+    program.get("/statistics/collection", none);
+    program.get("/feed?limit=2", none);
+    let solr = json!({ "url": "http://127.0.0.1:9/solr/papers" });
+    program.post("/feed/solr", none, &solr);
+    let selection = json!({ "media_types": ["application/pdf"] });
+    let counted = program.post("/retrievals/count", none, &selection);
+    assert!(counted["documents"].as_u64() >= Some(1), "{counted}");
+    let order = json!({ "selection": selection, "format": "csv" });
+    let job = &program.post("/retrievals", none, &order)["id"];
+    let managed = &program.console.managed;
+    managed.wait_for(&json!({ "id": job }), "finished");
+    program.get("/retrievals/{}/file", job);
+    program.put("/retrievals/saved/{name}", none, &order);
+    program.get("/retrievals/saved", none);
+    program.get("/retrievals/saved/{name}", none);
+    program.delete("/retrievals/saved/{name}", none);
 }
 
 fn curation(program: &Program, document: &Value) {

@@ -99,7 +99,7 @@ fn from_the_set_up_link_to_a_harvest_that_is_watched() {
     browser.press_at(".active .head a");
     browser.run("window.kept = true", &[]);
     browser.wait("it is finished", || {
-        browser.text_of(".state .badge") == "finished"
+        browser.text_of(".state .badge") == "ok"
     });
     assert_eq!(browser.run("return window.kept", &[]), true);
     assert!(browser.count(".log tbody tr") > 1, "{}", browser.text());

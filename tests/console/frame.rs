@@ -47,14 +47,14 @@ fn a_phone_folds_the_navigation_into_a_menu() {
     browser.switch_scripts_off();
     browser.open(&console.at("/"));
 
-    assert!(!browser.offers("Records"), "the menu is closed");
+    assert!(!browser.offers("Parents"), "the menu is closed");
     browser.press("Menu");
-    browser.wait("the menu is open", || browser.offers("Records"));
+    browser.wait("the menu is open", || browser.offers("Parents"));
     browser.key(ESCAPE);
-    browser.wait("the menu is closed", || !browser.offers("Records"));
+    browser.wait("the menu is closed", || !browser.offers("Parents"));
     browser.press("Menu");
-    browser.press("Records");
-    browser.wait("the page is there", || browser.path() == "/records");
+    browser.press("Parents");
+    browser.wait("the page is there", || browser.path() == "/parents");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn times_are_shown_in_the_zone_of_the_account_and_in_utc_on_request() {
     assert_eq!(account["time_zone"], "America/New_York");
     browser.open(&console.at("/me"));
     assert_eq!(browser.value("Time zone"), "America/New_York");
-    assert_eq!(browser.text_of(".zone"), "Time zone: America/New_York");
+    assert!(browser.text_of(".zone").ends_with("America/New_York"));
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

@@ -1,6 +1,5 @@
 //! What was harvested: found, compared, downloaded, read.
 
-use serde_json::Value;
 use test_support::{Misbehaving, Script};
 
 use super::{Console, account, picture};
@@ -61,8 +60,8 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     assert_eq!(browser.text_of("h1"), "Record 7: café");
     assert!(browser.text_of(".xml").contains("Author, A."));
     browser.press("harvest 1");
-    browser.wait_for("Parameters");
-    let held: Value = browser.run("return document.querySelector('.tiles').innerText", &[]);
-    assert!(held.as_str().unwrap().contains("27"), "{held}");
+    browser.wait_for("Settings");
+    let funnel = browser.text_of(".funnel");
+    assert!(funnel.contains("27 new records"), "{funnel}");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -19,7 +19,7 @@ fn a_filter_is_tried_on_a_live_record_before_it_is_saved() {
     };
 
     browser.open(&console.at("/rules"));
-    browser.press("Add a filter");
+    browser.press("Add filter");
     browser.fill("Name", "Titles");
     browser.fill("Rules", "this is no XML");
     browser.choose("Record", "a live record");

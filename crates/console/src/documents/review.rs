@@ -29,8 +29,6 @@ struct ReviewPage {
     /// The document before and the one behind.
     before: Option<Link>,
     next: Option<Link>,
-    /// This page, to which a decision returns.
-    here: Link,
     count: u64,
     errors: Errors,
 }
@@ -112,7 +110,6 @@ pub(crate) async fn show(
     let before = (!filter.after.is_empty()).then(|| filter.link().with("after", &filter.before));
     page(&ReviewPage {
         who,
-        here: filter.link().with("after", &filter.after),
         count: reviews::count(context).await?,
         filter,
         waiting,

@@ -3,7 +3,9 @@
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderName, StatusCode};
-use operations::lists::{self, CompareQuery, Comparison, ListPatch, ListsQuery, NewList, UrlList};
+use operations::lists::{
+    self, CompareQuery, ListPatch, ListsQuery, NewList, UrlList, UrlListComparison,
+};
 
 use crate::api::{Listed, Reply};
 use crate::extract::{Json, Path, Query};
@@ -85,13 +87,13 @@ pub(crate) async fn remove(
 
 /// Compares two lists
 #[utoipa::path(get, path = "/api/v1/lists/{id}/comparison", tag = "lists", operation_id = "compare_lists",
-    params(("id" = i64, Path), CompareQuery), responses((status = 200, body = Comparison)))]
+    params(("id" = i64, Path), CompareQuery), responses((status = 200, body = UrlListComparison)))]
 pub(crate) async fn compare(
     Viewer(_who): Viewer,
     State(state): State<ConsoleState>,
     Path(id): Path<i64>,
     Query(query): Query<CompareQuery>,
-) -> Reply<Comparison> {
+) -> Reply<UrlListComparison> {
     let compared = lists::compare(state.context(), id, query.with, MOST_NAMED).await?;
     Ok(axum::Json(compared))
 }

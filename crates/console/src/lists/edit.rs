@@ -4,7 +4,9 @@ use askama::Template;
 use axum::extract::State;
 use catalog::ListKind;
 use operations::Refusal;
-use operations::lists::{self, CompareQuery, Comparison, ListPatch, ListsQuery, NewList, UrlList};
+use operations::lists::{
+    self, CompareQuery, ListPatch, ListsQuery, NewList, UrlList, UrlListComparison,
+};
 use serde::Deserialize;
 
 use crate::dress::{done, form_again, page};
@@ -34,7 +36,7 @@ struct ListPage {
 #[template(path = "url_lists_compared.html")]
 struct ComparePage {
     who: Who,
-    compared: Comparison,
+    compared: UrlListComparison,
 }
 
 #[derive(Default, Deserialize)]

@@ -77,7 +77,7 @@ pub struct CompareQuery {
 
 /// What two lists have in common, and what not. Entries are in their one spelling.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Comparison {
+pub struct UrlListComparison {
     /// The first list.
     pub first: UrlList,
     /// The second list.
@@ -200,16 +200,20 @@ pub async fn compare(
     first: i64,
     second: i64,
     limit: usize,
-) -> Result<Comparison, Refusal> {
+) -> Result<UrlListComparison, Refusal> {
     let lists = [show(context, first).await?, show(context, second).await?];
     let texts = [text(context, first).await?, text(context, second).await?];
     let compared = tokio::task::spawn_blocking(move || compared(lists, &texts, limit)).await;
     compared.map_err(anyhow::Error::from)?
 }
 
-fn compared(lists: [UrlList; 2], texts: &[String; 2], limit: usize) -> Result<Comparison, Refusal> {
+fn compared(
+    lists: [UrlList; 2],
+    texts: &[String; 2],
+    limit: usize,
+) -> Result<UrlListComparison, Refusal> {
     let [first, second] = lists;
-    let mut comparison = Comparison {
+    let mut comparison = UrlListComparison {
         common: 0,
         only_first_count: 0,
         only_second_count: 0,

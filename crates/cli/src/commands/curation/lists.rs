@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use catalog::ListKind;
 use clap::{Args, Subcommand};
 use operations::Actor;
-use operations::lists::{self, Comparison, ListPatch, ListsQuery, NewList, UrlList};
+use operations::lists::{self, ListPatch, ListsQuery, NewList, UrlList, UrlListComparison};
 
 use crate::commands::blacklist_options::read_list;
 use crate::commands::holdings_options::HoldingsOptions;
@@ -223,7 +223,7 @@ impl Compare {
     }
 }
 
-fn lines(compared: &Comparison, out: &mut Out) -> std::io::Result<()> {
+fn lines(compared: &UrlListComparison, out: &mut Out) -> std::io::Result<()> {
     for (mark, entries) in [
         ('<', &compared.only_first),
         ('>', &compared.only_second),

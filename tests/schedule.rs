@@ -382,9 +382,12 @@ fn a_server_that_asks_for_hours_does_not_hold_a_worker() {
             .any(|job| job["state"] == "scheduled" && !managed.history().is_empty())
     });
 
-    let log = managed.log_of(&jobs[0]);
-    assert!(log.contains("asks to wait 2 h (Retry-After)"), "{log}");
-    assert!(log.contains("put back into the queue for 7200 s"), "{log}");
+    // The line is written once the job is in the queue again.
+    wait_until("the log says so", || {
+        let log = managed.log_of(&jobs[0]);
+        log.contains("asks to wait 2 h (Retry-After)")
+            && log.contains("put back into the queue for 7200 s")
+    });
     repository.change(|script| script.faults.clear());
     managed.set_due(&number, 0);
     managed.wait_for(&jobs[0], "finished");

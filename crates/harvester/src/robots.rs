@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_longest_rule_decides() {
-        let text = "User-agent: *\r\nDisallow: /\r\nAllow: /p/\r\nDisallow: /p/*.pdf$\r\nAllow: /p/a.pdf\r\n";
+        let text = "User-agent: *\r\nDisallow: /\r\nAllow: /p/\r\nDisallow: /p/*.pdf$\r\nAllow: /p/special.pdf\r\n";
         let robots = Robots::parse(text.as_bytes(), "garner");
 
         for (path, is_allowed) in [
@@ -151,7 +151,8 @@ mod tests {
             ("/p/x.html", true),
             ("/p/b.pdf", false),
             ("/p/b.pdf?x", true),
-            ("/p/a.pdf", true),
+            ("/p/a.pdf", false),
+            ("/p/special.pdf", true),
         ] {
             assert_eq!(robots.allows(path), is_allowed, "{path}");
         }

@@ -202,7 +202,9 @@ async fn list(who: Who, state: ConsoleState, asked: Typed, place: Place) -> Answ
         ..Around::default()
     };
     let now = state.catalog().now().await?;
-    table(place, filters, &who, now)
+    // An empty list of imports offers a first one to those who may order it.
+    let first = around.actions.first().copied();
+    table(place, filters, &who, now, first)
         .answer(who, around, move |view| {
             read(state.clone(), filter.clone(), place, cause.clone(), view)
         })
@@ -254,7 +256,13 @@ fn as_index(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn table(place: Place, filters: Filters, who: &Who, now: i64) -> Table<Run> {
+fn table(
+    place: Place,
+    filters: Filters,
+    who: &Who,
+    now: i64,
+    first: Option<(&'static str, &'static str)>,
+) -> Table<Run> {
     let can_operate = who.can_operate();
     let mut bulk = Vec::new();
     if can_operate {
@@ -307,10 +315,7 @@ fn table(place: Place, filters: Filters, who: &Who, now: i64) -> Table<Run> {
     match place {
         Place::Active => table.empty("No active runs.", None),
         Place::Queued => table.empty("The queue is empty.", None),
-        Place::Imports if can_operate => table.empty(
-            "Nothing has been imported yet.",
-            Some(("New import", "/imports/new")),
-        ),
+        Place::Imports => table.empty("Nothing has been imported yet.", first),
         _ => table.empty("Nothing has run yet.", None),
     }
 }

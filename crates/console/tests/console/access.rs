@@ -101,7 +101,7 @@ fn what_is_not_there_is_told_to_those_who_are_logged_in_only() {
     let viewer = test.logged_in("ann", Role::Viewer);
     viewer
         .get("/nothing")
-        .shows(StatusCode::NOT_FOUND, "nothing at this address");
+        .shows(StatusCode::NOT_FOUND, "no page at this address");
     let answer = viewer.get("/api/v1/nothing");
     assert_eq!(
         (answer.status, answer.code().as_str()),
@@ -150,6 +150,6 @@ fn methods_that_are_not_meant_are_refused() {
     let viewer = test.logged_in("ann", Role::Viewer);
     let answer = viewer.send(request(Method::DELETE, "/me"));
     assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
-    let answer = viewer.send(request(Method::PATCH, "/api/v1/me"));
+    let answer = viewer.send(request(Method::PUT, "/api/v1/me"));
     assert_eq!(answer.code(), "method_not_allowed");
 }

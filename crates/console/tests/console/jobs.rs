@@ -20,8 +20,8 @@ fn a_queued_run_is_skipped_and_can_be_wanted_again() {
     queue.shows(StatusCode::OK, "Skip this run");
     queue.shows(StatusCode::OK, "No worker is alive that runs harvests");
 
-    let fields = [("next", "/runs/queued"), ("was", "queued")];
-    let answer = operator.post(&format!("/runs/{}/stop", job.id), &fields);
+    let path = format!("/runs/{}/stop?was=queued&back=/runs/queued", job.id);
+    let answer = operator.post(&path, &[]);
     answer.leads_to("/runs/queued");
     operator
         .get("/runs/queued")
@@ -173,7 +173,7 @@ fn runs_that_are_over_are_filtered_paged_and_grouped_by_their_cause() {
     let path = format!("/runs/all?state=ok&repository={}", beta.id);
     let page = viewer.get(&path);
     page.shows(StatusCode::OK, "Beta");
-    assert!(!page.body.contains("reason"), "{}", page.body);
+    assert!(!page.body.contains("reason 50."), "{}", page.body);
     viewer
         .get("/runs/all?state=nonsense&repository=x")
         .shows(StatusCode::OK, "reason 50.");

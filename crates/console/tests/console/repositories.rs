@@ -93,7 +93,7 @@ fn a_repository_is_asked_shown_and_added() {
     // What was shown is what is added; nobody is asked again.
     assert_eq!(remote.requests().len(), requests);
     let page = operator.get(added.location());
-    page.shows(StatusCode::OK, "is added");
+    page.shows(StatusCode::OK, "Repository added.");
     page.shows(StatusCode::OK, "/schedules/new?repository=");
     page.shows(StatusCode::OK, "never");
     assert_eq!(test.audit_trail()[0].entry.action, "repository.add");

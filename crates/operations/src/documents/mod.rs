@@ -76,6 +76,7 @@ pub struct DocumentFilter {
     /// Documents of one group of near-duplicates: the `near` of one of them.
     pub near: Option<i64>,
     /// The order; the default is by number.
+    #[param(inline)]
     pub sort: Option<DocumentSort>,
     /// Documents behind the one with this number, for the next page.
     pub after: Option<i64>,

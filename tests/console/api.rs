@@ -177,8 +177,10 @@ fn every_operation_is_as_it_is_described() {
     ] {
         program.get(list, none);
     }
-    let identifier = program.get("/records?limit=1", none)["items"][0]["identifier"].clone();
-    let identifier = identifier.as_str().unwrap();
+    let records = program.get("/records?limit=50", none);
+    let mut records = records["items"].as_array().unwrap().iter();
+    let live = records.find(|record| record["deleted"] == false).unwrap();
+    let identifier = live["identifier"].as_str().unwrap();
     program.get(
         &format!("/records/cat?identifier={identifier}&repository=1"),
         none,

@@ -28,7 +28,7 @@ pub(crate) async fn list(
 ///
 /// A record whose file cannot be read is there with its header alone.
 #[utoipa::path(get, path = "/api/v1/records/export/{format}", tag = "records", operation_id = "export_records",
-    params(("format" = ExportFormat, Path), RecordFilter),
+    params(("format" = inline(ExportFormat), Path), RecordFilter),
     responses((status = 200, content_type = "*/*", body = String)))]
 pub(crate) async fn export(
     Viewer(_who): Viewer,

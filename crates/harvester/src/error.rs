@@ -59,6 +59,9 @@ pub enum Misbehaviour {
     /// XML of another kind.
     #[error("its answer is XML with the root element `{0}`, not `OAI-PMH`")]
     NotOaiPmh(String),
+    /// XML of another kind where a static repository was due.
+    #[error("it is XML with the root element `{0}`, not a static repository")]
+    NotStatic(String),
     /// A document type declaration: the door to entity bombs and foreign files.
     #[error("its answer has a document type declaration, which is not allowed and not read")]
     DocumentType,

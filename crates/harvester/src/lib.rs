@@ -12,6 +12,7 @@ mod error;
 mod fuzz;
 mod harvest;
 mod keys;
+pub mod lists;
 mod quirk;
 mod read;
 mod record;
@@ -21,7 +22,8 @@ pub mod unpack;
 pub use client::{
     AddressPolicy, Client, ClientEvent, ClientOptions, Credentials, Download, Exchange, Headers,
     Listener, Narrowing, Network, NotANetwork, Pace, Posted, ProbeMethod, Probed, RealPace,
-    Records, Repository, Stop, Traffic, Unreached, Waiting, base_url_of, canonical_base_url,
+    Records, Repository, Revisited, Stop, Traffic, Unreached, Validators, Waiting, base_url_of,
+    canonical_base_url,
 };
 pub use error::{Error, ErrorKind, Incompatibility, Misbehaviour};
 pub use harvest::{Harvest, Method, Outcome, PageEnd, Plan, ResumeState, Step};

@@ -16,6 +16,8 @@ use std::time::Duration;
 pub struct Robots {
     rules: Vec<Rule>,
     delay: Option<Duration>,
+    sitemaps: Vec<String>,
+    base_urls: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +32,10 @@ impl Robots {
         let text = String::from_utf8_lossy(bytes);
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let (mut own, mut all) = (None, None);
+        let (mut sitemaps, mut base_urls) = (Vec::new(), Vec::new());
         let (mut is_own, mut is_all, mut in_names) = (false, false, false);
         for line in text.split(['\n', '\r']) {
+            base_urls.extend(base_url(line).filter(|_| base_urls.len() < MOST_URLS));
             let line = line.split('#').next().unwrap_or_default();
             let Some((name, value)) = line.split_once(':') else {
                 continue;
@@ -56,6 +60,10 @@ impl Robots {
                 }
                 continue;
             }
+            // It belongs to no group.
+            if name == "sitemap" && sitemaps.len() < MOST_URLS {
+                sitemaps.extend(url(value));
+            }
             if !matches!(&*name, "allow" | "disallow" | "crawl-delay") {
                 continue;
             }
@@ -69,7 +77,22 @@ impl Robots {
                     .for_each(|robots: &mut Self| robots.add(&name, value));
             }
         }
-        own.or(all).unwrap_or_default()
+        let rules: Self = own.or(all).unwrap_or_default();
+        Self {
+            sitemaps,
+            base_urls,
+            ..rules
+        }
+    }
+
+    /// The sitemaps that it names, for whatever program.
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+
+    /// The base URLs of repositories that it names in comments, as `garner robots` writes them.
+    pub fn base_urls(&self) -> &[String] {
+        &self.base_urls
     }
 
     /// Whether a path, with its query, may be asked for: the longest rule that matches decides, and of two that are as
@@ -105,6 +128,18 @@ impl Robots {
     }
 }
 
+/// The base URL in a comment: `# http://www.example.org/modoai?verb=Identify`.
+fn base_url(line: &str) -> Option<String> {
+    let comment = line.trim().strip_prefix('#')?.trim();
+    url(comment.strip_suffix("?verb=Identify")?)
+}
+
+fn url(text: &str) -> Option<String> {
+    let is_url = text.starts_with("http://") || text.starts_with("https://");
+    let is_plain = text.len() <= MOST_CHARACTERS && !text.contains(char::is_whitespace);
+    (is_url && is_plain).then(|| text.to_owned())
+}
+
 /// Whether a pattern matches the beginning of a path; `*` stands for anything, and `$` at the end for the end.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, is_whole) = match pattern.strip_suffix('$') {
@@ -135,6 +170,8 @@ fn matches(pattern: &str, path: &str) -> bool {
 /// A file can be half a megabyte long.
 const MOST_RULES: usize = 10_000;
 const MOST_CHARACTERS: usize = 2048;
+/// A robots.txt may name more sitemaps; they can be put into an index.
+const MOST_URLS: usize = 1000;
 
 #[cfg(test)]
 mod tests {
@@ -166,6 +203,20 @@ mod tests {
         assert!(robots.allows("/b") && !robots.allows("/a/b"));
         assert_eq!(robots.delay(), Some(Duration::from_millis(2500)));
         assert!(!Robots::parse(text.as_bytes(), "third").allows("/b"));
+    }
+
+    #[test]
+    fn sitemaps_and_repositories_are_named_outside_of_groups() {
+        let text = "# told over OAI-PMH 2.0:\n# http://a.example/modoai?verb=Identify\nUser-agent: other\nDisallow: /\n\
+            Sitemap: http://a.example/sitemap.xml\nsitemap:https://b.example/s.xml.gz # big\nSitemap: /relative.xml\n";
+        let robots = Robots::parse(text.as_bytes(), "garner");
+
+        assert_eq!(robots.base_urls(), ["http://a.example/modoai"]);
+        assert_eq!(
+            robots.sitemaps(),
+            ["http://a.example/sitemap.xml", "https://b.example/s.xml.gz"]
+        );
+        assert!(robots.allows("/"));
     }
 
     #[test]

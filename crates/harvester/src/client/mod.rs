@@ -45,7 +45,7 @@ use crate::error::{Error, ErrorKind, Misbehaviour};
 use crate::read::is_answer;
 use crate::{Quirk, Quirks};
 
-pub use download::Download;
+pub use download::{Download, Revisited};
 pub use exchange::Exchange;
 pub use guard::address_policy::{AddressPolicy, Network, NotANetwork};
 pub use list::{Headers, Records};
@@ -56,7 +56,7 @@ pub use post::Posted;
 pub use probe::{ProbeMethod, Probed, Unreached};
 pub use process::Stop;
 pub(crate) use query::{Arguments, Patience};
-pub use query::{base_url_of, canonical_base_url};
+pub use query::{Validators, base_url_of, canonical_base_url};
 pub use repository::Repository;
 pub(crate) use repository::{code, refusal};
 pub(crate) use waiting::span;
@@ -295,7 +295,7 @@ impl Client {
         for _ in 0..=self.options().redirects {
             // Credentials of the repository are for its own host alone.
             let own = same_host(first, &url).then_some(credentials).flatten();
-            let sent = self.send(&url, form, own, request.is_for_a_verb());
+            let sent = self.send(&url, form, own, request);
             let (response, permit) = sent.map_err(|failed| match failed {
                 Failed::Inside(host) => self.fenced(request, first == &url, &url, &host),
                 failed => failed,
@@ -321,9 +321,10 @@ impl Client {
         url: &Url,
         form: Option<&str>,
         credentials: Option<&Credentials>,
-        verb: bool,
+        asked: &Request,
     ) -> Result<(Response, Permit), Failed> {
         let shared = &self.shared;
+        let verb = asked.is_for_a_verb();
         let host = url.host_str().unwrap_or_default();
         self.check_address(url)?;
         let line = match verb {
@@ -348,6 +349,10 @@ impl Client {
             true => request,
             false => request.header(ACCEPT_ENCODING, "identity"),
         };
+        let conditions = asked.conditions().fields();
+        let request = conditions.fold(request, |request, (name, value)| {
+            request.header(name, value)
+        });
         let request = match credentials {
             Some(Credentials::Basic { user, password }) => request.basic_auth(user, Some(password)),
             Some(Credentials::Bearer(token)) => request.bearer_auth(token),

@@ -1,11 +1,13 @@
 //! One page, asked for again where it breaks off: what was given already is not given twice.
 
+use oai::{Datestamp, ErrorCode};
+
 use super::given::Given;
 use super::query::Request;
 use super::read_ahead::ReadAhead;
-use super::{ClientEvent, Repository};
+use super::{Arguments, ClientEvent, Repository};
 use crate::error::{Error, ErrorKind, Incompatibility, Misbehaviour};
-use crate::read::{PageItem, PageReader, Report};
+use crate::read::{PageItem, PageReader, Report, StaticPart};
 use crate::record::Header;
 use crate::{Quirk, Quirks};
 
@@ -20,6 +22,17 @@ pub(crate) struct PageStream {
     bytes: u64,
     /// Whether XML that breaks is given a second chance.
     patient: bool,
+    /// The request that a static repository is read for.
+    asked: Option<StaticRequest>,
+}
+
+/// A request that a file answers.
+struct StaticRequest {
+    part: StaticPart,
+    verb: String,
+    identifier: Option<String>,
+    /// Whether something was given.
+    is_answered: bool,
 }
 
 struct Reading {
@@ -40,7 +53,34 @@ impl PageStream {
             quirks: Quirks::default(),
             bytes: 0,
             patient: true,
+            asked: None,
         }
+    }
+
+    /// Reads the answer to a request from a static repository.
+    pub(super) fn of_static(mut self, arguments: &Arguments<'_>) -> Self {
+        let value = |name: &str| {
+            let mut arguments = arguments.iter();
+            let found = arguments.find(|(argument, _)| *argument == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        let verb = value("verb").unwrap_or_default();
+        let element = match &*verb {
+            "Identify" => "Identify",
+            "ListMetadataFormats" => "ListMetadataFormats",
+            "ListSets" => "ListSets",
+            _ => "ListRecords",
+        };
+        self.asked = Some(StaticRequest {
+            part: StaticPart {
+                element,
+                metadata_prefix: value("metadataPrefix").unwrap_or_default(),
+            },
+            identifier: value("identifier").filter(|_| verb == "GetRecord"),
+            verb,
+            is_answered: false,
+        });
+        self
     }
 
     /// Takes broken XML for what it is at once, and asks for other broken bodies once more at most.
@@ -58,6 +98,13 @@ impl PageStream {
             };
             let found = reading.reader.next();
             self.reading = Some(reading);
+            let found = match (found, &mut self.asked) {
+                (Ok(Some(thing)), Some(asked)) => match asked.take(thing) {
+                    Some(thing) => Ok(Some(thing)),
+                    None => continue,
+                },
+                (found, _) => found,
+            };
             match &found {
                 Ok(Some(thing)) => {
                     // Repeated records matter only if the page is read once more.
@@ -93,6 +140,9 @@ impl PageStream {
             Some(reading) => (std::mem::take(reading.reader.report()), reading.date.take()),
             None => (Report::default(), None),
         };
+        if let Some(asked) = self.asked {
+            asked.complete(&mut report, date.as_deref());
+        }
         report.quirks.merge(self.quirks);
         report.bytes += self.bytes;
         (report, date)
@@ -116,6 +166,9 @@ impl PageStream {
         // Where it was asked to stop, that is why it broke off.
         let mut reader = reader.or_else(|error| client.check_stop().and(Err(error)))?;
         reader.spool_values(self.repository.spool());
+        if let Some(asked) = &self.asked {
+            reader.read_static(asked.part.clone());
+        }
         Ok(Box::new(Reading {
             reader,
             status: answer.status,
@@ -187,5 +240,56 @@ impl PageStream {
         }
         self.quirks.add(Quirk::PageRepeated);
         client.wait(options.first_wait * self.attempts)
+    }
+}
+
+impl StaticRequest {
+    /// The thing as the verb would give it. `None` if it was not asked for.
+    fn take(&mut self, thing: PageItem) -> Option<PageItem> {
+        let thing = match thing {
+            PageItem::Record(record) => {
+                let identifier = self.identifier.as_ref();
+                if identifier.is_some_and(|wanted| *wanted != record.header.identifier) {
+                    return None;
+                }
+                match &*self.verb {
+                    "ListIdentifiers" => PageItem::Header(record.header),
+                    _ => PageItem::Record(record),
+                }
+            }
+            PageItem::LeftOut(left_out) => {
+                if self.identifier.is_some() && self.identifier != left_out.identifier {
+                    return None;
+                }
+                PageItem::LeftOut(left_out)
+            }
+            other => other,
+        };
+        self.is_answered = true;
+        Some(thing)
+    }
+
+    /// Says what the protocol would say beside the things.
+    fn complete(&self, report: &mut Report, date: Option<&str>) {
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let since = date.and_then(|date| date.duration_since(std::time::UNIX_EPOCH).ok());
+        let seconds = since.and_then(|since| i64::try_from(since.as_secs()).ok());
+        report.response_date = seconds.map(|date| Datestamp::from_seconds(date).to_string());
+        let code = match (&*self.verb, report.verb.is_some()) {
+            ("ListSets", _) => ErrorCode::NoSetHierarchy,
+            ("GetRecord", true) if !self.is_answered => ErrorCode::IdDoesNotExist,
+            ("ListRecords" | "ListIdentifiers" | "GetRecord", false) => {
+                ErrorCode::CannotDisseminateFormat
+            }
+            ("ListRecords" | "ListIdentifiers", true) if !self.is_answered => {
+                ErrorCode::NoRecordsMatch
+            }
+            _ => {
+                report.verb = report.verb.take().map(|_| self.verb.clone());
+                return;
+            }
+        };
+        let message = "the static repository has no such thing";
+        report.errors.push((code.to_string(), message.to_owned()));
     }
 }

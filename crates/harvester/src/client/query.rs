@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use oai::Verb;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 
 use crate::Error;
 
@@ -78,6 +79,32 @@ pub(crate) struct Request {
     post: Option<(Url, String)>,
     /// Whether a form is sent whatever its length, and the answer is wanted as the server keeps it.
     verbatim: Option<Sending>,
+    /// Whether the server need not send what is known already.
+    conditions: Validators,
+}
+
+/// The marks of one state of a resource. A server that is given them sends the resource only if its state is another.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Validators {
+    /// The header ETag.
+    pub etag: Option<String>,
+    /// The header Last-Modified.
+    pub last_modified: Option<String>,
+}
+
+impl Validators {
+    /// The headers of a conditional request.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (HeaderName, HeaderValue)> + use<> {
+        let fields = [
+            (IF_NONE_MATCH, self.etag.as_deref()),
+            (IF_MODIFIED_SINCE, self.last_modified.as_deref()),
+        ];
+        let fields = fields.map(|(name, value)| {
+            let value = value.and_then(|value| HeaderValue::from_str(value).ok());
+            value.map(|value| (name, value))
+        });
+        fields.into_iter().flatten()
+    }
 }
 
 /// How a request is sent.
@@ -102,6 +129,7 @@ impl Request {
             patience: Patience::Usual,
             post: Some((base.clone(), form)),
             verbatim: None,
+            conditions: Validators::default(),
         }
     }
 
@@ -134,7 +162,18 @@ impl Request {
             patience: Patience::Usual,
             post: None,
             verbatim: None,
+            conditions: Validators::default(),
         }
+    }
+
+    /// The same request, for a resource that is sent only if it has changed.
+    pub(super) fn with_conditions(self, conditions: Validators) -> Self {
+        Self { conditions, ..self }
+    }
+
+    /// The state of the resource that is known.
+    pub(super) fn conditions(&self) -> &Validators {
+        &self.conditions
     }
 
     /// Whether it asks a repository, and not for a resource. Then its answer may come compressed.

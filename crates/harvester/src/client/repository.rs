@@ -33,6 +33,8 @@ pub struct Repository {
     credentials: Option<Credentials>,
     spool: Option<Arc<dyn Spool>>,
     patience: Patience,
+    /// Whether it is a file that holds all answers.
+    is_static: bool,
 }
 
 impl Repository {
@@ -54,6 +56,7 @@ impl Repository {
             credentials,
             spool: None,
             patience: Patience::Usual,
+            is_static: false,
         })
     }
 
@@ -64,6 +67,19 @@ impl Repository {
             spool: Some(spool),
             ..self.clone()
         }
+    }
+
+    /// The static repository at the same URL: a file with the answers to all verbs, which is read as a whole for each.
+    pub fn as_static(&self) -> Self {
+        Self {
+            is_static: true,
+            ..self.clone()
+        }
+    }
+
+    /// Whether it is a file that holds all answers.
+    pub fn is_static(&self) -> bool {
+        self.is_static
     }
 
     /// The same repository, asked twice at most where its server fails: for verbs that a harvest can do without.
@@ -81,6 +97,11 @@ impl Repository {
             patience,
             ..self.clone()
         }
+    }
+
+    /// Fails if the client was asked to stop.
+    pub fn check_stop(&self) -> Result<(), Error> {
+        self.client.check_stop()
     }
 
     /// Where the repository is, without credentials.
@@ -250,12 +271,16 @@ impl Repository {
         self.credentials().filter(|_| same_host(&self.base, url))
     }
 
-    pub(super) fn base(&self) -> &Url {
+    pub(crate) fn base(&self) -> &Url {
         &self.base
     }
 
     /// One page, not asked for yet.
     pub(crate) fn page(&self, arguments: &Arguments<'_>) -> PageStream {
+        if self.is_static {
+            let request = Request::resource(&self.base).with_patience(self.patience);
+            return PageStream::new(self.clone(), request).of_static(arguments);
+        }
         let request = Request::new(&self.base, arguments).with_patience(self.patience);
         PageStream::new(self.clone(), request)
     }

@@ -13,6 +13,10 @@ use crate::{ClientEvent, Narrowing, Quirk};
 impl Harvest {
     /// A page could not be read to its end.
     pub(super) fn fail(&mut self, error: Error, bytes: u64) -> Result<(), Error> {
+        // A file is whole or broken; asking for a part of it would be asking for all of it again.
+        if self.repository.is_static() {
+            return Err(error);
+        }
         let begun = self.state.began.is_some();
         let resumed = self.state.windows.last().is_some_and(|w| w.token.is_some());
         let part = self.state.windows.last().is_some_and(|w| w.part);

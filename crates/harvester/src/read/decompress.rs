@@ -33,6 +33,11 @@ pub(super) fn decompress(
     Ok((plain, quirk))
 }
 
+/// The bytes as they were before compression.
+pub(crate) fn plain_bytes(body: Box<dyn BufRead + Send>) -> io::Result<Box<dyn BufRead + Send>> {
+    Ok(decompress(body, false)?.0)
+}
+
 fn buffered<R: Read>(plain: R) -> BufReader<R> {
     BufReader::with_capacity(BLOCK, plain)
 }

@@ -41,8 +41,19 @@ pub(crate) struct PageReader {
     pub(super) spool: Option<Arc<dyn Spool>>,
     /// The declarations of the document type.
     pub(super) entities: Entities,
+    /// The part that is wanted of a static repository; none of an answer to a request.
+    pub(super) wanted: Option<StaticPart>,
     /// Whether no record is read at one go; only tests want that.
     pub(super) piece_by_piece: bool,
+}
+
+/// The part of a static repository that answers a request: a file has the answers to all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StaticPart {
+    /// The element that holds it: `Identify`, `ListMetadataFormats`, or `ListRecords` for everything that has records.
+    pub(crate) element: &'static str,
+    /// The format of the records.
+    pub(crate) metadata_prefix: String,
 }
 
 /// An event of an answer.
@@ -136,8 +147,14 @@ impl PageReader {
             last: None,
             spool: None,
             entities: Entities::default(),
+            wanted: None,
             piece_by_piece: false,
         })
+    }
+
+    /// Reads a part of a static repository instead of an answer.
+    pub(crate) fn read_static(&mut self, wanted: StaticPart) {
+        self.wanted = Some(wanted);
     }
 
     /// The next thing that was asked for, until there is no more.
@@ -230,11 +247,16 @@ impl PageReader {
         let local = local(name);
         let depth = self.open.len();
         let part = match (depth, local) {
-            (0, "OAI-PMH") => Part::Envelope,
+            (0, "OAI-PMH") if self.wanted.is_none() => Part::Envelope,
+            (0, "Repository") if self.wanted.is_some() => Part::Envelope,
             (0, other) if other.eq_ignore_ascii_case("html") => {
                 return Err(Misbehaviour::WebPage.into());
             }
+            (0, other) if self.wanted.is_some() => {
+                return Err(Misbehaviour::NotStatic(beginning(other)).into());
+            }
             (0, other) => return Err(Misbehaviour::NotOaiPmh(beginning(other)).into()),
+            (1, verb) if self.is_unwanted(verb, tag) => Part::Other,
             (1, "responseDate") => Part::ResponseDate,
             (1, "error") => Part::Error(attribute(tag, "code").unwrap_or_default()),
             (1, "Identify") => Part::Identify,
@@ -259,11 +281,20 @@ impl PageReader {
         if matches!(part, Part::Verb | Part::Identify) {
             self.report.verb = Some(local.to_owned());
         }
-        if matches!(part, Part::Envelope) && !self.in_namespace(name) {
+        if matches!(part, Part::Envelope) && self.wanted.is_none() && !self.in_namespace(name) {
             self.report.quirks.add(Quirk::WrongNamespace);
         }
         self.push(name)?;
         Ok(part)
+    }
+
+    /// Whether an element of a static repository is another part than the one that is wanted.
+    fn is_unwanted(&self, element: &str, tag: &BytesStart<'_>) -> bool {
+        self.wanted.as_ref().is_some_and(|wanted| {
+            let prefix = || attribute(tag, "metadataPrefix").unwrap_or_default();
+            element != wanted.element
+                || element == "ListRecords" && prefix().trim() != wanted.metadata_prefix
+        })
     }
 
     fn read_part(

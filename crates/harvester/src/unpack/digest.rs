@@ -31,7 +31,7 @@ impl Algorithm {
     }
 
     /// Finds the algorithm of a name; hyphens and case do not count.
-    pub(super) fn parse(name: &str) -> Option<Self> {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase().replace('-', "");
         [Self::Md5, Self::Sha1, Self::Sha256]
             .into_iter()
@@ -59,7 +59,8 @@ pub struct Checked<W> {
 }
 
 impl<W: Write> Checked<W> {
-    pub(super) fn new(out: W, url: &str, digests: &[Digest]) -> Self {
+    /// Checks against `digests`, which were recorded for the bytes of `url`.
+    pub fn new(out: W, url: &str, digests: &[Digest]) -> Self {
         let state = |digest: &Digest| (State::new(digest.algorithm), digest.hex.clone());
         Self {
             out,

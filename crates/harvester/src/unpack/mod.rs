@@ -36,6 +36,6 @@ pub use self::error::Error;
 pub use self::read::resources;
 pub use self::resource::{HttpHeader, Resource};
 pub(crate) use self::spool::Spooling;
-pub use self::spool::{Handle, PlaceError, Spool, Spooled, SpooledValue};
+pub use self::spool::{Handle, PlaceError, Spool, Spooled, SpooledBody, SpooledValue};
 pub use self::value::{Inline, Value};
 pub use self::without_values::without_values;

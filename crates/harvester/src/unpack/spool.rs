@@ -237,6 +237,60 @@ impl Spooling {
     }
 }
 
+/// Bytes that came by themselves, for a record that is made of them.
+pub struct SpooledBody {
+    out: Result<Handle, Failure>,
+    digest: Sha256,
+    length: u64,
+    limit: u64,
+}
+
+impl SpooledBody {
+    /// Begins with no bytes.
+    pub fn begin(spool: &dyn Spool) -> Self {
+        Self {
+            out: spool.create().map_err(Failure::Output),
+            digest: Sha256::new(),
+            length: 0,
+            limit: spool.limit(),
+        }
+    }
+
+    /// Adds bytes. `false` if no more are wanted: there are too many, or they cannot be written.
+    pub fn write(&mut self, bytes: &[u8]) -> bool {
+        self.length += bytes.len() as u64;
+        self.digest.update(bytes);
+        if self.length > self.limit {
+            self.out = Err(Failure::TooLarge(self.limit));
+        }
+        if let Ok(out) = &mut self.out
+            && let Err(error) = out.write_all(bytes)
+        {
+            self.out = Err(Failure::Output(error));
+        }
+        self.out.is_ok()
+    }
+
+    /// How many bytes there are.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The limit, if there are more bytes than that.
+    pub fn exceeded_limit(&self) -> Option<u64> {
+        (self.length > self.limit).then_some(self.limit)
+    }
+
+    /// Ends with the value of an element whose text would stand at an offset of its record.
+    pub fn finish(self, at: usize) -> SpooledValue {
+        SpooledValue {
+            at,
+            sha256: HEXLOWER.encode(&self.digest.finalize()),
+            bytes: self.out,
+        }
+    }
+}
+
 /// How many digits are decoded at once: few enough to stay in the processor's cache.
 const BLOCK: usize = 128 * 1024;
 /// The least number of bytes that are written at once.

@@ -6,7 +6,7 @@ use super::DocumentState;
 use super::judgements;
 use crate::database::bounded::bounded;
 use crate::database::conditions::{Conditions, containing};
-use crate::database::rows::batch;
+use crate::database::rows::{BATCH, batch};
 use crate::database::{Row, Transaction, Value};
 use crate::imports::reversed;
 use crate::records::rarity::{FEW, is_few};
@@ -166,6 +166,20 @@ impl Catalog {
         let sql = format!("{} WHERE document.md5 = $1", select());
         let row = self.database.read().await?.row(&sql, [md5.into()]).await?;
         row.as_ref().map(document).transpose()
+    }
+
+    /// The numbers of the documents of URLs, by the MD5s that they were imported with.
+    pub async fn documents_at(&self, md5s: &[String]) -> Result<Vec<i64>, Error> {
+        let mut transaction = self.database.read().await?;
+        let mut found = Vec::new();
+        for part in md5s.chunks(BATCH) {
+            let keys: Vec<_> = part.iter().map(|md5| (md5,)).collect();
+            let sql = "SELECT id FROM document WHERE md5 {texts($1)} ORDER BY id";
+            for row in transaction.rows(sql, [batch(&keys)]).await? {
+                found.push(row.integer("id")?);
+            }
+        }
+        Ok(found)
     }
 
     /// Documents, in the order of their numbers.

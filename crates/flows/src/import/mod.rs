@@ -21,6 +21,7 @@ mod spool;
 mod types;
 mod uncatalogued;
 mod verification;
+mod withdrawal;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -163,6 +164,11 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
     }
     // Documents told of later, or with further URLs, get them into their `.met` files as well.
     if !read.stopped {
+        let withdrawn = withdrawal::withdraw(keeping, flow.order)?;
+        if withdrawn > 0 {
+            let told = format!("{withdrawn} documents moved to the trash: deleted at the source");
+            (flow.tell)(ImportEvent::Note(&told));
+        }
         let hold = || keeping.hold();
         met::update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
         read.unresolved = keeping.name_revisits()?;

@@ -50,6 +50,9 @@ pub struct ImportOrder {
     pub max_url_length: usize,
     /// Whether the older content of a changed document is kept.
     pub keep_versions: bool,
+    /// Whether documents are removed whose resources were deleted, according to the harvests of a data directory.
+    #[serde(skip_serializing_if = "is_false")]
+    pub mirror_deletions: bool,
     /// The treatment of documents that do not have the digests that their archive says.
     pub digests: DigestRule,
     /// The name of the crawler, for the `.met` files.
@@ -95,6 +98,7 @@ impl Default for ImportOrder {
             blacklist: None,
             max_url_length: LONGEST_URL,
             keep_versions: false,
+            mirror_deletions: false,
             digests: DigestRule::default(),
             crawler: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -138,6 +142,11 @@ impl ImportOrder {
         order.texts.absolute()?;
         Ok(serde_json::to_string(&order)?)
     }
+}
+
+/// Whether a switch is off. The reference is what serde gives.
+fn is_false(switch: &bool) -> bool {
+    !*switch
 }
 
 /// Whether files may reach the disk later.

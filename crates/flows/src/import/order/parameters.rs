@@ -26,6 +26,8 @@ pub(in crate::import) struct Parameters {
     blacklist: Option<String>,
     max_url_length: usize,
     keep_versions: bool,
+    #[serde(default, skip_serializing_if = "super::is_false")]
+    mirror_deletions: bool,
     #[serde(default, skip_serializing_if = "DigestRule::is_usual")]
     digests: DigestRule,
     crawler: Option<String>,
@@ -57,6 +59,7 @@ impl ImportOrder {
                 .transpose()?,
             max_url_length: self.max_url_length,
             keep_versions: self.keep_versions,
+            mirror_deletions: self.mirror_deletions,
             digests: self.digests,
             crawler: self.crawler.clone(),
             collection: self.collection.clone(),

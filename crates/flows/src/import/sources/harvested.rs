@@ -44,33 +44,82 @@ impl Harvested {
     pub(in crate::import) fn look(data: &Path, roots: &Roots) -> anyhow::Result<Self> {
         let holdings = Holdings::open(data, None)?;
         let mut harvested = Self::default();
-        let mut mirrors: BTreeMap<PathBuf, BTreeSet<(i64, String)>> = BTreeMap::new();
-        let mut query = HistoryQuery::default();
-        loop {
-            let entries = holdings.wait(holdings.catalog().history(&query))?;
-            let Some(last) = entries.last() else {
-                break;
-            };
-            query.before = Some(last.id);
-            for entry in &entries {
-                let Ok(places) = serde_json::from_str::<Places>(&entry.parameters) else {
-                    continue;
-                };
-                if let Some(mirror) = places.unpack.and_then(|place| found(data, place, roots)) {
-                    let of = (entry.repository, entry.metadata_prefix.clone());
-                    mirrors.entry(mirror).or_default().insert(of);
-                }
-                harvested
-                    .warcs
-                    .extend(places.warc.and_then(|place| found(data, place, roots)));
-            }
-        }
+        let (mirrors, warcs) = written(&holdings, data, roots)?;
+        harvested.warcs = warcs;
         for (mirror, harvests) in mirrors {
             let list = list(&holdings, &mirror, &harvests, roots)?;
             harvested.mirrors.push((mirror, list));
         }
         Ok(harvested)
     }
+
+    /// Gives the URLs of resources that were deleted, according to the harvests of a data directory, and that no mirror has
+    /// any more. They come in parts.
+    pub(in crate::import) fn each_deleted(
+        data: &Path,
+        roots: &Roots,
+        take: &mut dyn FnMut(&[String]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let holdings = Holdings::open(data, None)?;
+        let catalog = holdings.catalog();
+        let (mirrors, _) = written(&holdings, data, roots)?;
+        for (directory, harvests) in &mirrors {
+            for (repository, metadata_prefix) in harvests {
+                let Some(repository) = holdings.wait(catalog.repository(*repository))? else {
+                    continue;
+                };
+                let mirror = Mirror::open(directory, Some(&repository.base_url), Durability::None)?;
+                let mut query = RecordQuery {
+                    repository: Some(repository.id),
+                    metadata_prefix: Some(metadata_prefix.clone()),
+                    deleted: Some(true),
+                    ..RecordQuery::default()
+                };
+                loop {
+                    let records = holdings.wait(catalog.records(&query))?;
+                    let Some(last) = records.last() else {
+                        break;
+                    };
+                    query.after = last.id;
+                    let urls = records.into_iter().map(|record| record.identifier);
+                    let is_gone =
+                        |url: &String| is_url(url) && matches!(mirror.find(url), Ok(None));
+                    take(&urls.filter(is_gone).collect::<Vec<_>>())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The mirrors that harvests wrote, each with its repositories and formats, and the directories of WARC files.
+type Written = (
+    BTreeMap<PathBuf, BTreeSet<(i64, String)>>,
+    BTreeSet<PathBuf>,
+);
+
+/// Finds what the harvests of a data directory wrote.
+fn written(holdings: &Holdings, data: &Path, roots: &Roots) -> anyhow::Result<Written> {
+    let (mut mirrors, mut warcs) = Written::default();
+    let mut query = HistoryQuery::default();
+    loop {
+        let entries = holdings.wait(holdings.catalog().history(&query))?;
+        let Some(last) = entries.last() else {
+            break;
+        };
+        query.before = Some(last.id);
+        for entry in &entries {
+            let Ok(places) = serde_json::from_str::<Places>(&entry.parameters) else {
+                continue;
+            };
+            if let Some(mirror) = places.unpack.and_then(|place| found(data, place, roots)) {
+                let of = (entry.repository, entry.metadata_prefix.clone());
+                mirrors.entry(mirror).or_default().insert(of);
+            }
+            warcs.extend(places.warc.and_then(|place| found(data, place, roots)));
+        }
+    }
+    Ok((mirrors, warcs))
 }
 
 /// The format of the lists.

@@ -4,6 +4,8 @@
 mod crashes;
 /// Repositories that misbehave: what happens is right and is told.
 mod faults;
+/// Sites without OAI-PMH, by ResourceSync and sitemaps.
+mod lists;
 /// The resources themselves: mirrors and WARC files.
 mod resources;
 /// Filters, mappings, validation.

@@ -64,6 +64,25 @@ fn ask(repository: &harvester::Repository, without_sets: bool) -> anyhow::Result
 }
 
 impl SelfDescription {
+    /// The description of a site that has lists and no words for itself.
+    pub(crate) fn of_site(base_url: &str, name: String) -> Self {
+        let didl = oai::format::didl::format();
+        Self {
+            base_url: base_url.to_owned(),
+            identity: Identity {
+                name: said(name),
+                ..Identity::default()
+            },
+            formats: Some(vec![MetadataFormat {
+                metadata_prefix: didl.prefix,
+                schema: didl.schema,
+                namespace: didl.namespace,
+            }]),
+            sets: Some(Vec::new()),
+            quirks: Quirks::default(),
+        }
+    }
+
     /// Where it answers.
     pub fn base_url(&self) -> &str {
         &self.base_url

@@ -35,7 +35,8 @@ pub use explain::{Explanation, explain, explain_text};
 pub use failure::{Failure, failure_code, is_failure, is_store_away};
 pub use harvest::{
     Deleted, Ended, HarvestJob, HarvestOrder, HarvestVerification, Progress, Rejected, Verdict,
-    count_rejected, harvest, harvest_for, is_away, panic_message, verify_harvested, write_urls,
+    Via, count_rejected, harvest, harvest_for, introduce_for, is_away, panic_message, settle_way,
+    verify_harvested, write_urls,
 };
 pub use holdings::{Holdings, content_file, document_file};
 pub use import::{

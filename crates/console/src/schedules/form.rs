@@ -248,7 +248,9 @@ fn rules(none: &str, rules: &[Rules]) -> Vec<(String, String)> {
 pub(super) const RUNS: usize = 5;
 
 /// Settings that are folded away.
-const RARE: [&str; 21] = [
+const RARE: [&str; 23] = [
+    "via",
+    "other_hosts",
     "method",
     "from",
     "until",
@@ -272,6 +274,15 @@ const RARE: [&str; 21] = [
     "credentials",
 ];
 
+pub(crate) const WAYS: [(&str, &str); 4] = [
+    ("oai", "OAI-PMH"),
+    (
+        "resourcesync",
+        "ResourceSync: resource lists and change lists",
+    ),
+    ("sitemap", "sitemaps, as robots.txt allows"),
+    ("static", "static repository: one XML file with all records"),
+];
 pub(crate) const METHODS: [(&str, &str); 2] = [
     ("ListRecords", "ListRecords: pages of records"),
     (

@@ -16,6 +16,7 @@ mod storing;
 mod treatment;
 mod urls;
 mod verification;
+mod via;
 mod work;
 
 use std::any::Any;
@@ -37,8 +38,10 @@ pub(crate) use self::storing::UNFINISHED;
 use self::treatment::Treatment;
 pub use self::urls::write_urls;
 pub use self::verification::{HarvestVerification, verify_harvested};
+use self::via::{Source, describe};
+pub use self::via::{Via, settle_way};
 use self::work::Work;
-use crate::{Holdings, base_directory, introduce, message, mistake};
+use crate::{Holdings, SelfDescription, base_directory, introduce, message, mistake};
 
 /// How far a harvest is, after each page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,11 +86,16 @@ pub fn harvest_for(
     mistake::first(order.check())?;
     // The files would lie where nobody else who knows the catalog looks for them.
     holdings.check_place()?;
+    let order = match order.via {
+        Via::Auto if job.is_some() => bail!("a job harvests one way; name it with via"),
+        _ => &settle_way(client, order, notify)?,
+    };
     let order = &order.placed(holdings.directory());
     let (filter, normalise) = order.rules(holdings)?;
     let rules = (filter.as_ref(), normalise.as_ref());
     let treatment = Treatment::load(order, rules)?;
-    let remote = client.repository(&order.base_url)?;
+    let remote = via::remote(client, order)?;
+    let source = Source::find(client, order, notify)?;
     let parameters = Parameters::new(holdings, &remote, order, rules)?;
     let known = holdings.wait(holdings.catalog().repository_at(&remote.base_url()))?;
     let is_new = known.is_none();
@@ -100,7 +108,10 @@ pub fn harvest_for(
         // It was there when the job was made.
         None if job.is_some() => bail!("the repository of this job was removed"),
         None => {
-            let description = introduce(&remote)?;
+            let description = match source.site() {
+                Some(_) => describe(&remote, order.via),
+                None => introduce(&remote)?,
+            };
             unanswered.merge(description.quirks().clone());
             description.keep(holdings, order.base_directory.as_deref())?
         }
@@ -118,6 +129,7 @@ pub fn harvest_for(
         client,
         order,
         remote: &remote,
+        source: &source,
         parameters: &parameters,
         repository: &repository,
         is_new,
@@ -130,6 +142,15 @@ pub fn harvest_for(
     let worked = catch_unwind(AssertUnwindSafe(|| work.run(start, quirks)))
         .unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", panic_message(&*panic))));
     finish(holdings, order, job, lease.into_run(), worked)
+}
+
+/// Asks the source of an order about itself, for a catalog that does not know it yet.
+pub fn introduce_for(client: &Client, order: &HarvestOrder) -> anyhow::Result<SelfDescription> {
+    let remote = via::remote(client, order)?;
+    match Source::find(client, order, &|_| {})?.site() {
+        Some(_) => Ok(describe(&remote, order.via)),
+        None => introduce(&remote),
+    }
 }
 
 /// Writes down how the harvest ended.

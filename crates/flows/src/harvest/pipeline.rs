@@ -6,7 +6,7 @@
 //!
 //! | stage | thread | file | does |
 //! |---|---|---|---|
-//! | read | one for each slice | `reading` | asks the repository for pages, and bundles their records |
+//! | read | one for each slice | `reading`, or `via` for lists | asks the repository for pages, and bundles their records |
 //! | look up | one | here | asks the catalog for the records of a bundle, many at once |
 //! | prepare | one | `storing::preparing` | validates, filters, normalises, unpacks; writes files that have no name yet |
 //! | store | the caller's | `storing` | gives the files their names in the order of the list, and gathers rows |
@@ -17,11 +17,14 @@
 
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
+use anyhow::Error;
 use harvester::{Record, Repository};
 
+use super::checkpoint::SliceState;
 use super::queue::{Next, Queue};
-use super::reading::{self, Event};
+use super::reading::{self, Event, Out};
 use super::storing::{Knowledge, Preparer, Ready, Storing};
+use super::via::SiteReader;
 use super::work::Work;
 
 /// Records of one slice and the ends of its pages, in order; as many as one wakes a thread for.
@@ -34,8 +37,9 @@ pub(super) struct Bundle<R> {
 pub(super) fn run(
     work: &Work<'_>,
     remote: &Repository,
+    site: Option<&SiteReader<'_>>,
     storing: &mut Storing,
-) -> anyhow::Result<Option<harvester::Error>> {
+) -> anyhow::Result<Option<Error>> {
     let slices = storing.checkpoint.slices.clone();
     let limits = (
         storing.checkpoint.distrusts_sizes,
@@ -52,7 +56,11 @@ pub(super) fn run(
             let plan = work.plan_of(slice);
             scope.spawn(move || {
                 let _leaving = read.leaving();
-                reading::read(remote, plan, (index, &slice.state), limits, read);
+                match site {
+                    Some(_) if slice.state == SliceState::Done => {}
+                    Some(site) => site.read(slice.from.as_deref(), Out::new(index, read)),
+                    None => reading::read(remote, plan, (index, &slice.state), limits, read),
+                }
             });
         }
         let look_up = stage(scope, "look up", read, looked_up, |bundle, out| {
@@ -121,8 +129,16 @@ fn prepare(
                 weight += record.weight();
                 Event::Record(record)
             }
+            Event::Unchanged(identifier) => {
+                Event::Record(preparer.prepare_unchanged(&identifier, &knowledge))
+            }
+            Event::Gone(identifier) => {
+                Event::Record(preparer.prepare_gone(&identifier, &knowledge))
+            }
             Event::LeftOut(left_out) => Event::LeftOut(left_out),
-            Event::Page(page, next_from) => Event::Page(page, next_from),
+            Event::Skipped(identifier, reason) => Event::Skipped(identifier, reason),
+            Event::Note(reason) => Event::Note(reason),
+            Event::Page(report) => Event::Page(report),
             Event::Failed(error) => Event::Failed(error),
         });
         if weight >= PART {
@@ -136,10 +152,7 @@ fn prepare(
 }
 
 /// Stores what comes until nothing more does. Returns the first failure of a slice.
-fn store(
-    ready: &Queue<Bundle<Ready>>,
-    storing: &mut Storing,
-) -> anyhow::Result<Option<harvester::Error>> {
+fn store(ready: &Queue<Bundle<Ready>>, storing: &mut Storing) -> anyhow::Result<Option<Error>> {
     let mut failure = None;
     loop {
         let Bundle { slice, events } = match ready.pop(storing.deadline()) {
@@ -154,7 +167,11 @@ fn store(
             match event {
                 Event::Record(record) => storing.take(slice, record)?,
                 Event::LeftOut(left_out) => storing.leave_out(slice, left_out),
-                Event::Page(page, next_from) => storing.end_page(slice, *page, next_from)?,
+                Event::Skipped(identifier, reason) => storing.skip(slice, &identifier, reason),
+                Event::Note(reason) => storing.warn(slice, reason),
+                Event::Page(report) => storing.end_page(slice, *report)?,
+                // They were made records when they were prepared.
+                Event::Unchanged(_) | Event::Gone(_) => {}
                 Event::Failed(error) => drop(failure.get_or_insert(error)),
             }
         }
@@ -166,6 +183,7 @@ fn store(
 fn identifier(event: &Event<Record>) -> Option<&str> {
     match event {
         Event::Record(record) => Some(&record.header.identifier),
+        Event::Unchanged(identifier) | Event::Gone(identifier) => Some(identifier),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! The first stage of the pipeline: reads a slice of a repository's list.
 
-use harvester::{Harvest, LeftOut, PageEnd, Plan, Record, Repository, ResumeState, Step};
+use harvester::{Harvest, LeftOut, Plan, Quirks, Record, Repository, ResumeState, Step};
 
 use super::checkpoint::SliceState;
 use super::pipeline::Bundle;
@@ -11,10 +11,31 @@ use super::storing::OPEN_FILE;
 pub(super) enum Event<R> {
     Record(R),
     LeftOut(LeftOut),
-    /// The end of a page, and where the next harvest should begin.
-    Page(Box<PageEnd>, Option<String>),
+    /// The record with an identifier is held as it is now.
+    Unchanged(String),
+    /// The record with an identifier does not exist any more.
+    Gone(String),
+    /// A resource that a rule skips, and why, if it is to be named.
+    Skipped(String, Option<String>),
+    /// Something for the history.
+    Note(String),
+    /// The end of a page.
+    Page(Box<PageReport>),
     /// The slice has failed.
-    Failed(harvester::Error),
+    Failed(anyhow::Error),
+}
+
+/// The end of a page.
+pub(super) struct PageReport {
+    /// Where the slice resumes.
+    pub(super) state: SliceState,
+    /// How many records the slice gave so far.
+    pub(super) given: u64,
+    /// How many records there are in its list, as far as the repository tells.
+    pub(super) complete_list_size: Option<u64>,
+    pub(super) quirks: Quirks,
+    /// Where the next harvest should begin.
+    pub(super) next_from: Option<String>,
 }
 
 /// Reads a slice and puts what it gives into the queue.
@@ -30,16 +51,11 @@ pub(super) fn read(
         SliceState::Ahead => None,
         SliceState::Begun(state) => Some(ResumeState::clone(state)),
     };
-    let mut out = Out {
-        slice,
-        events: Vec::new(),
-        size: 0,
-        queue,
-    };
+    let mut out = Out::new(slice, queue);
     let mut harvest = match Harvest::new(repository, plan, begun) {
         Ok(harvest) => harvest,
         Err(error) => {
-            out.put(Event::Failed(error), 0);
+            out.put(Event::Failed(error.into()), 0);
             out.send();
             return;
         }
@@ -56,10 +72,19 @@ pub(super) fn read(
             }
             Ok(Step::LeftOut(left_out)) => out.put(Event::LeftOut(left_out), 0),
             Ok(Step::Page(page)) => {
-                let next_from = harvest.outcome().next_from;
-                out.put(Event::Page(page, next_from), 0) && out.send()
+                let report = PageReport {
+                    state: match page.state {
+                        Some(state) => SliceState::Begun(Box::new(state)),
+                        None => SliceState::Done,
+                    },
+                    given: page.given,
+                    complete_list_size: page.complete_list_size,
+                    quirks: page.quirks,
+                    next_from: harvest.outcome().next_from,
+                };
+                out.put(Event::Page(Box::new(report)), 0) && out.send()
             }
-            Err(error) => out.put(Event::Failed(error), 0),
+            Err(error) => out.put(Event::Failed(error.into()), 0),
         };
         if !wanted {
             return;
@@ -69,22 +94,34 @@ pub(super) fn read(
 }
 
 /// Bundles records: a thread that is woken for each of them does little else, and the catalog is asked for many at once.
-struct Out<'a> {
+pub(super) struct Out<'a> {
     slice: usize,
     events: Vec<Event<Record>>,
     size: usize,
     queue: &'a Queue<Bundle<Record>>,
 }
 
-impl Out<'_> {
-    fn put(&mut self, event: Event<Record>, size: usize) -> bool {
+impl<'a> Out<'a> {
+    /// Bundles the events of a slice.
+    pub(super) fn new(slice: usize, queue: &'a Queue<Bundle<Record>>) -> Self {
+        Self {
+            slice,
+            events: Vec::new(),
+            size: 0,
+            queue,
+        }
+    }
+
+    /// Adds an event of a size. `false` if nothing more is wanted.
+    pub(super) fn put(&mut self, event: Event<Record>, size: usize) -> bool {
         self.events.push(event);
         self.size += size;
         let is_full = self.size >= MOST_BYTES || self.events.len() >= MOST_EVENTS;
         !is_full || self.send()
     }
 
-    fn send(&mut self) -> bool {
+    /// Hands over what is there.
+    pub(super) fn send(&mut self) -> bool {
         if self.events.is_empty() {
             return true;
         }

@@ -38,6 +38,8 @@ pub(super) enum Treated<T> {
     Invalid(String),
     /// The repository does not have it any more.
     Gone,
+    /// It is held as it is now.
+    Unchanged,
 }
 
 impl Treatment {
@@ -115,6 +117,7 @@ impl<T> Treated<T> {
             Self::Filtered => Treated::Filtered,
             Self::Invalid(reason) => Treated::Invalid(reason),
             Self::Gone => Treated::Gone,
+            Self::Unchanged => Treated::Unchanged,
         }
     }
 }

@@ -2,16 +2,19 @@
 
 use std::sync::{Arc, mpsc};
 
+use anyhow::Context;
 use catalog::Repository;
 use harvester::{Client, ErrorKind, Incompatibility, LeftOut, Plan, Quirk, Quirks, ResumeState};
 
 use super::checkpoint::{Checkpoint, Slice, SliceState};
 use super::lease::Lease;
 use super::order::Parameters;
-use super::resources::Resources;
-use super::start::Start;
+use super::reading::{Event, PageReport};
+use super::resources::{Bodies, Resources};
+use super::start::{Beginning, Start};
 use super::storing::Storing;
 use super::treatment::Treatment;
+use super::via::{Reached, SiteReader, Source};
 use super::{HarvestJob, HarvestOrder, Progress, now, pipeline, pruning, slices};
 use crate::{Holdings, introduce};
 
@@ -21,6 +24,8 @@ pub(super) struct Work<'a> {
     pub(super) client: &'a Client,
     pub(super) order: &'a HarvestOrder,
     pub(super) remote: &'a harvester::Repository,
+    /// Where its records come from.
+    pub(super) source: &'a Source,
     pub(super) parameters: &'a Parameters,
     pub(super) repository: &'a Repository,
     pub(super) is_new: bool,
@@ -55,7 +60,12 @@ impl Work<'_> {
                 warc,
                 distrusts_sizes,
             } => {
-                let plan = self.plan(beginning.from, distrusts_sizes, &mut quirks)?;
+                let plan = match self.source {
+                    Source::Repository => {
+                        self.plan(beginning.from, distrusts_sizes, &mut quirks)?
+                    }
+                    Source::Site(_) => self.plan_of_site(&beginning),
+                };
                 let checkpoint = Checkpoint {
                     warc,
                     distrusts_sizes,
@@ -70,18 +80,97 @@ impl Work<'_> {
             Some(resources) => &self.remote.spooling(Arc::new(resources.bodies())),
             None => self.remote,
         };
+        let bodies = resources.as_ref().map(Resources::bodies);
+        let anew = checkpoint.anew;
+        let site = self.site_reader(remote, bodies.as_ref(), anew)?;
         std::thread::scope(|scope| {
             let mut storing = Storing::new(self, scope, resources, checkpoint, quirks)?;
             if let Some(lost) = lost {
                 storing.begin()?;
-                self.ask_for(remote, &lost, &mut storing)?;
+                if site.is_none() && !remote.is_static() {
+                    self.ask_for(remote, &lost, &mut storing)?;
+                }
             }
-            let next_from = self.read(remote, &mut storing)?;
-            self.ask_for_unseen(remote, &mut storing)?;
+            let next_from = match &site {
+                Some(site) => self.read_site(site, &mut storing)?,
+                None => {
+                    let next_from = self.read(remote, &mut storing)?;
+                    self.ask_for_unseen(remote, &mut storing)?;
+                    next_from
+                }
+            };
             self.prune(&mut storing)?;
             storing.finish()?;
             Ok(next_from)
         })
+    }
+
+    /// The reader of a site with lists.
+    fn site_reader<'b>(
+        &'b self,
+        remote: &'b harvester::Repository,
+        bodies: Option<&'b Bodies>,
+        anew: bool,
+    ) -> anyhow::Result<Option<SiteReader<'b>>> {
+        let Some(site) = self.source.site() else {
+            return Ok(None);
+        };
+        let bodies = bodies.context("resources have no place; give --unpack or --warc")?;
+        let prefix = &self.order.metadata_prefix;
+        Ok(Some(SiteReader {
+            holdings: self.holdings,
+            site,
+            remote,
+            repository: self.repository.id,
+            metadata_prefix: prefix,
+            run: self.lease.lock().id(),
+            directory: self.holdings.record_directory(self.repository, prefix),
+            bodies,
+            anew,
+            progress: Reached::default(),
+        }))
+    }
+
+    /// Reads the lists of a site, and then looks for what has vanished from them. Returns where the next harvest begins.
+    fn read_site(
+        &self,
+        site: &SiteReader<'_>,
+        storing: &mut Storing,
+    ) -> anyhow::Result<Option<String>> {
+        let slice = &storing.checkpoint.slices[FIRST];
+        if slice.state == SliceState::Done {
+            return Ok(slice.next_from.clone());
+        }
+        if let Some(error) = pipeline::run(self, self.remote, Some(site), storing)? {
+            return Err(error);
+        }
+        let mut after = 0;
+        while site.is_whole()
+            && let Some((urls, last)) = storing.unseen(after)?
+        {
+            for visited in site.vanished(&urls)? {
+                match visited {
+                    Event::Record(record) => storing.take_unprepared(FIRST, record)?,
+                    Event::Unchanged(url) => storing.unchanged(FIRST, &url)?,
+                    Event::Gone(url) => storing.gone(FIRST, &url)?,
+                    _ => {}
+                }
+            }
+            storing.end_part(FIRST)?;
+            after = last;
+        }
+        let next_from = Some(site.next_from());
+        let slice = &storing.checkpoint.slices[FIRST];
+        let end = PageReport {
+            state: SliceState::Done,
+            given: slice.given,
+            complete_list_size: None,
+            quirks: Quirks::default(),
+            next_from: next_from.clone(),
+        };
+        storing.end_page(FIRST, end)?;
+        storing.end_reading()?;
+        Ok(next_from)
     }
 
     /// After a harvest of everything, asks for each record that was not listed: it may be gone, and not every
@@ -92,6 +181,9 @@ impl Work<'_> {
         storing: &mut Storing,
     ) -> anyhow::Result<()> {
         let order = self.order;
+        if remote.is_static() {
+            return self.drop_unseen(storing);
+        }
         let everything = order.full && order.set.is_none() && order.until.is_none();
         let tells = self.repository.identity.deleted_record.as_deref() == Some("persistent");
         if !everything || tells {
@@ -106,6 +198,24 @@ impl Work<'_> {
         let mut after = 0;
         while let Some((identifiers, last)) = storing.unseen(after)? {
             self.ask_for(remote, &identifiers, storing)?;
+            after = last;
+        }
+        Ok(())
+    }
+
+    /// A static repository is one file, so that a record which is not in it any more is gone.
+    fn drop_unseen(&self, storing: &mut Storing) -> anyhow::Result<()> {
+        if self.lease.lock().counts().failed > 0 {
+            return storing.note(
+                "records that are not in the file stay, because some of those in it could not be read",
+            );
+        }
+        let mut after = 0;
+        while let Some((identifiers, last)) = storing.unseen(after)? {
+            for identifier in &identifiers {
+                storing.gone(FIRST, identifier)?;
+            }
+            storing.end_part(FIRST)?;
             after = last;
         }
         Ok(())
@@ -161,6 +271,8 @@ impl Work<'_> {
             }
         }
         let anew = from.is_none();
+        // A file is always read as a whole, and its dates may be those of days.
+        let from = from.filter(|_| !self.remote.is_static());
         let span = (from, self.order.until.clone());
         if self.order.slices < 2 {
             return Ok(Checkpoint::new(vec![span], anew));
@@ -179,6 +291,13 @@ impl Work<'_> {
         let mut checkpoint = Checkpoint::new(spans, anew);
         checkpoint.whole = size.map(|size| (span, size));
         Ok(checkpoint)
+    }
+
+    /// A site has no spans of time. Where resources failed the last time, its lists are read as a whole.
+    fn plan_of_site(&self, beginning: &Beginning) -> Checkpoint {
+        let anew = self.order.full || beginning.from.is_none();
+        let from = beginning.from.clone().filter(|_| beginning.lost.is_empty());
+        Checkpoint::new(vec![(from, None)], anew)
     }
 
     /// How many records a span has, if the repository tells.
@@ -249,8 +368,8 @@ impl Work<'_> {
         remote: &harvester::Repository,
         storing: &mut Storing,
     ) -> anyhow::Result<()> {
-        match pipeline::run(self, remote, storing)? {
-            Some(error) => Err(error.into()),
+        match pipeline::run(self, remote, None, storing)? {
+            Some(error) => Err(error),
             None => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use flows::rules::RulesName;
-use flows::{Access, Deleted, HarvestOrder};
+use flows::{Access, Deleted, HarvestOrder, Via};
 use harvester::{Credentials, Method};
 use rules::validation::Level;
 use serde::Deserialize;
@@ -19,6 +19,17 @@ use super::{Certificates, Secret, Setting, apply};
 #[serde(deny_unknown_fields)]
 #[command(next_help_heading = "Harvest options")]
 pub struct HarvestPatch {
+    /// How the site is harvested: oai (OAI-PMH), resourcesync (ResourceSync), sitemap (sitemaps; robots.txt is obeyed),
+    /// static (a static repository: one XML file), or auto (the best of these that the site offers; not for jobs)
+    /// [default: oai]
+    #[arg(long, value_name = "WAY", hide_possible_values = true)]
+    #[schema(value_type = Option<String>, example = "oai")]
+    pub via: Option<Setting<Via>>,
+    /// Include resources on other hosts, where lists of ResourceSync or sitemaps name any; without this they are skipped
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          hide_possible_values = true)]
+    #[schema(value_type = Option<bool>)]
+    pub other_hosts: Option<Setting<bool>>,
     /// How records are requested: ListRecords, or ListIdentifiers and then each record by itself [default: ListRecords]
     #[arg(long, value_name = "VERB", hide_possible_values = true)]
     #[schema(value_type = Option<String>, example = "ListRecords")]
@@ -185,7 +196,7 @@ impl HarvestPatch {
     /// Puts everything that is given into `order`, but for credentials, proxy and certificates.
     pub fn apply(&self, order: &mut HarvestOrder) {
         let default = HarvestOrder::default();
-        apply!(self, order, default; method, from, until, full, slices, validation, schemas, filter, normalise, prune,
+        apply!(self, order, default; via, other_hosts, method, from, until, full, slices, validation, schemas, filter, normalise, prune,
             deleted, parse_id, files_per_directory, no_sync, unpack, warc, resource_limit, access, contact, user_agent,
             interval_ms, connections, timeout_ms, attempts, longest_wait_ms, first_page_parts);
         for place in [&mut order.unpack, &mut order.warc].into_iter().flatten() {

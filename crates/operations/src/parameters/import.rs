@@ -49,6 +49,12 @@ pub struct ImportPatch {
     #[serde(alias = "versions")]
     #[schema(value_type = Option<bool>)]
     pub keep_versions: Option<Setting<Versions>>,
+    /// Remove documents, to the trash, whose resources were deleted at the source: of a data directory, harvests know that.
+    /// A resource that comes back is imported again
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true",
+          hide_possible_values = true)]
+    #[schema(value_type = Option<bool>)]
+    pub mirror_deletions: Option<Setting<bool>>,
     /// Documents that do not have the digests that their archive says: mark them, skip them, or ignore digests
     /// [default: mark]
     #[arg(long, value_name = "mark|skip|ignore", hide_possible_values = true)]
@@ -210,7 +216,8 @@ impl ImportPatch {
     /// Puts everything that is given into `order`. Returns values that cannot be.
     pub fn apply(&self, order: &mut ImportOrder) -> Vec<Mistake> {
         let default = ImportOrder::default();
-        apply!(self, order, default; paths, blacklist, max_url_length, digests, collection, threads, log, log_format, root,
+        apply!(self, order, default; paths, blacklist, max_url_length, mirror_deletions,
+            digests, collection, threads, log, log_format, root,
             base_url, crawler);
         self.keep_versions
             .put(&mut order.keep_versions, &default.keep_versions);

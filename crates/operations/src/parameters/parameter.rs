@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flows::rules::RulesName;
-use flows::{Deleted, DigestRule, Unsure};
+use flows::{Deleted, DigestRule, Unsure, Via};
 use harvester::Method;
 use rules::validation::Level;
 use serde::Deserialize;
@@ -80,6 +80,7 @@ choice! {
     Method: "ListRecords" "ListIdentifiers";
     Level: "strict" "very-strict" "loose";
     Deleted: "remove" "keep";
+    Via: "auto" "oai" "resourcesync" "sitemap" "static";
     DigestRule: "mark" "skip" "ignore";
     Unsure: "import" "set-aside";
 }

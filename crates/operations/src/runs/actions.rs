@@ -197,6 +197,8 @@ fn of_history(id: i64, parameters: &Value) -> Result<Value, Refusal> {
         "attempts",
         "longest_wait_ms",
         "first_page_parts",
+        "via",
+        "other_hosts",
     ];
     let mut order = serde_json::Map::new();
     for (name, value) in parameters.as_object().into_iter().flatten() {

@@ -242,7 +242,9 @@ fn in_words(name: &str, value: &Value) -> Option<String> {
 }
 
 /// Names of settings, what people call them, and their default in words.
-const NAMES: [(&str, &str, &str); 36] = [
+const NAMES: [(&str, &str, &str); 39] = [
+    ("via", "Harvested via", "oai"),
+    ("other_hosts", "Resources on other hosts", "no"),
     ("method", "Requested with", "ListRecords"),
     ("from", "Changed on or after", ""),
     ("until", "Changed on or before", ""),
@@ -289,6 +291,11 @@ const NAMES: [(&str, &str, &str); 36] = [
     ("within", "Only below", ""),
     ("collection", "Collection", ""),
     ("versions", "When a document changed, keep versions", "no"),
+    (
+        "mirror_deletions",
+        "What was deleted at the source is removed",
+        "no",
+    ),
     ("texts", "Content filter and text", ""),
     ("why", "Reason", ""),
 ];

@@ -29,7 +29,8 @@ use crate::text::{duration, plain};
 /// it was. Each record becomes an XML file below DIR/records, and a row of the catalog DIR/catalog.sqlite.
 ///
 /// With --unpack or --warc the resources themselves are harvested, in the format oai_didl: a mirror of a web site that
-/// is brought up to date by calling the same again.
+/// is brought up to date by calling the same again. A site without OAI-PMH is harvested with --via resourcesync or
+/// --via sitemap; --via auto looks for what there is.
 ///
 /// Exits with 0 if all was harvested, with 3 if something had to be left out, and with 1 if the harvest failed.
 #[derive(Debug, Args)]
@@ -82,6 +83,11 @@ impl Harvest {
         let told = waits.clone();
         options.listener = Listener::new(move |event| told.tell(event));
         let client = Client::new(options)?;
+        let order = flows::settle_way(&client, &order, &|told| {
+            if !self.quiet {
+                eprintln!("{}", plain(told));
+            }
+        })?;
         let holdings = self.holdings.create()?;
         stop_on_signal(&holdings, stop);
 
@@ -160,7 +166,8 @@ impl Harvest {
                     continue;
                 }
                 let order = order.clone();
-                orders.push(order.of(&self.base_url, prefix, set.as_deref()));
+                let base_url = order.base_url.clone();
+                orders.push(order.of(&base_url, prefix, set.as_deref()));
             }
         }
         orders

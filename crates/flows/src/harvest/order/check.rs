@@ -5,12 +5,14 @@
 
 use std::path::{Component, Path};
 
+use harvester::Method;
 use oai::Datestamp;
 
 use super::HarvestOrder;
 use crate::Mistake;
 use crate::access;
 use crate::harvest::UNFINISHED;
+use crate::harvest::Via;
 use crate::rules::RulesName;
 
 impl HarvestOrder {
@@ -100,6 +102,12 @@ impl HarvestOrder {
                 refuse(field, remedy.to_owned());
             }
         }
+        if self.via.reads_lists() {
+            self.check_lists(&mut refuse);
+        }
+        if self.via != Via::Oai && self.via != Via::Auto {
+            self.check_verbs(&mut refuse);
+        }
         for header in &self.headers {
             if let Err(reason) = check_header(header) {
                 refuse("headers", reason);
@@ -113,6 +121,38 @@ impl HarvestOrder {
         mistakes
     }
 
+    /// Finds settings that have no meaning where a site is read by its lists.
+    fn check_lists(&self, refuse: &mut impl FnMut(&'static str, String)) {
+        if self.unpack.is_none() && self.warc.is_none() {
+            let reason = "the files of the site need a place; give --unpack or --warc";
+            refuse("unpack", reason.to_owned());
+        }
+        let prefix = &self.metadata_prefix;
+        if !prefix.is_empty() && prefix != oai::format::didl::PREFIX {
+            let reason = format!("resources of a site are kept in oai_didl; leave `{prefix}` out");
+            refuse("metadata_prefix", reason);
+        }
+    }
+
+    /// Finds settings that have no meaning where no verbs are asked.
+    fn check_verbs(&self, refuse: &mut impl FnMut(&'static str, String)) {
+        let via = self.via.name();
+        for (field, is_given) in [
+            ("set", self.set.is_some()),
+            ("method", self.method != Method::default()),
+            ("from", self.from.is_some()),
+            ("until", self.until.is_some()),
+            ("slices", self.slices != 1),
+        ] {
+            if is_given {
+                refuse(
+                    field,
+                    format!("this is for OAI-PMH; leave it out with --via {via}"),
+                );
+            }
+        }
+    }
+
     /// Finds places that a schedule or a job may not name: directories elsewhere than below the data directory, and
     /// files of rules, which the catalog has to hold.
     pub fn check_places(&self) -> Vec<Mistake> {
@@ -123,6 +163,10 @@ impl HarvestOrder {
             {
                 mistakes.push(Mistake::new(field, reason));
             }
+        }
+        if self.via == Via::Auto {
+            let reason = "a schedule or a job harvests one way; name it: oai, resourcesync, sitemap or static";
+            mistakes.push(Mistake::new("via", reason.to_owned()));
         }
         for (field, rules) in [("filter", &self.filter), ("normalise", &self.normalise)] {
             if let Some(RulesName::File(file)) = rules {

@@ -8,8 +8,8 @@ use rules::validation::Level;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::HarvestOrder;
-use crate::harvest::digest;
+use super::{HarvestOrder, is_false};
+use crate::harvest::{Via, digest};
 use crate::rules::RuleSource;
 use crate::{Holdings, access};
 
@@ -41,6 +41,11 @@ pub(in crate::harvest) struct TreatmentParameters {
     /// The mark of the credentials, the headers and the proxy, on which it depends what the repository shows.
     #[serde(default)]
     pub(in crate::harvest) access: Option<String>,
+    /// The way in which the site is harvested, and how far.
+    #[serde(default, skip_serializing_if = "Via::is_oai")]
+    via: Via,
+    #[serde(default, skip_serializing_if = "is_false")]
+    other_hosts: bool,
 }
 
 impl Parameters {
@@ -69,6 +74,8 @@ impl Parameters {
                 unpack: absolute(&order.unpack)?,
                 warc: absolute(&order.warc)?,
                 access: access::mark(holdings, remote)?,
+                via: order.via,
+                other_hosts: order.other_hosts,
             },
         })
     }
@@ -105,6 +112,9 @@ impl TreatmentParameters {
         }
         if self.warc.is_some() && other.warc.is_none() {
             return Some("the last harvest wrote no WARC files");
+        }
+        if self.via != other.via {
+            return Some("the last harvest went another way");
         }
         if self.access != other.access {
             return Some("the credentials or the proxy are not those of the last harvest");

@@ -16,6 +16,7 @@ use store::{Durability, Layout};
 pub(super) use self::kept::Parameters;
 use crate::Holdings;
 use crate::access::Access;
+use crate::harvest::Via;
 use crate::mistake::first;
 use crate::rules::{RuleSource, RulesName};
 
@@ -35,6 +36,12 @@ pub struct HarvestOrder {
     /// The directory for the files of a new repository.
     #[serde(skip)]
     pub base_directory: Option<PathBuf>,
+    /// The way in which the site is harvested.
+    #[serde(skip_serializing_if = "Via::is_oai")]
+    pub via: Via,
+    /// Whether resources on other hosts than the site's are included, where its lists name any.
+    #[serde(skip_serializing_if = "is_false")]
+    pub other_hosts: bool,
     /// How records are requested.
     pub method: Method,
     /// Lower bound of the datestamps. Without it, the harvest starts where the last one ended.
@@ -129,6 +136,8 @@ impl Default for HarvestOrder {
             metadata_prefix: String::new(),
             set: None,
             base_directory: None,
+            via: Via::default(),
+            other_hosts: false,
             method: Method::default(),
             from: None,
             until: None,
@@ -196,7 +205,7 @@ impl HarvestOrder {
 
     /// The format of an order that names none: the one that holds resources where they are wanted.
     pub fn default_prefix(&self) -> &'static str {
-        match self.unpack.is_some() || self.warc.is_some() {
+        match self.unpack.is_some() || self.warc.is_some() || self.via.reads_lists() {
             true => "oai_didl",
             false => "oai_dc",
         }
@@ -287,6 +296,11 @@ impl HarvestOrder {
 /// Whether a number is its default. The reference is what serde gives.
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+/// Whether a switch is off. The reference is what serde gives.
+fn is_false(switch: &bool) -> bool {
+    !*switch
 }
 
 /// A web site has larger files now and then, but a harvest that fills the disk helps nobody. In MiB.

@@ -17,7 +17,7 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use catalog::{Counts, Known, RecordQuery, RecordRow, Validation};
-use harvester::{Header, LeftOut, PageEnd, Quirk, Quirks, Record, Traffic};
+use harvester::{Header, LeftOut, Quirk, Quirks, Record, Traffic};
 
 use self::committing::{Batch, Committer, Ledger};
 pub(crate) use self::journal::DIRECTORY as UNFINISHED;
@@ -25,11 +25,12 @@ pub(super) use self::journal::Place;
 use self::pace::Pace;
 use self::page::Page;
 use self::pending::{Pending, Taken};
-use self::placing::{Placing, filtered, skipped};
+use self::placing::{Placing, filtered, skipped, unchanged};
 use self::preparing::Content;
 pub(super) use self::preparing::{Knowledge, OPEN_FILE, Preparer, Ready};
 use super::Progress;
-use super::checkpoint::{Checkpoint, SliceState};
+use super::checkpoint::Checkpoint;
+use super::reading::PageReport;
 use super::resources::Resources;
 use super::treatment::Treated;
 use super::work::Work;
@@ -132,7 +133,7 @@ impl<'a> Storing<'a> {
             }
             Treated::Filtered => page.counts.filtered += 1,
             Treated::Invalid(reason) => page.warn(Some(identifier), reason.clone()),
-            Treated::Deleted | Treated::Gone => {}
+            Treated::Deleted | Treated::Gone | Treated::Unchanged => {}
         }
         self.store(slice, ready)?;
         if self.pending.is_full() {
@@ -144,7 +145,15 @@ impl<'a> Storing<'a> {
 
     /// Notes that the repository does not have a record any more.
     pub(super) fn gone(&mut self, slice: usize, identifier: &str) -> anyhow::Result<()> {
-        let ready = self.preparer.prepare_gone(identifier)?;
+        let knowledge = self.preparer.look_up(&[identifier])?;
+        let ready = self.preparer.prepare_gone(identifier, &knowledge);
+        self.store(slice, ready)
+    }
+
+    /// Notes that a record is held as it is now.
+    pub(super) fn unchanged(&mut self, slice: usize, identifier: &str) -> anyhow::Result<()> {
+        let knowledge = self.preparer.look_up(&[identifier])?;
+        let ready = self.preparer.prepare_unchanged(identifier, &knowledge);
         self.store(slice, ready)
     }
 
@@ -169,6 +178,20 @@ impl<'a> Storing<'a> {
             _ => left_out.reason,
         };
         page.lose(left_out.identifier.as_deref(), reason);
+    }
+
+    /// Counts a resource that a rule skips, and names it if there is a reason to be told.
+    pub(super) fn skip(&mut self, slice: usize, identifier: &str, reason: Option<String>) {
+        let page = &mut self.pending.pages[slice];
+        page.counts.filtered += 1;
+        if let Some(reason) = reason {
+            page.warn(Some(identifier), reason);
+        }
+    }
+
+    /// Notes something for the history, together with the page of a slice.
+    pub(super) fn warn(&mut self, slice: usize, reason: String) {
+        self.pending.pages[slice].warn(None, reason);
     }
 
     /// Notes something for the history.
@@ -202,20 +225,12 @@ impl<'a> Storing<'a> {
 
     /// Ends a page: its rows, its counts and where to go on are committed together, at once or with the pages that
     /// follow on its heels.
-    pub(super) fn end_page(
-        &mut self,
-        slice: usize,
-        page: PageEnd,
-        next_from: Option<String>,
-    ) -> anyhow::Result<()> {
+    pub(super) fn end_page(&mut self, slice: usize, page: PageReport) -> anyhow::Result<()> {
         self.quirks.merge(page.quirks);
         let state = &mut self.checkpoint.slices[slice];
-        state.next_from = next_from;
+        state.next_from = page.next_from;
         state.given = page.given;
-        state.state = match page.state {
-            Some(state) => SliceState::Begun(Box::new(state)),
-            None => SliceState::Done,
-        };
+        state.state = page.state;
         self.pending.end_page(slice);
         // While the disk is busy with a batch, the next one grows.
         if self.pace.page_is_complete() && self.committer.is_idle() {
@@ -343,6 +358,11 @@ impl<'a> Storing<'a> {
             Treated::Filtered => {
                 if let Some(held) = before.filter(|before| !before.deleted) {
                     self.pending.put(filtered(&header, held));
+                }
+            }
+            Treated::Unchanged => {
+                if let Some(held) = before.filter(|before| !before.deleted) {
+                    self.pending.put(unchanged(&header, held));
                 }
             }
             Treated::Gone => {

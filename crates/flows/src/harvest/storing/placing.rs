@@ -237,6 +237,16 @@ pub(super) fn skipped(header: &Header, before: Option<&Known>) -> RecordRow {
     }
 }
 
+/// A record that is held as it is now.
+pub(super) fn unchanged(header: &Header, held: &Known) -> RecordRow {
+    RecordRow {
+        datestamp: held.datestamp,
+        file: held.file.clone(),
+        sha256: held.sha256.clone(),
+        ..row(header, held.validation)
+    }
+}
+
 /// A record that is held as it was, because the filter does not accept what it is now.
 pub(super) fn filtered(header: &Header, held: &Known) -> RecordRow {
     RecordRow {

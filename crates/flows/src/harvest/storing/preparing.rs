@@ -127,9 +127,12 @@ impl Preparer<'_> {
     }
 
     /// Prepares the end of a record that the repository does not have any more.
-    pub(super) fn prepare_gone(&self, identifier: &str) -> anyhow::Result<Ready> {
-        let knowledge = self.look_up(&[identifier])?;
-        Ok(Ready {
+    pub(in crate::harvest) fn prepare_gone(
+        &self,
+        identifier: &str,
+        knowledge: &Knowledge,
+    ) -> Ready {
+        Ready {
             header: Header {
                 identifier: identifier.to_owned(),
                 deleted: true,
@@ -138,7 +141,24 @@ impl Preparer<'_> {
             treated: Treated::Gone,
             known: knowledge.known.get(identifier).cloned(),
             committed: knowledge.committed,
-        })
+        }
+    }
+
+    /// Prepares a record that is held as it is now.
+    pub(in crate::harvest) fn prepare_unchanged(
+        &self,
+        identifier: &str,
+        knowledge: &Knowledge,
+    ) -> Ready {
+        Ready {
+            header: Header {
+                identifier: identifier.to_owned(),
+                ..Header::default()
+            },
+            treated: Treated::Unchanged,
+            known: knowledge.known.get(identifier).cloned(),
+            committed: knowledge.committed,
+        }
     }
 
     /// The digest of a record if all that belongs to it is there, unless it has changed.

@@ -117,6 +117,7 @@ impl Add {
         let mut order = HarvestOrder::default();
         self.harvest.apply(&mut order);
         let mut mistakes = order.check();
+        // The way is settled when the repository is asked.
         let is_directory = |mistake: &Mistake| matches!(mistake.field, Some("unpack" | "warc"));
         mistakes.extend(order.check_places().into_iter().filter(is_directory));
         Refusal::unless_empty(mistakes)?;
@@ -172,7 +173,13 @@ impl Add {
         self.harvest.apply_access(&mut access);
         access.apply(&mut options);
         order.apply_network(&mut options);
-        let remote = Client::new(options)?.repository(&named)?;
+        let client = Client::new(options)?;
+        let order = order.clone().of(&named, "", None);
+        let order = flows::settle_way(&client, &order, &|told| eprintln!("{told}"))?;
+        if self.harvest.via.is_some() {
+            self.harvest.via = Some(Setting::To(order.via));
+        }
+        let remote = client.repository(&order.base_url)?;
         if self.harvest.credentials.is_none() {
             let own = remote.credentials().cloned();
             self.harvest.credentials = own.map(|own| Setting::To(Secret(own)));
@@ -181,7 +188,7 @@ impl Add {
         let known = holdings.catalog().repository_at(&base_url);
         match holdings.wait(known)? {
             Some(known) => Ok(known),
-            None => flows::introduce(&remote)?.keep(holdings, None),
+            None => flows::introduce_for(&client, &order)?.keep(holdings, None),
         }
     }
 }

@@ -78,6 +78,8 @@ mod repository;
 /// Documents retrieved: as directories, archives and lines, by command and by job.
 mod retrieve;
 
+/// From a site through a mirror and a collection to other harvesters, and all changes with them.
+mod road;
 /// Schedules, and how they become harvests.
 mod schedule;
 /// The views for other programs, read with `sqlite3` and `psql`.

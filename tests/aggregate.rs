@@ -10,12 +10,13 @@ use std::thread;
 use serde_json::json;
 use tempfile::TempDir;
 use test_support::{
-    Answer, Fixture, Garner, Header, Postgres, Schemas, Server, basic, free_port, percent_encoded,
-    wait_until,
+    Answer, Fixture, Garner, Header, Postgres, Schemas, Server, basic, fetch, free_port, get,
+    percent_encoded, wait_until,
 };
 
 use crate::command_line::stderr;
 use crate::garner;
+use crate::resource_sync::entries;
 
 /// A data directory, and a catalog on either database.
 struct Place {
@@ -496,6 +497,137 @@ fn changes(
 fn by_identifier(headers: Vec<Header>) -> BTreeMap<String, (String, bool)> {
     let pair = |header: Header| (header.identifier, (header.datestamp, header.deleted));
     headers.into_iter().map(pair).collect()
+}
+
+#[test]
+fn crawlers_find_every_record_and_document_at_a_url_that_answers() {
+    let (fixture, source) = site(&["a.html", "b & c.txt"]);
+    let place = Place::sqlite();
+    place.import_example();
+    for prefix in ["oai_dc", "oai_didl"] {
+        place.harvest(&source.base_url, prefix);
+    }
+    let server = place.serve("by_value.limit = '0'");
+    let root = server.base_url.trim_end_matches("/oai");
+    let list = format!("{}/resourcesync/resourcelist.xml", server.base_url);
+    let changes = format!("{}/resourcesync/changelist.xml", server.base_url);
+
+    let found = entries(&list, &[]);
+    let (documents, records): (Vec<_>, Vec<_>) = found
+        .iter()
+        .partition(|entry| entry.url.contains("/oai/document/"));
+    let all = server.all();
+    let live = all.iter().filter(|header| !header.deleted);
+    let of_documents = live.filter(|header| header.identifier.contains(":document:"));
+    assert_eq!(documents.len(), of_documents.count());
+    assert_eq!(records.len(), 2 * 2);
+    let files = tempfile::tempdir().unwrap();
+    for entry in &documents {
+        let given = get(&entry.url);
+        assert_eq!(given.status, 200, "{}", entry.url);
+        assert_eq!(given.body.len().to_string(), entry.facts["length"]);
+        assert_eq!(
+            given.header("content-type"),
+            Some(entry.facts["type"].as_str())
+        );
+        let file = files.path().join("file");
+        std::fs::write(&file, &given.body).unwrap();
+        let sum = Command::new("sha256sum").arg(&file).output().unwrap();
+        let sum = String::from_utf8(sum.stdout).unwrap();
+        assert!(entry.facts["hash"].contains(&format!("sha-256:{}", &sum[..64])));
+        let known = [("If-None-Match", given.header("etag").unwrap())];
+        assert_eq!(fetch("GET", &entry.url, &known, b"").status, 304);
+        let part = fetch("GET", &entry.url, &[("Range", "bytes=1-3")], b"");
+        assert_eq!((part.status, &part.body[..]), (206, &given.body[1..4]));
+        let head = fetch("HEAD", &entry.url, &[], b"");
+        assert_eq!((head.status, head.body.len()), (200, 0));
+    }
+    for entry in &records {
+        let given = get(&entry.url).text();
+        assert!(
+            given.contains("<header><identifier>"),
+            "{}: {given}",
+            entry.url
+        );
+    }
+    for sitemap in ["/sitemap.xml", "/oai/sitemap.xml"] {
+        let urls: Vec<_> = entries(&format!("{root}{sitemap}"), &[]);
+        let urls: Vec<_> = urls.into_iter().map(|entry| entry.url).collect();
+        assert_eq!(
+            urls,
+            found
+                .iter()
+                .map(|entry| entry.url.clone())
+                .collect::<Vec<_>>()
+        );
+    }
+    let described = get(&format!("{root}/.well-known/resourcesync"));
+    assert!(
+        described
+            .text()
+            .contains("/oai/resourcesync/capabilitylist.xml</loc>")
+    );
+    for nothing in [
+        "/oai/document/999999",
+        "/oai/document/01",
+        "/oai/document/",
+        "/oai/nothing",
+    ] {
+        assert_eq!(get(&format!("{root}{nothing}")).status, 404, "{nothing}");
+    }
+
+    std::fs::remove_file(fixture.path("a.html")).unwrap();
+    wait_until("the site has noticed", || {
+        source.all().iter().any(|header| header.deleted)
+    });
+    place.harvest(&source.base_url, "oai_dc");
+    place.run(&["repository", "remove", "1"]);
+    wait_until("the records are told as deleted", || {
+        let told = entries(&changes, &[]);
+        let deleted = told.iter().filter(|entry| entry.change() == "deleted");
+        deleted.count() == 4
+    });
+    assert_eq!(entries(&list, &[]).len(), documents.len());
+}
+
+#[test]
+fn files_of_documents_are_given_to_those_alone_who_may_see_them() {
+    let place = Place::sqlite();
+    place.import_example();
+    std::fs::write(
+        place.directory.path().join("htpasswd"),
+        "reader:{SHA}mzMEbtOdGC462vqQRa1nh9S7wyE=\n",
+    )
+    .unwrap();
+    let area = "[[aggregator.area]]\npath = '/document'\nhtpasswd = 'htpasswd'\n";
+    let server = place.serve(area);
+    let list = format!("{}/resourcesync/resourcelist.xml", server.base_url);
+    let (name, password) = basic("reader", "legacy");
+    let reader = [(name, password.as_str())];
+
+    assert!(entries(&list, &[]).is_empty());
+    let found = entries(&list, &reader);
+    assert!(!found.is_empty());
+    for entry in &found {
+        let refused = get(&entry.url);
+        assert_eq!(refused.status, 401, "{}", entry.url);
+        assert!(refused.header("www-authenticate").is_some());
+        assert_eq!(fetch("GET", &entry.url, &reader, b"").status, 200);
+    }
+    drop(server);
+
+    for closed in [
+        "downloads = false",
+        "documents = false",
+        "formats = ['oai_dc']",
+    ] {
+        let server = place.serve(closed);
+        let list = format!("{}/resourcesync/resourcelist.xml", server.base_url);
+        assert!(entries(&list, &[]).is_empty(), "{closed}");
+        let number = found[0].url.rsplit_once('/').unwrap().1;
+        let url = format!("{}/document/{number}", server.base_url);
+        assert_eq!(get(&url).status, 404, "{closed}");
+    }
 }
 
 #[test]

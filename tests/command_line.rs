@@ -135,9 +135,14 @@ fn robots_prints_the_lines_to_add() {
     let elsewhere = garner().arg("robots").arg("--config").arg(&config);
     let elsewhere = prints(elsewhere.arg("--exclusive").output());
 
-    assert!(plain.ends_with("\nUser-agent: *\nAllow: /modoai\n"));
-    assert!(exclusive.ends_with("\nUser-agent: *\nAllow: /modoai\nDisallow: /\n"));
-    assert!(elsewhere.ends_with("\nUser-agent: *\nAllow: /archive/oai\nDisallow: /\n"));
+    assert!(plain.ends_with(
+        "\nUser-agent: *\nAllow: /modoai\n\nSitemap: http://127.0.0.1:8080/modoai/sitemap.xml\n"
+    ));
+    assert!(exclusive.contains("\nUser-agent: *\nAllow: /modoai\nDisallow: /\n\nSitemap: "));
+    assert!(elsewhere.ends_with(
+        "\nUser-agent: *\nAllow: /archive/oai\nDisallow: /\n\n\
+         Sitemap: https://www.example.org/archive/oai/sitemap.xml\n"
+    ));
     // Issue 18: without the URL nobody finds the repository.
     assert!(plain.contains("\n# http://127.0.0.1:8080/modoai?verb=Identify\n"));
     assert!(elsewhere.contains("\n# https://www.example.org/archive/oai?verb=Identify\n"));

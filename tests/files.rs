@@ -486,7 +486,11 @@ fn a_site_without_robots_txt_gets_one_that_names_the_repository() {
     );
     let text = robots.text();
     assert!(text.contains(&format!("{}?verb=Identify", server.base_url)));
-    assert!(text.ends_with("User-agent: *\nAllow: /modoai\n"), "{text}");
+    let lines = format!(
+        "User-agent: *\nAllow: /modoai\n\nSitemap: {}/sitemap.xml\n",
+        server.base_url
+    );
+    assert!(text.ends_with(&lines), "{text}");
     assert!(!identifiers(&server).contains(&server.url("robots.txt")));
 
     // Its own file, as soon as it has one.
@@ -502,7 +506,7 @@ fn robots_can_be_kept_to_the_repository_or_told_nothing() {
     let server = garner().serve(&fixture, "[robots]\nexclusive = true\n");
     let text = get(&server.url("robots.txt")).text();
     assert!(
-        text.ends_with("User-agent: *\nAllow: /modoai\nDisallow: /\n"),
+        text.contains("User-agent: *\nAllow: /modoai\nDisallow: /\n\n"),
         "{text}"
     );
     drop(server);

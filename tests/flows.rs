@@ -75,6 +75,8 @@ mod protocol;
 mod records;
 /// Repositories added, listed, shown and removed, on both databases.
 mod repository;
+/// Sitemaps and ResourceSync: sites as crawlers without OAI-PMH learn of them.
+mod resource_sync;
 /// Documents retrieved: as directories, archives and lines, by command and by job.
 mod retrieve;
 

@@ -9,12 +9,13 @@ use anyhow::bail;
 use catalog::ChangeQuery;
 use flows::{DocumentFiles, Holdings};
 use oai::{Arguments, Datestamp, TokenKey, Verb};
-use provider::{Error, Form, Outcome, Provider, goes_on};
-use server::Repository;
+use provider::{Error, Outcome, Provider, goes_on};
+use server::{Question, Repository, Resource};
 use site::{Access, Requester, SitePath, Verdict};
 
 use crate::exposure::{Exposure, is_open};
 use crate::known::{Cached, unavailable};
+use crate::resources;
 use crate::settings::AggregatorSettings;
 use crate::view::CatalogView;
 
@@ -24,7 +25,7 @@ pub struct Aggregator {
     pub(crate) holdings: Arc<Holdings>,
     pub(crate) settings: AggregatorSettings,
     provider: Provider,
-    access: Access,
+    pub(crate) access: Access,
     pub(crate) known: Cached,
     files: Mutex<Option<Arc<DocumentFiles>>>,
 }
@@ -110,14 +111,15 @@ impl Aggregator {
 }
 
 impl Aggregator {
-    /// The time of a list that begins. Where something of it changed within the last second, that second is waited for, so
+    /// The time of a list that begins, in one format or in all. Where something of it changed within the last second, that second is waited for, so
     /// that whoever harvests something and lists it at once finds it.
-    fn settled(&self, prefix: &str) -> Result<(Datestamp, Datestamp), Error> {
+    fn settled(&self, prefix: Option<&str>) -> Result<(Datestamp, Datestamp), Error> {
         let mut moment = self.moment(true)?;
         let began = moment.0;
         for _ in 0..MOST_WAITS {
             let newer = ChangeQuery {
-                metadata_prefix: Some(prefix.to_owned()),
+                metadata_prefix: prefix.map(str::to_owned),
+                every_format: prefix.is_none(),
                 documents: true,
                 from: moment.0.seconds() + 1,
                 until: i64::MAX,
@@ -143,17 +145,26 @@ fn list_of(arguments: &Arguments) -> Option<&str> {
     arguments.get("metadataPrefix").filter(|_| is_list)
 }
 
+/// The URL of the root of a server, with its slash.
+fn root_of(url: &str) -> String {
+    let parts: Vec<_> = url.splitn(4, '/').take(3).collect();
+    format!("{}/", parts.join("/"))
+}
+
 impl Repository for Aggregator {
     fn answer(
         &self,
         requester: &Requester,
-        arguments: &Arguments,
-        form: Form,
+        question: &Question,
         out: &mut dyn Write,
     ) -> Result<Outcome, Error> {
-        let (response_date, earliest) = match list_of(arguments) {
-            Some(prefix) => self.settled(prefix)?,
-            None => self.moment(!goes_on(arguments))?,
+        let (response_date, earliest) = match question {
+            Question::Verb(arguments, _) => match list_of(arguments) {
+                Some(prefix) => self.settled(Some(prefix))?,
+                None => self.moment(!goes_on(arguments))?,
+            },
+            Question::Document { document, .. } if document.kind.is_list() => self.settled(None)?,
+            Question::Document { .. } => self.moment(true)?,
         };
         let known = self.known.read(&self.holdings)?;
         let exposure = Exposure::new(&self.settings, &self.access, requester, known);
@@ -165,7 +176,26 @@ impl Repository for Aggregator {
             directories: RefCell::default(),
             missing: Cell::default(),
         };
-        self.provider.answer_as(form, &view, arguments, out)
+        match question {
+            Question::Verb(arguments, form) => {
+                self.provider.answer_as(*form, &view, arguments, out)
+            }
+            Question::Document { document, at_root } => {
+                let base_url = &self.settings.base_url;
+                let directory = match at_root {
+                    true => root_of(base_url),
+                    false => format!("{base_url}/"),
+                };
+                self.provider.synchronize(&view, document, &directory, out)
+            }
+        }
+    }
+
+    fn resource(&self, requester: &Requester, path: &str) -> Result<Resource, Error> {
+        match resources::document_at(path) {
+            Some(number) => self.download(requester, number),
+            None => Ok(Resource::Nothing),
+        }
     }
 
     fn access(&self) -> &Access {

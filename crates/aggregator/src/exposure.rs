@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use catalog::{DocumentEntry, DocumentState, RecordEntry, Subject};
 use oai::SetSpec;
+use oai::format::didl;
 use site::{Access, Requester, SitePath, Verdict};
 
 use crate::known::Known;
@@ -75,6 +76,11 @@ impl<'a> Exposure<'a> {
     /// Whether documents are told to the requester.
     pub(crate) fn shows_documents(&self) -> bool {
         self.settings.documents && is_open(self.access, self.requester, "/document")
+    }
+
+    /// Whether the files of documents are given to the requester.
+    pub(crate) fn gives_files(&self) -> bool {
+        self.settings.downloads && self.offers(didl::PREFIX) && self.shows_documents()
     }
 
     /// Whether records in a format are told at all.

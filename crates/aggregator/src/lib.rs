@@ -8,6 +8,7 @@ mod identifier;
 mod known;
 mod parts;
 mod provenance;
+mod resources;
 mod secret;
 mod sets;
 mod settings;

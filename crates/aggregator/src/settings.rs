@@ -22,6 +22,8 @@ pub struct AggregatorSettings {
     pub records: bool,
     /// Whether documents of the collection are exposed.
     pub documents: bool,
+    /// Whether the files of documents are given out, if `oai_didl` is offered.
+    pub downloads: bool,
     /// Repositories whose records are exposed, by base URL or number; all if there are none.
     pub repositories: Vec<String>,
     /// Formats that are offered; all if there are none.

@@ -12,14 +12,14 @@ use catalog::{ChangeQuery, Changed, Facet, ListPosition, RecordEntry, Subject};
 use oai::format::{MetadataFormat, dublin_core};
 use oai::xml::Writer;
 use oai::{Datestamp, MetadataPrefix, Position, RecordHeader, Set, SetSpec};
-use provider::{Error, ItemBatch, Listed, Portion, Range, View};
+use provider::{Error, ItemBatch, Listed, Portion, Range, Resource, View};
 
 use crate::aggregator::{A_MOMENT, Aggregator, MOST_WAITS};
 use crate::exposure::{Exposure, is_told, is_told_document};
 use crate::identifier::Identifier;
 use crate::known::unavailable;
 use crate::parts::{OAI, Part, Parts};
-use crate::{documents, provenance, sets};
+use crate::{documents, provenance, resources, sets};
 
 /// A view of a catalog.
 pub(crate) struct CatalogView<'a> {
@@ -36,9 +36,9 @@ pub(crate) struct CatalogView<'a> {
 /// An item of the view.
 #[derive(Debug)]
 pub(crate) struct CatalogItem {
-    header: RecordHeader,
+    pub(crate) header: RecordHeader,
     position: Position,
-    subject: Subject,
+    pub(crate) subject: Subject,
     /// The file of a record that is told.
     file: Option<File>,
     /// The bytes of that file.
@@ -200,7 +200,7 @@ impl CatalogView<'_> {
     }
 
     /// The formats that a row has records in.
-    fn formats_of(&self, subject: &Subject) -> Vec<String> {
+    pub(crate) fn formats_of(&self, subject: &Subject) -> Vec<String> {
         match subject {
             Subject::Record { record, .. } => vec![record.metadata_prefix.clone()],
             Subject::GoneRecord(gone) => vec![gone.metadata_prefix.clone()],
@@ -243,6 +243,7 @@ impl CatalogView<'_> {
             until: range.until.seconds(),
             after: after.map(position),
             limit,
+            ..ChangeQuery::default()
         };
         (query.metadata_prefix.is_some() || query.documents).then_some(query)
     }
@@ -454,6 +455,39 @@ impl View for CatalogView<'_> {
         Ok(ItemBatch {
             items: items.filter(is_in).collect(),
             behind,
+            exhausted: page.exhausted,
+            lookups: 0,
+        })
+    }
+
+    fn resource(&self, item: &CatalogItem) -> Result<Option<Resource>, Error> {
+        Ok(resources::of(self, item))
+    }
+
+    fn list_resources(
+        &self,
+        range: &Range,
+        after: Option<Position>,
+        at_most: usize,
+    ) -> Result<ItemBatch<CatalogItem>, Error> {
+        let query = ChangeQuery {
+            every_format: self.aggregator.settings.records,
+            documents: self.exposure.gives_files(),
+            from: range.from.seconds(),
+            until: range.until.seconds(),
+            after: after.map(position),
+            limit: at_most,
+            ..ChangeQuery::default()
+        };
+        let page = self.wait(self.catalog().changes(&query))?;
+        self.know(&page.rows)?;
+        Ok(ItemBatch {
+            behind: page.rows.last().map(|row| place(row.position)),
+            items: page
+                .rows
+                .into_iter()
+                .filter_map(|row| self.told(row))
+                .collect(),
             exhausted: page.exhausted,
             lookups: 0,
         })

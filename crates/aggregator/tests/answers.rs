@@ -15,7 +15,7 @@ use catalog::{Identity, MetadataFormat, NewRun, PageCommit, RecordRow, Validatio
 use flows::Holdings;
 use oai::Arguments;
 use provider::PageLimits;
-use server::Repository;
+use server::{Question, Repository};
 use site::Requester;
 use tempfile::TempDir;
 use test_support::Postgres;
@@ -145,11 +145,8 @@ fn record(identifier: &str, metadata: &str) -> String {
 fn ask(aggregator: &Aggregator, query: &str) -> String {
     let requester = Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let mut out = Vec::new();
-    let arguments = Arguments::parse(query);
-    let form = provider::Form::Xml;
-    aggregator
-        .answer(&requester, &arguments, form, &mut out)
-        .unwrap();
+    let question = Question::Verb(Arguments::parse(query), provider::Form::Xml);
+    aggregator.answer(&requester, &question, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 

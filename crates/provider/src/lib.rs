@@ -6,6 +6,8 @@ pub mod assets;
 mod error;
 pub mod html;
 mod limits;
+pub mod resource_sync;
+pub mod robots;
 mod verbs;
 mod view;
 
@@ -13,4 +15,4 @@ pub use answer::{Outcome, Provider, goes_on, takes_long};
 pub use error::Error;
 pub use html::Form;
 pub use limits::PageLimits;
-pub use view::{ItemBatch, Listed, Obtained, Portion, Range, View};
+pub use view::{ItemBatch, Listed, Obtained, Portion, Range, Resource, View};

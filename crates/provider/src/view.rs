@@ -6,6 +6,7 @@ use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec, format::MetadataFormat};
 
 use crate::Error;
+use crate::resource_sync::Most;
 
 /// An item in a list.
 pub trait Listed {
@@ -70,6 +71,23 @@ pub enum Obtained {
     Gone,
     /// Not now: too much is going on.
     Busy,
+}
+
+/// What a GET of an item's URL returns, as far as it is known without asking.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resource {
+    /// Its URL.
+    pub url: String,
+    /// The time that a GET gives as `Last-Modified`.
+    pub modified: Option<Datestamp>,
+    /// Its media type.
+    pub media_type: Option<String>,
+    /// Its length in bytes.
+    pub length: Option<u64>,
+    /// Its digests in hexadecimal, each with its algorithm as ResourceSync names it: `md5`, `sha-1`, `sha-256`.
+    pub digests: Vec<(&'static str, String)>,
+    /// Whether the item appeared at its datestamp; else it was there before.
+    pub is_new: bool,
 }
 
 /// The view of one requester on a repository at one moment.
@@ -148,6 +166,44 @@ pub trait View {
         metadata_prefix: &str,
         xml: &mut Writer<W>,
     ) -> Result<(), Error>;
+
+    /// The resource of an item, if it has a URL that a GET answers; of a deleted item only the URL counts.
+    fn resource(&self, item: &Self::Item) -> Result<Option<Resource>, Error> {
+        let _ = item;
+        Ok(None)
+    }
+
+    /// The time from which on every change is told. What is older was there when the repository began.
+    fn changes_since(&self) -> Result<Datestamp, Error> {
+        self.earliest_datestamp()
+    }
+
+    /// Some items of a range behind a position, in whatever format, for lists of resources.
+    fn list_resources(
+        &self,
+        range: &Range,
+        after: Option<Position>,
+        at_most: usize,
+    ) -> Result<ItemBatch<Self::Item>, Error> {
+        let portion = Portion {
+            at_most,
+            metadata_prefix: None,
+            bytes: u64::MAX,
+        };
+        self.list(range, after, portion)
+    }
+
+    /// Where the resources of a range have to be cut, so that each part holds no more than `most`. None if only a walk
+    /// over the items tells.
+    fn cuts(
+        &self,
+        range: &Range,
+        with_deleted: bool,
+        most: Most,
+    ) -> Result<Option<Vec<Position>>, Error> {
+        let _ = (range, with_deleted, most);
+        Ok(None)
+    }
 
     /// Writes the part of a record behind its header: the metadata, and what is said about it.
     fn write_body<W: Write>(

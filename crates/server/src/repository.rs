@@ -1,4 +1,4 @@
-//! Serves a repository that is no site: only OAI-PMH, at one path.
+//! Serves a repository that is no site, at one path: OAI-PMH, lists of resources, and resources that it gives out.
 
 use std::fmt::Debug;
 use std::io::Write;
@@ -8,31 +8,35 @@ use std::time::Duration;
 
 use connection::{Limits, RequestBody};
 use http::header::{HeaderValue, SERVER, WWW_AUTHENTICATE};
-use http::{Request, Response, StatusCode};
-use oai::{Arguments, Verb};
-use provider::{Form, Outcome};
+use http::{Method, Request, Response, StatusCode};
+use oai::Verb;
+use provider::{Outcome, assets};
 use site::{Access, Requester, network};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::body::Body;
 use crate::config::FlowControlConfig;
+use crate::download::Resource;
 use crate::flow_control::FlowControl;
-use crate::oai_pmh::Answering;
-use crate::router::{asset, text, wait_for};
+use crate::resource_sync::DocumentRequest;
+use crate::router::{asset, refuse_method, text, wait_for};
 use crate::run::{LAST_WORDS, LONGEST_HEAD, bind, told};
+use crate::streaming::{Answering, Question};
 use crate::{client, oai_pmh};
 
 /// A repository that answers for itself.
 pub trait Repository: Debug + Send + Sync + 'static {
-    /// Answers one request in a form; this blocks.
+    /// Answers one question; this blocks.
     fn answer(
         &self,
         requester: &Requester,
-        arguments: &Arguments,
-        form: Form,
+        question: &Question,
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error>;
+
+    /// The resource at a path below the repository, such as `document/7`; this blocks.
+    fn resource(&self, requester: &Requester, path: &str) -> Result<Resource, provider::Error>;
 
     /// Who may see what.
     fn access(&self) -> &Access;
@@ -135,26 +139,81 @@ async fn dispatch(
     request: Request<RequestBody>,
     requester: Requester,
 ) -> Response<Body> {
-    match request
-        .uri()
-        .path()
-        .strip_prefix(state.config.path.as_str())
-    {
-        Some("" | "/") => {
-            let asking = (Arc::clone(state), requester.clone());
-            let closed =
-                tokio::task::spawn_blocking(move || asking.0.repository.closed_to(&asking.1));
-            match closed.await {
-                Ok(None) => oai_pmh::answer(state, request, requester).await,
-                Ok(Some(realm)) => unauthorized(&realm),
-                Err(_) => text(StatusCode::INTERNAL_SERVER_ERROR, "this cannot be answered"),
+    let path = request.uri().path();
+    let below = path.strip_prefix(state.config.path.as_str());
+    let document = match below {
+        Some(rest) => {
+            let name = rest.strip_prefix('/');
+            name.and_then(|name| DocumentRequest::below_repository(name, &request))
+        }
+        None => DocumentRequest::below_root(path, &request),
+    };
+    match (below, document) {
+        (Some("" | "/"), _) => match refusal(state, &requester).await {
+            None => oai_pmh::answer(state, request, requester).await,
+            Some(refusal) => refusal,
+        },
+        (_, Some(document)) => match refusal(state, &requester).await {
+            None => document.answer(state, requester).await,
+            Some(refusal) => refusal,
+        },
+        (Some(rest), None) if rest.starts_with('/') => {
+            let name = rest[1..].to_owned();
+            match assets::find(&name) {
+                Some(_) => asset(request.method(), &name),
+                None => resource(state, &request, requester, name).await,
             }
         }
-        Some(rest) if rest.starts_with('/') => asset(request.method(), &rest[1..]),
         _ => text(
             StatusCode::NOT_FOUND,
             &format!("this server answers OAI-PMH, at {}", state.config.path),
         ),
+    }
+}
+
+/// Answers with a resource of the repository.
+async fn resource(
+    state: &Arc<State>,
+    request: &Request<RequestBody>,
+    requester: Requester,
+    path: String,
+) -> Response<Body> {
+    if let Some(refusal) = refuse_method(request.method(), &[Method::GET, Method::HEAD]) {
+        return refusal;
+    }
+    let repository = Arc::clone(&state.repository);
+    let found = tokio::task::spawn_blocking(move || repository.resource(&requester, &path)).await;
+    match found {
+        Ok(Ok(Resource::Found(download))) => {
+            let head_only = request.method() == Method::HEAD;
+            let stall = Duration::from_secs(state.config.flow_control.stall_seconds);
+            download.answer(request.headers(), head_only, stall).await
+        }
+        Ok(Ok(Resource::Nothing)) => text(
+            StatusCode::NOT_FOUND,
+            "there is nothing here; the repository answers one level up",
+        ),
+        Ok(Ok(Resource::Closed(realm))) => unauthorized(&realm),
+        Ok(Err(error)) => {
+            tracing::warn!("a resource is not given out: {error}");
+            let message = "this cannot be given out at the moment; try again later";
+            text(StatusCode::SERVICE_UNAVAILABLE, message)
+        }
+        Err(_) => text(StatusCode::INTERNAL_SERVER_ERROR, "this cannot be answered"),
+    }
+}
+
+/// The answer to a requester that may see nothing at all.
+async fn refusal(state: &Arc<State>, requester: &Requester) -> Option<Response<Body>> {
+    let asking = (Arc::clone(state), requester.clone());
+    let closed = tokio::task::spawn_blocking(move || asking.0.repository.closed_to(&asking.1));
+    match closed.await {
+        Ok(None) => None,
+        Ok(Some(realm)) => Some(unauthorized(&realm)),
+        Err(_) => Some(text(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "this cannot be answered",
+        )),
     }
 }
 
@@ -171,11 +230,10 @@ impl Answering for State {
     fn write(
         &self,
         requester: &Requester,
-        arguments: &Arguments,
-        form: Form,
+        question: &Question,
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error> {
-        self.repository.answer(requester, arguments, form, out)
+        self.repository.answer(requester, question, out)
     }
 
     fn takes_long(&self, verb: Verb) -> bool {

@@ -13,6 +13,7 @@ use site::{Requester, Site, SitePath};
 use crate::body::Body;
 use crate::config::Config;
 use crate::flow_control::FlowControl;
+use crate::resource_sync::DocumentRequest;
 use crate::{client, files, oai_pmh, robots};
 
 /// The state that all requests share.
@@ -63,25 +64,42 @@ async fn dispatch(
     let below = path.strip_prefix(state.config.server.base_path.as_str());
     match below {
         Some("" | "/") => oai_pmh::answer(state, request, requester).await,
-        Some(rest) if rest.starts_with('/') => asset(request.method(), &rest[1..]),
-        _ if state.config.origin.url.is_some() => text(
-            StatusCode::NOT_FOUND,
-            &format!(
-                "this server only answers OAI-PMH, at {}; the site itself is at {}",
-                state.provider.base_url,
-                state.site.url_of(&SitePath::root())
-            ),
-        ),
+        Some(rest) if rest.starts_with('/') => {
+            match DocumentRequest::below_repository(&rest[1..], &request) {
+                Some(asked) => asked.answer(state, requester).await,
+                None => asset(request.method(), &rest[1..]),
+            }
+        }
         _ => {
-            let response = files::answer(state, &request, requester).await;
-            match response.status() {
-                StatusCode::NOT_FOUND if path == "/robots.txt" => {
+            let response = match state.config.origin.url.is_some() {
+                true => elsewhere(state),
+                false => files::answer(state, &request, requester.clone()).await,
+            };
+            if response.status() != StatusCode::NOT_FOUND {
+                return response;
+            }
+            // Files of the site go before these.
+            match DocumentRequest::below_root(path, &request) {
+                Some(asked) => asked.answer(state, requester).await,
+                None if path == "/robots.txt" && state.config.origin.url.is_none() => {
                     virtual_robots(state, request.method(), response)
                 }
-                _ => response,
+                None => response,
             }
         }
     }
+}
+
+/// Says where the site is, beside which this server stands.
+fn elsewhere(state: &State) -> Response<Body> {
+    text(
+        StatusCode::NOT_FOUND,
+        &format!(
+            "this server only answers OAI-PMH, at {}; the site itself is at {}",
+            state.provider.base_url,
+            state.site.url_of(&SitePath::root())
+        ),
+    )
 }
 
 /// Refuses somebody who has tried too many passwords.

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use oai::format::{MetadataFormat, didl, dublin_core, http_header};
 use oai::xml::Writer;
 use oai::{Datestamp, Position, RecordHeader, Set, SetSpec};
-use provider::{ItemBatch, Listed, Obtained, Portion, Range, View, assets};
+use provider::resource_sync::Most;
+use provider::{ItemBatch, Listed, Obtained, Portion, Range, Resource as Listable, View, assets};
 use sha2::{Digest, Sha256};
 
 use crate::follow::sweep::Comparison;
@@ -427,6 +428,29 @@ impl View for SiteView<'_> {
         if metadata_prefix == didl::PREFIX && !coming.is_empty() {
             self.prepared.begin(self, item, coming, bytes);
         }
+    }
+
+    fn resource(&self, item: &SiteItem) -> Result<Option<Listable>, provider::Error> {
+        Ok(Some(Record::new(self, item).listed()))
+    }
+
+    fn changes_since(&self) -> Result<Datestamp, provider::Error> {
+        match self.reader.changes_since()? {
+            Some(since) => Ok(Datestamp::from_seconds(since)),
+            None => self.earliest_datestamp(),
+        }
+    }
+
+    fn cuts(
+        &self,
+        range: &Range,
+        with_deleted: bool,
+        most: Most,
+    ) -> Result<Option<Vec<Position>>, provider::Error> {
+        let site_url = self.addresses.site_url.len() as u64;
+        let (reader, visibility) = (&self.reader, &self.visibility);
+        let cuts = reader.cuts(visibility, range, with_deleted, most, site_url)?;
+        Ok(Some(cuts))
     }
 
     fn write_metadata<W: Write>(

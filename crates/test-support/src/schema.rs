@@ -60,7 +60,7 @@ impl Schemas {
 }
 
 /// Each schema: the name of its file, the namespace to import it for unless another schema does, and its text.
-fn files(project: &Path, published: &Path) -> [(&'static str, &'static str, String); 7] {
+fn files(project: &Path, published: &Path) -> [(&'static str, &'static str, String); 9] {
     let read = |path: PathBuf| fs::read_to_string(path).unwrap();
     // The kept copy does not look into records; ours does.
     let protocol = read(published.join("OAI-PMH.xsd"))
@@ -94,6 +94,16 @@ fn files(project: &Path, published: &Path) -> [(&'static str, &'static str, Stri
             "provenance.xsd",
             "http://www.openarchives.org/OAI/2.0/provenance",
             read(project.join("tests/schemas/provenance.xsd")),
+        ),
+        (
+            "sitemap.xsd",
+            "http://www.sitemaps.org/schemas/sitemap/0.9",
+            read(project.join("tests/schemas/sitemap.xsd")),
+        ),
+        (
+            "resourcesync.xsd",
+            "http://www.openarchives.org/rs/terms/",
+            read(project.join("tests/schemas/resourcesync.xsd")),
         ),
     ]
 }

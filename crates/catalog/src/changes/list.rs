@@ -30,6 +30,8 @@ pub struct ListPosition {
 pub struct ChangeQuery {
     /// Records in this format.
     pub metadata_prefix: Option<String>,
+    /// Whether records in all formats are wanted.
+    pub every_format: bool,
     /// Records of this repository only.
     pub repository: Option<i64>,
     /// Whether documents are wanted as well.
@@ -356,12 +358,14 @@ async fn groups(
     conditions.only("at <= $n", Some(query.until));
     let prefix = query.metadata_prefix.as_deref().map(bounded);
     let mut wanted = Vec::new();
-    if let Some(prefix) = &prefix {
+    let repository = match query.repository {
+        Some(repository) => format!("= {repository}"),
+        None => "<> 0".to_owned(),
+    };
+    if query.every_format {
+        wanted.push(format!("repository_id {repository}"));
+    } else if let Some(prefix) = &prefix {
         let prefix = conditions.parameter(prefix.as_ref());
-        let repository = match query.repository {
-            Some(repository) => format!("= {repository}"),
-            None => "<> 0".to_owned(),
-        };
         wanted.push(format!(
             "(repository_id {repository} AND metadata_prefix = {prefix})"
         ));

@@ -37,6 +37,8 @@ pub(crate) struct AggregatorConfig {
     records: bool,
     /// Whether documents of the collection are exposed.
     documents: bool,
+    /// Whether the files of documents are given out.
+    downloads: bool,
     /// Repositories whose records are exposed.
     repositories: Vec<String>,
     /// Formats that are offered.
@@ -96,6 +98,7 @@ impl Default for AggregatorConfig {
             repository_identifier: None,
             records: true,
             documents: true,
+            downloads: true,
             repositories: Vec::new(),
             formats: Vec::new(),
             removed_repositories: Removed::default(),
@@ -201,6 +204,7 @@ impl AggregatorConfig {
             base_url,
             records: self.records,
             documents: self.documents,
+            downloads: self.downloads,
             repositories: self.repositories.clone(),
             formats: self.formats.clone(),
             removed: match self.removed_repositories {

@@ -98,8 +98,8 @@ impl<'a> Batch<'a> {
     fn insert(&mut self, row: &NewRow<'_>) -> rusqlite::Result<()> {
         let datestamp = self.stamp(row.datestamp);
         let sql =
-            "INSERT INTO item (path, datestamp, state, media_type, size, mtime, mark, dynamic)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+            "INSERT INTO item (path, datestamp, state, media_type, size, mtime, mark, dynamic, created)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?2)";
         self.connection.prepare_cached(sql)?.execute(params![
             row.path.as_bytes(),
             datestamp,
@@ -135,7 +135,7 @@ impl<'a> Batch<'a> {
             self.remember_former_type(row)?;
         }
         let sql = "UPDATE item SET datestamp = ?2, state = 0, media_type = ?3, size = ?4, mtime = ?5, mark = ?6,
-                   dynamic = ?7 WHERE id = ?1";
+                   dynamic = ?7, created = CASE state WHEN 0 THEN created ELSE ?2 END WHERE id = ?1";
         self.connection.prepare_cached(sql)?.execute(params![
             row.id,
             datestamp,

@@ -70,8 +70,8 @@ impl Loader {
         let media_type = self.media_types.intern(&self.connection, media_type)?;
         let datestamp = oai::Datestamp::from_seconds(facts.mtime.min(self.now)).seconds();
         let sql =
-            "INSERT INTO item (path, datestamp, state, media_type, size, mtime, mark, dynamic, shown)
-                   VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8)";
+            "INSERT INTO item (path, datestamp, state, media_type, size, mtime, mark, dynamic, shown, created)
+                   VALUES (?1, ?2, 0, ?3, ?4, ?5, ?6, ?7, ?8, ?2)";
         self.connection.prepare_cached(sql)?.execute(params![
             path.as_bytes(),
             datestamp,
@@ -92,6 +92,7 @@ impl Loader {
         let complete = || -> rusqlite::Result<()> {
             self.connection.execute_batch(schema::INDEXES)?;
             set_meta(&self.connection, "answered", &answered)?;
+            set_meta(&self.connection, "changes_since", &answered)?;
             self.connection.execute_batch("COMMIT")
         };
         complete().map_err(|source| self.error(source))?;

@@ -1,7 +1,8 @@
 //! Reading: lists, look-ups and counts, limited to what a requester may see.
 
-use oai::{Position, SetSpec};
+use oai::{Datestamp, Position, SetSpec};
 use provider::Range;
+use provider::resource_sync::Most;
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::media_type_table::MediaTypeTable;
@@ -116,6 +117,46 @@ impl Reader<'_> {
         rows.dedup_by_key(|row| row.id);
         rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(rows)
+    }
+
+    /// Where the rows of a range, or those that are live, have to be cut so that a list of their URLs is never longer than
+    /// `most`. `site_url` is the length of what stands before each path. Beside an origin nobody is asked: a part may
+    /// then be shorter than it could be.
+    pub(crate) fn cuts(
+        &self,
+        visibility: &Visibility,
+        range: &Range,
+        with_deleted: bool,
+        most: Most,
+        site_url: u64,
+    ) -> Result<Vec<Position>, Error> {
+        let state = if with_deleted { "" } else { "AND i.state = 0" };
+        let sql = format!(
+            "SELECT i.datestamp, i.id, length(i.path) FROM item i
+             WHERE i.datestamp BETWEEN ?1 AND ?2 {state} AND {} ORDER BY i.datestamp, i.id",
+            visibility.condition()
+        );
+        self.query(|connection| {
+            let mut statement = connection.prepare_cached(&sql)?;
+            let bounds = params![range.from.seconds(), range.until.seconds()];
+            let mut rows = statement.query(bounds)?;
+            let mut filling = most.filling();
+            while let Some(row) = rows.next()? {
+                let position = Position {
+                    datestamp: Datestamp::from_seconds(row.get(0)?),
+                    id: row.get(1)?,
+                };
+                // A byte that a URL cannot have is written as three.
+                let path = 3 * row.get::<_, i64>(2)?.unsigned_abs();
+                filling.add(position, site_url + path);
+            }
+            Ok(filling.cuts())
+        })
+    }
+
+    /// When this index was made: whatever changed since is stamped with that time or a later one.
+    pub(crate) fn changes_since(&self) -> Result<Option<i64>, Error> {
+        self.query(|connection| super::meta(connection, "changes_since"))
     }
 
     /// How many rows a range has.

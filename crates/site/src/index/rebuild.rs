@@ -64,6 +64,9 @@ fn rescue(old: &Path, new: &Path, secret: Option<&[u8]>) -> rusqlite::Result<u64
             let sql = format!("SELECT {names} FROM item NOT INDEXED ORDER BY id {order}");
             rescued += copy(&source, &sql, |row| copy_item(row, &columns, &target));
         }
+        if let Ok(Some(since)) = meta::<i64>(&source, "changes_since") {
+            set_meta(&target, "changes_since", &since)?;
+        }
         for key in ["site_url", "records", "areas", "answering_since"] {
             if let Ok(Some(value)) = meta::<String>(&source, key) {
                 set_meta(&target, key, &value)?;
@@ -123,7 +126,7 @@ fn copy(
     copied
 }
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "id",
     "path",
     "datestamp",
@@ -136,4 +139,5 @@ const COLUMNS: [&str; 12] = [
     "former_types",
     "shown",
     "missed",
+    "created",
 ];

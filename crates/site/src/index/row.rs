@@ -29,6 +29,8 @@ pub(crate) struct Row {
     pub(crate) shown: Option<bool>,
     /// Whether a requester went without it because the origin did not serve it just then.
     pub(crate) missed: bool,
+    /// Whether it appeared at its datestamp; else it was there before.
+    pub(crate) is_new: bool,
 }
 
 /// Whether an item is still there. The numbers are those in the file.
@@ -70,6 +72,7 @@ impl Row {
             dynamic: row.get(8)?,
             shown: row.get(9)?,
             missed: row.get(10)?,
+            is_new: row.get::<_, Option<i64>>(11)? == Some(row.get(2)?),
         })
     }
 }
@@ -97,4 +100,4 @@ pub(super) fn former_types(connection: &Connection, id: i64) -> rusqlite::Result
 /// The columns of a [`Row`], of a table called `i`.
 pub(super) const COLUMNS: &str =
     "i.id, i.path, i.datestamp, i.state, i.media_type, i.size, i.mtime, i.mark, i.dynamic,
-     i.shown, i.missed";
+     i.shown, i.missed, i.created";

@@ -7,12 +7,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::state_file::private_file;
 
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// `former_types`: the media types a live item had before, comma-separated, so that its tombstone can be
 /// found in every set it was in. `shown`: whether an origin was seen to give it to somebody without
 /// credentials; null before it was asked. `missed`: whether a requester went without it because the origin
-/// did not serve it just then. `seen_by`: who, by a keyed hash, was given an item that is not shown to all.
+/// did not serve it just then. `created`: the datestamp with which it appeared; null where it is not
+/// known. `seen_by`: who, by a keyed hash, was given an item that is not shown to all.
 pub(super) const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE media_type (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, live INTEGER NOT NULL DEFAULT 0);
@@ -28,7 +29,8 @@ CREATE TABLE item (
     dynamic INTEGER NOT NULL,
     former_types TEXT,
     shown INTEGER,
-    missed INTEGER NOT NULL DEFAULT 0
+    missed INTEGER NOT NULL DEFAULT 0,
+    created INTEGER
 );
 CREATE TABLE seen_by (
     item INTEGER NOT NULL,

@@ -5,6 +5,7 @@ mod fetched;
 pub mod fixity;
 pub mod headers;
 pub(crate) mod helpers;
+mod listed;
 mod prepared;
 pub(crate) mod programs;
 mod reading;

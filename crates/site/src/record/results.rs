@@ -109,6 +109,15 @@ impl<'a> Record<'a> {
         digests
     }
 
+    /// The digests of the file that were kept.
+    pub(super) fn kept_digests(&self) -> Digests {
+        let algorithms = &self.view.site.config.fixity.algorithms;
+        match algorithms.is_empty() {
+            true => Vec::new(),
+            false => self.kept(&digests_key(algorithms)).unwrap_or_default(),
+        }
+    }
+
     /// Whether the digests of the file as the index knows it are still to be made.
     pub(super) fn lacks_digests(&self) -> bool {
         let algorithms = &self.view.site.config.fixity.algorithms;

@@ -19,6 +19,9 @@ pub(crate) struct Robots {
     /// Ask robots to keep to the repository
     #[arg(long)]
     exclusive: bool,
+    /// Print the lines for Apache with mod_oai instead
+    #[arg(long)]
+    apache: bool,
 }
 
 impl Robots {
@@ -29,7 +32,11 @@ impl Robots {
         };
         config.robots.exclusive |= self.exclusive;
         let base_url = config.base_url(config.server.listen)?;
-        print(server::robots::file(&base_url, &config.robots).as_bytes())?;
+        let lines = match self.apache {
+            true => server::robots::apache(&base_url, &config.robots),
+            false => server::robots::file(&base_url, &config.robots),
+        };
+        print(lines.as_bytes())?;
         Ok(ExitCode::SUCCESS)
     }
 }

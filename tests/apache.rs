@@ -52,6 +52,8 @@ mod apache {
     mod records;
     /// Who asks: through proxies, and with what the server adds.
     mod requesters;
+    /// Sitemaps and ResourceSync, below the repository and at the root of the site.
+    mod resource_sync;
     /// The test site: files, configuration, and what is known of them.
     mod site;
     /// Large files by value in little memory.

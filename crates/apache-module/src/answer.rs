@@ -1,4 +1,5 @@
-//! One OAI-PMH request in, one answer out. Which verbs there are is the provider's business.
+//! One question in, one answer out: a request of OAI-PMH, or a list of resources. Which verbs there are is the
+//! provider's business.
 
 use std::ffi::{CString, c_int};
 use std::io::{self, Write};
@@ -6,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use oai::{Arguments, Verb};
+use provider::resource_sync::SyncDocument;
 use provider::{Form, Outcome, html};
 
 use crate::flow_control::{self, Kind, Permit};
@@ -16,13 +18,32 @@ use crate::output::Output;
 use crate::repository::Repository;
 use crate::request::Request;
 
+/// A question to a repository.
+pub(crate) enum Question {
+    /// A request of OAI-PMH, and the form of its answer.
+    Verb(Arguments, Form),
+    /// A document of ResourceSync, or a sitemap.
+    Document {
+        document: SyncDocument,
+        /// Whether it was asked for below the root of the site, and not below the repository.
+        at_root: bool,
+    },
+}
+
 /// Answers a request to the repository at a URL path; returns the status for httpd.
-pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
-    let arguments = match request.arguments() {
-        Ok(arguments) => arguments,
-        Err(status) => return status,
-    };
-    let Ok(_permit) = admit(request, &arguments) else {
+pub(crate) fn answer_verb(request: Request<'_>, base_path: &str) -> c_int {
+    match request.arguments() {
+        Ok(arguments) => {
+            let question = Question::Verb(arguments, wanted_form(request));
+            answer(request, base_path, &question)
+        }
+        Err(status) => status,
+    }
+}
+
+/// Answers a question to the repository at a URL path; returns the status for httpd.
+pub(crate) fn answer(request: Request<'_>, base_path: &str, question: &Question) -> c_int {
+    let Ok(_permit) = admit(request, question) else {
         request.log(
             log::INFO,
             "turned away: as many lists run as OaiFlowLimit allows",
@@ -31,10 +52,13 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
         return OK;
     };
     let mut output = Output::new(request);
-    let form = negotiate(request);
-    match write(request, base_path, &arguments, form, &mut output) {
+    match question {
+        Question::Verb(_, form) => describe(request, *form),
+        Question::Document { .. } => request.set_content_type("application/xml; charset=utf-8"),
+    }
+    match write(request, base_path, question, &mut output) {
         Ok(outcome) => {
-            report(request, &arguments, &outcome, output.written);
+            report(request, question, &outcome, output.written);
             OK
         }
         Err(provider::Error::Output(error)) => {
@@ -58,10 +82,14 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str) -> c_int {
     }
 }
 
-/// The form of the answer that the client wants, with the headers for it.
-fn negotiate(request: Request<'_>) -> Form {
+/// The form of the answer that the client wants.
+fn wanted_form(request: Request<'_>) -> Form {
     let (accept, dest) = (request.header(c"Accept"), request.header(c"Sec-Fetch-Dest"));
-    let form = Form::asked(accept.as_deref(), dest.as_deref());
+    Form::asked(accept.as_deref(), dest.as_deref())
+}
+
+/// Sets the headers for a form.
+fn describe(request: Request<'_>, form: Form) {
     request.set_header(c"Vary", html::VARY);
     match form {
         Form::Xml => request.set_content_type("text/xml; charset=utf-8"),
@@ -74,12 +102,15 @@ fn negotiate(request: Request<'_>) -> Form {
             }
         }
     }
-    form
 }
 
 /// The right to answer, where that may take long: else an error.
-fn admit(request: Request<'_>, arguments: &Arguments) -> Result<Option<Permit>, ()> {
-    if !provider::takes_long(arguments) {
+fn admit(request: Request<'_>, question: &Question) -> Result<Option<Permit>, ()> {
+    let takes_long = match question {
+        Question::Verb(arguments, _) => provider::takes_long(arguments),
+        Question::Document { document, .. } => document.kind.is_list(),
+    };
+    if !takes_long {
         return Ok(None);
     }
     let limits = request.server_config().flow_limits();
@@ -91,8 +122,7 @@ fn admit(request: Request<'_>, arguments: &Arguments) -> Result<Option<Permit>, 
 fn write(
     request: Request<'_>,
     base_path: &str,
-    arguments: &Arguments,
-    form: Form,
+    question: &Question,
     output: &mut Output<'_>,
 ) -> Result<Outcome, provider::Error> {
     let repository = Repository::of(request)?;
@@ -106,7 +136,11 @@ fn write(
             requester.clone(),
         )
     };
-    let freshness = match provider::goes_on(arguments) {
+    let goes_on = match question {
+        Question::Verb(arguments, _) => provider::goes_on(arguments),
+        Question::Document { document, .. } => document.part.is_some(),
+    };
+    let freshness = match goes_on {
         // The first page looked at the files, and what changed since is not in this list.
         true => Duration::MAX,
         false => repository.freshness,
@@ -123,10 +157,21 @@ fn write(
         repository.refresh(freshness, request, &origin)?;
     }
     let provider = repository.provider(request, &addresses);
+    let directory = match question {
+        Question::Document { at_root: true, .. } => addresses.site_url.clone(),
+        _ => format!("{}/", addresses.base_url),
+    };
     let view = repository
         .site
         .view_through(requester, &origin, addresses)?;
-    let outcome = provider.answer_as(form, &view, arguments, &mut *output)?;
+    let outcome = match question {
+        Question::Verb(arguments, form) => {
+            provider.answer_as(*form, &view, arguments, &mut *output)?
+        }
+        Question::Document { document, .. } => {
+            provider.synchronize(&view, document, &directory, &mut *output)?
+        }
+    };
     // Before the view is dropped, which keeps what was found out.
     output.finish()?;
     Ok(outcome)
@@ -143,8 +188,11 @@ fn unavailable(request: Request<'_>, reason: &[u8]) {
     let _ = output.write_all(reason).and_then(|()| output.flush());
 }
 
-fn report(request: Request<'_>, arguments: &Arguments, outcome: &Outcome, bytes: u64) {
-    let verb = Verb::of(arguments).map_or("-", Verb::as_str);
+fn report(request: Request<'_>, question: &Question, outcome: &Outcome, bytes: u64) {
+    let verb = match question {
+        Question::Verb(arguments, _) => Verb::of(arguments).map_or("-", Verb::as_str),
+        Question::Document { document, .. } => document.kind.name(),
+    };
     let error = outcome.error.map_or("-", |code| code.as_str());
     let records = outcome.records;
     request.log(

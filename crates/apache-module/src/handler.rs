@@ -3,8 +3,10 @@
 use std::ffi::c_int;
 
 use provider::assets::{self, Asset};
+use provider::resource_sync::SyncDocument;
 
-use crate::answer;
+use crate::announce;
+use crate::answer::{self, Question};
 use crate::border::guarded;
 use crate::httpd::{
     DECLINED, FORBIDDEN, INTERNAL_SERVER_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, OK, bytes,
@@ -29,7 +31,13 @@ pub(crate) unsafe extern "C" fn claim(r: *mut sys::request_rec) -> c_int {
 pub(crate) unsafe extern "C" fn handle(r: *mut sys::request_rec) -> c_int {
     // SAFETY: httpd hands over a request that it is processing.
     if unsafe { bytes((*r).handler) } != Some(b"oai") {
-        return DECLINED;
+        // SAFETY: as above, until this function returns.
+        return guarded(DECLINED, || unsafe {
+            match is_virtual(r) {
+                true => DECLINED,
+                false => announce::answer(Request::new(r)),
+            }
+        });
     }
     // SAFETY: as above, until this function returns.
     guarded(INTERNAL_SERVER_ERROR, || unsafe {
@@ -60,10 +68,16 @@ fn answer_request(request: Request<'_>) -> c_int {
     }
     let (base_path, rest) = request.base_path();
     match rest.as_str() {
-        "" => answer::answer(request, &base_path),
-        name => match assets::find(name) {
-            Some(asset) => send_asset(request, asset),
-            None => NOT_FOUND,
+        "" => answer::answer_verb(request, &base_path),
+        name => match (assets::find(name), SyncDocument::below_repository(name)) {
+            (Some(asset), _) => send_asset(request, asset),
+            (None, Some(_)) if request.method() != sys::M_GET => METHOD_NOT_ALLOWED,
+            (None, Some(document)) => {
+                let at_root = false;
+                let question = Question::Document { document, at_root };
+                answer::answer(request, &base_path, &question)
+            }
+            (None, None) => NOT_FOUND,
         },
     }
 }

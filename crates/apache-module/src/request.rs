@@ -8,6 +8,8 @@ use std::path::PathBuf;
 
 use oai::Arguments;
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use provider::assets;
+use provider::resource_sync::SyncDocument;
 use site::{Addresses, Requester};
 
 use crate::client::keys;
@@ -108,13 +110,17 @@ impl<'r> Request<'r> {
         let base = location.trim_end_matches('/');
         match uri.strip_prefix(base).filter(|_| location.starts_with('/')) {
             Some(rest) => (base.to_owned(), rest.trim_start_matches('/').to_owned()),
-            None => match uri.rsplit_once('/') {
-                Some((base, name)) if provider::assets::find(name).is_some() => {
-                    (base.to_owned(), name.to_owned())
-                }
-                _ => (uri.trim_end_matches('/').to_owned(), String::new()),
+            None => match below_repository(&uri) {
+                Some((base, name)) => (base.to_owned(), name.to_owned()),
+                None => (uri.trim_end_matches('/').to_owned(), String::new()),
             },
         }
+    }
+
+    /// The path of the URL that was asked for.
+    pub(crate) fn url_path(self) -> String {
+        // SAFETY: see `server`; the text is copied.
+        unsafe { text((*self.r).uri) }.unwrap_or_default()
     }
 
     /// Where this requester reaches the site and the repository: as configured, else as httpd itself would write it.
@@ -217,6 +223,17 @@ impl<'r> Request<'r> {
         // SAFETY: see `server`.
         unsafe { log::about_request(self.r, level, message) }
     }
+}
+
+/// The path of a repository and the name of something below it, if a path ends like one.
+fn below_repository(path: &str) -> Option<(&str, &str)> {
+    let mut slashes = path.rmatch_indices('/').take(2);
+    slashes.find_map(|(at, _)| {
+        let (base, name) = (&path[..at], &path[at + 1..]);
+        let is_known =
+            assets::find(name).is_some() || SyncDocument::below_repository(name).is_some();
+        is_known.then_some((base, name))
+    })
 }
 
 /// Text that may hold any byte as text that only holds what a form may: escaped again it decodes to itself.

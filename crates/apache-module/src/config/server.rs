@@ -36,6 +36,8 @@ pub(crate) struct ServerConfig {
     pub(super) confiner: Option<PathBuf>,
     pub(super) state_dir: Option<PathBuf>,
     pub(super) freshness: Option<u64>,
+    /// The URL path of the repository that is announced at the root of the site.
+    pub(crate) announce: Option<String>,
     pub(super) users: Option<Vec<String>>,
     pub(crate) roots: Vec<Alias>,
     /// Those whose URLs cannot be enumerated.
@@ -87,6 +89,7 @@ impl ServerConfig {
             confiner: add.confiner.clone().or_else(|| base.confiner.clone()),
             state_dir: add.state_dir.clone().or_else(|| base.state_dir.clone()),
             freshness: add.freshness.or(base.freshness),
+            announce: add.announce.clone().or_else(|| base.announce.clone()),
             users: add.users.clone().or_else(|| base.users.clone()),
             roots: chain(&add.roots, &base.roots),
             general_aliases: [&*add.general_aliases, &*base.general_aliases].concat(),

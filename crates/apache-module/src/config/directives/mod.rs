@@ -16,7 +16,7 @@ use crate::httpd::{Pool, bytes, c_string, text};
 use crate::{module_of, sys};
 
 /// The table as httpd wants it.
-pub(crate) struct Directives([sys::command_rec; 30]);
+pub(crate) struct Directives([sys::command_rec; 31]);
 
 // SAFETY: httpd reads the table from one thread, while it reads the configuration; nobody writes it.
 unsafe impl Sync for Directives {}
@@ -109,6 +109,11 @@ pub(crate) static DIRECTIVES: Directives = Directives([
         c"OaiFreshness",
         SERVER,
         c"for how many seconds an answer may rest on an earlier look at the files",
+    ),
+    own(
+        c"OaiAnnounce",
+        SERVER,
+        c"the URL path of the repository: its sitemap and ResourceSync answer at the root of the site as well",
     ),
     shadow(c"SetHandler", FILE_INFO),
     shadow(c"Alias", DIRECTORY),

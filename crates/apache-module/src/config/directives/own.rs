@@ -63,6 +63,7 @@ impl Line<'_> {
             "OaiStateDir" => {
                 server.state_dir = Some(absolute(pool, one(words)?.as_bytes())?);
             }
+            "OaiAnnounce" => server.announce = Some(url_path(one(words)?)?),
             "OaiFreshness" => server.freshness = Some(number(one(words)?)?),
             _ => return Err("it is not a directive of this version".to_owned()),
         }
@@ -156,6 +157,18 @@ fn root(server: &mut ServerConfig, pool: Pool, words: &[String]) -> Result<PathB
     }
     server.roots.push(alias);
     Ok(directory)
+}
+
+/// The URL path of a repository, without a slash at the end.
+fn url_path(text: &str) -> Result<String, String> {
+    let path = text.trim_end_matches('/');
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte);
+    match path.starts_with('/') && path.len() > 1 && path.bytes().all(is_plain) {
+        true => Ok(path.to_owned()),
+        false => Err(format!(
+            "`{text}` is not the URL path of a repository like /modoai"
+        )),
+    }
 }
 
 fn texts(words: Vec<Vec<u8>>) -> Result<Vec<String>, String> {

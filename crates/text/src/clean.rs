@@ -21,6 +21,16 @@ pub(super) fn text(text: &str) -> String {
     clean
 }
 
+/// The same for the text of a page description, where letters may have come out as other characters. What they are has
+/// to be looked at before control characters are gone.
+pub(super) fn repaired(text: &str) -> String {
+    let (repaired, repairs) = repair::repair(text);
+    if !repairs.is_empty() {
+        tracing::debug!("repaired in the text: {}", repairs.names().join(", "));
+    }
+    self::text(&repaired)
+}
+
 /// The text with two spaces at most between its words, where a program has drawn pages with spaces.
 pub(super) fn without_gaps(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());

@@ -34,6 +34,7 @@ pub use extracted::{Extracted, Limit, Outcome};
 pub use facts::{Facts, LANGUAGES, Sketch, decoded, file_title, language, language_code, title};
 pub use options::{ExtractOptions, OcrOptions};
 pub use reader::PDF_READER;
+pub use repair::join_hyphenated;
 
 use engine::Engines;
 use slots::Slots;

@@ -26,7 +26,7 @@ pub(super) fn extract(work: &Work<'_>, input: &Input) -> Extracted {
 /// The text by pdftotext, or else by the built-in reader.
 pub(super) fn unrepaired(work: &Work<'_>, input: &Input) -> Extracted {
     let first = read(work, input, Engine::Pdftotext);
-    if is_last_word(&first) {
+    if is_last_word(&first) && !is_unreadable(&first) {
         return first;
     }
     let second = read(work, input, Engine::Reader);
@@ -36,6 +36,11 @@ pub(super) fn unrepaired(work: &Work<'_>, input: &Input) -> Extracted {
         true => second,
         false => first,
     }
+}
+
+/// Whether its letters are no letters: the other reader may know them, and OCR always does.
+fn is_unreadable(extracted: &Extracted) -> bool {
+    extracted.outcome == Outcome::ImageOnly && extracted.note.as_deref() == Some(UNREADABLE)
 }
 
 fn is_last_word(extracted: &Extracted) -> bool {
@@ -60,7 +65,10 @@ fn read(work: &Work<'_>, input: &Input, engine: Engine) -> Extracted {
     let mut extracted = judge(engine, &ended, text, pages);
     extracted.engine = Some(work.version(engine));
     let is_all = extracted.outcome == Outcome::Text && !extracted.truncated;
-    if is_all && substance::is_thin(&extracted.text, pages) {
+    if is_all && repair::is_rubbish(&String::from_utf8_lossy(&ended.printed)) {
+        extracted.outcome = Outcome::ImageOnly;
+        extracted.note = Some(UNREADABLE.to_owned());
+    } else if is_all && substance::is_thin(&extracted.text, pages) {
         extracted.outcome = match picture::shows_something(work, input) {
             true => Outcome::ImageOnly,
             false if extracted.text.trim().is_empty() => Outcome::Empty,
@@ -138,11 +146,12 @@ fn is_encrypted(complaints: &str) -> bool {
 
 /// The text that was printed, and the pages it was taken from: each ends with a form feed.
 fn text_of(printed: &[u8]) -> (String, u32) {
-    let text = clean::text(&String::from_utf8_lossy(printed));
+    let text = clean::repaired(&String::from_utf8_lossy(printed));
     let ended = text.bytes().filter(|byte| *byte == b'\x0C').count();
     let begun = usize::from(!text.is_empty() && !text.ends_with('\x0C'));
     (text, u32::try_from(ended + begun).unwrap_or(u32::MAX))
 }
 
+const UNREADABLE: &str = "its text layer has no readable letters";
 /// The code with which a process ends that panicked.
 const PANIC: i32 = 101;

@@ -94,7 +94,8 @@ fn txtwrite(work: &Work<'_>, input: &Input) -> Extracted {
             return dispatch::unreadable(&error);
         }
     }
-    let mut text = clean::without_gaps(&clean::text(&String::from_utf8_lossy(&bytes)));
+    let repaired = clean::repaired(&String::from_utf8_lossy(&bytes));
+    let mut text = clean::without_gaps(&repaired);
     let truncated = clean::cut(&mut text, work.options().text_bytes);
     let mut extracted = match cut_short(Engine::Ghostscript, &ended) {
         Some(extracted) => extracted,

@@ -99,7 +99,8 @@ fn indexed(content: &UnreadText, text: String) -> IndexedText {
         language: facts.language.map(str::to_owned),
         bands: sketch.iter().flat_map(Sketch::bands).collect(),
         sketch: sketch.map(|sketch| sketch.to_hex()),
-        text,
+        // Words are found whole, whatever the lines do with them.
+        text: text::join_hyphenated(&text).into_owned(),
     }
 }
 

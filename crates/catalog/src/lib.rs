@@ -13,6 +13,7 @@ mod queue;
 mod records;
 mod repositories;
 mod runs;
+mod transfer;
 
 pub use catalog::Catalog;
 pub use changes::{
@@ -67,4 +68,6 @@ pub use repositories::overview::{
 };
 pub use repositories::sets::Set;
 pub use repositories::statistics::{Bucket, CollectionFigures, JobCounts, Totals};
+pub use runs::gauges::Gauges;
 pub use runs::{FailedRun, FailedRuns, RunQuery, RunRow, RunState};
+pub use transfer::CopiedTable;

@@ -2,12 +2,11 @@
 //!
 //! The settings of imports are those of `garner import` and of the API; beside them the table has a few of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use classifier::CDI_2012;
 use flows::ImportOrder;
-use operations::{ImportPatch, ImportRules, Mistake, Refusal, Setting, read_fields};
-use remote::{Access, Address};
+use operations::{ImportPatch, ImportRules, Mistake, Refusal, read_fields};
+use remote::Access;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
@@ -112,54 +111,6 @@ impl ImportConfig {
             }
         }
         access
-    }
-
-    /// Lets paths be relative to the directory of the file.
-    pub(super) fn relative_to(&mut self, directory: &Path) {
-        let place = |path: &mut PathBuf| {
-            if !Address::is_meant(path) {
-                *path = directory.join(&*path);
-            }
-        };
-        let text = |name: &mut String| {
-            *name = directory.join(&*name).to_string_lossy().into_owned();
-        };
-        let patch = &mut self.patch;
-        patch.paths.iter_mut().flatten().for_each(place);
-        self.roots.iter_mut().for_each(place);
-        for path in [&mut patch.log, &mut patch.root, &mut patch.blacklist] {
-            if let Some(Setting::To(path)) = path {
-                place(path);
-            }
-        }
-        let own = &mut self.access;
-        for path in [
-            &mut self.no_database,
-            &mut own.netrc,
-            &mut own.ssh_key,
-            &mut own.known_hosts,
-            &mut own.ca_file,
-        ] {
-            path.as_mut().map(place);
-        }
-        if let Some(Setting::To(name)) = &mut patch.log_format
-            && (name.contains('/') || name.ends_with(".toml"))
-        {
-            text(name);
-        }
-        if let Some(Setting::To(model)) = &mut patch.model
-            && model != CDI_2012
-        {
-            text(model);
-        }
-        if let Some(Setting::To(place)) = &mut patch.collection
-            && !place.contains("://")
-        {
-            // A worker elsewhere goes by it as well.
-            let path = directory.join(&*place);
-            let path = std::path::absolute(&path).unwrap_or(path);
-            *place = path.to_string_lossy().into_owned();
-        }
     }
 }
 

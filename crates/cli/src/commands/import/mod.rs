@@ -40,9 +40,6 @@ pub(crate) struct Import {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// A configuration file with a table "import"; flags win over it
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// Documents go to this folder and not into the catalog; the same bytes are kept once
     #[arg(long, value_name = "DIR", conflicts_with = "dry_run")]
     no_database: Option<PathBuf>,
@@ -67,11 +64,7 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        let config = match &self.config {
-            Some(file) => Config::read(file)?,
-            None => Config::default(),
-        };
-        self.holdings = self.holdings.configured(&config);
+        let config = self.holdings.configuration()?;
         if !self.paths.is_empty() {
             self.patch.paths = Some(self.paths.clone());
         }
@@ -156,7 +149,7 @@ impl Import {
         let separate = self.no_database.as_ref().or(config.no_database.as_ref());
         if self.dry_run || separate.is_some() {
             stop_on_signal(stop.clone())?;
-            let order = &flows::fetch_sources(self.holdings.data(), order, stop, &tell)?;
+            let order = &flows::fetch_sources(self.holdings.data()?, order, stop, &tell)?;
             return match separate {
                 Some(directory) if !self.dry_run => {
                     flows::import_separately(directory, order, stop, &tell)

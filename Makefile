@@ -33,6 +33,7 @@ package:
 	scripts/package
 
 package-test:
+	scripts/setup package
 	scripts/package-test
 
 apache:

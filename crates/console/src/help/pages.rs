@@ -36,6 +36,7 @@ pub(super) static PAGES: &[HelpPage] = &pages![
     "guides/feed-a-search-engine",
     "guides/aggregate",
     "guides/operate",
+    "guides/migrate",
     "concepts/what-is-offered",
     "concepts/no-missed-update",
     "concepts/harvesting",

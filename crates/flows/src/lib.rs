@@ -49,7 +49,8 @@ pub use import::{
     ImportVerdict, Imported, Listing, ReviewLimits, ReviewPart, TextOrder, Unsure, Verification,
     VerifyOptions, accept_reviews, address, classify_collection, containers, documents_directory,
     fetch_sources, forget_report, import, import_for, import_report, import_separately,
-    index_texts, prune_reviews, review_file, try_import, update_metadata, verify,
+    index_texts, index_texts_within, prune_reviews, review_file, try_import, update_metadata,
+    verify,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

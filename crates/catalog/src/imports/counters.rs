@@ -120,6 +120,11 @@ impl ImportCounters {
         )
     }
 
+    /// Whether no capture brought a document, or said that a known one is as it was.
+    pub fn kept_nothing(&self) -> bool {
+        self.saved_new + self.saved_duplicate + self.revisits == 0
+    }
+
     /// Counts what a capture was.
     pub fn count(&mut self, row: &CaptureRow, outcome: CaptureOutcome) {
         match outcome {

@@ -50,7 +50,7 @@ pub use self::report::import_report;
 pub use self::review::{
     AcceptedReviews, ReviewLimits, ReviewPart, accept_reviews, prune_reviews, review_file,
 };
-pub use self::searchable::index_texts;
+pub use self::searchable::{index_texts, index_texts_within};
 use self::sources::Sources;
 pub use self::sources::fetched::{FetchedSource, address, fetch_sources};
 use self::spool::Spool;
@@ -117,6 +117,7 @@ pub fn import_for(
         is_resumed,
         stop,
         limits,
+        left: None,
         tell,
     };
     // A bug that one record brings to light must not leave the import without an end.

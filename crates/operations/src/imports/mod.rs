@@ -36,6 +36,8 @@ pub struct Import {
     pub counters: ImportCounters,
     /// Why it failed, or what is missing.
     pub reason: Option<String>,
+    /// Whether it came to its end and kept no document: none is new, and none was known.
+    pub kept_nothing: bool,
     /// Its parameters.
     #[schema(value_type = Object)]
     pub parameters: Value,
@@ -202,11 +204,14 @@ async fn remove_reports(context: &Context, removed: Vec<i64>) -> Result<Removed,
 
 pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import {
     let sources = entry.sources.into_iter();
+    let state = ImportState::from(entry.state);
+    let is_at_end = matches!(state, ImportState::Ok | ImportState::Incomplete);
     Import {
+        kept_nothing: is_at_end && entry.counters.kept_nothing(),
         id: entry.id,
         job: entry.job,
         schedule: entry.schedule,
-        state: entry.state.into(),
+        state,
         worker: entry.worker,
         started: Time(entry.started),
         ended: entry.ended.map(Time),
@@ -231,6 +236,14 @@ impl Import {
         self.ended.map(|ended| ended.0 - self.started.0)
     }
 
+    /// Its state in words, with a warning if it kept nothing.
+    pub fn state_in_words(&self) -> String {
+        match self.kept_nothing {
+            true => format!("{}, {KEPT_NOTHING}", self.state.name()),
+            false => self.state.name().to_owned(),
+        }
+    }
+
     /// Its sources, for people: the first one and how many more.
     pub fn sources_in_words(&self) -> String {
         match &self.sources[..] {
@@ -245,6 +258,9 @@ impl Import {
         crate::harvests::parameters_in_words(&self.parameters)
     }
 }
+
+/// The warning about an import that kept no document.
+pub const KEPT_NOTHING: &str = "kept nothing";
 
 impl ImportFilter {
     fn query(&self, limit: u64) -> catalog::ImportQuery {

@@ -46,6 +46,9 @@ pub(crate) struct Import {
     /// Read, filter and count everything, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// With --dry-run: read the first N captures only, and print what would become of each
+    #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
     /// Put the import into the queue of garner up and garner worker, which see PATH under the same name
     #[arg(long, conflicts_with_all = ["dry_run", "no_database", "json"])]
     queue: bool,
@@ -154,7 +157,7 @@ impl Import {
                 Some(directory) if !self.dry_run => {
                     flows::import_separately(directory, order, stop, &tell)
                 }
-                _ => flows::try_import(order, stop, &tell),
+                _ => flows::try_import(order, self.limit, stop, &tell),
             };
         }
         let holdings = self.holdings.create()?;

@@ -1,6 +1,9 @@
 //! Imports: the list, one of them with its warnings and report, and removal.
 
+mod browse;
 pub(super) mod rules;
+mod templates;
+mod trial;
 
 use catalog::{ImportCounters, Role};
 use flows::Holdings;
@@ -8,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+pub use self::browse::{SourceDirectory, SourceFile, browse};
+pub use self::templates::{ImportTemplate, remove_template, save_template, template, templates};
+pub use self::trial::{ImportTrial, TriedCapture, try_first};
 use crate::harvests::{Removed, WarningFilter, days, parameters};
 use crate::mirrored::mirrored;
 use crate::{Actor, Context, FilePath, Listed, Refusal, Time, page_limit};
@@ -255,7 +261,7 @@ impl Import {
 
     /// The parameters that were set, as pairs of name and value for people.
     pub fn parameters_in_words(&self) -> Vec<(String, String)> {
-        crate::harvests::parameters_in_words(&self.parameters)
+        crate::runs::settings_in_words(&self.parameters)
     }
 }
 

@@ -184,7 +184,7 @@ const OF_THE_PAPER: [&str; 9] = [
     "failed_FileNotFound",
     "failed_PDFFilenotFound",
 ];
-const OURS: [&str; 23] = [
+const OURS: [&str; 24] = [
     "saved_NewVersion",
     "saved_KnownContent",
     "saved_SetAside",
@@ -196,6 +196,7 @@ const OURS: [&str; 23] = [
     "text_EngineMissing",
     "text_Failed",
     "revisits",
+    "revisits_Unknown",
     "containers",
     "filtered_URL",
     "skipped_Status",

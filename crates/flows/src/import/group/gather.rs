@@ -267,6 +267,7 @@ impl Gatherer<'_> {
         let declared = capture.declared.as_deref();
         if declared.is_some_and(|declared| is_other(declared) && !self.types.contains(declared)) {
             self.group.counters.revisits += 1;
+            self.group.counters.revisits_unknown += 1;
             return;
         }
         let sha1 = capture.digest.as_deref().and_then(digest::sha1_written);

@@ -29,8 +29,8 @@ pub use collection::{
     DocumentState, Facets, FailedDocument, Figure, FoundDocument, IndexedText, LinkCheck,
     LinkOutcome, LinkQuery, ListContent, ListKind, NearDocument, NewReview, OutdatedMet,
     ParentEntry, ParentQuery, Passage, QueryError, Removal, RemovedDocument, RestoreOutcome,
-    ReviewEntry, ReviewQuery, SearchQuery, Searched, Segment, Selection, TrashEntry, TrashQuery,
-    TrashedContent, TrashedState, UnreadText, UrlList, VersionEntry,
+    ReviewEntry, ReviewQuery, SearchOrder, SearchQuery, Searched, Segment, Selection, TrashEntry,
+    TrashQuery, TrashedContent, TrashedState, UnreadText, UrlList, VersionEntry,
 };
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};

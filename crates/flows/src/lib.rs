@@ -44,12 +44,13 @@ pub use harvest::{
 };
 pub use holdings::{Holdings, content_file, document_file};
 pub use import::{
-    AcceptedReviews, Classified, ClassifyCollection, DigestRule, Fate, FateKind, FetchProgress,
-    FetchedSource, Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder, ImportProgress,
-    ImportVerdict, Imported, Listing, ReviewLimits, ReviewPart, TextOrder, Unsure, Verification,
-    VerifyOptions, accept_reviews, address, classify_collection, containers, documents_directory,
-    fetch_sources, forget_report, import, import_for, import_report, import_separately,
-    index_texts, prune_reviews, review_file, try_import, update_metadata, verify,
+    AcceptedReviews, BrowsedFile, Classified, ClassifyCollection, DigestRule, Fate, FateKind,
+    FetchProgress, FetchedSource, Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder,
+    ImportProgress, ImportVerdict, Imported, Listing, ReviewLimits, ReviewPart, TextOrder, Unsure,
+    Verification, VerifyOptions, accept_reviews, address, browse_sources, classify_collection,
+    containers, documents_directory, fetch_sources, forget_report, import, import_for,
+    import_report, import_separately, index_texts, index_texts_within, prune_reviews, review_file,
+    try_import, update_metadata, verify,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

@@ -10,13 +10,13 @@ use remote::Access;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
+use crate::commands::confine::confiner;
+
 /// The table `[import]`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ImportConfig {
     /// The settings of imports.
     pub(crate) patch: ImportPatch,
-    /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
-    pub(crate) no_database: Option<PathBuf>,
     /// Directories that operators may have imported from by the console and the API; admins name any.
     roots: Vec<PathBuf>,
     access: AccessConfig,
@@ -28,7 +28,6 @@ pub(crate) struct ImportConfig {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct OwnKeys {
-    no_database: Option<PathBuf>,
     roots: Vec<PathBuf>,
     #[serde(flatten)]
     access: AccessConfig,
@@ -65,7 +64,6 @@ impl<'de> Deserialize<'de> for ImportConfig {
         Ok(Self {
             patch,
             mistakes,
-            no_database: own.no_database,
             roots: own.roots,
             access: own.access,
         })
@@ -91,8 +89,10 @@ impl ImportConfig {
         let roots = self.roots.iter().map(std::path::absolute);
         Ok(ImportRules {
             roots: roots.collect::<Result<_, _>>()?,
-            default: ImportOrder::parse(&self.order()?.text()?)?,
-            no_database: self.no_database.clone(),
+            default: ImportOrder {
+                confiner: Some(confiner()),
+                ..ImportOrder::parse(&self.order()?.text()?)?
+            },
         })
     }
 
@@ -114,11 +114,4 @@ impl ImportConfig {
     }
 }
 
-const OWN_KEYS: [&str; 6] = [
-    "no_database",
-    "roots",
-    "netrc",
-    "ssh_key",
-    "known_hosts",
-    "ca_file",
-];
+const OWN_KEYS: [&str; 5] = ["roots", "netrc", "ssh_key", "known_hosts", "ca_file"];

@@ -31,6 +31,83 @@ fn a_part_of_an_answer_is_never_sent() {
 }
 
 #[test]
+fn browsers_get_pages_and_harvesters_xml() {
+    for mpm in Mpm::ALL {
+        let mut site = Site::empty(mpm);
+        for module in ["filter", "deflate"] {
+            site.module(module);
+        }
+        site.conf("AddOutputFilterByType DEFLATE text/html text/xml");
+        site.fixture.write("a.txt", "a");
+        let httpd = site.httpd().start();
+        let client = || Client::anonymous(&httpd);
+        let list = "/modoai?verb=ListRecords&metadataPrefix=oai_dc";
+
+        let java = "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2";
+        for program in [client(), client().with_header("Accept", java)] {
+            let answer = program.get(list);
+            assert_eq!(
+                answer.header("content-type").unwrap(),
+                "text/xml; charset=utf-8"
+            );
+            assert!(program.get("/modoai").text().contains("badVerb"));
+        }
+        let both = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+        for browser in [
+            client().with_header("Sec-Fetch-Dest", "document"),
+            client().with_header("Accept", both),
+            client()
+                .with_header("Accept", both)
+                .with_header("Accept-Encoding", "gzip"),
+        ] {
+            let page = browser.get(list);
+            assert_eq!(page.status, 200);
+            assert_eq!(
+                page.header("content-type").unwrap(),
+                "text/html; charset=utf-8"
+            );
+            let vary = page.header("vary").unwrap();
+            assert!(
+                vary.contains("Accept") && vary.contains("Sec-Fetch-Dest"),
+                "{vary}"
+            );
+            assert!(
+                page.header("content-security-policy")
+                    .unwrap()
+                    .starts_with("default-src 'none'")
+            );
+        }
+        let browser = client().with_header("Sec-Fetch-Dest", "document");
+        assert!(browser.get(list).text().contains("1 record"));
+        assert!(browser.get("/modoai").text().contains("<h2>Base URL</h2>"));
+        assert_eq!(client().get("/modoai/style.css").status, 200);
+    }
+}
+
+#[test]
+fn the_module_keeps_the_rules_of_the_protocol() {
+    let site = Site::empty(Mpm::Event);
+    for name in ["a.txt", "b.html", "c/d.txt", "e.png"] {
+        site.fixture.write(name, name);
+    }
+    let httpd = site.httpd().start();
+    let base_url = format!("http://{}/modoai", httpd.authority());
+    let client = harvester::Client::new(harvester::ClientOptions::default()).unwrap();
+    let limits = harvester::check::CheckLimits {
+        interval: std::time::Duration::ZERO,
+        ..harvester::check::CheckLimits::default()
+    };
+
+    let repository = client.repository(&base_url).unwrap();
+    let report = harvester::check::check(&repository, &limits).unwrap();
+
+    assert!(report.compliant, "{report:#?}");
+    let is_warning =
+        |rule: &&harvester::check::RuleResult| rule.verdict == harvester::check::Verdict::Warning;
+    assert_eq!(report.rules.iter().find(is_warning), None);
+}
+
+#[test]
 fn identify_tells_the_codings_that_answers_are_sent_in() {
     for (directives, coded) in [
         ("", false),

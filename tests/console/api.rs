@@ -165,6 +165,7 @@ fn every_operation_is_as_it_is_described() {
     schedules_and_jobs(&program);
     documents(&program);
     program.get("/overview", none);
+    program.get("/alerts", none);
     program.get("/statistics", none);
     program.get("/search?text=http&limit=2", none);
     program.get("/statistics/activity", none);
@@ -264,6 +265,7 @@ fn repositories(program: &Program, other: &Misbehaving) {
     let (none, known) = (&Value::Null, &json!(1));
     let address = json!({ "base_url": other.base_url() });
     program.post("/repositories/identify", none, &address);
+    program.post("/repositories/check", none, &address);
     let added = &program.post("/repositories", none, &address)["id"];
     program.get("/repositories", none);
     program.get("/repositories/{}", known);

@@ -25,6 +25,7 @@ pub(crate) fn routes() -> Routes {
     r.get("/dashboard/charts", dashboard::charts);
     r.post("/first-steps/hide", dashboard::hide_first_steps);
     operation!(r, dashboard::api::overview);
+    operation!(r, dashboard::api::alerts);
     operation!(r, dashboard::api::totals);
     operation!(r, dashboard::api::activity);
     operation!(r, dashboard::api::collection);
@@ -309,7 +310,7 @@ pub(crate) fn routes() -> Routes {
 
     // The API itself.
     r.get("/api", pages::api::show);
-    r.get("/api/v1/openapi.json", pages::api::description);
+    r.open_get("/api/v1/openapi.json", pages::api::description);
 
     r.fallback(pages::missing::show);
     routes

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod alert;
 pub mod hook;
 mod manager;
 mod workers;

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+pub mod alerts;
 pub mod audit;
 mod context;
 mod curation;

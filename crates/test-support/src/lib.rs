@@ -19,6 +19,7 @@ mod postgres;
 mod program;
 mod s3_server;
 mod schema;
+mod smtp_server;
 mod ssh_server;
 
 pub use answer::{Answer, Header};
@@ -34,4 +35,5 @@ pub use postgres::Postgres;
 pub use program::{Garner, Server, free_port, wait_until};
 pub use s3_server::S3Server;
 pub use schema::Schemas;
+pub use smtp_server::{SmtpServer, SmtpSetup};
 pub use ssh_server::SshServer;

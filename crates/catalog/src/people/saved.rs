@@ -15,6 +15,8 @@ pub enum SavedKind {
     Import,
     /// How far a search engine has been told of changes, by its URL.
     Feed,
+    /// What a rule of alerts has found and told.
+    Alert,
 }
 
 /// An order under its name.
@@ -79,6 +81,39 @@ impl Catalog {
         read(&row.ok_or_else(lost)?)
     }
 
+    /// Replaces an order if it is still the same as `before`; tells whether it was.
+    pub async fn replace_saved(
+        &self,
+        kind: SavedKind,
+        name: &str,
+        before: Option<&str>,
+        content: &str,
+    ) -> Result<bool, Error> {
+        let mut transaction = self.database.write().await?;
+        let changed = match before {
+            Some(before) => {
+                let sql = "UPDATE saved SET content = $4, changed = {now}
+                    WHERE kind = $1 AND name = $2 AND content = $3";
+                let values = [
+                    kind.name().into(),
+                    name.into(),
+                    before.into(),
+                    content.into(),
+                ];
+                transaction.execute(sql, values).await?
+            }
+            None => {
+                let sql =
+                    "INSERT INTO saved (kind, name, content, changed) VALUES ($1, $2, $3, {now})
+                    ON CONFLICT (kind, name) DO NOTHING";
+                let values = [kind.name().into(), name.into(), content.into()];
+                transaction.execute(sql, values).await?
+            }
+        };
+        transaction.commit().await?;
+        Ok(changed > 0)
+    }
+
     /// Forgets an order, and tells whether there was one.
     pub async fn remove_saved(&self, kind: SavedKind, name: &str) -> Result<bool, Error> {
         let mut transaction = self.database.write().await?;
@@ -96,6 +131,7 @@ impl SavedKind {
             Self::Retrieval => "retrieval",
             Self::Import => "import",
             Self::Feed => "feed",
+            Self::Alert => "alert",
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
+use operations::alerts;
 use operations::jobs::Job;
 use operations::overview::{self, Attention, Overview};
 
@@ -27,15 +28,29 @@ impl Status {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let context = self.holdings.context()?;
         let overview = context.wait(overview::show(&context))?;
+        let alerts = context.wait(alerts::firing(&context))?;
         to_stdout(|out| {
             match self.json {
                 true => write_json(out, &overview)?,
-                false => print(out, &overview)?,
+                false => {
+                    for alert in alerts.iter().take(MOST_ALERTS) {
+                        let (rule, text) = (plain(&alert.rule), plain(&alert.text));
+                        writeln!(out, "Alert {rule}: {text}, since {}", alert.since)?;
+                    }
+                    if alerts.len() > MOST_ALERTS {
+                        let more = alerts.len() - MOST_ALERTS;
+                        writeln!(out, "{more} more alerts")?;
+                    }
+                    print(out, &overview)?;
+                }
             }
             Ok(ExitCode::SUCCESS)
         })
     }
 }
+
+/// The most alerts that are shown.
+const MOST_ALERTS: usize = 20;
 
 fn print(out: &mut Out, overview: &Overview) -> io::Result<()> {
     attention(out, &overview.attention)?;

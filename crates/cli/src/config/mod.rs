@@ -15,6 +15,7 @@ mod site;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ::jobs::alert::{AlertOptions, MailConfig};
 use ::jobs::hook::Hook;
 use ::site::AreaConfig;
 use ::site::OfferConfig;
@@ -23,6 +24,7 @@ use ::site::plugin::PluginRule;
 use anyhow::{Context, bail};
 use console::ConsoleConfig;
 use operations::Settings;
+use operations::alerts::AlertRule;
 use operations::overview::ExposedSite;
 use serde::Deserialize;
 use server::config::{
@@ -62,6 +64,10 @@ pub(crate) struct Config {
     pub(crate) friends: FriendsConfig,
     /// How crawls are imported.
     pub(crate) import: ImportConfig,
+    /// Who is told of what.
+    pub(crate) alert: Vec<AlertRule>,
+    /// The server that takes e-mails.
+    pub(crate) mail: MailConfig,
     /// What is done after harvests.
     pub(crate) hook: Vec<Hook>,
     /// Sites that are exposed.
@@ -126,6 +132,29 @@ impl Config {
             sites: self.sites()?.into_iter().map(exposed).collect(),
             attempts: self.jobs.attempts,
             imports: self.import.rules()?,
+            alerts: self.alert.clone(),
+        })
+    }
+
+    /// The alerts, as the manager has them.
+    pub(crate) fn alerts(&self) -> anyhow::Result<AlertOptions> {
+        let mut names: Vec<_> = self.alert.iter().map(|rule| rule.name.as_str()).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            bail!("two alerts have the name `{}`", twice[0]);
+        }
+        if let Some(mistake) = self.alert.iter().find_map(AlertRule::mistake) {
+            bail!("{mistake}");
+        }
+        if self.alert.iter().any(|rule| !rule.email.is_empty())
+            && let Some(mistake) = self.mail.mistake()
+        {
+            bail!("{mistake}");
+        }
+        Ok(AlertOptions {
+            rules: self.alert.clone(),
+            mail: self.mail.clone(),
+            client: self.network.client_options()?,
         })
     }
 

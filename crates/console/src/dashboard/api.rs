@@ -1,6 +1,7 @@
 //! `/api/v1/overview` and `/api/v1/statistics`: figures on everything that is held, and on harvests over time.
 
 use axum::extract::State;
+use operations::alerts::{self, FiringAlert};
 use operations::overview::{self, Overview};
 use operations::statistics::{
     self, Activity, ActivityFilter, CollectionFilter, CollectionStatistics, Statistics,
@@ -19,6 +20,17 @@ pub(crate) async fn overview(
     State(state): State<ConsoleState>,
 ) -> Reply<Overview> {
     Ok(axum::Json(overview::show(state.context()).await?))
+}
+
+/// Alerts that hold now, by the rules of the configuration file
+#[utoipa::path(get, path = "/api/v1/alerts", tag = "statistics", operation_id = "alerts",
+    responses((status = 200, body = Listed<FiringAlert>)))]
+pub(crate) async fn alerts(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+) -> Reply<Listed<FiringAlert>> {
+    let firing = alerts::firing(state.context()).await?;
+    Ok(axum::Json(Listed::all(firing)))
 }
 
 /// Figures on everything that is held, and the health of repositories

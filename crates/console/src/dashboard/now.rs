@@ -3,6 +3,7 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 use catalog::JobKind;
+use operations::alerts::{self, FiringAlert};
 use operations::jobs::Job;
 use operations::overview::{self, Overview};
 
@@ -17,6 +18,7 @@ use crate::who::Who;
 pub(super) struct Now {
     can_operate: bool,
     pub(super) overview: Overview,
+    alerts: Vec<FiringAlert>,
     health: HealthBar,
 }
 
@@ -25,7 +27,9 @@ impl HtmlSafe for Now {}
 impl Now {
     pub(super) async fn new(state: &ConsoleState, who: &Who) -> Result<Self, Problem> {
         let overview = overview::show(state.context()).await?;
+        let alerts = alerts::firing(state.context()).await?;
         Ok(Self {
+            alerts,
             can_operate: who.can_operate(),
             health: HealthBar::new(&overview.statistics.health),
             overview,
@@ -65,7 +69,7 @@ impl Now {
     /// The status in a line, for those who hear the page.
     fn announcement(&self) -> String {
         let attention = &self.overview.attention;
-        let problems = attention.failures.groups.len() + attention.stuck.len();
+        let problems = attention.failures.groups.len() + attention.stuck.len() + self.alerts.len();
         let (running, overdue) = (self.overview.queue.running, attention.overdue);
         format!("{problems} problems, {running} jobs run, {overdue} are overdue")
     }

@@ -39,12 +39,25 @@ struct Add {
     known: Option<Repository>,
 }
 
+/// Repositories to choose from: those of the configured list, else the well-known ones.
+fn choices(state: &ConsoleState) -> Arc<Vec<Friend>> {
+    if state.outside().friends.is_some() {
+        return state.friends().known(state.outside());
+    }
+    let known = repositories::well_known("").into_iter();
+    let friends = known.map(|known| Friend {
+        base_url: known.base_url.to_owned(),
+        name: Some(format!("{}, {}", known.name, known.country)),
+    });
+    Arc::new(friends.collect())
+}
+
 impl Add {
     fn new(state: &ConsoleState, who: Who, base_url: &str) -> Self {
         Self {
             who,
             base_url: base_url.trim().to_owned(),
-            friends: state.friends().known(state.outside()),
+            friends: choices(state),
             errors: Errors::default(),
             preview: None,
             token: String::new(),

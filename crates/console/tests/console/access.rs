@@ -69,6 +69,7 @@ fn nobody_gets_anywhere_without_a_login_but_to_what_comes_before_it() {
             "GET /setup/{token}",
             "POST /setup/{token}",
             "POST /theme",
+            "GET /api/v1/openapi.json",
         ]
     );
 }

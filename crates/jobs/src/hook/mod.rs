@@ -6,6 +6,8 @@ mod command;
 mod signature;
 mod webhook;
 
+pub(crate) use webhook::tell as tell_server;
+
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use super::signature::sign;
 
 /// Posts the facts under the `id` of the message, and returns what the server says to that. It was told if it answers with
 /// success.
-pub(super) fn tell(
+pub(crate) fn tell(
     url: &str,
     secret: Option<&str>,
     id: &str,

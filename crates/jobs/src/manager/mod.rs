@@ -14,6 +14,7 @@ use catalog::{Schedule, ScheduleQuery, ScheduleState};
 use harvester::{Pace, RealPace, Stop};
 
 pub use self::retention::Retention;
+use crate::alert::{AlertOptions, Alerting};
 use crate::workers::Bell;
 use flows::panic_message;
 use flows::{Holdings, message};
@@ -29,13 +30,15 @@ pub struct ManagerOptions {
     pub retention: Retention,
     /// Rung when a job is due, if the workers are in this process.
     pub bell: Option<Bell>,
+    /// Who is told of what.
+    pub alerts: AlertOptions,
 }
 
 /// A manager that is at work until it is stopped.
 #[derive(Debug)]
 pub struct Manager {
     stop: Stop,
-    ended: Bell,
+    ended: Vec<Bell>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -45,6 +48,7 @@ impl Default for ManagerOptions {
             attempts: Settings::ATTEMPTS,
             retention: Retention::default(),
             bell: None,
+            alerts: AlertOptions::default(),
         }
     }
 }
@@ -55,11 +59,14 @@ impl Manager {
     pub fn start(holdings: Arc<Holdings>, options: ManagerOptions) -> anyhow::Result<Self> {
         let stop = Stop::default();
         let ended = Bell::default();
+        let alerts_ended = Bell::default();
         let mut manager = Self {
             stop: stop.clone(),
-            ended: ended.clone(),
+            // A bell wakes one of those who wait for it.
+            ended: vec![ended.clone(), alerts_ended.clone()],
             threads: Vec::new(),
         };
+        let alerting = Alerting::new(Arc::clone(&holdings), options.alerts.clone(), stop.clone());
         let mut planner = Planner {
             holdings: Arc::clone(&holdings),
             options,
@@ -70,6 +77,14 @@ impl Manager {
         manager.spawn("manager", move || {
             while !ended.wait(A_SECOND) {
                 planner.round();
+            }
+        })?;
+        manager.spawn("alerts", move || {
+            let mut wait = A_SECOND;
+            while !alerts_ended.wait(wait) {
+                // A bug in one round must not end the others; it is told on stderr.
+                let _ = catch_unwind(AssertUnwindSafe(|| alerting.round()));
+                wait = A_MINUTE;
             }
         })?;
         let (beside, stopped) = (Arc::clone(&holdings), stop.clone());
@@ -96,7 +111,9 @@ impl Manager {
 
     fn end(&mut self) {
         self.stop.set();
-        self.ended.ring();
+        for bell in &self.ended {
+            bell.ring();
+        }
         for thread in self.threads.drain(..) {
             // A panic has been told on stderr.
             let _ = thread.join();
@@ -274,6 +291,8 @@ fn tend(stop: &Stop, failure: &str, work: impl Fn() -> anyhow::Result<()>) {
 
 /// A pass over a large collection takes seconds, which nobody is to notice.
 const FIGURES_PAUSE: Duration = Duration::from_secs(300);
+/// The time between two looks at the rules of alerts.
+const A_MINUTE: Duration = Duration::from_secs(60);
 const A_SECOND: Duration = Duration::from_secs(1);
 const INDEX_PAUSE: Duration = Duration::from_secs(2);
 /// As many `.met` files are written before it is asked whether to stop.

@@ -1,6 +1,7 @@
 //! Settings of the configuration file that operations go by.
 
 use crate::ImportRules;
+use crate::alerts::AlertRule;
 use crate::overview::ExposedSite;
 
 /// Settings of the configuration file that operations go by.
@@ -12,6 +13,8 @@ pub struct Settings {
     pub imports: ImportRules,
     /// The sites that this process exposes.
     pub sites: Vec<ExposedSite>,
+    /// The rules of alerts.
+    pub alerts: Vec<AlertRule>,
 }
 
 impl Default for Settings {
@@ -20,6 +23,7 @@ impl Default for Settings {
             attempts: Self::ATTEMPTS,
             imports: ImportRules::default(),
             sites: Vec::new(),
+            alerts: Vec::new(),
         }
     }
 }

@@ -163,6 +163,7 @@ impl Running {
     async fn start(config: &Config, holdings: &Arc<Holdings>) -> anyhow::Result<Self> {
         let options = config.worker_options()?;
         let (attempts, retention) = (config.jobs.attempts, config.history.retention());
+        let alerts = config.alerts()?;
         let holdings = Arc::clone(holdings);
         let start = move || {
             let workers = Workers::start(Arc::clone(&holdings), options)?;
@@ -172,6 +173,7 @@ impl Running {
                     attempts,
                     retention,
                     bell: Some(workers.bell()),
+                    alerts,
                 },
             )?;
             Ok(Self { manager, workers })

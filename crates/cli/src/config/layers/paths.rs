@@ -73,6 +73,7 @@ const PATHS: [(&str, &str); 20] = [
     ("", "catalog"),
     ("", "catalog_file"),
     ("network", "ca_file"),
+    ("mail", "password_file"),
     ("friends", "source"),
     ("admin", "token_file"),
     ("server", "root"),

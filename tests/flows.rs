@@ -77,6 +77,8 @@ mod plugins;
 /// The six verbs, the eight errors, pages and tokens, and the schemas.
 mod protocol;
 
+/// Metadata files of a directory as records.
+mod record_files;
 /// Records that are held, and those of a repository as they come.
 mod records;
 /// Repositories added, listed, shown and removed, on both databases.

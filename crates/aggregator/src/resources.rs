@@ -5,8 +5,7 @@ use std::time::{Duration, SystemTime};
 use catalog::{DocumentEntry, Subject};
 use flows::DocumentPart;
 use oai::Datestamp;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use provider::{Error, Listed};
+use provider::{Error, Listed, record_url};
 use server::Download;
 use site::{Requester, SitePath, Verdict};
 
@@ -21,7 +20,8 @@ pub(crate) fn of(view: &CatalogView<'_>, item: &CatalogItem) -> Option<provider:
     let changed = item.header().datestamp;
     match &item.subject {
         Subject::Document(document) => Some(provider::Resource {
-            modified: Some(Datestamp::from_seconds(document.crawl_date)),
+            // A crawler's clock may have been ahead.
+            modified: Some(Datestamp::from_seconds(document.crawl_date).min(changed)),
             media_type: Some(media_type(document).to_owned()),
             length: Some(document.size),
             digests: vec![
@@ -61,15 +61,6 @@ pub(crate) fn document_at(path: &str) -> Option<i64> {
 
 fn document_url(base_url: &str, number: i64) -> String {
     format!("{base_url}/{DOCUMENT}{number}")
-}
-
-fn record_url(base_url: &str, prefix: &str, identifier: &str) -> String {
-    let encode = |text| utf8_percent_encode(text, ESCAPED);
-    format!(
-        "{base_url}?verb=GetRecord&metadataPrefix={}&identifier={}",
-        encode(prefix),
-        encode(identifier)
-    )
 }
 
 fn media_type(document: &DocumentEntry) -> &str {
@@ -128,13 +119,6 @@ fn time(seconds: i64) -> SystemTime {
 /// The path of documents below the repository.
 const DOCUMENT: &str = "document/";
 
-/// All but the characters that every server leaves as they are.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,13 +135,5 @@ mod tests {
         ] {
             assert_eq!(document_at(path), None, "{path}");
         }
-    }
-
-    #[test]
-    fn identifiers_are_escaped_in_urls() {
-        assert_eq!(
-            record_url("http://a.example/oai", "oai_dc", "oai:a&b/ü 1"),
-            "http://a.example/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier=oai%3Aa%26b%2F%C3%BC%201"
-        );
     }
 }

@@ -15,4 +15,5 @@ pub use answer::{Outcome, Provider, goes_on, takes_long};
 pub use error::Error;
 pub use html::Form;
 pub use limits::PageLimits;
+pub use resource_sync::record_url;
 pub use view::{ItemBatch, Listed, Obtained, Portion, Range, Resource, View};

@@ -73,9 +73,10 @@ async fn dispatch(
             }
         }
         _ => {
-            let response = match state.config.origin.url.is_some() {
-                true => elsewhere(state),
-                false => files::answer(state, &request, requester.clone()).await,
+            let response = match (state.config.origin.url.is_some(), state.site.records()) {
+                (true, _) => elsewhere(state),
+                (false, Some(_)) => records_only(state),
+                (false, None) => files::answer(state, &request, requester.clone()).await,
             };
             if response.status() != StatusCode::NOT_FOUND {
                 return response;
@@ -90,6 +91,15 @@ async fn dispatch(
             }
         }
     }
+}
+
+/// Says where the records of files are told.
+fn records_only(state: &State) -> Response<Body> {
+    let message = format!(
+        "records are told over OAI-PMH, at {}",
+        state.provider.base_url
+    );
+    text(StatusCode::NOT_FOUND, &message)
 }
 
 /// Says where the site is, beside which this server stands.

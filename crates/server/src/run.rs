@@ -33,6 +33,8 @@ pub struct Addresses {
     pub site_url: String,
     /// Items that are offered.
     pub items: u64,
+    /// Files that are no records, where files are records.
+    pub refused: usize,
     /// Where operators look.
     pub admin: Option<SocketAddr>,
 }
@@ -79,6 +81,10 @@ pub async fn run(
         base_url,
         site_url,
         items,
+        refused: state
+            .site
+            .records()
+            .map_or(0, |records| records.refused().len()),
         admin: admin_listener
             .as_ref()
             .and_then(|listener| listener.local_addr().ok()),

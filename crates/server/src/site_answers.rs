@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use oai::Verb;
 use provider::Outcome;
+use provider::View;
+use site::records::RecordsView;
 use site::{Requester, SitePath};
 
 use crate::config::FlowControlConfig;
@@ -20,17 +22,12 @@ impl Answering for State {
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error> {
         let view = self.site.view(requester.clone())?;
-        match question {
-            Question::Verb(arguments, form) => {
-                self.provider.answer_as(*form, &view, arguments, out)
+        match self.site.records() {
+            Some(records) => {
+                let view = RecordsView::new(view, records, &self.provider.base_url);
+                self.answer_from(&view, question, out)
             }
-            Question::Document { document, at_root } => {
-                let directory = match at_root {
-                    true => self.site.url_of(&SitePath::root()),
-                    false => format!("{}/", self.provider.base_url),
-                };
-                self.provider.synchronize(&view, document, &directory, out)
-            }
+            None => self.answer_from(&view, question, out),
         }
     }
 
@@ -49,5 +46,25 @@ impl Answering for State {
 
     fn flow_control(&self) -> &Arc<FlowControl> {
         &self.flow_control
+    }
+}
+
+impl State {
+    fn answer_from<V: View>(
+        &self,
+        view: &V,
+        question: &Question,
+        out: &mut dyn Write,
+    ) -> Result<Outcome, provider::Error> {
+        match question {
+            Question::Verb(arguments, form) => self.provider.answer_as(*form, view, arguments, out),
+            Question::Document { document, at_root } => {
+                let directory = match at_root {
+                    true => self.site.url_of(&SitePath::root()),
+                    false => format!("{}/", self.provider.base_url),
+                };
+                self.provider.synchronize(view, document, &directory, out)
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ mod ground;
 mod index;
 pub mod plugin;
 mod record;
+pub mod records;
 mod site;
 mod view;
 

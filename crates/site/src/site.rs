@@ -14,6 +14,7 @@ use crate::ground::media_types::MediaTypes;
 use crate::ground::mounts::Mounts;
 use crate::index::{Index, OpenedIndex};
 use crate::record::helpers::{self, Helpers, StartThread};
+use crate::records::Formats;
 use process::Confiner;
 
 use crate::follow::scan;
@@ -55,6 +56,8 @@ pub struct SiteConfig {
     pub index: IndexConfig,
     /// Whether other processes have the index open too.
     pub sharing: Sharing,
+    /// The formats of the files, where they are records and not a site.
+    pub records: Option<Arc<Formats>>,
     /// A text that changes with the configuration of the web server that the site is in.
     pub server_rules: String,
     /// How threads are started that work beside those that answer.
@@ -110,6 +113,7 @@ impl SiteConfig {
             plugins: Vec::new(),
             index: IndexConfig::default(),
             sharing: Sharing::Alone,
+            records: None,
             server_rules: String::new(),
             start_thread: helpers::start_thread,
             confiner: Err("this program does not confine them".to_owned()),
@@ -143,6 +147,7 @@ impl SiteConfig {
             rules,
             media_types: self.compile_media_types()?,
             mounts,
+            records: self.records.clone(),
         })
     }
 
@@ -296,6 +301,11 @@ impl Site {
         SiteView::new(self, requester, Some(origin), addresses)
     }
 
+    /// The formats of the files, where they are records and not a site.
+    pub fn records(&self) -> Option<&Formats> {
+        self.config.records.as_deref()
+    }
+
     /// The site's ground.
     pub fn ground(&self) -> &Arc<Ground> {
         &self.ground
@@ -403,11 +413,18 @@ impl Site {
             .collect();
         format!(
             "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}; dynamic {:?}; \
-             beside an origin {}; schema at {}",
+             beside an origin {}; schema at {}{}",
             by_value.limit.0,
             self.config.offer.dynamic,
             self.origin.is_some(),
-            self.config.base_url
+            self.config.base_url,
+            self.config
+                .records
+                .as_ref()
+                .map_or_else(String::new, |records| format!(
+                    "; records {}",
+                    records.fingerprint()
+                ))
         )
     }
 }

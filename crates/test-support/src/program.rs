@@ -112,7 +112,9 @@ impl Garner {
                 panic!("the server did not start: {:?}\n{log}", child.wait());
             }
             log.push_str(&line);
-            if let Some((_, base)) = line.trim_end().split_once("what the catalog holds, at ") {
+            let of_catalog = line.trim_end().split_once("what the catalog holds, at ");
+            let of_files = line.trim_end().split_once(" records of files at ");
+            if let Some((_, base)) = of_catalog.or(of_files) {
                 break (
                     base.trim_end_matches("?verb=Identify").to_owned(),
                     String::new(),

@@ -5,8 +5,10 @@ mod cut;
 mod document;
 mod entry;
 mod lists;
+mod record_url;
 #[cfg(test)]
 mod tests;
 
 pub use cut::{Filling, Most};
 pub use document::{Part, SyncDocument, SyncKind};
+pub use record_url::record_url;

@@ -11,6 +11,7 @@ mod server;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use process::Confiner;
@@ -18,6 +19,7 @@ use serde::Deserialize;
 use site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use site::network::is_network;
 use site::plugin::PluginRule;
+use site::records::{Formats, RecordsConfig};
 use site::{AreaConfig, OfferConfig, SiteConfig, SitePath};
 
 pub use self::admin::AdminConfig;
@@ -57,6 +59,8 @@ pub struct Config {
     pub plugin: Vec<PluginRule>,
     /// How the index follows the site.
     pub index: IndexConfig,
+    /// Files that are records.
+    pub records: RecordsConfig,
     /// The robots.txt.
     pub robots: RobotsConfig,
     /// The address for operators.
@@ -185,7 +189,12 @@ impl Config {
         if self.origin.url.is_none() {
             offer.covered.push(self.server.base_path.clone());
         }
+        let records = match self.records.enabled {
+            true => Some(Arc::new(Formats::compile(&self.records, host(&base_url))?)),
+            false => None,
+        };
         Ok(SiteConfig {
+            records,
             relative_to: self.relative_to.clone(),
             offer,
             media_types: self.media_types.clone(),
@@ -224,6 +233,9 @@ impl Config {
             }
         }
         self.check_directories()?;
+        if self.records.enabled && self.origin.url.is_some() {
+            bail!("files that are records are served by garner alone: leave out --origin");
+        }
         if self.origin.url.is_some() && !self.area.is_empty() {
             bail!(
                 "areas are for the stand-alone server; beside an origin its own access rules hold: remove [[area]]"
@@ -297,6 +309,15 @@ fn resolved(path: &Path) -> anyhow::Result<PathBuf> {
         Some(real.join(path.strip_prefix(ancestor).ok()?))
     });
     Ok(existing.unwrap_or(path))
+}
+
+/// The host of a URL, without a port.
+fn host(url: &str) -> &str {
+    let authority = authority(url);
+    match authority.strip_prefix('[') {
+        Some(_) => authority,
+        None => authority.split(':').next().unwrap_or_default(),
+    }
 }
 
 /// The authority of a URL.

@@ -9,12 +9,14 @@ pub(crate) mod rules;
 pub(crate) mod walk;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 
 use crate::ground::facts::TOO_YOUNG;
 use crate::ground::media_types::MediaTypes;
 use crate::ground::mounts::{Mount, Mounted, Mounts};
 use crate::ground::root::Sighting;
+use crate::records::{Formats, Typed};
 use crate::{Error, Facts, OpenError, Opened, Reason, Root, Rules, SitePath, Symlinks};
 
 /// The directories and rules that say what a path is.
@@ -27,6 +29,8 @@ pub struct Ground {
     /// Their media types.
     pub media_types: MediaTypes,
     pub(crate) mounts: Mounts,
+    /// The formats of the files, where they are records.
+    pub(crate) records: Option<Arc<Formats>>,
 }
 
 impl Ground {
@@ -56,6 +60,14 @@ impl Ground {
         match dynamic {
             true => "",
             false => self.media_types.of(path.name()),
+        }
+    }
+
+    /// What a file is offered as: by its name, or by its content where files are records.
+    pub(crate) fn typed(&self, path: &SitePath, facts: &Facts, dynamic: bool) -> Typed {
+        match &self.records {
+            Some(records) => records.of_file(self, path, facts),
+            None => Typed::Offered(self.media_type(path, dynamic).to_owned()),
         }
     }
 

@@ -145,7 +145,7 @@ impl<'a> Batch<'a> {
             facts.mark,
             dynamic
         ])?;
-        self.join_set(media_type, datestamp, row.id)?;
+        self.join_sets(media_type, datestamp, row.id)?;
         *self.live.entry(media_type).or_default() += 1;
         match row.state {
             State::Live => {
@@ -197,7 +197,7 @@ impl<'a> Batch<'a> {
         self.connection
             .prepare_cached("UPDATE item SET datestamp = ?2 WHERE id = ?1")?
             .execute([row.id, datestamp])?;
-        self.join_set(row.media_type, datestamp, row.id)
+        self.join_sets(row.media_type, datestamp, row.id)
     }
 
     /// Leaves a tombstone for those who could see the item until now.
@@ -249,6 +249,17 @@ impl<'a> Batch<'a> {
             self.connection
                 .prepare_cached(sql)?
                 .execute([media_type, row.datestamp, row.id])?;
+        }
+        Ok(())
+    }
+
+    /// Puts a live item into the set of its media type; a record also into those of the formats that it had.
+    fn join_sets(&self, media_type: i64, datestamp: i64, item: i64) -> rusqlite::Result<()> {
+        self.join_set(media_type, datestamp, item)?;
+        if self.media_types.is_format(media_type) {
+            for former in row::former_types(self.connection, item)? {
+                self.join_set(former, datestamp, item)?;
+            }
         }
         Ok(())
     }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use oai::SetSpec;
 use rusqlite::Connection;
 
+use crate::records::RECORD;
+
 /// The media types that the index has met.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct MediaTypeTable {
@@ -41,6 +43,17 @@ impl MediaTypeTable {
     /// The media type of a number.
     pub(crate) fn get(&self, id: i64) -> Option<&MediaTypeEntry> {
         self.by_id.get(&id)
+    }
+
+    /// The names of all.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.by_name.keys().map(String::as_str)
+    }
+
+    /// Whether a media type is a format of records. An item that had another one is a deleted record in it.
+    pub(super) fn is_format(&self, id: i64) -> bool {
+        self.get(id)
+            .is_some_and(|entry| entry.name.starts_with(RECORD))
     }
 
     /// Whether all items are in some set.

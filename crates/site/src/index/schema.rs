@@ -61,7 +61,8 @@ INSERT INTO membership (media_type, datestamp, item)
 INSERT OR IGNORE INTO membership (media_type, datestamp, item)
     SELECT former.value, item.datestamp, item.id
     FROM item, json_each('[' || item.former_types || ']') AS former
-    WHERE item.state = 1 AND item.former_types IS NOT NULL;
+    WHERE item.former_types IS NOT NULL AND (item.state = 1 OR item.media_type IN
+        (SELECT id FROM media_type WHERE name LIKE 'record/%'));
 UPDATE media_type SET live =
     (SELECT count(*) FROM item WHERE item.media_type = media_type.id AND item.state = 0);
 ";

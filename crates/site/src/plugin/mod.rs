@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use self::arguments::Template;
 use self::rule::{MediaTypePattern, TEXT_KEY};
 pub use self::rule::{OutputForm, PluginError, PluginProblem, PluginRule};
+pub(crate) use self::xml::standalone_element;
 use crate::record::fixity::{Algorithm, Digester};
 
 /// A rule that has been checked and can be run.

@@ -45,6 +45,11 @@ pub(super) fn rewrite(document: &str) -> Result<String, XmlProblem> {
     }
 }
 
+/// A document as one element that means the same wherever it stands; else why there is none.
+pub(crate) fn standalone_element(document: &str) -> Result<String, String> {
+    rewrite(document).map_err(|problem| problem.to_string())
+}
+
 /// Says why XML cannot be used.
 #[derive(Debug, Error)]
 pub(super) enum XmlProblem {

@@ -26,6 +26,9 @@ use crate::output::log;
 ///
 /// With --origin another web server serves the files, and each is confirmed by asking it.
 ///
+/// With --records DIR each XML file below DIR is a record, in the format that the namespace of its root element says:
+/// oai_dc, marc21, mods and others, or your own by [[records.format]]. An empty or removed file is a deleted record.
+///
 /// With --catalog LOCATION --data DIR it is what was harvested and imported that is offered, at http://ADDR:PORT/oai.
 /// What is exposed, and to whom, is said in the table [aggregator] of the file that --config names.
 #[derive(Debug, Args)]
@@ -36,6 +39,9 @@ pub(crate) struct Serve {
     /// Expose this catalog instead of a site: postgres://USER@HOST/DATABASE, or a SQLite file; --data names its files
     #[arg(long, value_name = "URL|FILE")]
     catalog: Option<String>,
+    /// Expose the metadata files of this directory as records, one record a file, instead of a site
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "catalog"])]
+    records: Option<PathBuf>,
     /// Directory of the index [default: DIR.garner, or ~/.local/share/garner/sites if that cannot be written]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -77,6 +83,7 @@ impl Serve {
             no_email: config.repository.admin_emails.is_empty(),
             no_host: config.server.listen.ip().is_unspecified() && config.server.base_url.is_none(),
             base_path: config.server.base_path.clone(),
+            are_records: config.records.enabled,
             elsewhere: match config.is_data_elsewhere() {
                 true => config.data().ok(),
                 false => None,
@@ -149,7 +156,9 @@ impl Serve {
     }
 
     fn config(&self) -> anyhow::Result<Config> {
-        let mut config = self.place.config(self.dir.as_ref())?;
+        let directory = self.records.as_ref().or(self.dir.as_ref());
+        let mut config = self.place.config(directory)?;
+        config.records.enabled |= self.records.is_some();
         config.confiner = Some(confiner());
         set(&mut config.server.data, self.data.as_ref());
         if let Some(listen) = self.listen {
@@ -176,6 +185,8 @@ struct Hints {
     /// The base URL names no host, because every address of this one is listened at.
     no_host: bool,
     base_path: String,
+    /// Whether the files are records.
+    are_records: bool,
     /// The directory of the index, if it cannot be beside the site.
     elsewhere: Option<PathBuf>,
 }
@@ -183,13 +194,24 @@ struct Hints {
 /// The line for scripts, and the URLs for people.
 fn announce(addresses: &Addresses, hints: &Hints) {
     let Addresses {
+        refused,
         base_url,
         site_url,
         items,
         admin,
     } = addresses;
-    eprintln!("garner is ready: {items} items at {base_url}?verb=Identify");
-    eprintln!("the site is at {site_url}");
+    if *refused > 0 {
+        eprintln!(
+            "warning: {refused} files are no records and are not told; the lines above name them"
+        );
+    }
+    match hints.are_records {
+        true => eprintln!("garner is ready: {items} records of files at {base_url}?verb=Identify"),
+        false => {
+            eprintln!("garner is ready: {items} items at {base_url}?verb=Identify");
+            eprintln!("the site is at {site_url}");
+        }
+    }
     if let Some(admin) = admin {
         eprintln!("metrics are at http://{admin}/metrics");
     }

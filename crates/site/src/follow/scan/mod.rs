@@ -14,6 +14,7 @@ use crate::ground::root::Sighting;
 use crate::ground::walk::{Walk, WalkEntry, warn_unknown};
 use crate::index::{Applied, Index, Loader, Observation, Seen};
 use crate::record::helpers::{Assistance, Pending};
+use crate::records::Typed;
 use crate::{Error, Facts, Ground, Origin, Reason, SitePath};
 use process::Stop;
 
@@ -70,8 +71,17 @@ fn load(
         None => vec![PublicView::default(); found.len()],
     };
     for ((path, facts, dynamic), view) in found.iter().zip(views) {
-        let by_name = || ground.media_type(path, *dynamic).to_owned();
-        let media_type = view.media_type.unwrap_or_else(by_name);
+        let media_type = match view.media_type {
+            Some(media_type) => media_type,
+            None => match ground.typed(path, facts, *dynamic) {
+                Typed::Offered(media_type) => media_type,
+                Typed::Nothing => continue,
+                Typed::Unknown(error) => {
+                    warn_unknown(path, &error);
+                    continue;
+                }
+            },
+        };
         loader.add(path, facts, &media_type, *dynamic, view.shown)?;
     }
     Ok(())
@@ -215,9 +225,14 @@ impl<'a> Scan<'a> {
                         self.young.push(path.clone());
                     }
                     known.skip_before(&path, &mut suspects)?;
-                    let media_type = self
+                    let typed = self
                         .types_by_name
-                        .then(|| ground.media_type(&path, dynamic));
+                        .then(|| ground.typed(&path, &facts, dynamic));
+                    // One that is nothing is looked at once more, as one that could not be read.
+                    let media_type = typed.as_ref().map(|typed| match typed {
+                        Typed::Offered(media_type) => media_type.as_str(),
+                        Typed::Nothing | Typed::Unknown(_) => "",
+                    });
                     if !known.matches(&path, &facts, media_type, dynamic)? {
                         suspects.push(Suspect::Met(path));
                     }
@@ -269,6 +284,9 @@ impl<'a> Scan<'a> {
             Sighting::LeftOut(reason) => {
                 if let (Reason::Missing, Some(watch)) = (&reason, &mut self.watch) {
                     watch.forget(path);
+                }
+                if let Some(records) = &self.ground.records {
+                    records.forget(path);
                 }
                 self.observe_nothing(path)?;
             }
@@ -351,7 +369,17 @@ impl<'a> Scan<'a> {
     }
 
     fn observe_file(&mut self, path: &SitePath, facts: Facts, dynamic: bool) {
-        let media_type = self.ground.media_type(path, dynamic).to_owned();
+        let media_type = match self.ground.typed(path, &facts, dynamic) {
+            Typed::Offered(media_type) => media_type,
+            Typed::Nothing => {
+                self.observations.push(Observation {
+                    path: path.clone(),
+                    seen: Seen::Nothing,
+                });
+                return;
+            }
+            Typed::Unknown(error) => return warn_unknown(path, &error),
+        };
         if !self.types_by_name {
             self.untyped.push(path.clone());
         }
@@ -427,6 +455,7 @@ mod tests {
             rules: Rules::compile(OfferConfig::default()).unwrap(),
             media_types: crate::ground::media_types::MediaTypes::default(),
             mounts: Mounts::default(),
+            records: None,
         }
     }
 

@@ -1,0 +1,65 @@
+//! Formats that repositories commonly have.
+
+/// A prefix, the namespace of the root element and the URL of the schema.
+pub(super) const KNOWN: &[(&str, &str, &str)] = &[
+    (
+        "oai_dc",
+        "http://www.openarchives.org/OAI/2.0/oai_dc/",
+        "http://www.openarchives.org/OAI/2.0/oai_dc.xsd",
+    ),
+    (
+        "marc21",
+        "http://www.loc.gov/MARC21/slim",
+        "http://www.loc.gov/standards/marcxml/schema/MARC21slim.xsd",
+    ),
+    (
+        "mods",
+        "http://www.loc.gov/mods/v3",
+        "http://www.loc.gov/standards/mods/v3/mods.xsd",
+    ),
+    (
+        "mets",
+        "http://www.loc.gov/METS/",
+        "http://www.loc.gov/standards/mets/mets.xsd",
+    ),
+    (
+        "ead",
+        "urn:isbn:1-931666-22-9",
+        "http://www.loc.gov/ead/ead.xsd",
+    ),
+    (
+        "datacite4",
+        "http://datacite.org/schema/kernel-4",
+        "http://schema.datacite.org/meta/kernel-4/metadata.xsd",
+    ),
+    (
+        "lido",
+        "http://www.lido-schema.org",
+        "http://www.lido-schema.org/schema/v1.0/lido-v1.0.xsd",
+    ),
+    (
+        "iso19139",
+        "http://www.isotc211.org/2005/gmd",
+        "http://www.isotc211.org/2005/gmd/gmd.xsd",
+    ),
+    (
+        "dif",
+        "http://gcmd.gsfc.nasa.gov/Aboutus/xml/dif/",
+        "https://gcmd.nasa.gov/Aboutus/xml/dif/dif.xsd",
+    ),
+    (
+        "oai_etdms",
+        "http://www.ndltd.org/standards/metadata/etdms/1.0/",
+        "http://www.ndltd.org/standards/metadata/etdms/1.0/etdms.xsd",
+    ),
+    (
+        "tei",
+        "http://www.tei-c.org/ns/1.0",
+        "http://www.tei-c.org/release/xml/tei/custom/schema/xsd/tei_all.xsd",
+    ),
+    (
+        "oai_ddi25",
+        "ddi:codebook:2_5",
+        "http://www.ddialliance.org/Specification/DDI-Codebook/2.5/XMLSchema/codebook.xsd",
+    ),
+];

@@ -15,6 +15,8 @@ pub enum SavedKind {
     Import,
     /// How far a search engine has been told of changes, by its URL.
     Feed,
+    /// That somebody has taken note of a cause of failures, by the cause.
+    Cause,
 }
 
 /// An order under its name.
@@ -96,6 +98,7 @@ impl SavedKind {
             Self::Retrieval => "retrieval",
             Self::Import => "import",
             Self::Feed => "feed",
+            Self::Cause => "cause",
         }
     }
 }

@@ -16,6 +16,8 @@ use crate::who::Who;
 #[template(path = "dashboard_now.html")]
 pub(super) struct Now {
     can_operate: bool,
+    /// The end of the addresses of its buttons.
+    back: &'static str,
     pub(super) overview: Overview,
     health: HealthBar,
 }
@@ -27,6 +29,7 @@ impl Now {
         let overview = overview::show(state.context()).await?;
         Ok(Self {
             can_operate: who.can_operate(),
+            back: "?back=/",
             health: HealthBar::new(&overview.statistics.health),
             overview,
         })
@@ -67,7 +70,9 @@ impl Now {
         let attention = &self.overview.attention;
         let problems = attention.failures.groups.len() + attention.stuck.len();
         let (running, overdue) = (self.overview.queue.running, attention.overdue);
-        format!("{problems} problems, {running} jobs run, {overdue} are overdue")
+        let problems = counted(problems as u64, "problem", "problems");
+        let running = counted(running, "active run", "active runs");
+        format!("{problems}, {running}, {overdue} overdue")
     }
 
     /// How full the disk is, in hundredths.
@@ -84,5 +89,12 @@ impl Now {
             .iter()
             .map(|worker| worker.threads)
             .sum()
+    }
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {many}"),
     }
 }

@@ -91,7 +91,7 @@ fn failures_of_one_cause_are_one_thing_to_look_at() {
     }
 
     let page = operator.get("/");
-    page.shows(StatusCode::OK, "the server answers 503</strong>");
+    page.shows(StatusCode::OK, "The server answers 503</strong>");
     page.shows(StatusCode::OK, "3 runs");
     page.shows(StatusCode::OK, "3 repositories");
     let overview = operator

@@ -165,7 +165,10 @@ async fn list(who: Who, state: ConsoleState, asked: Typed, place: Place) -> Answ
         state: Some(place.states(filters.get("state"))),
         kind: match place {
             Place::Imports => Some("import".to_owned()),
-            _ => filters.given("kind"),
+            // An address that somebody typed shows something, whatever its words are.
+            _ => filters
+                .given("kind")
+                .filter(|kind| JobKind::parse(kind).is_some()),
         },
         repository: filters.number("repository"),
         schedule: filters.number("schedule"),
@@ -564,7 +567,7 @@ const STATES: [(&str, &str); 7] = [
     ("running", "running"),
     ("queued", "queued"),
 ];
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 9] = [
     ("", "all"),
     ("harvest", "harvests"),
     ("import", "imports"),
@@ -572,6 +575,7 @@ const KINDS: [(&str, &str); 8] = [
     ("classify", "classifications"),
     ("retrieve", "retrievals"),
     ("feed", "feeds"),
+    ("clean", "cleanings"),
     ("quiet", "quiet times"),
 ];
 const FIELDS: [&str; 13] = [

@@ -257,13 +257,15 @@
   const lists = {
     note: () => {
       if (!document.querySelector("[data-table]")) return;
-      try { sessionStorage.setItem(`list:${location.pathname}`, location.search); } catch { /* It is a convenience. */ }
+      const path = location.pathname;
+      // A run is in several lists.
+      const roots = path === "/imports" ? ["/imports", "/runs"] : [path.startsWith("/runs/") ? "/runs" : path];
+      try { roots.forEach((root) => sessionStorage.setItem(`list:${root}`, path + location.search)); } catch { /* It is a convenience. */ }
     },
     lead: () => document.querySelectorAll(".crumbs a[href]").forEach((link) => {
       const url = new URL(link.href);
       if (url.search || url.origin !== location.origin) return;
-      try { url.search = sessionStorage.getItem(`list:${url.pathname}`) || ""; } catch { return; }
-      if (url.search) link.href = url.href;
+      try { link.href = sessionStorage.getItem(`list:${url.pathname}`) || link.href; } catch { /* The list as a whole. */ }
     }),
   };
 

@@ -62,7 +62,11 @@ impl Failures {
                     write_json(out, group)?;
                     continue;
                 }
-                writeln!(out, "{} times: {}", group.count, plain(&group.cause))?;
+                match group.count {
+                    1 => write!(out, "once: ")?,
+                    count => write!(out, "{count} times: ")?,
+                }
+                writeln!(out, "{}", plain(&group.cause))?;
                 writeln!(out, "  first {}, last {}", group.first, group.last)?;
                 let runs: Vec<_> = group.runs.iter().map(|run| run.id.to_string()).collect();
                 let more = if group.count > runs.len() as u64 {
@@ -86,7 +90,10 @@ impl Failures {
             match self.json {
                 true => write_json(out, &retried)?,
                 false => {
-                    writeln!(out, "{} runs are in the queue again", retried.retried.len())?;
+                    match retried.retried.len() {
+                        1 => writeln!(out, "1 run is in the queue again")?,
+                        number => writeln!(out, "{number} runs are in the queue again")?,
+                    }
                     for skipped in &retried.skipped {
                         writeln!(out, "run {}: {}", skipped.run, plain(&skipped.reason))?;
                     }

@@ -272,9 +272,13 @@ fn working(job: &catalog::Job, now: i64) -> Why {
     sentences.extend(activity.step.as_deref().map(capital));
     if sentences.is_empty() {
         let since = span(now - job.started.unwrap_or(now));
+        let doing = match job.kind {
+            JobKind::Quiet => "Kept quiet",
+            _ => "Running",
+        };
         sentences.push(match &job.worker {
-            Some(worker) => format!("Running for {since}, by {worker}"),
-            None => format!("Running for {since}"),
+            Some(worker) => format!("{doing} for {since}, by {worker}"),
+            None => format!("{doing} for {since}"),
         });
     }
     let code = match next {

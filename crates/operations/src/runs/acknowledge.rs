@@ -66,18 +66,12 @@ pub async fn acknowledge(
 /// Shows a cause on the overview again.
 pub async fn unacknowledge(context: &Context, actor: &Actor, cause: &str) -> Result<(), Refusal> {
     actor.require(Role::Operator)?;
-    if !context
-        .catalog()
-        .remove_saved(SavedKind::Cause, cause)
-        .await?
-    {
-        return Err(Refusal::not_found(format!(
-            "nobody has acknowledged failures with the cause `{cause}`"
-        )));
+    let catalog = context.catalog();
+    if catalog.remove_saved(SavedKind::Cause, cause).await? {
+        context
+            .audit(actor, "failures.show_again", cause, None)
+            .await;
     }
-    context
-        .audit(actor, "failures.show_again", cause, None)
-        .await;
     Ok(())
 }
 

@@ -49,7 +49,7 @@ fn a_stop_gives_harvests_back_and_the_next_start_goes_on() {
     assert_eq!(history[0]["counts"]["new"], 90);
     let log = managed.log_of(&job);
     assert!(log.contains("given back"), "{log}");
-    assert!(log.contains("going on with harvest"), "{log}");
+    assert!(log.contains("resuming harvest"), "{log}");
 }
 
 #[test]

@@ -338,6 +338,8 @@ fn schedules_and_jobs(program: &Program) {
     program.get("/runs/{}/problems", job);
     program.get("/runs/failures", none);
     program.post("/runs/retry", none, &json!({ "cause": "none like this" }));
+    let shown = json!({ "cause": "none like this", "undo": true });
+    program.post("/runs/acknowledge", none, &shown);
     let again = &program.post("/runs/{}/again", job, &json!({ "full": true }))["id"];
     let again = managed.wait_for(&json!({ "id": again }), "finished");
     assert_eq!(again["parameters"]["full"], true);
@@ -345,6 +347,7 @@ fn schedules_and_jobs(program: &Program) {
     program.post("/runs/{}/stop", later, none);
     program.post("/runs/{}/retry", later, none);
     managed.wait_for(&json!({ "id": later }), "finished");
+    assert_eq!(program.delete("/runs/{}", later)["removed"], 1);
 }
 
 fn documents(program: &Program) {

@@ -114,7 +114,7 @@ fn failures_of_one_cause_are_retried_together() {
     }
     browser.press("Retry all 2");
     browser.wait_for("2 runs are in the queue again.");
-    browser.wait_for("No failures in the last 7 days");
+    browser.wait_for("No unresolved failures in the last 7 days");
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

@@ -249,7 +249,9 @@ fn kind_of(link: &str) -> String {
 
 fn is_page(link: &str) -> bool {
     let path = link.split(['?', '#']).next().unwrap();
-    let files = ["/report", ".csv", "/xml", "/source", "/file", "/text"];
+    let files = [
+        "/report", ".csv", ".json", ".jsonl", "/xml", "/source", "/file", "/text",
+    ];
     let is_file = files.iter().any(|end| path.ends_with(end));
     let is_download = is_file || link.contains("format=");
     path.starts_with('/') && !path.starts_with("/api/v1") && !is_download

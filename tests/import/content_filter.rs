@@ -612,7 +612,7 @@ fn killed_with_the_filter_on_equals_undisturbed() {
 
     assert!(output.status.success(), "{}", stderr(&output));
     crawl.left().assert_is(&undisturbed.left());
-    if stderr(&output).contains("going on with import") {
+    if stderr(&output).contains("resuming import") {
         let printed: Value = serde_json::from_str(&stdout(&output)).unwrap();
         for name in [
             "all",

@@ -93,7 +93,7 @@ fn killed_at_random_points_equals_undisturbed() {
     assert!(output.status.success(), "{}", stderr(&output));
     crawl.left().assert_is(&left);
     let printed: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    if stderr(&output).contains("going on with import") {
+    if stderr(&output).contains("resuming import") {
         assert_eq!(counters(&printed), counters(&counted));
     }
     let verified = crawl.garner(&["verify", "--json"]).output();
@@ -117,7 +117,7 @@ fn a_stop_keeps_what_came_so_far_and_says_how_to_go_on() {
         assert_eq!(stopped.status.code(), Some(1), "{said}");
         assert!(said.contains("the same command goes on"), "{said}");
         assert!(
-            stderr(&next).contains("going on with import 1"),
+            stderr(&next).contains("resuming import 1"),
             "{}",
             stderr(&next)
         );

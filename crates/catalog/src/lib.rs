@@ -28,9 +28,10 @@ pub use collection::{
     CheckedLink, ContentEntry, DocumentEntry, DocumentFigures, DocumentOrder, DocumentQuery,
     DocumentState, Facets, FailedDocument, Figure, FoundDocument, IndexedText, LinkCheck,
     LinkOutcome, LinkQuery, ListContent, ListKind, NearDocument, NewReview, OutdatedMet,
-    ParentEntry, ParentQuery, Passage, QueryError, Removal, RemovedDocument, RestoreOutcome,
-    ReviewEntry, ReviewQuery, SearchOrder, SearchQuery, Searched, Segment, Selection, TrashEntry,
-    TrashQuery, TrashedContent, TrashedState, UnreadText, UrlList, VersionEntry,
+    ParentEntry, ParentOrder, ParentQuery, Passage, QueryError, Removal, RemovedDocument,
+    RestoreOutcome, ReviewEntry, ReviewQuery, SearchOrder, SearchQuery, Searched, Segment,
+    Selection, TrashEntry, TrashQuery, TrashedContent, TrashedState, UnreadText, UrlList,
+    VersionEntry,
 };
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
@@ -42,7 +43,7 @@ pub use imports::{
     NewSource, ParentRow, Placement, SourcePosition, Superfluous,
 };
 pub use people::accounts::Account;
-pub use people::audit::{AuditEntry, AuditQuery, AuditRow};
+pub use people::audit::{AuditEntry, AuditOrder, AuditQuery, AuditRow};
 pub use people::roles::Role;
 pub use people::saved::{Saved, SavedKind};
 pub use people::tokens::Token;
@@ -69,5 +70,5 @@ pub use repositories::overview::{
 pub use repositories::sets::Set;
 pub use repositories::statistics::{Bucket, CollectionFigures, JobCounts, Totals};
 pub use runs::gauges::Gauges;
-pub use runs::{FailedRun, FailedRuns, RunQuery, RunRow, RunState};
+pub use runs::{FailedRun, FailedRuns, RunOrder, RunQuery, RunRow, RunState};
 pub use transfer::CopiedTable;

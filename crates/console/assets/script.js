@@ -43,7 +43,11 @@
         this.show(await response.text());
         this.failures = 0;
         this.say("");
-        if (response.headers.has("X-Garner-Over")) { if (this.element.dataset.reload !== undefined) location.reload(); return; }
+        if (response.headers.has("X-Garner-Over")) {
+          if (this.element.dataset.reload !== undefined) location.reload();
+          if (this.element.dataset.whole !== undefined) await this.whole();
+          return;
+        }
         this.plan(this.every);
       } catch {
         this.failures += 1;
@@ -66,7 +70,11 @@
       });
       const fresh = document.createElement("template");
       fresh.innerHTML = html;
+      const state = () => this.element.querySelector(".state .badge")?.dataset.state;
+      const before = state();
       this.element.replaceChildren(fresh.content);
+      // What was said when the page was opened is not true any more.
+      if (before && before !== state()) document.querySelector(".flash")?.remove();
       this.announce();
       open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
       this.element.querySelectorAll("[data-tail], .scroll").forEach((one, index) => {
@@ -82,6 +90,21 @@
         again?.focus({ preventScroll: true });
       }
       begin(this.element);
+    }
+
+    // Brings the rest of the page up to date too, once nothing changes any more.
+    async whole() {
+      const response = await fetch(location.href, { redirect: "error" });
+      if (!response.ok) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const [fresh, stale] = [page.getElementById("main"), document.getElementById("main")];
+      if (!fresh || !stale) return;
+      const held = stale.contains(document.activeElement) ? document.activeElement.id : "";
+      stale.replaceChildren(...fresh.childNodes);
+      document.title = page.title;
+      begin(stale);
+      lists.lead();
+      if (held) document.getElementById(held)?.focus({ preventScroll: true });
     }
 
     // Tells those who hear the page what has changed, in a line that stays where it is.
@@ -144,6 +167,7 @@
         if (number !== latest || !fresh || !target) return;
         target.replaceChildren(...fresh.childNodes);
         history.replaceState(null, "", address);
+        lists.note();
         begin(target);
       } catch { /* The button still works. */ }
     };
@@ -174,6 +198,18 @@
     form.addEventListener("input", () => { fit(); clearTimeout(timer); timer = setTimeout(send, 300); });
     fit();
   };
+
+  // <form data-choices="/schedules/new">: once a repository is chosen, its formats and sets are offered.
+  const choices = (form) => form.elements.repository?.addEventListener("change", async (event) => {
+    const chosen = event.target.value;
+    try {
+      const response = await fetch(`${form.dataset.choices}?${new URLSearchParams({ repository: chosen })}`, { redirect: "error" });
+      if (!response.ok || event.target.value !== chosen) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const [fresh, stale] = [page.getElementById("choices"), document.getElementById("choices")];
+      if (fresh && stale) stale.replaceChildren(...fresh.childNodes);
+    } catch { /* The server checks them when the form is sent. */ }
+  });
 
   // Light and dark without a reload; the server reads the cookie for the next page.
   const theme = (form) => form.addEventListener("submit", (event) => {
@@ -217,6 +253,22 @@
     search.select();
   });
 
+  // A list is left for a page of one of its rows; the way back leads to the same filters, order and page.
+  const lists = {
+    note: () => {
+      if (!document.querySelector("[data-table]")) return;
+      const path = location.pathname;
+      // A run is in several lists.
+      const roots = path === "/imports" ? ["/imports", "/runs"] : [path.startsWith("/runs/") ? "/runs" : path];
+      try { roots.forEach((root) => sessionStorage.setItem(`list:${root}`, path + location.search)); } catch { /* It is a convenience. */ }
+    },
+    lead: () => document.querySelectorAll(".crumbs a[href]").forEach((link) => {
+      const url = new URL(link.href);
+      if (url.search || url.origin !== location.origin) return;
+      try { link.href = sessionStorage.getItem(`list:${url.pathname}`) || link.href; } catch { /* The list as a whole. */ }
+    }),
+  };
+
   // A button that fills in the time zone of this browser, unless that is chosen already.
   const ownZone = (button) => {
     const field = document.getElementById(button.dataset.ownZone);
@@ -231,6 +283,7 @@
     root.querySelectorAll("[data-live]").forEach((one) => { if (once(one, "begun")) lives.push(new Live(one)); });
     root.querySelectorAll("form[data-filter]").forEach((one) => { if (once(one, "begun")) filter(one); });
     root.querySelectorAll("form[data-preview]").forEach((one) => { if (once(one, "begun")) preview(one); });
+    root.querySelectorAll("form[data-choices]").forEach((one) => { if (once(one, "chooses")) choices(one); });
     root.querySelectorAll("form.theme").forEach((one) => { if (once(one, "begun")) theme(one); });
     root.querySelectorAll("form[method=post]:not(.theme)").forEach((one) => { if (once(one, "single")) single(one); });
     root.querySelectorAll("details.person").forEach((one) => { if (once(one, "begun")) menu(one); });
@@ -239,4 +292,6 @@
     tell(root);
   };
   begin(document);
+  lists.note();
+  lists.lead();
 })();

@@ -54,13 +54,13 @@ quirks! {
     /// A well-known prefix without a declaration; declared.
     NamespaceDeclared => "Well-known namespace prefixes that are not declared were declared.",
     /// Tags, attributes or comments that do not fit; mended.
-    MarkupMended => "Markup that is not well-formed was mended.",
+    MarkupMended => "Markup that is not well-formed was repaired.",
     /// A document type before the answer.
     DocumentType => "Answers have a document type; of its entities only small ones that it declares itself are followed.",
     /// The OAI-PMH namespace is missing or misspelled.
     WrongNamespace => "Answers are not in the namespace of OAI-PMH 2.0.",
     /// A record that is not well-formed in itself.
-    RecordLeftOut => "Records that are not well-formed had to be left out.",
+    RecordLeftOut => "Records that are not well-formed were skipped.",
     /// A page that could be read only in parts.
     PageBroken => "Pages could not be read to their end.",
     /// A page that had to be asked for again.

@@ -6,7 +6,6 @@ pub mod audit;
 mod context;
 mod curation;
 pub mod documents;
-pub mod failures;
 pub mod feed;
 mod frequency;
 pub mod harvests;

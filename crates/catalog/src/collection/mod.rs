@@ -26,7 +26,9 @@ pub use self::figures::{DocumentFigures, Figure};
 pub use self::lists::{ListContent, ListKind, UrlList};
 pub use self::outdated::OutdatedMet;
 pub(crate) use self::outdated::outdate;
-pub use self::parents::{CheckedLink, LinkCheck, LinkOutcome, LinkQuery, ParentEntry, ParentQuery};
+pub use self::parents::{
+    CheckedLink, LinkCheck, LinkOutcome, LinkQuery, ParentEntry, ParentOrder, ParentQuery,
+};
 pub use self::removal::{FailedDocument, Removal, RemovedDocument};
 pub(crate) use self::removal::{keep_trashed, remove_taken_down};
 pub use self::reviews::{NewReview, ReviewEntry, ReviewQuery};

@@ -97,8 +97,79 @@ pub struct ParentQuery {
     pub text: Option<String>,
     /// Those with a greater number, for the next page.
     pub after: i64,
+    /// The order, if it is not that of their numbers.
+    pub order: Option<ParentOrder>,
+    /// Whether the largest come first in that order.
+    pub descending: bool,
+    /// How many are skipped, where there is an order.
+    pub offset: u64,
     /// How many at most.
     pub limit: u64,
+}
+
+/// By what pages are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParentOrder {
+    /// Their URLs.
+    Url,
+    /// How many documents they link to.
+    Documents,
+    /// How many of these a search engine took in.
+    Ingested,
+    /// When they were last seen.
+    LastCrawlDate,
+    /// What the last check of their links found.
+    Link,
+}
+
+impl ParentOrder {
+    /// All there are.
+    pub const ALL: [Self; 5] = [
+        Self::Url,
+        Self::Documents,
+        Self::Ingested,
+        Self::LastCrawlDate,
+        Self::Link,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Documents => "documents",
+            Self::Ingested => "ingested",
+            Self::LastCrawlDate => "last_crawl_date",
+            Self::Link => "link",
+        }
+    }
+
+    fn expression(self) -> &'static str {
+        match self {
+            Self::Url => "parent.url",
+            Self::Documents => {
+                "(SELECT count(*) FROM document WHERE document.parent_id = parent.id)"
+            }
+            Self::Ingested => {
+                "(SELECT count(*) FROM document WHERE document.parent_id = parent.id AND document.state = 1)"
+            }
+            Self::LastCrawlDate => "parent.last_crawl_date",
+            Self::Link => "COALESCE(link_check.outcome, '')",
+        }
+    }
+}
+
+impl ParentQuery {
+    fn conditions(&self) -> Conditions {
+        let mut conditions = Conditions::default();
+        conditions.only("id > $n", Some(self.after));
+        let host = self.host.as_deref().map(bounded);
+        conditions.only("host = $n", host.as_deref());
+        conditions.only(
+            "lower(url) LIKE $n ESCAPE '!'",
+            self.text.as_deref().map(containing),
+        );
+        conditions
+    }
 }
 
 impl Default for ParentQuery {
@@ -107,23 +178,39 @@ impl Default for ParentQuery {
             host: None,
             text: None,
             after: 0,
+            order: None,
+            descending: false,
+            offset: 0,
             limit: 100,
         }
     }
 }
 
 impl Catalog {
-    /// Pages that link to documents, in the order of their numbers.
+    /// How many pages link to documents, counted up to `most`.
+    pub async fn count_parents(&self, query: &ParentQuery, most: u64) -> Result<u64, Error> {
+        let most = most.min(1 << 40);
+        let select = "SELECT count(*) AS number FROM (SELECT id FROM parent";
+        let (sql, values) = query
+            .conditions()
+            .all(select, &format!("LIMIT {most}) AS counted"));
+        let row = self.database.long_list().await?.row(&sql, values).await?;
+        row.map_or(Ok(0), |row| row.count("number"))
+    }
+
+    /// Pages that link to documents, in the order of their numbers if no other is asked for.
     pub async fn parents(&self, query: &ParentQuery) -> Result<Vec<ParentEntry>, Error> {
-        let mut conditions = Conditions::default();
-        conditions.only("id > $n", Some(query.after));
-        let host = query.host.as_deref().map(bounded);
-        conditions.only("host = $n", host.as_deref());
-        conditions.only(
-            "lower(url) LIKE $n ESCAPE '!'",
-            query.text.as_deref().map(containing),
-        );
-        let (sql, values) = conditions.some(SELECT, "ORDER BY id", query.limit);
+        let direction = if query.descending { "DESC" } else { "ASC" };
+        let limit = query.limit.min(1 << 40);
+        let order = match query.order {
+            None => format!("ORDER BY id LIMIT {limit}"),
+            Some(order) => format!(
+                "ORDER BY {} {direction}, id LIMIT {limit} OFFSET {}",
+                order.expression(),
+                query.offset.min(1 << 40)
+            ),
+        };
+        let (sql, values) = query.conditions().all(SELECT, &order);
         let mut transaction = self.database.long_list().await?;
         let rows = transaction.rows(&sql, values).await?;
         let mut parents: Vec<_> = rows.iter().map(parent).collect::<Result<_, _>>()?;

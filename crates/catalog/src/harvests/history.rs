@@ -165,7 +165,14 @@ impl Catalog {
         rows.iter().map(warning).collect()
     }
 
-    /// A page of what a harvest left out or mended: those behind a number, each with its own.
+    /// How much a harvest skipped, repaired or lost.
+    pub async fn count_warnings(&self, run: i64) -> Result<u64, Error> {
+        let sql = "SELECT count(*) AS number FROM warning WHERE history_id = $1";
+        let row = self.database.list().await?.row(sql, [run.into()]).await?;
+        row.map_or(Ok(0), |row| row.count("number"))
+    }
+
+    /// A page of what a harvest skipped, repaired or lost: those behind a number, each with its own.
     pub async fn warnings_after(
         &self,
         run: i64,

@@ -172,7 +172,10 @@ impl Catalog {
             let sql = format!("{SELECT} WHERE history.id = $1");
             let row = transaction.row(&sql, [run.id().into()]).await?;
             let counts = entry(&row.ok_or(Error::LeaseLost { run: run.id() })?)?.counts;
-            let sql = "UPDATE job SET progress_done = $2, progress_note = $3 WHERE id = $1";
+            // A repository may have told of fewer records than it then gave.
+            let sql = "UPDATE job SET progress_done = $2, progress_note = $3,
+                     progress_total = CASE WHEN progress_total < $2 THEN $2 ELSE progress_total END
+                 WHERE id = $1";
             let values = [
                 lease.job.into(),
                 counts.records().into(),

@@ -131,7 +131,26 @@ impl Catalog {
         self.import_warnings_of(import, None, after, limit).await
     }
 
-    /// The same for those of one kind, if one is named.
+    /// How much an import skipped, of one kind if one is named.
+    pub async fn count_import_warnings(
+        &self,
+        import: i64,
+        kind: Option<&str>,
+    ) -> Result<u64, Error> {
+        let of_kind = if kind.is_some() {
+            "kind = $2"
+        } else {
+            "$2 = ''"
+        };
+        let sql = format!(
+            "SELECT count(*) AS number FROM import_warning WHERE import_id = $1 AND {of_kind}"
+        );
+        let values = [import.into(), kind.unwrap_or_default().into()];
+        let row = self.database.list().await?.row(&sql, values).await?;
+        row.map_or(Ok(0), |row| row.count("number"))
+    }
+
+    /// A page of what an import skipped, of one kind if one is named.
     pub async fn import_warnings_of(
         &self,
         import: i64,

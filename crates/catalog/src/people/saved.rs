@@ -17,6 +17,8 @@ pub enum SavedKind {
     Feed,
     /// What a rule of alerts has found and told.
     Alert,
+    /// That somebody has taken note of a cause of failures, by the cause.
+    Cause,
 }
 
 /// An order under its name.
@@ -132,6 +134,7 @@ impl SavedKind {
             Self::Import => "import",
             Self::Feed => "feed",
             Self::Alert => "alert",
+            Self::Cause => "cause",
         }
     }
 }

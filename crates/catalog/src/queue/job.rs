@@ -152,11 +152,17 @@ pub struct Activity {
     pub request: Option<String>,
     /// When it was sent.
     pub requested: Option<i64>,
-    /// The last answer, such as "503 Service Unavailable", or why there was none.
+    /// The answer to that request, such as "503 Service Unavailable", or why there was none. Nothing while it is awaited.
     pub answer: Option<String>,
     /// When it came.
     pub answered: Option<i64>,
-    /// How many attempts in a row failed since the last page.
+    /// Whether the answer is good and its body is being read.
+    pub is_reading: bool,
+    /// Why the last attempt that failed did so, whichever request it was.
+    pub refusal: Option<String>,
+    /// When it failed.
+    pub refused: Option<i64>,
+    /// How many attempts failed since the last page of a list that could be read as a whole.
     pub refusals: u64,
     /// How many attempts failed since the job was begun.
     pub all_refusals: u64,
@@ -165,6 +171,16 @@ pub struct Activity {
 }
 
 impl Activity {
+    /// Notes a request that is sent. The answer to the one before it is not its own.
+    pub fn ask(&mut self, now: i64, request: impl Into<String>) {
+        self.request = Some(request.into());
+        self.requested = Some(now);
+        self.answer = None;
+        self.answered = None;
+        self.is_reading = false;
+        self.next_attempt = None;
+    }
+
     /// Notes an answer that came.
     pub fn answer(&mut self, now: i64, answer: impl Into<String>) {
         self.answer = Some(answer.into());
@@ -174,6 +190,9 @@ impl Activity {
     /// Notes an attempt that failed.
     pub fn refuse(&mut self, now: i64, reason: &str) {
         self.answer(now, reason);
+        self.is_reading = false;
+        self.refusal = Some(reason.to_owned());
+        self.refused = Some(now);
         self.refusals += 1;
         self.all_refusals += 1;
     }

@@ -82,6 +82,15 @@ impl Catalog {
         row.map(|row| row.integer("run_at")).transpose()
     }
 
+    /// Removes a job that is over, with its log. Tells whether there was one.
+    pub async fn remove_job(&self, id: i64) -> Result<bool, Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "DELETE FROM job WHERE id = $1 AND state IN ('finished', 'failed', 'cancelled')";
+        let removed = transaction.execute(sql, [id.into()]).await?;
+        transaction.commit().await?;
+        Ok(removed > 0)
+    }
+
     /// Removes jobs that have been over for longer than this, with their logs, and tells how many that were.
     pub async fn remove_jobs(&self, older_than_seconds: i64) -> Result<u64, Error> {
         // A few at a time, so that harvests that run are not kept waiting. One of them may be tried again meanwhile.

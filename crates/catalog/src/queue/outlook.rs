@@ -10,7 +10,9 @@ pub struct Outlook {
     pub overdue: u64,
     /// When the first of them was due, in seconds.
     pub overdue_since: Option<i64>,
-    /// The first of them.
+    /// When the first job was due that has not begun, in seconds.
+    pub due_since: Option<i64>,
+    /// The first of those that have been due for a while.
     pub first_overdue: Vec<Job>,
     /// The next jobs, which are not due yet.
     pub upcoming: Vec<Job>,
@@ -26,6 +28,11 @@ impl Catalog {
         if let Some(row) = transaction.row(sql, [patience.into()]).await? {
             outlook.overdue = row.count("number")?;
             outlook.overdue_since = row.maybe_integer("first")?;
+        }
+        let sql =
+            "SELECT min(run_at) AS first FROM job WHERE state = 'scheduled' AND run_at <= {now}";
+        if let Some(row) = transaction.row(sql, []).await? {
+            outlook.due_since = row.maybe_integer("first")?;
         }
         let overdue = "job.run_at < {now} - $1";
         for (condition, jobs) in [

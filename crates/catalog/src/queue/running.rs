@@ -91,11 +91,15 @@ impl Running {
         }
         let worker = owner::described(&self.holder.owner);
         let reason = match self.holder.is_stale {
+            true if self.kind == JobKind::Quiet => "the quiet time is over".to_owned(),
             true => format!("{worker} was not heard of any more"),
             false => format!("taken from {worker}, because somebody cancelled it"),
         };
+        // A quiet time that nobody renews has done what it was for.
+        let is_quiet = self.kind == JobKind::Quiet;
         let state = match self.attempt >= self.max_attempts {
             _ if self.cancel_requested => JobState::Cancelled,
+            true if is_quiet => JobState::Finished,
             true => JobState::Failed,
             false => JobState::Scheduled,
         };
@@ -108,7 +112,9 @@ impl Running {
             self.token.into(),
             self.lease_until.into(),
             state.name().into(),
-            reason.as_str().into(),
+            Some(reason.as_str())
+                .filter(|_| state != JobState::Finished)
+                .into(),
         ];
         if transaction.execute(sql, values).await? == 0 {
             return Ok(false);
@@ -117,7 +123,11 @@ impl Running {
         if state.is_over() {
             over(transaction, self.id).await?;
         }
-        log(transaction, self.id, LogLevel::Warning, &reason).await?;
+        let level = match state {
+            JobState::Finished => LogLevel::Info,
+            _ => LogLevel::Warning,
+        };
+        log(transaction, self.id, level, &reason).await?;
         Ok(true)
     }
 }

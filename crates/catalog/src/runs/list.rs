@@ -4,6 +4,7 @@
 //! together from these: however many runs there are, no more rows are read.
 
 use super::load::load;
+use super::sorted::{RunOrder, sorted};
 use super::{RunRow, RunState};
 use crate::database::conditions::{Conditions, containing};
 use crate::database::rows::batch;
@@ -29,7 +30,11 @@ pub struct RunQuery {
     pub text: Option<String>,
     /// Those with a smaller number, for the next page.
     pub before: Option<i64>,
-    /// How many are skipped of those that wait: these are not in the order of their numbers.
+    /// The order, if it is not that of their numbers.
+    pub order: Option<RunOrder>,
+    /// Whether the largest come first in that order.
+    pub descending: bool,
+    /// How many are skipped, where they are not in the order of their numbers: those that wait, and those with an order.
     pub offset: u64,
     /// How many at most.
     pub limit: u64,
@@ -46,6 +51,8 @@ impl Default for RunQuery {
             until: None,
             text: None,
             before: None,
+            order: None,
+            descending: false,
             offset: 0,
             limit: 100,
         }
@@ -54,13 +61,13 @@ impl Default for RunQuery {
 
 /// A table with runs, and what its columns are called.
 #[derive(Clone, Copy)]
-struct Source {
-    from: &'static str,
-    id: &'static str,
+pub(super) struct Source {
+    pub(super) from: &'static str,
+    pub(super) id: &'static str,
     kind: Option<JobKind>,
-    started: &'static str,
+    pub(super) started: &'static str,
     texts: &'static str,
-    has_repository: bool,
+    pub(super) has_repository: bool,
 }
 
 const JOBS: Source = Source {
@@ -96,6 +103,9 @@ impl Catalog {
     /// Gives the number of the last one that was looked at too, if there may be more behind it.
     pub async fn runs(&self, query: &RunQuery) -> Result<(Vec<RunRow>, Option<i64>), Error> {
         let mut transaction = self.database.list().await?;
+        if let Some(order) = query.order {
+            return sorted(&mut transaction, query, order).await;
+        }
         if query.states == [RunState::Queued] {
             return queued(&mut transaction, query).await;
         }
@@ -150,12 +160,12 @@ async fn queued(
 }
 
 impl RunQuery {
-    fn wants(&self, state: RunState) -> bool {
+    pub(super) fn wants(&self, state: RunState) -> bool {
         self.states.is_empty() || self.states.contains(&state)
     }
 
     /// The tables that are asked, and how each state is found there.
-    fn parts(&self) -> Vec<(Source, String)> {
+    pub(super) fn parts(&self) -> Vec<(Source, String)> {
         let mut parts = Vec::new();
         let wants_all_results = self.wants(RunState::Ok) && self.wants(RunState::Incomplete);
         for state in RunState::ALL.into_iter().filter(|state| self.wants(*state)) {
@@ -202,7 +212,7 @@ impl Source {
         self.kind.is_none_or(has_kind) && (self.has_repository || query.repository.is_none())
     }
 
-    fn conditions(&self, query: &RunQuery, condition: &str) -> Conditions {
+    pub(super) fn conditions(&self, query: &RunQuery, condition: &str) -> Conditions {
         let Self { from, id, .. } = self;
         let mut conditions = Conditions::default();
         conditions.always(condition);

@@ -6,12 +6,14 @@ pub(crate) mod gauges;
 mod list;
 mod load;
 mod number;
+mod sorted;
 
 use crate::{HistoryEntry, ImportEntry, ImportState, Job, JobKind, JobState, State};
 
 pub use self::failed::{FailedRun, FailedRuns};
 pub use self::list::RunQuery;
 pub(crate) use self::number::{new_number, note_resumed};
+pub use self::sorted::RunOrder;
 
 /// A run.
 #[derive(Debug, Clone)]

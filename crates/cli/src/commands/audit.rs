@@ -32,8 +32,8 @@ impl Audit {
         let context = self.holdings.context()?;
         let query = AuditQuery {
             account: self.account,
-            before: None,
             limit: self.limit,
+            ..AuditQuery::default()
         };
         let entries = context.wait(audit::list(&context, &Actor::command_line(), query))?;
         to_stdout(|out| {

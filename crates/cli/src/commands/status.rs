@@ -10,7 +10,7 @@ use operations::overview::{self, Attention, Overview};
 
 use super::holdings_options::HoldingsOptions;
 use crate::output::{Out, to_stdout, write_json};
-use crate::text::plain;
+use crate::text::{duration, plain};
 
 /// Show what needs attention, what runs and comes up, and how much there is
 ///
@@ -67,7 +67,11 @@ fn print(out: &mut Out, overview: &Overview) -> io::Result<()> {
         ("imports", collection.imports.to_string()),
         ("queued jobs", overview.queue.queued.to_string()),
         ("running jobs", overview.queue.running.to_string()),
-        ("queue age", format!("{} s", overview.queue.age_seconds)),
+        ("queue age", duration(overview.queue.age_seconds)),
+        (
+            "busy workers",
+            format!("{} of {}", overview.queue.busy, threads(overview)),
+        ),
         ("worker processes", overview.workers.len().to_string()),
     ] {
         writeln!(out, "  {name:<18} {figure}")?;
@@ -79,28 +83,36 @@ fn print(out: &mut Out, overview: &Overview) -> io::Result<()> {
     writeln!(out, "  {:<18} {}", "version", overview.version)
 }
 
+fn threads(overview: &Overview) -> u64 {
+    let workers = overview.workers.iter();
+    workers.map(|worker| worker.threads).sum()
+}
+
 fn attention(out: &mut Out, attention: &Attention) -> io::Result<()> {
     if attention.is_empty() {
         return writeln!(out, "Nothing needs attention.");
     }
     writeln!(out, "Needs attention")?;
     for group in &attention.failures.groups {
-        let (count, repositories) = (group.count, group.repositories);
+        let (count, targets) = (group.count, group.targets);
         let cause = plain(&group.cause);
         writeln!(
             out,
-            "  {count} failed, of {repositories} repositories: {cause}"
+            "  {count} failed, of {targets} repositories or schedules: {cause}"
         )?;
         writeln!(out, "      from {} to {}", group.first, group.last)?;
     }
     for job in &attention.stuck {
-        writeln!(out, "  job {} is held up{}", job.id, reason(job))?;
+        writeln!(out, "  run {} makes no progress{}", job.id, reason(job))?;
     }
     if let Some(since) = attention.overdue_since {
         writeln!(
             out,
-            "  {} jobs are overdue, since {since}",
-            attention.overdue
+            "  {} overdue, since {since}",
+            match attention.overdue {
+                1 => "1 run is".to_owned(),
+                overdue => format!("{overdue} runs are"),
+            }
         )?;
     }
     if attention.unread_records > 0 {
@@ -124,7 +136,7 @@ fn jobs(out: &mut Out, heading: &str, jobs: &[Job]) -> io::Result<()> {
     for job in jobs {
         let name = job.repository_name.as_deref().or(job.base_url.as_deref());
         let (kind, name) = (job.kind.name(), plain(name.unwrap_or_default()).to_string());
-        writeln!(out, "  job {} {kind} {name}{}", job.id, reason(job))?;
+        writeln!(out, "  run {} {kind} {name}{}", job.id, reason(job))?;
     }
     Ok(())
 }

@@ -17,6 +17,8 @@ use crate::who::Who;
 #[template(path = "dashboard_now.html")]
 pub(super) struct Now {
     can_operate: bool,
+    /// The end of the addresses of its buttons.
+    back: &'static str,
     pub(super) overview: Overview,
     alerts: Vec<FiringAlert>,
     health: HealthBar,
@@ -31,6 +33,7 @@ impl Now {
         Ok(Self {
             alerts,
             can_operate: who.can_operate(),
+            back: "?back=/",
             health: HealthBar::new(&overview.statistics.health),
             overview,
         })
@@ -71,7 +74,9 @@ impl Now {
         let attention = &self.overview.attention;
         let problems = attention.failures.groups.len() + attention.stuck.len() + self.alerts.len();
         let (running, overdue) = (self.overview.queue.running, attention.overdue);
-        format!("{problems} problems, {running} jobs run, {overdue} are overdue")
+        let problems = counted(problems as u64, "problem", "problems");
+        let running = counted(running, "active run", "active runs");
+        format!("{problems}, {running}, {overdue} overdue")
     }
 
     /// How full the disk is, in hundredths.
@@ -88,5 +93,12 @@ impl Now {
             .iter()
             .map(|worker| worker.threads)
             .sum()
+    }
+}
+
+fn counted(number: u64, one: &str, many: &str) -> String {
+    match number {
+        1 => format!("1 {one}"),
+        number => format!("{number} {many}"),
     }
 }

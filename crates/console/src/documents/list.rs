@@ -236,11 +236,9 @@ pub(super) const STATES: [(&str, &str); 5] = [
 ];
 const RETRIEVE: (&str, &str) = ("Retrieve…", "/retrieve");
 /// What is done to documents elsewhere.
-const PLACES: [(&str, &str); 4] = [
+const PLACES: [(&str, &str); 2] = [
     ("Clean…", "/documents/clean"),
     ("Removed documents", "/documents/trash"),
-    ("Parents", "/parents"),
-    ("Blacklists and whitelists", "/lists"),
 ];
 /// The decisions, to choose from.
 const DECISIONS: [(&str, &str); 4] = [

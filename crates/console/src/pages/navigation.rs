@@ -42,7 +42,20 @@ impl Section {
 impl Place {
     /// Whether the page that `who` sees belongs to it.
     pub(crate) fn is_current(&self, who: &Who) -> bool {
+        self.is_around(who) && !self.has_closer(who)
+    }
+
+    fn is_around(&self, who: &Who) -> bool {
         who.is_in(self.path) || self.others.iter().any(|other| who.is_in(other))
+    }
+
+    /// Whether another place is below this one, and the page belongs to that.
+    fn has_closer(&self, who: &Who) -> bool {
+        let mut places = SECTIONS.iter().flat_map(|section| section.places);
+        places.any(|other| {
+            let is_below = other.path.len() > self.path.len() && other.path.starts_with(self.path);
+            is_below && self.path != "/" && other.is_around(who)
+        })
     }
 }
 
@@ -81,6 +94,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         name: "Collect",
         places: &[
             place("/imports", "Imports"),
+            place("/documents/review", "Review"),
             place("/documents", "Documents"),
             place("/parents", "Parents"),
             place("/lists", "Lists"),

@@ -43,9 +43,10 @@ pub(crate) async fn list(
         ..Around::default()
     };
     let table = Table::new("/parents", ["parent", "parents"], filters)
-        .by_row()
+        .by_row_unless_sorted()
         .column(
             Column::new("url", "Page", |row: &Parent| Cell::text(&row.url))
+                .smallest_first()
                 .row_heading()
                 .breaking(),
         )
@@ -54,17 +55,22 @@ pub(crate) async fn list(
                 let link = format!("/documents?parent={}", row.id);
                 Cell::link(link, Cell::Number(row.documents))
             })
+            .largest_first()
             .number(),
         )
         .column(
             Column::new("ingested", "Ingested", |row: &Parent| {
                 Cell::Number(row.ingested)
             })
+            .largest_first()
             .number(),
         )
-        .column(Column::new("last", "Last crawled", |row: &Parent| {
-            Cell::Time(row.last_crawl_date.0)
-        }))
+        .column(
+            Column::new("last_crawl_date", "Last crawled", |row: &Parent| {
+                Cell::Time(row.last_crawl_date.0)
+            })
+            .largest_first(),
+        )
         .column(
             Column::new("link", "Link", |row: &Parent| {
                 let detail = row.link_detail.as_ref();
@@ -74,6 +80,7 @@ pub(crate) async fn list(
                     link => Cell::text(link).above(detail),
                 }
             })
+            .smallest_first()
             .breaking(),
         )
         .fields(&FIELDS)
@@ -82,6 +89,9 @@ pub(crate) async fn list(
         let state = state.clone();
         let filter = ParentFilter {
             after: view.page,
+            sort: view.sort,
+            descending: view.descending,
+            offset: view.offset,
             limit: view.limit,
             ..filter.clone()
         };

@@ -70,6 +70,14 @@ pub(crate) fn ago(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<St
     Ok(Safe(marked(at, &shown, " data-ago")))
 }
 
+/// How long ago, or how soon, beside a date: the date itself shows UTC where that is asked for.
+#[askama::filter_fn]
+pub(crate) fn beside(at: impl Plain<i64>, _: &dyn Values) -> askama::Result<Safe<String>> {
+    let at = at.plain();
+    let shown = relative(at - Timestamp::now().as_second());
+    Ok(Safe(marked(at, &shown, " data-ago")))
+}
+
 /// A number with its thousands apart.
 #[askama::filter_fn]
 pub(crate) fn number(number: impl Display, _: &dyn Values) -> askama::Result<String> {
@@ -94,6 +102,9 @@ pub(crate) fn date(seconds: i64) -> Timestamp {
 }
 
 pub(crate) fn grouped(digits: &str) -> String {
+    if let Some(digits) = digits.strip_prefix('-') {
+        return format!("\u{2212}{}", grouped(digits));
+    }
     let whole = digits.bytes().all(|byte| byte.is_ascii_digit());
     if !whole {
         return digits.to_owned();
@@ -171,6 +182,7 @@ mod tests {
     fn numbers_and_sizes_are_easy_to_read() {
         assert_eq!(grouped("1234567"), "1\u{202f}234\u{202f}567");
         assert_eq!(grouped("999"), "999");
+        assert_eq!(grouped("-25405"), "\u{2212}25\u{202f}405");
         assert_eq!(sized(999), "999\u{a0}bytes");
         assert_eq!(sized(1_540_000), "1.5\u{a0}MB");
         assert_eq!(sized(154_000_000_000), "154\u{a0}GB");

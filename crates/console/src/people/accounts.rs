@@ -124,9 +124,12 @@ fn table(filters: Filters, own: i64) -> Table<Account> {
             Column::new("role", "Role", |row: &Account| Cell::text(row.role.name()))
                 .largest_first(),
         )
-        .column(Column::new("state", "State", |row: &Account| {
-            Cell::badge(if row.disabled { "disabled" } else { "ok" })
-        }))
+        .column(
+            Column::new("state", "State", |row: &Account| {
+                Cell::badge(if row.disabled { "disabled" } else { "ok" })
+            })
+            .largest_first(),
+        )
         .column(
             Column::new("created", "Created", |row: &Account| {
                 Cell::Time(row.created.0)

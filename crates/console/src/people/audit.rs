@@ -27,6 +27,9 @@ pub(crate) async fn list(
         let query = AuditQuery {
             account: account.clone(),
             before: view.page,
+            sort: view.sort,
+            descending: view.descending,
+            offset: view.offset,
             limit: view.limit,
         };
         async move { audit::list(state.context(), &actor, query).await }
@@ -36,23 +39,27 @@ pub(crate) async fn list(
 
 fn table(filters: Filters) -> Table<AuditEntry> {
     Table::new("/audit", ["entry", "entries"], filters)
-        .by_row()
-        .column(Column::new("at", "Time", |row: &AuditEntry| {
-            Cell::Time(row.at.0)
-        }))
+        .by_row_unless_sorted()
+        .sorted_by("", true)
+        .column(Column::new("at", "Time", |row: &AuditEntry| Cell::Time(row.at.0)).largest_first())
         .column(
             Column::new("account", "Account", |row: &AuditEntry| {
                 Cell::text(&row.account)
             })
+            .smallest_first()
             .row_heading(),
         )
-        .column(Column::new("action", "Action", |row: &AuditEntry| {
-            Cell::code(&row.action)
-        }))
+        .column(
+            Column::new("action", "Action", |row: &AuditEntry| {
+                Cell::code(&row.action)
+            })
+            .smallest_first(),
+        )
         .column(
             Column::new("subject", "Subject", |row: &AuditEntry| {
                 Cell::text(&row.subject)
             })
+            .smallest_first()
             .breaking(),
         )
         .column(

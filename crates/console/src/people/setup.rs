@@ -66,6 +66,7 @@ pub(crate) async fn create(
     match accounts::add_first(state.context(), new).await {
         Ok(account) => {
             state.set_setup(None);
+            state.catalog().logged_in(account.id).await?;
             session::begin(&state, account.id, done("/", "Welcome to garner.")).await
         }
         Err(refusal) => form_again(&Setup {

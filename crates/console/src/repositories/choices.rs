@@ -2,6 +2,7 @@
 
 use catalog::Repository;
 
+use crate::parts::table::{chosen, tell_apart};
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 
@@ -18,6 +19,27 @@ pub(crate) async fn repository_choices(
     choices.sort_by_cached_key(|(_, name)| name.to_lowercase());
     choices.insert(0, (String::new(), none.to_owned()));
     Ok(choices)
+}
+
+/// All repositories by name for a field that is typed in, each with words of its own.
+pub(crate) async fn repository_suggestions(
+    state: &ConsoleState,
+) -> Result<Vec<(String, String)>, Problem> {
+    let mut choices = repository_choices(state, "").await?;
+    choices.remove(0);
+    tell_apart(&mut choices);
+    Ok(choices)
+}
+
+/// The repository that a text means, by its number, its name or a part of it: its number and its words.
+pub(crate) fn pick(suggestions: &[(String, String)], text: &str) -> Result<(i64, String), String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err("choose a repository".to_owned());
+    }
+    let found = chosen(suggestions, text);
+    let found = found.and_then(|(id, words)| Some((id.parse().ok()?, words.clone())));
+    found.ok_or_else(|| format!("no repository matches `{text}`; choose one of the suggestions"))
 }
 
 /// The name of a repository for people.

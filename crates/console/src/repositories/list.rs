@@ -1,9 +1,14 @@
 //! `GET /repositories`: all repositories, searched, filtered and sorted.
 
+use std::collections::HashMap;
+use std::ops::Deref;
+
 use axum::extract::State;
-use catalog::{ScheduleQuery, ScheduleState};
+use catalog::{JobKind, JobQuery, JobState, ScheduleQuery, ScheduleState};
+use operations::jobs::{Job, explained};
 use operations::repositories::{self, Repository, RepositoryQuery};
-use operations::{Actor, Context, Paging, Refusal, schedules};
+use operations::{Actor, Context, Listed, Paging, Refusal, schedules};
+use serde::Serialize;
 
 use crate::extract::{Form, Query};
 use crate::parts::Typed;
@@ -13,6 +18,23 @@ use crate::parts::table::{
 use crate::problem::{Answer, Problem};
 use crate::state::ConsoleState;
 use crate::who::{Operator, Viewer, Who};
+
+#[derive(Serialize)]
+struct Row {
+    #[serde(flatten)]
+    repository: Repository,
+    /// Its job that runs, or that is due and has not begun, with the reason.
+    #[serde(skip)]
+    job: Option<Job>,
+}
+
+impl Deref for Row {
+    type Target = Repository;
+
+    fn deref(&self) -> &Repository {
+        &self.repository
+    }
+}
 
 pub(crate) async fn list(
     Viewer(who): Viewer,
@@ -48,12 +70,66 @@ pub(crate) async fn list(
             ..query.clone()
         };
         let state = state.clone();
-        async move { repositories::list(state.context(), &query).await }
+        async move { read(&state, &query).await }
     };
     table.answer(who, around, read).await
 }
 
-fn table(filters: Filters, who: &Who) -> Table<Repository> {
+/// A page of repositories, with the jobs of those that are harvested or waited for.
+async fn read(state: &ConsoleState, query: &RepositoryQuery) -> Result<Listed<Row>, Refusal> {
+    let listed = repositories::list(state.context(), query).await?;
+    let now = state.catalog().now().await?;
+    let mut jobs = Vec::new();
+    for repository in &listed.items {
+        let is_due = repository.next_run.is_some_and(|next| next.0 <= now);
+        let has_schedule = repository.schedules > 0 && repository.next_run.is_none();
+        if !is_due && !has_schedule && repository.health != "running" {
+            continue;
+        }
+        let query = JobQuery {
+            states: vec![JobState::Running, JobState::Scheduled],
+            kinds: vec![JobKind::Harvest],
+            repository: Some(repository.id),
+            limit: 1,
+            ..JobQuery::default()
+        };
+        jobs.extend(state.catalog().jobs(&query).await?);
+    }
+    let mut jobs: HashMap<_, _> = explained(state.context(), jobs)
+        .await?
+        .into_iter()
+        .filter_map(|job| Some((job.repository?, job)))
+        .collect();
+    Ok(Listed {
+        items: listed
+            .items
+            .into_iter()
+            .map(|repository| Row {
+                job: jobs.remove(&repository.id),
+                repository,
+            })
+            .collect(),
+        next: listed.next,
+        total: listed.total,
+        is_more: listed.is_more,
+    })
+}
+
+fn next_harvest(row: &Row) -> Cell {
+    let link = |job: &Job, shown| Cell::link(format!("/runs/{}", job.id), shown);
+    match (&row.job, row.next_run) {
+        (Some(job), _) if job.state == JobState::Running => link(job, Cell::badge("running")),
+        (Some(job), Some(next)) => {
+            let due = Cell::Row(vec![Cell::text("due"), Cell::Ago(next.0)]);
+            let why = job.why.as_ref();
+            link(job, due).above(why.map(|why| Cell::note(Cell::text(&why.text))))
+        }
+        (_, Some(next)) => Cell::Ago(next.0),
+        (_, None) => Cell::None("not scheduled"),
+    }
+}
+
+fn table(filters: Filters, who: &Who) -> Table<Row> {
     let run = Bulk::post("/repositories/bulk", "run", "Harvest now");
     let bulk = if who.can_operate() {
         vec![run]
@@ -70,40 +146,37 @@ fn table(filters: Filters, who: &Who) -> Table<Repository> {
         )
         .column(Column::new("health", "Status", health).smallest_first())
         .column(
-            Column::new("records", "Records", |row: &Repository| {
-                Cell::Number(row.records)
-            })
-            .number()
-            .largest_first(),
+            Column::new("records", "Records", |row: &Row| Cell::Number(row.records))
+                .number()
+                .largest_first(),
         )
         .column(Column::new("last_harvest", "Last harvest", last_harvest).largest_first())
-        .column(
-            Column::new("next_run", "Next harvest", |row: &Repository| {
-                Cell::of(row.next_run, |next| Cell::Ago(next.0), "not scheduled")
-            })
-            .smallest_first(),
-        )
+        .column(Column::new("next_run", "Next harvest", next_harvest).smallest_first())
         .column(Column::new("schedules", "Schedules", schedules).number())
         .bulk(|row| row.id, bulk)
         .fields(&FIELDS)
         .empty("No repositories yet.", who.can_operate().then_some(ADD))
 }
 
-fn name(row: &Repository) -> Cell {
+fn name(row: &Row) -> Cell {
     let link = format!("/repositories/{}", row.id);
     let address = Cell::note(Cell::text(&row.base_url));
     Cell::link(link, Cell::text(row.title())).above(Some(address))
 }
 
-fn health(row: &Repository) -> Cell {
+fn health(row: &Row) -> Cell {
     let reason = row
         .last_harvest
         .as_ref()
         .and_then(|last| last.reason.clone());
-    Cell::badge(row.health).above(reason.map(Cell::Failure))
+    let shown = |reason: String| match row.health {
+        "failing" => Cell::Failure(reason),
+        _ => Cell::note(Cell::text(reason)),
+    };
+    Cell::badge(row.health).above(reason.map(shown))
 }
 
-fn last_harvest(row: &Repository) -> Cell {
+fn last_harvest(row: &Row) -> Cell {
     let link = |id| format!("/history/{id}");
     let last = row.last_harvest.as_ref();
     Cell::of(
@@ -113,7 +186,7 @@ fn last_harvest(row: &Repository) -> Cell {
     )
 }
 
-fn schedules(row: &Repository) -> Cell {
+fn schedules(row: &Row) -> Cell {
     let link = format!("/schedules?repository={}", row.id);
     match row.schedules {
         0 => Cell::None("none"),

@@ -10,7 +10,7 @@ use super::trial::{Sample, Tried, try_on};
 use crate::dress::{form_again, page};
 use crate::parts::Errors;
 use crate::problem::{Answer, Problem};
-use crate::repositories::choices::repository_choices;
+use crate::repositories::choices::{pick, repository_suggestions};
 use crate::state::ConsoleState;
 use crate::who::Who;
 
@@ -54,7 +54,7 @@ impl FormPage {
             known: None,
             users: Vec::new(),
             form,
-            repositories: repository_choices(state, "choose one").await?,
+            repositories: repository_suggestions(state).await?,
             tried: None,
             conflict: None,
             errors: Errors::default(),
@@ -100,7 +100,9 @@ impl FormPage {
                 Refusal::invalid("record", reason)
             })?),
             _ => Sample::Live {
-                repository: form.repository.parse().unwrap_or_default(),
+                repository: pick(&self.repositories, &form.repository)
+                    .map_err(|reason| Refusal::invalid("repository", reason))?
+                    .0,
                 metadata_prefix: form.metadata_prefix.trim().to_owned(),
                 identifier: Some(form.identifier.trim().to_owned()).filter(|text| !text.is_empty()),
             },

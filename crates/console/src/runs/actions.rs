@@ -32,6 +32,18 @@ pub(crate) struct Cause {
     cause: String,
 }
 
+#[derive(Deserialize)]
+pub(crate) struct Acknowledgement {
+    #[serde(default)]
+    cause: String,
+    /// How many days new failures for it do not matter either; none if it is empty.
+    #[serde(default)]
+    days: String,
+    /// Whether it is shown on the overview again.
+    #[serde(default)]
+    undo: bool,
+}
+
 /// `POST /runs/{id}/stop`
 pub(crate) async fn stop(
     Operator(who): Operator,
@@ -111,6 +123,34 @@ pub(crate) async fn retry_failed(
             skipped.run, skipped.reason
         ));
     }
+    Ok(done("/runs/failed", message))
+}
+
+/// `POST /runs/acknowledge`
+pub(crate) async fn acknowledge(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Form(form): Form<Acknowledgement>,
+) -> Answer {
+    let (context, actor) = (state.context(), who.actor());
+    let message = if form.undo {
+        runs::unacknowledge(context, &actor, &form.cause).await?;
+        "The overview shows these failures again.".to_owned()
+    } else {
+        let days = form.days.trim();
+        let mute = match days.parse::<u32>() {
+            _ if days.is_empty() => None,
+            Ok(days) => Some(days),
+            Err(_) => return Err(Refusal::invalid("days", "write a number of days").into()),
+        };
+        runs::acknowledge(context, &actor, DAYS, &form.cause, mute).await?;
+        match mute {
+            None => "Acknowledged. The overview shows these failures when they come up again."
+                .to_owned(),
+            Some(1) => "Muted for a day.".to_owned(),
+            Some(days) => format!("Muted for {days} days."),
+        }
+    };
     Ok(done("/runs/failed", message))
 }
 

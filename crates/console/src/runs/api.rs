@@ -44,6 +44,21 @@ pub(crate) struct RetryBody {
     days: Option<u32>,
 }
 
+/// Which failures are acknowledged.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AcknowledgeBody {
+    /// The cause of a group of failures.
+    cause: String,
+    /// The overview leaves out new failures for it too for this many days; without it the next one ends it.
+    mute_days: Option<u32>,
+    /// Whether the acknowledgement is taken back.
+    #[serde(default)]
+    undo: bool,
+    /// Failures of this many last days; the default is 7.
+    days: Option<u32>,
+}
+
 /// How a run is run again.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -63,7 +78,7 @@ pub(crate) async fn list(
     Ok(axum::Json(runs::list(state.context(), &filter).await?))
 }
 
-/// Groups the failures that no later run made good by their causes
+/// Groups the unresolved failures by their causes: those without a later run of the same that succeeded
 #[utoipa::path(get, path = "/api/v1/runs/failures", tag = "runs", operation_id = "list_failures",
     params(FailureParameters), responses((status = 200, body = FailuresByCause)))]
 pub(crate) async fn failures(
@@ -86,6 +101,27 @@ pub(crate) async fn retry_failed(
     let (days, cause) = (body.days.unwrap_or(DAYS), body.cause.as_deref());
     let retried = runs::retry_failed(state.context(), &who.actor(), days, cause).await?;
     Ok(axum::Json(retried))
+}
+
+/// Acknowledges the failures of one cause: the overview leaves them out
+#[utoipa::path(post, path = "/api/v1/runs/acknowledge", tag = "runs", operation_id = "acknowledge_failures",
+    request_body = AcknowledgeBody, responses((status = 200, body = FailuresByCause)))]
+pub(crate) async fn acknowledge(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Json(body): Json<AcknowledgeBody>,
+) -> Reply<FailuresByCause> {
+    let (context, days) = (state.context(), body.days.unwrap_or(DAYS));
+    let failures = match body.undo {
+        true => {
+            runs::unacknowledge(context, &who.actor(), &body.cause).await?;
+            runs::failures(context, days).await?
+        }
+        false => {
+            runs::acknowledge(context, &who.actor(), days, &body.cause, body.mute_days).await?
+        }
+    };
+    Ok(axum::Json(failures))
 }
 
 /// Shows a run

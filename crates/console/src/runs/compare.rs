@@ -68,10 +68,11 @@ pub(crate) async fn by_harvests(
 fn two(query: Option<&str>) -> Result<[i64; 2], Problem> {
     let ids = chosen(query);
     <[i64; 2]>::try_from(ids).map_err(|ids: Vec<i64>| {
-        Problem::invalid(format!(
-            "choose two harvests to compare; {} are chosen",
-            ids.len()
-        ))
+        let chosen = match ids.len() {
+            1 => "1 is".to_owned(),
+            number => format!("{number} are"),
+        };
+        Problem::invalid(format!("choose two harvests to compare; {chosen} chosen"))
     })
 }
 

@@ -46,6 +46,8 @@ struct FailedPage {
 #[template(path = "runs_causes.html")]
 struct Causes {
     can_operate: bool,
+    /// The end of the addresses of its buttons.
+    back: &'static str,
     groups: Vec<FailureCause>,
     is_cut: bool,
 }
@@ -112,6 +114,7 @@ impl Causes {
         let failures = runs::failures(state.context(), DAYS).await?;
         Ok(Self {
             can_operate: who.can_operate(),
+            back: "",
             groups: failures.groups,
             is_cut: failures.is_cut,
         })
@@ -163,7 +166,10 @@ async fn list(who: Who, state: ConsoleState, asked: Typed, place: Place) -> Answ
         state: Some(place.states(filters.get("state"))),
         kind: match place {
             Place::Imports => Some("import".to_owned()),
-            _ => filters.given("kind"),
+            // An address that somebody typed shows something, whatever its words are.
+            _ => filters
+                .given("kind")
+                .filter(|kind| JobKind::parse(kind).is_some()),
         },
         repository: filters.number("repository"),
         schedule: filters.number("schedule"),
@@ -222,7 +228,21 @@ async fn read(
     let context = state.context();
     let offset = view.offset.unwrap_or(0);
     if place == Place::Failed {
-        let failed = runs::runs_of_cause(context, DAYS, Some(&cause)).await?;
+        let mut failed = runs::runs_of_cause(context, DAYS, Some(&cause)).await?;
+        let descending = view.descending == Some(true);
+        match view.sort.as_deref() {
+            Some("title") => failed.sort_by_cached_key(|run| {
+                run.repository_name
+                    .as_deref()
+                    .unwrap_or_default()
+                    .to_lowercase()
+            }),
+            Some("started") => failed.sort_by_key(|run| run.at),
+            _ => {}
+        }
+        if descending && view.sort.is_some() {
+            failed.reverse();
+        }
         let limit = view.limit.unwrap_or(operations::MAX_LIMIT);
         let (skipped, most) = (as_index(offset), as_index(limit));
         let mut items = Vec::new();
@@ -238,19 +258,17 @@ async fn read(
             ..Listed::none()
         });
     }
+    let is_by_number = place == Place::Queued || view.sort.is_some();
     let filter = RunFilter {
         before: view.page,
-        offset: (place == Place::Queued).then_some(offset),
+        sort: view.sort,
+        descending: view.descending,
+        offset: is_by_number.then_some(offset),
         limit: view.limit,
+        count: view.count,
         ..filter
     };
-    let mut listed = runs::list(context, &filter).await?;
-    if place == Place::Queued {
-        let end = offset + listed.items.len() as u64;
-        listed.next = listed.next.map(|_| end.cast_signed());
-        listed.total = Some(state.catalog().count_queued().await?);
-    }
-    Ok(listed)
+    runs::list(context, &filter).await
 }
 
 fn as_index(number: u64) -> usize {
@@ -271,37 +289,65 @@ fn table(
             Place::Active => vec![Bulk::post("/runs/bulk", "stop", "Stop").dangerous()],
             Place::Queued => vec![Bulk::post("/runs/bulk", "stop", "Skip").dangerous()],
             Place::Failed => vec![Bulk::post("/runs/bulk", "retry", "Retry")],
-            Place::All | Place::Imports => vec![
-                Bulk::post("/runs/bulk", "retry", "Retry"),
-                Bulk::post("/runs/bulk", "again", "Run again"),
-            ],
+            Place::All | Place::Imports => {
+                let mut bulk = vec![
+                    Bulk::post("/runs/bulk", "retry", "Retry"),
+                    Bulk::post("/runs/bulk", "again", "Run again"),
+                ];
+                if place == Place::All {
+                    bulk.push(Bulk::page("/runs/compare", "Compare two"));
+                }
+                bulk.push(Bulk::page("/runs/remove", "Delete…").dangerous());
+                bulk
+            }
         };
     }
     let is_queue = place == Place::Queued;
     let table = Table::new(place.path(), WORDS, filters)
-        .column(Column::new("title", "Run", name).row_heading().breaking())
+        .column(
+            Column::new("title", "Run", name)
+                .smallest_first()
+                .row_heading()
+                .breaking(),
+        )
         .column(Column::new("state", "State", |run: &Run| {
             let state = Cell::badge(state_of(run));
             state.above(run.kept_nothing().then(|| Cell::badge(KEPT_NOTHING)))
         }));
     let table = match is_queue {
         true => table
-            .column(Column::new("due", "Due", |run: &Run| {
-                Cell::of(run.due, |due| Cell::Ago(due.0), "now")
-            }))
-            .column(Column::new("attempt", "Attempt", |run: &Run| {
-                let attempt = |job: &operations::jobs::Job| {
-                    Cell::text(format!("{} of {}", job.attempt + 1, job.max_attempts))
-                };
-                Cell::of(run.job.as_ref(), attempt, "first")
-            })),
-        false => table
-            .column(Column::new("started", "Started", |run: &Run| {
-                Cell::of(run.started.or(run.ended), |at| Cell::Ago(at.0), "never")
-            }))
-            .column(Column::new("seconds", "Took", move |run: &Run| {
+            .column(
+                Column::new("due", "Due", |run: &Run| {
+                    Cell::of(run.due, |due| Cell::Ago(due.0), "now")
+                })
+                .smallest_first(),
+            )
+            .column(
+                Column::new("attempt", "Attempt", |run: &Run| {
+                    let attempt = |job: &operations::jobs::Job| {
+                        Cell::text(format!("{} of {}", job.attempt + 1, job.max_attempts))
+                    };
+                    Cell::of(run.job.as_ref(), attempt, "first")
+                })
+                .largest_first(),
+            ),
+        false => {
+            let took = Column::new("took", "Took", move |run: &Run| {
                 Cell::of(run.seconds(now), Cell::Duration, "–")
-            })),
+            });
+            table
+                .column(
+                    Column::new("started", "Started", |run: &Run| {
+                        Cell::of(run.started.or(run.ended), |at| Cell::Ago(at.0), "never")
+                    })
+                    .largest_first(),
+                )
+                .column(match place {
+                    // These are read one by one.
+                    Place::Failed => took,
+                    _ => took.largest_first(),
+                })
+        }
     };
     let table = table
         .column(Column::new("counts", "Counts", figures))
@@ -312,7 +358,7 @@ fn table(
         .every(5);
     let table = match place {
         Place::Queued | Place::Failed => table,
-        _ => table.by_row(),
+        _ => table.by_row_unless_sorted(),
     };
     match place {
         Place::Active => table.empty("No active runs.", None),
@@ -370,16 +416,50 @@ fn figures(run: &Run) -> Cell {
 /// Why a run waits, what it does, or why it failed, with the runs that it waits for.
 fn reason(run: &Run) -> Option<Cell> {
     let reason = run.reason.as_ref()?;
-    let is_failed = matches!(run.state, RunState::Failed);
-    let is_trouble = is_failed || run.why.as_ref().is_some_and(|why| why.is_trouble);
-    let text = match is_trouble {
-        true => Cell::Failure(reason.clone()),
-        false => Cell::text(reason),
+    let is_trouble = match run.state {
+        RunState::Failed => true,
+        _ => run.why.as_ref().is_some_and(|why| why.is_trouble),
     };
     let others = run.why.iter().flat_map(|why| &why.jobs);
-    let others =
-        others.map(|job| Cell::link(format!("/runs/{job}"), Cell::text(format!("run {job}"))));
-    Some(Cell::Row(std::iter::once(text).chain(others).collect()))
+    let others: Vec<i64> = others.copied().collect();
+    Some(match (is_trouble, others.is_empty()) {
+        (true, true) => Cell::Failure(reason.clone()),
+        _ => linked(reason, &others),
+    })
+}
+
+/// A text in which the numbers of runs lead to these.
+pub(super) fn linked(text: &str, runs: &[i64]) -> Cell {
+    let mut cells = Vec::new();
+    let (mut plain, mut digits) = (String::new(), String::new());
+    // Numbers before the word are something else.
+    let mut is_named = false;
+    let mut flush = |plain: &mut String, digits: &mut String| {
+        is_named |= plain.contains("run");
+        let run = digits.parse::<i64>().ok();
+        match run.filter(|run| is_named && runs.contains(run)) {
+            Some(run) => {
+                cells.push(Cell::text(std::mem::take(plain)));
+                cells.push(Cell::link(
+                    format!("/runs/{run}"),
+                    Cell::text(digits.clone()),
+                ));
+            }
+            None => plain.push_str(digits),
+        }
+        digits.clear();
+    };
+    for letter in text.chars() {
+        if letter.is_ascii_digit() {
+            digits.push(letter);
+            continue;
+        }
+        flush(&mut plain, &mut digits);
+        plain.push(letter);
+    }
+    flush(&mut plain, &mut digits);
+    cells.push(Cell::text(plain));
+    Cell::Joined(cells)
 }
 
 fn actions(run: &Run) -> Cell {
@@ -489,7 +569,7 @@ const STATES: [(&str, &str); 7] = [
     ("running", "running"),
     ("queued", "queued"),
 ];
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 9] = [
     ("", "all"),
     ("harvest", "harvests"),
     ("import", "imports"),
@@ -497,6 +577,7 @@ const KINDS: [(&str, &str); 8] = [
     ("classify", "classifications"),
     ("retrieve", "retrievals"),
     ("feed", "feeds"),
+    ("clean", "cleanings"),
     ("quiet", "quiet times"),
 ];
 const FIELDS: [&str; 13] = [

@@ -3,6 +3,8 @@
 pub(crate) mod actions;
 pub(crate) mod api;
 pub(crate) mod compare;
+pub(crate) mod downloads;
 pub(crate) mod list;
 pub(crate) mod redirects;
+pub(crate) mod remove;
 pub(crate) mod show;

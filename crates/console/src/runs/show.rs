@@ -14,6 +14,7 @@ use operations::runs::{
 };
 use serde::Deserialize;
 
+use super::list::linked;
 use crate::dress::page;
 use crate::extract::{Path, Query};
 use crate::filters;
@@ -41,6 +42,8 @@ struct RunPage {
     who: Who,
     live: Live,
     problems: Vec<Problem>,
+    /// How many there are of all kinds.
+    total: u64,
     pager: Pager,
     kind: String,
     neighbours: Neighbours,
@@ -115,6 +118,14 @@ impl Live {
             .as_ref()
             .is_some_and(|job| job.cancel_requested);
         self.run.state == RunState::Running && is_asked
+    }
+
+    /// Its reason as HTML: the runs that it names are links.
+    fn reason(&self) -> Option<String> {
+        let reason = self.run.reason.as_ref()?;
+        let others = self.run.why.iter().flat_map(|why| &why.jobs);
+        let others: Vec<i64> = others.copied().collect();
+        Some(linked(reason, &others).html(""))
     }
 
     fn is_trouble(&self) -> bool {
@@ -256,6 +267,7 @@ pub(crate) async fn show(
         live: Live::new(&state, &who, run, &parameters.level).await?,
         who,
         pager: Pager::by_number(&link, parameters.after, problems.next),
+        total: problems.total.unwrap_or(0),
         problems: problems.items,
         kind: parameters.kind,
     })
@@ -315,6 +327,14 @@ impl RunPage {
             self.live.level
         };
         Link::to(format!("/runs/{}/live", self.live.run.id)).with("level", level)
+    }
+
+    /// Whether something was skipped of which only the number is known.
+    fn is_counted_only(&self) -> bool {
+        let mut counts = self.live.run.counts.iter();
+        counts.any(|count| {
+            matches!(count.role, CountRole::Rejected | CountRole::Lost) && count.count > 0
+        })
     }
 
     fn has_quirks(&self) -> bool {

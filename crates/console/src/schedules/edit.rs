@@ -126,6 +126,8 @@ async fn form_page(
         action: format!("/schedules/{id}"),
         back: format!("/schedules/{id}"),
         choices: Choices::of(state, repository).await?,
+        repositories: Vec::new(),
+        may_import: false,
         form,
         version: Some(known.version),
         paused: false,

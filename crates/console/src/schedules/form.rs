@@ -24,6 +24,10 @@ pub(super) struct FormPage {
     pub(super) action: String,
     pub(super) back: String,
     pub(super) choices: Choices,
+    /// The repositories to choose from, for a schedule that is added.
+    pub(super) repositories: Vec<(String, String)>,
+    /// Whether an import may be scheduled instead.
+    pub(super) may_import: bool,
     pub(super) form: ScheduleForm,
     /// The version that is changed; `None` if it is added.
     pub(super) version: Option<i64>,
@@ -193,7 +197,8 @@ pub(super) fn errors(form: &ScheduleForm, mistakes: Vec<Mistake>) -> Errors {
 
 impl FormPage {
     fn repository(&self) -> String {
-        called(&self.choices.repository)
+        let repository = self.choices.repository.as_ref();
+        repository.map(called).unwrap_or_default()
     }
 
     /// The formats, with the one that is typed in even if the repository does not have it.

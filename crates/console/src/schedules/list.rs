@@ -1,5 +1,7 @@
 //! `GET /schedules`: all schedules, with their state, their next run and the result of the last one.
 
+use std::collections::HashMap;
+
 use axum::extract::State;
 use catalog::{HistoryQuery, ImportQuery, ScheduleQuery, ScheduleState};
 use operations::schedules::{self, Schedule, ScheduleKind};
@@ -22,6 +24,9 @@ struct Row {
     schedule: Schedule,
     #[serde(skip)]
     last: Option<LastRun>,
+    /// Why its job has not begun although it is due.
+    #[serde(skip)]
+    overdue: Option<String>,
 }
 
 /// The result of the last run.
@@ -69,10 +74,21 @@ async fn read(
     view: View,
 ) -> Result<Listed<Row>, Refusal> {
     let listed = schedules::list(state.context(), &query, &view.paging()).await?;
+    let now = state.catalog().now().await?;
+    let jobs = listed.items.iter().filter_map(|schedule| {
+        let is_due = schedule.next_run.is_some_and(|next| next.0 <= now);
+        schedule.job.filter(|_| is_due)
+    });
+    let mut overdue = reasons(&state, jobs.collect()).await?;
     let mut items = Vec::with_capacity(listed.items.len());
     for schedule in listed.items {
         let last = last_run(&state, &schedule).await?;
-        items.push(Row { schedule, last });
+        let overdue = schedule.job.and_then(|job| overdue.remove(&job));
+        items.push(Row {
+            schedule,
+            last,
+            overdue,
+        });
     }
     Ok(Listed {
         items,
@@ -80,6 +96,22 @@ async fn read(
         total: listed.total,
         ..Listed::none()
     })
+}
+
+/// Why jobs that are due have not begun.
+pub(crate) async fn reasons(
+    state: &ConsoleState,
+    jobs: Vec<i64>,
+) -> Result<HashMap<i64, String>, Refusal> {
+    let mut rows = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        rows.extend(state.catalog().job(job).await?);
+    }
+    let jobs = operations::jobs::explained(state.context(), rows).await?;
+    let reasons = jobs
+        .into_iter()
+        .filter_map(|job| Some((job.id, job.why?.text)));
+    Ok(reasons.collect())
 }
 
 async fn last_run(state: &ConsoleState, schedule: &Schedule) -> Result<Option<LastRun>, Refusal> {
@@ -174,6 +206,11 @@ fn what(row: &Row) -> Cell {
 
 fn next_run(row: &Row) -> Cell {
     match (row.schedule.next_run, row.schedule.job) {
+        (Some(next), Some(job)) if row.overdue.is_some() => {
+            let due = Cell::Row(vec![Cell::text("due"), Cell::Ago(next.0)]);
+            let due = Cell::link(format!("/runs/{job}"), due);
+            due.above(row.overdue.as_ref().map(|why| Cell::note(Cell::text(why))))
+        }
         (Some(next), Some(job)) => Cell::link(format!("/runs/{job}"), Cell::Ago(next.0)),
         (None, Some(job)) => Cell::link(format!("/runs/{job}"), Cell::badge("running")),
         _ => Cell::None("none"),

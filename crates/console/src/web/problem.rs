@@ -34,6 +34,21 @@ impl Problem {
         }
     }
 
+    /// The heading of its page.
+    pub(crate) fn heading(&self) -> &'static str {
+        match self.status {
+            StatusCode::UNPROCESSABLE_ENTITY | StatusCode::BAD_REQUEST => "This cannot be done so",
+            StatusCode::NOT_FOUND => "Not found",
+            StatusCode::GONE => "No longer there",
+            StatusCode::FORBIDDEN => "Not allowed",
+            StatusCode::CONFLICT => "Nothing was changed",
+            StatusCode::SERVICE_UNAVAILABLE => "Not available at the moment",
+            StatusCode::TOO_MANY_REQUESTS => "Too many requests",
+            StatusCode::INTERNAL_SERVER_ERROR => "Something went wrong",
+            other => other.canonical_reason().unwrap_or("Problem"),
+        }
+    }
+
     /// Nobody is logged in, and no token was given.
     pub(crate) fn anonymous() -> Self {
         Self::new(

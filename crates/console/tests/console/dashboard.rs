@@ -37,7 +37,7 @@ fn what_runs_failed_and_waits_is_shown_without_reloading() {
         test.repository_called("Alpha"),
         test.repository_called("Beta <b>"),
     );
-    let failed = test.failed(&beta, "it answers with a web page instead of XML");
+    test.failed(&beta, "it answers with a web page instead of XML");
     let claim = test.running(&alpha);
     test.beat(&claim, 1200, 4800);
     test.waiting(&beta);
@@ -47,8 +47,8 @@ fn what_runs_failed_and_waits_is_shown_without_reloading() {
         page.shows(StatusCode::OK, r#"max="4800" value="1200""#);
         page.shows(StatusCode::OK, "1\u{202f}200 of 4\u{202f}800");
         page.shows(StatusCode::OK, "12 new, 3 updated");
-        page.shows(StatusCode::OK, "it answers with a web page");
-        page.shows(StatusCode::OK, &format!("/runs/{}/retry", failed.id));
+        page.shows(StatusCode::OK, "It answers with a web page");
+        page.shows(StatusCode::OK, "action=\"/runs/retry?back=/\"");
         page.shows(
             StatusCode::OK,
             r#"<a href="/runs/queued">Queued runs</a></dt><dd>1</dd>"#,
@@ -91,7 +91,7 @@ fn failures_of_one_cause_are_one_thing_to_look_at() {
     }
 
     let page = operator.get("/");
-    page.shows(StatusCode::OK, "the server answers 503</strong>");
+    page.shows(StatusCode::OK, "The server answers 503</strong>");
     page.shows(StatusCode::OK, "3 runs");
     page.shows(StatusCode::OK, "3 repositories");
     let overview = operator

@@ -15,6 +15,7 @@
 //! - `records`: records found, read, taken away
 //! - `repositories`: found, added, corrected, removed
 //! - `rules`: filters and mappings tried, saved, removed
+//! - `runs`: lists that are sorted, causes that are acknowledged, runs that are deleted
 //! - `schedules`: schedules added, changed, steered
 //! - `setup`: the first account
 #![expect(
@@ -40,5 +41,6 @@ mod quiet;
 mod records;
 mod repositories;
 mod rules;
+mod runs;
 mod schedules;
 mod setup;

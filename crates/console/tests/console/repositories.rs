@@ -190,7 +190,11 @@ fn the_list_is_searched_sorted_and_filtered_by_its_address() {
         .shows(StatusCode::OK, "Ärchive &#38; more");
     let failing = viewer.get("/repositories?health=failing");
     failing.shows(StatusCode::OK, "No repositories match these filters.");
-    let page = viewer.get("/repositories?health=nonsense&sort=nonsense");
+    viewer.get("/repositories?sort=nonsense").shows(
+        StatusCode::OK,
+        "there is no order `nonsense`; choose one of name, health",
+    );
+    let page = viewer.get("/repositories?health=nonsense");
     page.shows(StatusCode::OK, "1–50 of 61");
     assert!(!page.body.contains("/repositories/new"));
     let csv = viewer.get("/repositories?text=library&sort=-name&format=csv");

@@ -164,7 +164,7 @@ impl Opened {
     ) -> io::Result<Ended> {
         let mut join = Join::new(from, take);
         if from == 0 && self.layout.headless.is_some() {
-            let reason = "the head of its first gzip member is damaged, and is done without";
+            let reason = "the head of its first gzip member is damaged; it is skipped";
             if join.signal(self.skipped(0, reason)).is_break() {
                 return Ok(Ended {
                     position: from,

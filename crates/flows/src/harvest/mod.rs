@@ -52,6 +52,8 @@ pub struct Progress {
     pub records: u64,
     /// How long the slice's list is, as far as the repository tells.
     pub complete_list_size: Option<u64>,
+    /// Whether the page could not be read to its end.
+    pub is_broken: bool,
     /// The counts so far, in all slices.
     pub counts: Counts,
 }
@@ -116,6 +118,7 @@ pub fn harvest_for(
             description.keep(holdings, order.base_directory.as_deref())?
         }
     };
+    let traffic = client.traffic();
     let Begun {
         run,
         mut quirks,
@@ -123,6 +126,7 @@ pub fn harvest_for(
     } = begin(holdings, order, &repository, &parameters, job, notify)?;
     quirks.merge(unanswered);
 
+    let counted = run.counts();
     let lease = Lease::new(run);
     let work = Work {
         holdings,
@@ -141,7 +145,15 @@ pub fn harvest_for(
     // A bug that one record brings to light must not leave the harvest without an end.
     let worked = catch_unwind(AssertUnwindSafe(|| work.run(start, quirks)))
         .unwrap_or_else(|panic| Err(anyhow!("a bug in garner: {}", panic_message(&*panic))));
-    finish(holdings, order, job, lease.into_run(), worked)
+    let run = lease.into_run();
+    let now = client.traffic();
+    let uncounted = Counts {
+        requests: (now.requests - traffic.requests)
+            .saturating_sub(run.counts().requests - counted.requests),
+        bytes: (now.bytes - traffic.bytes).saturating_sub(run.counts().bytes - counted.bytes),
+        ..Counts::default()
+    };
+    finish(holdings, order, job, run, worked, uncounted)
 }
 
 /// Asks the source of an order about itself, for a catalog that does not know it yet.
@@ -153,13 +165,14 @@ pub fn introduce_for(client: &Client, order: &HarvestOrder) -> anyhow::Result<Se
     }
 }
 
-/// Writes down how the harvest ended.
+/// Writes down how the harvest ended. `uncounted` are requests that no page came of, which only matter if it failed.
 fn finish(
     holdings: &Holdings,
     order: &HarvestOrder,
     job: Option<&HarvestJob>,
     run: Run,
     worked: anyhow::Result<Option<String>>,
+    uncounted: Counts,
 ) -> anyhow::Result<HistoryEntry> {
     let counts = run.counts();
     let left_out = counts.skipped + counts.failed;
@@ -167,8 +180,8 @@ fn finish(
         Ok(next_from) if left_out == 0 => (State::Ok, None, next_from, None),
         Ok(next_from) => {
             let reason = match left_out {
-                1 => "1 record or resource had to be left out".to_owned(),
-                _ => format!("{left_out} records or resources had to be left out"),
+                1 => "1 record or resource was skipped or failed".to_owned(),
+                _ => format!("{left_out} records or resources were skipped or failed"),
             };
             (State::Incomplete, Some(reason), next_from, None)
         }
@@ -200,7 +213,10 @@ fn finish(
         reason: decided.or(reason),
         next_from: next_from.filter(|_| is_whole),
         quirks: None,
-        counts: Counts::default(),
+        counts: match error {
+            Some(_) => uncounted,
+            None => Counts::default(),
+        },
         job: end,
         follow_ups,
     };

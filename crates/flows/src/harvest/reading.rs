@@ -33,6 +33,8 @@ pub(super) struct PageReport {
     pub(super) given: u64,
     /// How many records there are in its list, as far as the repository tells.
     pub(super) complete_list_size: Option<u64>,
+    /// Whether the page could not be read to its end.
+    pub(super) is_broken: bool,
     pub(super) quirks: Quirks,
     /// Where the next harvest should begin.
     pub(super) next_from: Option<String>,
@@ -79,6 +81,7 @@ pub(super) fn read(
                     },
                     given: page.given,
                     complete_list_size: page.complete_list_size,
+                    is_broken: page.broken.is_some(),
                     quirks: page.quirks,
                     next_from: harvest.outcome().next_from,
                 };

@@ -65,7 +65,7 @@ pub(super) fn begin(
             run.resume = Some(entry.id);
             let run = holdings.wait(catalog.begin(&run))?;
             notify(&format!(
-                "going on with harvest {}, which was interrupted",
+                "resuming harvest {}, which was interrupted",
                 entry.id
             ));
             let quirks = entry.quirks.as_deref().map(serde_json::from_str);

@@ -165,6 +165,7 @@ impl Work<'_> {
             state: SliceState::Done,
             given: slice.given,
             complete_list_size: None,
+            is_broken: false,
             quirks: Quirks::default(),
             next_from: next_from.clone(),
         };

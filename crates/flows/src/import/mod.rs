@@ -147,7 +147,7 @@ fn begin(
     let import = holdings.wait(holdings.catalog().begin_import(&new))?;
     if import.is_resumed() {
         let id = import.id();
-        let note = format!("going on with import {id}, which was interrupted");
+        let note = format!("resuming import {id}, which was interrupted");
         tell(ImportEvent::Note(&note));
     }
     Ok(import)

@@ -203,6 +203,7 @@ impl Client {
             let attempted = self.attempt(request, sending, credentials, quirks);
             if let Ok(answer) = &attempted {
                 listener.tell(|| ClientEvent::Answered {
+                    request: request.shown(),
                     status: answer.status,
                 });
             }

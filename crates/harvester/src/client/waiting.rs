@@ -29,6 +29,8 @@ pub enum ClientEvent {
     },
     /// The server answered; the body is not read yet.
     Answered {
+        /// The URL of the request, without credentials.
+        request: String,
         /// The HTTP status.
         status: u16,
     },
@@ -41,6 +43,8 @@ pub enum ClientEvent {
     },
     /// A list that cannot be read is cut into smaller spans of time.
     Narrowing(Narrowing),
+    /// All parts of a list that was cut are read or given up.
+    Narrowed,
     /// Another decision about how the list is read on.
     Decision(String),
 }

@@ -223,12 +223,14 @@ impl Harvest {
             return self.looped(&error, report.bytes);
         }
         self.renew_budget();
-        self.push_page(report.bytes, token.complete_list_size, None);
+        let size = self.size_of_all(token.complete_list_size);
+        self.push_page(report.bytes, size, None);
         Ok(())
     }
 
     /// Ends a list that has no more pages, or reads more of it if records may be missing.
     pub(super) fn end_list(&mut self, bytes: u64, announced: Option<u64>) {
+        let size = self.size_of_all(announced);
         let ended_early = self.state.windows.last().is_some_and(|window| {
             window.pass == Pass::First && !self.state.sizes_unreliable && self.is_short(window)
         });
@@ -242,7 +244,7 @@ impl Harvest {
         if reason.is_none() {
             self.drop_list();
         }
-        self.push_page(bytes, announced, reason.map(str::to_owned));
+        self.push_page(bytes, size, reason.map(str::to_owned));
     }
 
     /// Takes a list that is done off the stack.
@@ -298,6 +300,21 @@ impl Harvest {
             quirks: page.quirks,
             broken,
         })));
+    }
+
+    /// How many records there are in all, by the size that a page tells of its list. The parts of a list that was cut are
+    /// no measure of the whole, and a list that was begun behind what came is the rest.
+    fn size_of_all(&self, size: Option<u64>) -> Option<u64> {
+        if self.state.patch.is_some() {
+            return None;
+        }
+        let (size, window) = (size?, self.state.windows.last()?);
+        let size = match window.tally.remaining {
+            // Some servers tell how many are still to come.
+            true => window.tally.size.unwrap_or(size),
+            false => size,
+        };
+        Some(size.saturating_add(self.state.given.saturating_sub(window.given)))
     }
 
     /// The repository's own time as far as it is known, else ours.

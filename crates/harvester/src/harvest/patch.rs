@@ -6,6 +6,7 @@ use super::Method;
 use super::run::Harvest;
 use super::tally::Pass;
 use super::window::Window;
+use crate::ClientEvent;
 use crate::record::LeftOut;
 
 /// A span that is read in parts.
@@ -151,6 +152,8 @@ impl Harvest {
         let Some(patch) = self.state.patch.take_if(|patch| windows <= patch.base) else {
             return;
         };
+        let listener = &self.repository.client().options().listener;
+        listener.tell(|| ClientEvent::Narrowed);
         if self.is_proven(&patch) {
             return;
         }

@@ -30,7 +30,7 @@ pub(super) struct Tally {
     /// The newest datestamp that came before the list shrank.
     sound_until: Option<i64>,
     /// Whether all sizes can be read as the number of records that are left.
-    remaining: bool,
+    pub(super) remaining: bool,
     /// How many records the harvest had met when the list began, and how many spans it had given up.
     pub(super) before: Option<(u64, u64)>,
     /// The same of the first reading.

@@ -38,6 +38,8 @@ struct Tally {
     slices: Vec<(u64, Option<u64>)>,
     note: Option<String>,
     activity: Activity,
+    /// The step by which a list is narrowed, for as long as that goes on.
+    narrowing: Option<String>,
 }
 
 impl Running {
@@ -78,31 +80,48 @@ impl Running {
             *slice = (progress.records, progress.complete_list_size.or(slice.1));
         }
         tally.note = Some(progress.counts.in_words());
-        // A page came.
-        tally.activity.refusals = 0;
+        tally.activity.is_reading = false;
         tally.activity.next_attempt = None;
-        tally.activity.step = None;
+        if !progress.is_broken && tally.narrowing.is_none() {
+            tally.activity.refusals = 0;
+        }
+        tally.activity.step = tally.narrowing.clone();
     }
 
     /// Notes what the client does.
     pub(super) fn hear(&self, event: &ClientEvent) {
         let now = Timestamp::now().as_second();
         let mut tally = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        let activity = &mut tally.activity;
+        let Tally {
+            activity,
+            narrowing: current,
+            ..
+        } = &mut *tally;
         match event {
-            ClientEvent::Asking { request } => {
-                activity.request = Some(request.clone());
-                activity.requested = Some(now);
-                activity.next_attempt = None;
+            ClientEvent::Asking { request } => activity.ask(now, request),
+            // Where several requests are on their way, the one that was sent last is told.
+            ClientEvent::Answered { request, status }
+                if activity.request.as_ref() == Some(request) =>
+            {
+                activity.answer(now, status_in_words(*status));
+                activity.is_reading = (200..300).contains(status);
             }
-            ClientEvent::Answered { status } => activity.answer(now, status_in_words(*status)),
+            ClientEvent::Answered { .. } => {}
             ClientEvent::Waiting(waiting) => {
                 activity.refuse(now, &waiting.reason);
                 let seconds = i64::try_from(waiting.wait.as_secs()).unwrap_or(i64::MAX / 4);
                 activity.next_attempt = Some(now + seconds);
             }
             ClientEvent::Refused { reason } => activity.refuse(now, reason),
-            ClientEvent::Narrowing(narrowing) => activity.step = Some(narrowing.step_in_words()),
+            ClientEvent::Narrowing(narrowing) => {
+                *current = Some(narrowing.step_in_words());
+                activity.step.clone_from(current);
+            }
+            ClientEvent::Narrowed => {
+                *current = None;
+                activity.step = None;
+                activity.refusals = 0;
+            }
             ClientEvent::Decision(decision) => activity.step = Some(decision.clone()),
         }
     }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use catalog::{LinkOutcome, NewJob, ParentEntry, ParentQuery, Role};
+use catalog::{LinkOutcome, NewJob, ParentEntry, ParentOrder, ParentQuery, Role};
 use document::url::Normal;
 use flows::{LinkOptions, LinksChecked};
 use harvester::{ClientOptions, Stop};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::jobs::{self, Job};
+use crate::sorting::named_order;
 use crate::{Actor, CleanOrder, Context, Listed, Refusal, Time, csv_cell, lists, page_limit};
 
 /// A page that links to documents.
@@ -56,6 +57,13 @@ pub struct ParentFilter {
     pub host: Option<String>,
     /// Parents with a larger number, for the next page.
     pub after: Option<i64>,
+    /// The order: `url`, `documents`, `ingested`, `last_crawl_date` or `link`. Without it they are in the order of their
+    /// numbers.
+    pub sort: Option<String>,
+    /// Whether the largest come first in that order.
+    pub descending: Option<bool>,
+    /// Parents that are skipped, where there is an order.
+    pub offset: Option<u64>,
     /// Parents on a page, at most 1000; the default is 100.
     pub limit: Option<u64>,
 }
@@ -116,10 +124,22 @@ pub async fn list(context: &Context, filter: &ParentFilter) -> Result<Listed<Par
         host: filter.host.as_deref().map(str::to_lowercase),
         text: filter.text.clone(),
         after: filter.after.unwrap_or(0),
+        order: named_order(filter.sort.as_deref(), &ParentOrder::ALL, ParentOrder::name)?,
+        descending: filter.descending.unwrap_or(false),
+        offset: filter.offset.unwrap_or(0),
         limit: limit + 1,
     };
-    let parents = context.catalog().parents(&query).await?;
-    Ok(Listed::page(parents, limit, |parent| parent.id))
+    let catalog = context.catalog();
+    let parents = catalog.parents(&query).await?;
+    let mut listed = Listed::page(parents, limit, |parent| parent.id);
+    if query.order.is_some() {
+        let end = query.offset.saturating_add(listed.items.len() as u64);
+        listed.next = listed.next.map(|_| end.cast_signed());
+    }
+    let all = ParentQuery { after: 0, ..query };
+    let count = catalog.count_parents(&all, MAX_COUNT + 1).await?;
+    (listed.total, listed.is_more) = (Some(count.min(MAX_COUNT)), count > MAX_COUNT);
+    Ok(listed)
 }
 
 /// One parent.
@@ -399,3 +419,6 @@ pub const REVISED: &str = "parenturl.revised.csv";
 const HEAD: &str = "url,host,documents,ingested,first_crawl,last_crawl,status\r\n";
 const PAGE: u64 = 1000;
 const MAX_TEXT: usize = 1 << 20;
+
+/// Parents are counted up to this number.
+const MAX_COUNT: u64 = 10_000;

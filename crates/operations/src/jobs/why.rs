@@ -61,16 +61,29 @@ pub struct JobActivity {
     pub request: Option<String>,
     /// When it was sent.
     pub requested: Option<Time>,
-    /// The last answer, or why there was none.
+    /// The answer to that request, or why there was none; absent while it is awaited.
     pub answer: Option<String>,
     /// When it came.
     pub answered: Option<Time>,
-    /// How many attempts failed since the last page.
+    /// Why the last attempt that failed did so, whichever request it was.
+    pub refusal: Option<String>,
+    /// When it failed.
+    pub refused: Option<Time>,
+    /// How many attempts failed since the last page of a list that could be read as a whole.
     pub refusals: u64,
     /// How many attempts failed since the job was begun.
     pub all_refusals: u64,
     /// When the next attempt is made.
     pub next_attempt: Option<Time>,
+}
+
+impl JobActivity {
+    /// The last request with its answer, if there was a request.
+    pub fn request_in_words(&self) -> Option<String> {
+        let request = self.request.as_ref()?;
+        let answer = self.answer.as_deref().unwrap_or("no answer yet");
+        Some(format!("{request} → {answer}"))
+    }
 }
 
 impl From<catalog::Activity> for JobActivity {
@@ -81,6 +94,8 @@ impl From<catalog::Activity> for JobActivity {
             requested: activity.requested.map(Time),
             answer: activity.answer,
             answered: activity.answered.map(Time),
+            refusal: activity.refusal,
+            refused: activity.refused.map(Time),
             refusals: activity.refusals,
             all_refusals: activity.all_refusals,
             next_attempt: activity.next_attempt.map(Time),
@@ -234,33 +249,21 @@ fn later(job: &catalog::Job, now: i64) -> Why {
 fn working(job: &catalog::Job, now: i64) -> Why {
     let activity = job.progress.activity.clone().unwrap_or_default();
     let mut sentences = Vec::new();
-    let answer = activity.answer.as_deref().unwrap_or("no answer");
     let mut is_trouble = false;
-    match activity.refusals {
-        0 => {
-            // A server that is silent is worth a word, one that answers is not.
-            if let Some(requested) = activity.requested
-                && activity
-                    .answered
-                    .is_none_or(|answered| answered < requested)
-                && now - requested >= SILENT
-            {
-                let silent = span(now - requested);
-                sentences.push(format!(
-                    "Waiting for the answer to the last request for {silent}"
-                ));
-                is_trouble = now - requested >= TROUBLE;
-            }
-        }
-        times => {
-            let ago = span(now - activity.answered.unwrap_or(now));
-            let times = match times {
-                1 => "once".to_owned(),
-                times => format!("{times} times"),
-            };
-            sentences.push(format!("{} ({times}, last {ago} ago)", capital(answer)));
-            is_trouble = activity.refusals >= REFUSED;
-        }
+    if activity.refusals > 0 {
+        let reason = activity.refusal.as_deref().or(activity.answer.as_deref());
+        let ago = span(now - activity.refused.or(activity.answered).unwrap_or(now));
+        let times = match activity.refusals {
+            1 => "once".to_owned(),
+            times => format!("{times} times"),
+        };
+        let reason = capital(reason.unwrap_or("no answer"));
+        sentences.push(format!("{reason} ({times}, last {ago} ago)"));
+        is_trouble = activity.refusals >= REFUSED;
+    }
+    if let Some((silence, seconds)) = silence(&activity, now) {
+        sentences.push(silence);
+        is_trouble |= seconds >= TROUBLE;
     }
     let next = activity.next_attempt.filter(|next| *next > now);
     if let Some(next) = next {
@@ -269,9 +272,13 @@ fn working(job: &catalog::Job, now: i64) -> Why {
     sentences.extend(activity.step.as_deref().map(capital));
     if sentences.is_empty() {
         let since = span(now - job.started.unwrap_or(now));
+        let doing = match job.kind {
+            JobKind::Quiet => "Kept quiet",
+            _ => "Running",
+        };
         sentences.push(match &job.worker {
-            Some(worker) => format!("Running for {since}, by {worker}"),
-            None => format!("Running for {since}"),
+            Some(worker) => format!("{doing} for {since}, by {worker}"),
+            None => format!("{doing} for {since}"),
         });
     }
     let code = match next {
@@ -289,6 +296,27 @@ fn working(job: &catalog::Job, now: i64) -> Why {
         until: next.map(Time),
         is_trouble,
     }
+}
+
+/// What an activity waits for from its server, if that lasts long enough to be worth a word, and for how many seconds.
+fn silence(activity: &catalog::Activity, now: i64) -> Option<(String, i64)> {
+    let request = subject(activity.request.as_deref()?);
+    let (verb, since) = match activity.answered {
+        None => ("Waiting for an answer to", activity.requested?),
+        Some(answered) if activity.is_reading => ("Reading the answer to", answered),
+        Some(_) => return None,
+    };
+    let seconds = now - since;
+    let is_long = seconds >= SILENT && activity.next_attempt.is_none();
+    is_long.then(|| (format!("{verb} {request} for {}", span(seconds)), seconds))
+}
+
+/// A request in a word: its verb, or else its URL.
+fn subject(request: &str) -> &str {
+    let query = request.split_once('?').map_or("", |(_, query)| query);
+    let mut arguments = query.split(['&', ' ']);
+    let verb = arguments.find_map(|argument| argument.strip_prefix("verb="));
+    verb.filter(|verb| !verb.is_empty()).unwrap_or(request)
 }
 
 fn several(kind: JobKind) -> &'static str {
@@ -466,6 +494,30 @@ mod tests {
                 "Put off for 40 min: the repository asks to wait 40 min".to_owned()
             )
         );
+    }
+
+    #[test]
+    fn a_server_that_is_silent_is_named_with_the_request_it_does_not_answer() {
+        let mut running = job(JobState::Running);
+        let mut activity = catalog::Activity::default();
+        activity.ask(2348, "http://a.example/oai?verb=Identify");
+        activity.answer(2348, "200 OK");
+        activity.ask(
+            2348,
+            "http://a.example/oai?verb=ListRecords&metadataPrefix=oai_dc",
+        );
+        assert_eq!(activity.answer, None);
+        running.progress.activity = Some(activity.clone());
+
+        let (code, text) = said(&running, &standing(Vec::new()));
+        assert_eq!(code, WhyCode::Working);
+        assert_eq!(text, "Waiting for an answer to ListRecords for 32 s");
+
+        activity.answer(2360, "200 OK");
+        activity.is_reading = true;
+        running.progress.activity = Some(activity);
+        let (_, text) = said(&running, &standing(Vec::new()));
+        assert_eq!(text, "Reading the answer to ListRecords for 20 s");
     }
 
     #[test]

@@ -47,14 +47,6 @@ impl<T> Listed<T> {
         }
     }
 
-    /// The same where the number of rows in all is not known.
-    pub(crate) fn without_total(self) -> Self {
-        Self {
-            total: None,
-            ..self
-        }
-    }
-
     /// A page of at most `limit` rows, made from one row more if there is one. `id` gives the number of a row.
     pub fn page<R: Into<T>>(mut rows: Vec<R>, limit: u64, id: impl Fn(&R) -> i64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);

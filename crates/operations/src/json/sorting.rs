@@ -68,6 +68,22 @@ impl Paging {
     }
 }
 
+/// The order with a name among `all`; an unknown one is refused with the names of those there are.
+pub(crate) fn named_order<T: Copy>(
+    name: Option<&str>,
+    all: &[T],
+    name_of: impl Fn(T) -> &'static str,
+) -> Result<Option<T>, Refusal> {
+    let Some(name) = name.filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
+    let found = all.iter().copied().find(|order| name_of(*order) == name);
+    match found {
+        Some(order) => Ok(Some(order)),
+        None => Err(unknown_order(name, all.iter().map(|order| name_of(*order)))),
+    }
+}
+
 /// The refusal of an order that a list does not have.
 pub(crate) fn unknown_order(name: &str, orders: impl Iterator<Item = &'static str>) -> Refusal {
     let orders = orders.collect::<Vec<_>>().join(", ");

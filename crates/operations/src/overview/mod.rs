@@ -2,13 +2,13 @@
 
 mod disk;
 
-use catalog::{JobQuery, JobState};
+use catalog::{JobKind, JobQuery, JobState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 pub use self::disk::Disk;
-use crate::failures::{self, Failures};
 use crate::jobs::{Job, explained};
+use crate::runs::{FailuresByCause, open_failures};
 use crate::statistics::{self, Statistics};
 use crate::{Context, Refusal, Time};
 
@@ -42,8 +42,10 @@ pub struct Overview {
 /// What needs attention.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Attention {
-    /// The failures of the last seven days, by their causes.
-    pub failures: Failures,
+    /// The failures of the last seven days, by their causes, without those that somebody has acknowledged.
+    pub failures: FailuresByCause,
+    /// How many causes of failures somebody has acknowledged.
+    pub acknowledged: u64,
     /// Jobs that run and make no progress.
     pub stuck: Vec<Job>,
     /// How many jobs wait although they have been due for a minute or more.
@@ -65,7 +67,9 @@ pub struct QueueFigures {
     pub queued: u64,
     /// Jobs that run.
     pub running: u64,
-    /// Seconds for which the first job that is overdue has waited; 0 if none is.
+    /// Jobs that run and keep a worker busy: all but quiet times.
+    pub busy: u64,
+    /// Seconds for which the first job that is due has waited; 0 if none is.
     pub age_seconds: i64,
 }
 
@@ -116,6 +120,10 @@ pub async fn show(context: &Context) -> Result<Overview, Refusal> {
     let stuck: Vec<_> = running.iter().filter(is_stuck).cloned().collect();
     let active: Vec<_> = running.into_iter().take(SHOWN_JOBS).collect();
     let outlook = catalog.queue_outlook(PATIENCE, SHOWN_JOBS as u64).await?;
+    let (failures, acknowledged) = open_failures(context, DAYS).await?;
+    let standing = catalog.queue_standing().await?;
+    let is_work = |job: &&catalog::JobAtWork| job.kind != JobKind::Quiet;
+    let busy = standing.running.iter().filter(is_work).count() as u64;
     let statistics = statistics::totals(context).await?;
     let figures = catalog.collection_figures().await?;
     let workers = catalog.workers().await?;
@@ -126,7 +134,8 @@ pub async fn show(context: &Context) -> Result<Overview, Refusal> {
         at: Time(now),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         attention: Attention {
-            failures: failures::recent(context).await?,
+            failures,
+            acknowledged,
             stuck,
             overdue: outlook.overdue,
             overdue_since: outlook.overdue_since.map(Time),
@@ -139,7 +148,8 @@ pub async fn show(context: &Context) -> Result<Overview, Refusal> {
         queue: QueueFigures {
             queued: statistics.jobs.scheduled,
             running: statistics.jobs.running,
-            age_seconds: outlook.overdue_since.map_or(0, |since| now - since),
+            busy,
+            age_seconds: outlook.due_since.map_or(0, |since| (now - since).max(0)),
         },
         statistics,
         collection: CollectionFigures {
@@ -172,6 +182,8 @@ impl Attention {
     }
 }
 
+/// Failures of as many last days need attention.
+const DAYS: u32 = 7;
 /// How many jobs that run are looked at.
 const MAX_RUNNING: u64 = 200;
 const SHOWN_JOBS: usize = 5;

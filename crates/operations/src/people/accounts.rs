@@ -108,6 +108,7 @@ pub async fn list(context: &Context, actor: &Actor) -> Result<Vec<Account>, Refu
 pub const ORDERS: Orders<'_, Account> = &[
     ("name", |account| account.name.as_str().into()),
     ("role", |account| (account.role as i64).into()),
+    ("state", |account| i64::from(account.disabled).into()),
     ("created", |account| account.created.into()),
     ("last_login", |account| account.last_login.into()),
 ];

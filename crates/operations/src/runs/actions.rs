@@ -10,7 +10,9 @@ use utoipa::ToSchema;
 
 use super::failures::{runs_of_cause, target};
 use super::{Run, RunState, show};
+use crate::harvests::Removed;
 use crate::import_rules::permit;
+use crate::imports;
 use crate::jobs::{self, CancelledJob};
 use crate::{Actor, Context, Refusal};
 
@@ -133,6 +135,41 @@ pub async fn retry_failed(
         }
     }
     Ok(result)
+}
+
+/// Removes runs that are over, with what the history has of them; records and documents stay.
+pub async fn remove(context: &Context, actor: &Actor, ids: &[i64]) -> Result<Removed, Refusal> {
+    actor.require(Role::Operator)?;
+    let mut runs = Vec::with_capacity(ids.len());
+    for id in ids {
+        let run = show(context, *id).await?;
+        if !run.state.is_over() {
+            let state = run.state.name();
+            return Err(Refusal::conflict(format!(
+                "run {id} is {state}; stop it before it is removed"
+            )));
+        }
+        runs.push(run);
+    }
+    let catalog = context.catalog();
+    for run in &runs {
+        if let Some(harvest) = &run.harvest {
+            catalog.remove_history_entry(harvest.id).await?;
+        }
+        if let Some(import) = &run.import {
+            imports::remove(context, actor, &[import.id]).await?;
+        }
+        if let Some(job) = &run.job {
+            catalog.remove_job(job.id).await?;
+        }
+    }
+    let removed = runs.len() as u64;
+    if removed > 0 {
+        let numbers: Vec<_> = runs.iter().map(|run| run.id.to_string()).collect();
+        let subject = format!("run {}", numbers.join(", "));
+        context.audit(actor, "run.remove", subject, None).await;
+    }
+    Ok(Removed { removed })
 }
 
 fn of_command(actor: &Actor, run: &Run) -> Result<Refusal, Refusal> {

@@ -6,13 +6,16 @@ use catalog::JobKind;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::acknowledge::{Acknowledged, note};
 use crate::{Context, Refusal, Time};
 
-/// Failures of the last days that no later run of the same made good.
+/// Failures of the last days without a later run of the same that succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FailuresByCause {
     /// The groups, the one with the latest failure first.
     pub groups: Vec<FailureCause>,
+    /// How many runs failed, in all groups.
+    pub count: u64,
     /// Whether there are more failures than were looked at.
     pub is_cut: bool,
 }
@@ -38,6 +41,8 @@ pub struct FailureCause {
     pub runs: Vec<FailureOfCause>,
     /// How many of the targets can be retried.
     pub retryable: u64,
+    /// That somebody has taken note of it, so that the overview leaves it out.
+    pub acknowledged: Option<Acknowledged>,
 }
 
 /// A run that failed.
@@ -76,6 +81,7 @@ pub async fn failures(context: &Context, days: u32) -> Result<FailuresByCause, R
                 last: Time(run.at),
                 runs: Vec::new(),
                 retryable: 0,
+                acknowledged: None,
             });
             groups.len() - 1
         });
@@ -101,10 +107,26 @@ pub async fn failures(context: &Context, days: u32) -> Result<FailuresByCause, R
             });
         }
     }
-    Ok(FailuresByCause {
+    let mut failures = FailuresByCause {
+        count: groups.iter().map(|group| group.count).sum(),
         groups,
         is_cut: failed.is_cut,
-    })
+    };
+    note(context, &mut failures).await?;
+    Ok(failures)
+}
+
+/// The failures of the last days that nobody has taken note of, and how many groups somebody has.
+pub(crate) async fn open_failures(
+    context: &Context,
+    days: u32,
+) -> Result<(FailuresByCause, u64), Refusal> {
+    let mut failures = failures(context, days).await?;
+    let all = failures.groups.len() as u64;
+    failures.groups.retain(|group| group.acknowledged.is_none());
+    failures.count = failures.groups.iter().map(|group| group.count).sum();
+    let acknowledged = all - failures.groups.len() as u64;
+    Ok((failures, acknowledged))
 }
 
 /// The runs of one cause, the latest first; `None` for all causes.
@@ -162,6 +184,10 @@ pub(super) fn cause(reason: &str) -> String {
             (false, false) => word.to_owned(),
         });
     }
+    // An address at its beginning says where, and not why.
+    if words.len() > 1 && words[0] == "…" {
+        words.remove(0);
+    }
     let mut cause = words.join(" ");
     while cause.ends_with([';', ',', ':', ' ']) {
         cause.pop();
@@ -210,6 +236,10 @@ mod tests {
             (
                 "its answer ends in the middle, at byte 4711",
                 "its answer ends in the middle, at byte N",
+            ),
+            (
+                "http://a.example/oai: the server answers 503",
+                "the server answers 503",
             ),
             ("", "no reason is known"),
         ] {

@@ -1,23 +1,27 @@
 //! Runs: harvests, imports and other work, queued, running or over. A run is one job with its harvest or its import, or a
 //! harvest or an import of a command.
 
+mod acknowledge;
 mod actions;
 mod counts;
 mod failures;
 mod problems;
 mod run;
 
-use catalog::{JobKind, RunQuery};
+use catalog::{JobKind, RunOrder, RunQuery};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-pub use self::actions::{RetriedRuns, SkippedRun, again, retry, retry_failed, stop};
+pub use self::acknowledge::{Acknowledged, acknowledge, unacknowledge};
+pub use self::actions::{RetriedRuns, SkippedRun, again, remove, retry, retry_failed, stop};
 pub use self::counts::{CountRole, RunCount};
 pub(crate) use self::counts::{of_import as counts_of_import, settings as settings_in_words};
+pub(crate) use self::failures::open_failures;
 pub use self::failures::{FailureCause, FailureOfCause, FailuresByCause, failures, runs_of_cause};
 pub use self::problems::{Problem, ProblemFilter, problems};
 pub use self::run::{Run, RunState};
 use crate::jobs::{self, LogLine};
+use crate::sorting::named_order;
 use crate::{Context, Listed, Refusal, Time, page_limit};
 
 /// Which runs are wanted.
@@ -43,8 +47,15 @@ pub struct RunFilter {
     pub text: Option<String>,
     /// Runs with a smaller number, for the next page. Not for runs that wait: these have `offset`.
     pub before: Option<i64>,
-    /// Runs that are skipped, where only those that wait are wanted: they are in the order of their times.
+    /// The order: `title`, `started`, `took`, `due` or `attempt`. Without it the newest come first, and those that wait are
+    /// in the order of their times.
+    pub sort: Option<String>,
+    /// Whether the largest come first in that order.
+    pub descending: Option<bool>,
+    /// Runs that are skipped, where there is an order or only those that wait are wanted.
     pub offset: Option<u64>,
+    /// Whether the runs are counted, up to 10,000.
+    pub count: Option<bool>,
     /// Runs on a page, at most 1000; the default is 100.
     pub limit: Option<u64>,
 }
@@ -65,10 +76,25 @@ pub async fn list(context: &Context, filter: &RunFilter) -> Result<Listed<Run>, 
         limit,
         ..filter.query()?
     };
-    let (rows, next) = context.catalog().runs(&query).await?;
+    let (rows, mut next) = context.catalog().runs(&query).await?;
+    if query.order.is_some() || query.states == [catalog::RunState::Queued] {
+        let end = query.offset.saturating_add(rows.len() as u64);
+        next = next.map(|_| end.cast_signed());
+    }
+    let (mut total, mut is_more) = (None, false);
+    if filter.count == Some(true) {
+        let query = RunQuery {
+            before: None,
+            ..query
+        };
+        let count = context.catalog().count_runs(&query, MAX_COUNT + 1).await?;
+        (total, is_more) = (Some(count.min(MAX_COUNT)), count > MAX_COUNT);
+    }
     Ok(Listed {
         next,
-        ..Listed::all(run::described(context, rows).await?).without_total()
+        total,
+        is_more,
+        ..Listed::all(run::described(context, rows).await?)
     })
 }
 
@@ -140,6 +166,8 @@ impl RunFilter {
             until: self.until.map(|time| time.0),
             text: self.text.clone().filter(|text| !text.trim().is_empty()),
             before: self.before,
+            order: named_order(self.sort.as_deref(), &RunOrder::ALL, RunOrder::name)?,
+            descending: self.descending.unwrap_or(false),
             offset: self.offset.unwrap_or(0),
             limit: page_limit(self.limit),
         })
@@ -159,3 +187,6 @@ fn several<T>(
         .map(|word| parse(word).ok_or_else(|| unknown(word)))
         .collect()
 }
+
+/// Runs are counted up to this number.
+const MAX_COUNT: u64 = 10_000;

@@ -48,6 +48,12 @@ pub async fn problems(
     let run = row(context, id).await?;
     let (after, limit) = (filter.after.unwrap_or(0), page_limit(filter.limit));
     let catalog = context.catalog();
+    let kind = filter.kind.as_deref().filter(|kind| !kind.is_empty());
+    let total = match (&run.harvest, &run.import) {
+        (Some(harvest), _) => catalog.count_warnings(harvest.id).await?,
+        (None, Some(import)) => catalog.count_import_warnings(import.id, kind).await?,
+        (None, None) => 0,
+    };
     let problems: Vec<Problem> = match (&run.harvest, &run.import) {
         (Some(harvest), _) => {
             let rows = catalog.warnings_after(harvest.id, after, limit + 1).await?;
@@ -63,7 +69,6 @@ pub async fn problems(
             rows.collect()
         }
         (None, Some(import)) => {
-            let kind = filter.kind.as_deref().filter(|kind| !kind.is_empty());
             let rows = catalog
                 .import_warnings_of(import.id, kind, after, limit + 1)
                 .await?;
@@ -88,5 +93,8 @@ pub async fn problems(
         }
         (None, None) => Vec::new(),
     };
-    Ok(Listed::page(problems, limit, |problem| problem.id))
+    Ok(Listed {
+        total: Some(total),
+        ..Listed::page(problems, limit, |problem| problem.id)
+    })
 }

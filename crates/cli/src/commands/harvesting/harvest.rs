@@ -1,5 +1,6 @@
 //! `garner harvest`: harvests a repository into files and a catalog.
 
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +13,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use flows::{Access, HarvestOrder, Holdings, Progress, Rejected};
 use harvester::{Client, ClientEvent, ClientOptions, Listener, Stop};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use operations::{HarvestPatch, Refusal, Setting};
 use rules::validation::Level;
 use store::UrlList;
@@ -295,8 +296,7 @@ impl Harvest {
         eprintln!("  {new} new, {updated} updated, {unchanged} unchanged, {deleted} deleted");
         if filtered + repaired + skipped + failed > 0 {
             eprintln!(
-                "  {filtered} filtered out, {repaired} mended, {} left out",
-                skipped + failed
+                "  {filtered} rejected by the filter, {repaired} repaired, {skipped} skipped, {failed} failed"
             );
         }
         if let Some(reason) = &entry.failure_reason {
@@ -357,7 +357,7 @@ impl Bar {
             false => ProgressBar::new_spinner(),
         };
         bar.set_style(style(
-            "{spinner} {msg}: {human_pos} records, {per_sec}, {elapsed}",
+            "{spinner} {msg}: {human_pos} records, {rate}, {elapsed}",
         ));
         bar.set_message(order.metadata_prefix.clone());
         bar.enable_steady_tick(Duration::from_millis(200));
@@ -377,11 +377,18 @@ impl Bar {
         if let Some(slice) = slices.get_mut(progress.slice) {
             *slice = (progress.records, progress.complete_list_size.or(slice.1));
         }
-        let total: Option<u64> = slices.iter().map(|(_, total)| *total).sum();
-        if let Some(total) = total.filter(|_| self.bar.length().is_none()) {
+        // Some repositories tell of fewer records than they then give.
+        let total: Option<u64> = slices
+            .iter()
+            .map(|(records, total)| total.map(|total| total.max(*records)))
+            .sum();
+        let is_first = self.bar.length().is_none();
+        if let Some(total) = total {
             self.bar.set_length(total);
+        }
+        if is_first && total.is_some() {
             self.bar.set_style(style(
-                "{msg} {wide_bar} {human_pos} of {human_len} records, {per_sec}, {eta} left",
+                "{msg} {wide_bar} {human_pos} of {human_len} records, {rate}, {eta} left",
             ));
         }
         self.bar
@@ -434,7 +441,12 @@ fn refuse_url(place: &Path) -> anyhow::Result<()> {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+    style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let places = usize::from(state.per_sec() < 10.0);
+        let _ = write!(out, "{:.places$}/s", state.per_sec());
+    })
 }
 
 /// The first signal ends the harvest in good order. A second one ends the program, and so does a server that keeps it

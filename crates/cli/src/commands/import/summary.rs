@@ -64,7 +64,7 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
         eprintln!("  {}", verification.said());
     }
     if let Some(report) = &imported.report {
-        eprintln!("  what was left out and why: {}", report.display());
+        eprintln!("  skipped captures, with reasons: {}", report.display());
     }
     let unfinished = [ImportState::Failed, ImportState::Cancelled];
     if unfinished.contains(&imported.state) && imported.id.is_some() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use catalog::{JobKind, JobState, LogLevel};
 use clap::Args;
 use operations::Time;
-use operations::jobs::{self, Job, LogLine};
+use operations::jobs::{self, Job, JobActivity, LogLine};
 
 use super::Chosen;
 use crate::commands::operating::Operating;
@@ -140,8 +140,8 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     let request = job
         .activity
         .as_ref()
-        .and_then(|activity| activity.request.as_deref());
-    field(out, "request", request.unwrap_or_default())?;
+        .and_then(JobActivity::request_in_words);
+    field(out, "request", &request.unwrap_or_default())?;
     field(out, "reason", job.error.as_deref().unwrap_or_default())?;
     let import = job
         .import

@@ -11,7 +11,7 @@ use crate::commands::operating::Operating;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
-/// Group the failures that no later run made good by their causes
+/// Group the unresolved failures by their causes
 ///
 /// With --retry the runs are put into the queue again: of each schedule and each target the last one. Exits with 3 if some
 /// of them could not be.
@@ -23,6 +23,12 @@ pub(super) struct Failures {
     /// Retry the failures: all of them, or those of this cause, as the list prints it
     #[arg(long, value_name = "CAUSE", num_args = 0..=1)]
     retry: Option<Option<String>>,
+    /// Acknowledge the failures of this cause: the overview leaves them out until the next one
+    #[arg(long, value_name = "CAUSE", conflicts_with = "retry")]
+    acknowledge: Option<String>,
+    /// With --acknowledge: for N days, even if it comes up again
+    #[arg(long, value_name = "N", requires = "acknowledge")]
+    mute_days: Option<u32>,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON: one object a cause, or what became of the retries
@@ -36,12 +42,16 @@ impl Failures {
         if let Some(cause) = &self.retry {
             return self.retry(&operating, cause.as_deref());
         }
-        let failures = operating.wait(runs::failures(&operating.context, self.days))?;
+        let (context, actor) = (&operating.context, &operating.actor);
+        if let Some(cause) = &self.acknowledge {
+            let noted = runs::acknowledge(context, actor, self.days, cause, self.mute_days);
+            operating.wait(noted)?;
+            eprintln!("acknowledged");
+            return Ok(ExitCode::SUCCESS);
+        }
+        let failures = operating.wait(runs::failures(context, self.days))?;
         if failures.groups.is_empty() {
-            eprintln!(
-                "nothing failed in the last {} days that a later run did not make good",
-                self.days
-            );
+            eprintln!("no unresolved failures in the last {} days", self.days);
         }
         if failures.is_cut {
             eprintln!("there are more failures; only the latest are grouped");
@@ -52,7 +62,11 @@ impl Failures {
                     write_json(out, group)?;
                     continue;
                 }
-                writeln!(out, "{} times: {}", group.count, plain(&group.cause))?;
+                match group.count {
+                    1 => write!(out, "once: ")?,
+                    count => write!(out, "{count} times: ")?,
+                }
+                writeln!(out, "{}", plain(&group.cause))?;
                 writeln!(out, "  first {}, last {}", group.first, group.last)?;
                 let runs: Vec<_> = group.runs.iter().map(|run| run.id.to_string()).collect();
                 let more = if group.count > runs.len() as u64 {
@@ -76,7 +90,10 @@ impl Failures {
             match self.json {
                 true => write_json(out, &retried)?,
                 false => {
-                    writeln!(out, "{} runs are in the queue again", retried.retried.len())?;
+                    match retried.retried.len() {
+                        1 => writeln!(out, "1 run is in the queue again")?,
+                        number => writeln!(out, "{number} runs are in the queue again")?,
+                    }
                     for skipped in &retried.skipped {
                         writeln!(out, "run {}: {}", skipped.run, plain(&skipped.reason))?;
                     }

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use operations::Time;
+use operations::jobs::JobActivity;
 use operations::runs::{self, Problem, ProblemFilter, Run};
 
 use super::Chosen;
@@ -121,8 +122,8 @@ pub(super) fn describe(out: &mut impl Write, run: &Run) -> io::Result<()> {
         let request = job
             .activity
             .as_ref()
-            .and_then(|activity| activity.request.as_deref());
-        field(out, "request", request.unwrap_or_default())?;
+            .and_then(JobActivity::request_in_words);
+        field(out, "request", &request.unwrap_or_default())?;
     }
     let schedule = run.schedule.map(|schedule| schedule.to_string());
     field(out, "schedule", schedule.as_deref().unwrap_or_default())?;

@@ -68,7 +68,7 @@ fn is_path(section: &str, key: &str, value: &Value) -> bool {
     }
 }
 
-const PATHS: [(&str, &str); 20] = [
+const PATHS: [(&str, &str); 21] = [
     ("", "data"),
     ("", "catalog"),
     ("", "catalog_file"),

@@ -34,6 +34,8 @@ pub(crate) enum Cell {
     Lines(Vec<Cell>),
     /// Side by side, with a space between.
     Row(Vec<Cell>),
+    /// Side by side, without a space.
+    Joined(Vec<Cell>),
     /// Buttons.
     Actions(Vec<Action>),
 }
@@ -90,7 +92,7 @@ impl Cell {
     }
 
     /// The cell as HTML. The actions in it return to the page `here`.
-    pub(super) fn html(&self, here: &str) -> String {
+    pub(crate) fn html(&self, here: &str) -> String {
         let cell = Html { cell: self, here };
         cell.render().unwrap_or_default()
     }

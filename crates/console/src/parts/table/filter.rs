@@ -142,7 +142,10 @@ impl Filter {
 }
 
 /// The option that a text means: by its value, its words, or as the only one with these words in its own.
-fn chosen<'a>(options: &'a [(String, String)], text: &str) -> Option<&'a (String, String)> {
+pub(crate) fn chosen<'a>(
+    options: &'a [(String, String)],
+    text: &str,
+) -> Option<&'a (String, String)> {
     let by_value = options.iter().find(|(value, _)| value == text);
     let exact = by_value.or_else(|| options.iter().find(|(_, words)| words == text));
     exact.or_else(|| {
@@ -156,7 +159,7 @@ fn chosen<'a>(options: &'a [(String, String)], text: &str) -> Option<&'a (String
 }
 
 /// Adds its value to the words of every option that shares them with another.
-fn tell_apart(options: &mut [(String, String)]) {
+pub(crate) fn tell_apart(options: &mut [(String, String)]) {
     let mut words: Vec<_> = options.iter().map(|(_, words)| words.clone()).collect();
     words.sort_unstable();
     let twice: Vec<_> = words.windows(2).filter(|pair| pair[0] == pair[1]).collect();

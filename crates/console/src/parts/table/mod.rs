@@ -28,7 +28,7 @@ use serde::Serialize;
 
 pub(crate) use self::bulk::{Bulk, BulkForm, bulk_done};
 pub(crate) use self::cell::{Action, Cell, with_way_back};
-pub(crate) use self::filter::{Filter, FilterKind, Filters};
+pub(crate) use self::filter::{Filter, FilterKind, Filters, chosen, tell_apart};
 use super::{Errors, Link, Typed};
 use crate::dress::page;
 use crate::filters;
@@ -53,6 +53,8 @@ pub(crate) struct Table<R> {
     below: Option<OfRow<R, Option<Cell>>>,
     every: u32,
     by_row: bool,
+    /// Whether only the usual order goes on behind a row.
+    is_sorted_by_number: bool,
     empty: Option<Empty>,
 }
 
@@ -276,6 +278,7 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
             below: None,
             every: 10,
             by_row: false,
+            is_sorted_by_number: false,
             empty: None,
         }
     }
@@ -332,6 +335,12 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
         self
     }
 
+    /// The same in the usual order alone: in others the `next` of a page is a number of rows.
+    pub(crate) fn by_row_unless_sorted(mut self) -> Self {
+        (self.by_row, self.is_sorted_by_number) = (true, true);
+        self
+    }
+
     /// What is shown if there is nothing at all: a message, and the label and address of the next step.
     pub(crate) fn empty(
         mut self,
@@ -376,14 +385,19 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
         L: Future<Output = Result<Listed<R>, Refusal>> + Send,
     {
         if let Some(form) = export::Form::parse(self.filters.asked.get("format")) {
-            self.filters.errors.into_problem()?;
+            if let Some(mistake) = self.mistaken_sort() {
+                return Err(Problem::invalid(mistake));
+            }
             let sort = self.sort;
-            let view = sort.view(&self.columns, self.filters.asked.get("sort"));
+            let word = self.filters.asked.get("sort");
+            let view = sort.view(&self.columns, word);
+            let by_row = self.goes_by_row(sort.asked(&self.columns, word));
+            self.filters.errors.into_problem()?;
             return Ok(export::answer(
                 form,
                 self.path,
                 self.fields,
-                self.by_row,
+                by_row,
                 view,
                 read,
             ));
@@ -415,8 +429,8 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
             count: Some(true),
             ..self.sort.view(&self.columns, asked.get("sort"))
         };
-        let (mut listed, mut failure) = (Listed::none(), None);
-        if self.filters.errors.is_empty() {
+        let (mut listed, mut failure) = (Listed::none(), self.mistaken_sort());
+        if self.filters.errors.is_empty() && failure.is_none() {
             match read(view).await {
                 Ok(read) => listed = read,
                 // An address that somebody typed, or a search that cannot be read.
@@ -430,7 +444,7 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
             size => filtered.clone().with("size", size),
         };
         let sorted = sized.clone().with("sort", sort.word(self.sort));
-        let (by_row, words) = (self.by_row, self.words);
+        let (by_row, words) = (self.goes_by_row(sort), self.words);
         let pager = pages(&sorted, &place, by_row, size, &listed, words);
         let heads = self
             .columns
@@ -441,7 +455,11 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
             .columns
             .iter()
             .flat_map(|column| column.sorts(self.sort));
-        let sorts = sorts.collect();
+        let mut sorts: Vec<_> = sorts.collect();
+        // Where no column has the usual order, there has to be a way back to it.
+        if !sorts.is_empty() && !sorts.iter().any(|(word, _)| word.is_empty()) {
+            sorts.insert(0, (String::new(), "Usual order".to_owned()));
+        }
         let rows = listed.items.iter().map(|row| self.row(row, &who.here));
         let rows = rows.collect();
         let export = |form: &'static str| {
@@ -473,6 +491,29 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
                 Vec::new()
             },
             filters: self.filters,
+        })
+    }
+
+    /// Whether the `next` of a page names a row in this order.
+    fn goes_by_row(&self, sort: Sort) -> bool {
+        self.by_row && !(self.is_sorted_by_number && sort != self.sort)
+    }
+
+    /// What is wrong with the order that is asked for, if there is no such order.
+    fn mistaken_sort(&self) -> Option<String> {
+        let word = self.filters.asked.get("sort");
+        let by = word.strip_prefix('-').unwrap_or(word);
+        let known = self.columns.iter().filter(|column| column.sort.is_some());
+        let known: Vec<_> = known.map(|column| column.key).collect();
+        if word.is_empty() || known.contains(&by) || (by == self.sort.by && !by.is_empty()) {
+            return None;
+        }
+        Some(match known.is_empty() {
+            true => format!("there is no order `{by}`: this list has one order only"),
+            false => format!(
+                "there is no order `{by}`; choose one of {}",
+                known.join(", ")
+            ),
         })
     }
 
@@ -680,6 +721,12 @@ impl Shown {
                 FilterKind::Kept(note) if !note.is_empty() => Some(note.as_str()),
                 _ => None,
             })
+    }
+
+    /// Whether the form has a filter that one can fill in.
+    pub(crate) fn has_filters(&self) -> bool {
+        let mut all = self.filters.all.iter();
+        all.any(|filter| !matches!(filter.kind, FilterKind::Kept(_)))
     }
 
     pub(crate) fn has_folded(&self) -> bool {

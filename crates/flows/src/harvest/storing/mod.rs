@@ -240,6 +240,7 @@ impl<'a> Storing<'a> {
             slice,
             records: page.given,
             complete_list_size: page.complete_list_size,
+            is_broken: page.is_broken,
             counts: self.counts,
         });
         Ok(())

@@ -356,6 +356,7 @@ impl SiteReader<'_> {
             state: SliceState::Ahead,
             given: self.progress.entries.load(Ordering::Relaxed) as u64,
             complete_list_size: None,
+            is_broken: false,
             quirks: Quirks::default(),
             next_from: None,
         };

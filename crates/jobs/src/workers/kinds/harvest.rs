@@ -138,7 +138,9 @@ fn prepare(work: &Work<'_>) -> anyhow::Result<(HarvestOrder, Client)> {
 /// The line of the log about an event, if it is worth one.
 fn line(event: &ClientEvent) -> Option<(LogLevel, String)> {
     Some(match event {
-        ClientEvent::Asking { .. } | ClientEvent::Answered { .. } => return None,
+        ClientEvent::Asking { .. } | ClientEvent::Answered { .. } | ClientEvent::Narrowed => {
+            return None;
+        }
         ClientEvent::Waiting(waiting) => (LogLevel::Warning, waiting.to_string()),
         ClientEvent::Refused { reason } => (LogLevel::Warning, format!("given up: {reason}")),
         ClientEvent::Narrowing(narrowing) => (LogLevel::Info, narrowing.to_string()),
@@ -174,13 +176,14 @@ fn log_end(work: &Work<'_>, entry: &HistoryEntry) {
     }
     let counts = &entry.counts;
     log.info(&format!(
-        "harvest {}: {} new, {} updated, {} unchanged, {} deleted, {} left out",
+        "harvest {}: {} new, {} updated, {} unchanged, {} deleted, {} skipped, {} failed",
         entry.id,
         counts.new,
         counts.updated,
         counts.unchanged,
         counts.deleted,
-        counts.skipped + counts.failed
+        counts.skipped,
+        counts.failed
     ));
 }
 
@@ -196,7 +199,6 @@ fn asked_to_wait(error: &anyhow::Error) -> Option<Duration> {
 }
 
 const A_DAY: Duration = Duration::from_secs(86_400);
-const CANCELLED: &str =
-    "cancelled; what came so far is kept, and the next harvest goes on from there";
+const CANCELLED: &str = "cancelled; what came so far is kept, and the next harvest resumes there";
 /// As many warnings are in the log of a job; the history has them all.
 const MOST_WARNINGS: u64 = 20;

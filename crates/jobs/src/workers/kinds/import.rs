@@ -155,7 +155,7 @@ fn log_end(log: &Log, imported: &Imported) {
     }
     if let Some(report) = &imported.report {
         let report = report.display();
-        log.info(&format!("what was left out and why: {report}"));
+        log.info(&format!("skipped captures, with reasons: {report}"));
     }
 }
 

@@ -45,6 +45,7 @@ impl List {
                 host: self.host.clone(),
                 after: next.or(Some(self.after)),
                 limit,
+                ..ParentFilter::default()
             };
             context.wait(parents::list(&context, &filter))
         };

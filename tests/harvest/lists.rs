@@ -587,6 +587,33 @@ fn auto_says_what_it_found_and_what_it_chose() {
     assert!(scheduled.contains("resourcesync"), "{scheduled}");
 }
 
+#[test]
+fn a_site_that_garner_serves_is_mirrored_by_its_lists() {
+    let fixture = Fixture::small();
+    fixture.write("a b/ü%.txt", "odd");
+    fixture.set_mtime("notes.txt", 1_500_000_000);
+    let server = crate::garner().serve(&fixture, "");
+    let harvesters = ["resourcesync", "sitemap"].map(|via| (via, Harvester::new()));
+    let round = |new: u64, deleted: u64| {
+        for (via, harvester) in &harvesters {
+            let options = ["--via", via, "--unpack", "mirror"];
+            let harvested = harvester.harvest(&server.site_url, &options);
+            let counts = (harvested.count("new"), harvested.count("deleted"));
+            assert_eq!(counts, (new, deleted), "{via}: {}", harvested.stderr);
+            expect_same(&fixture.site(), &harvester.path("mirror"));
+            harvester.expect_consistent();
+        }
+    };
+    round(7, 0);
+
+    fixture.write("notes.txt", "other notes\n");
+    fixture.write("docs/new.html", "<title>New</title>new");
+    fs::remove_file(fixture.path("logo.png")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(3500));
+
+    round(1, 1);
+}
+
 const SITEMAP: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 /// The first day of 2024.
 const BEGINNING: i64 = 1_704_067_200;

@@ -367,4 +367,4 @@ fn a_crawl_of_the_site_imports_to_the_same_documents() {
 }
 
 const DOCUMENTS: &str = "document";
-const APACHE: &str = "<Location \"/modoai\">\nSetHandler oai\n</Location>\n";
+const APACHE: &str = "<Location \"/modoai\">\nSetHandler oai\n</Location>\nOaiFreshness 0\n";

@@ -30,7 +30,7 @@ impl Listed {
             &format!(
                 "location = /robots.txt {{ root {lists}; }}\nlocation ~ \\.xml(\\.gz)?$ {{ root {lists}; }}\n\
                  location = /.well-known/resourcesync {{ alias {lists}/well-known/resourcesync; }}\n\
-                 location /moved/ {{ return 302 http://127.0.0.2:9/; }}"
+                 location /moved/ {{ return 302 http://localhost:$server_port/a.txt; }}"
             ),
         );
         Self {
@@ -301,7 +301,7 @@ fn robots_and_other_hosts_are_respected() {
         format!("User-agent: *\nDisallow: /private/\nSitemap: {map}\n"),
     );
     let other = "<url><loc>http://127.0.0.2:9/x.txt</loc></url><url><loc>mailto:x</loc></url>";
-    let urls: String = ["a.txt", "private/b.txt"]
+    let urls: String = ["a.txt", "private/b.txt", "moved/c.txt"]
         .map(|path| format!("<url><loc>{}</loc></url>", site.url(path)))
         .concat();
     let text = format!("<urlset>{urls}{other}</urlset>");
@@ -311,10 +311,11 @@ fn robots_and_other_hosts_are_respected() {
     let harvested = site.harvest("sitemap");
 
     assert_eq!(harvested.count("new"), 1, "{}", harvested.stderr);
-    assert_eq!(harvested.count("filtered"), 2);
+    assert_eq!(harvested.count("filtered"), 3);
     let warnings = harvested.warnings();
     for told in [
         "127.0.0.2:9 (1)",
+        "redirected to another host, localhost",
         "robots.txt does not allow",
         "private/b.txt",
         "1 entries without",
@@ -322,6 +323,24 @@ fn robots_and_other_hosts_are_respected() {
         assert!(warnings.contains(told), "{told}: {warnings}");
     }
     assert_eq!(site.mirror(), ["a.txt"]);
+
+    let twin = site.nginx.url.replace("127.0.0.1", "localhost");
+    let text = format!("<urlset>{urls}<url><loc>{twin}b.txt</loc></url></urlset>");
+    site.file("b.txt", "b", 0);
+    site.list("maps/named.xml.gz", gzip(text.as_bytes()));
+    let options = ["--via", "sitemap", "--unpack", "mirror", "--other-hosts"];
+    let all = site.harvester.harvest(&site.nginx.url, &options);
+    assert_eq!(
+        (all.count("new"), all.count("filtered")),
+        (2, 1),
+        "{}",
+        all.stderr
+    );
+    let place = twin.trim_start_matches("http://");
+    assert_eq!(
+        site.mirror(),
+        ["a.txt", &format!("{place}b.txt"), "moved/c.txt"]
+    );
 }
 
 #[test]
@@ -566,6 +585,33 @@ fn auto_says_what_it_found_and_what_it_chose() {
         "1 day",
     ]);
     assert!(scheduled.contains("resourcesync"), "{scheduled}");
+}
+
+#[test]
+fn a_site_that_garner_serves_is_mirrored_by_its_lists() {
+    let fixture = Fixture::small();
+    fixture.write("a b/ü%.txt", "odd");
+    fixture.set_mtime("notes.txt", 1_500_000_000);
+    let server = crate::garner().serve(&fixture, "");
+    let harvesters = ["resourcesync", "sitemap"].map(|via| (via, Harvester::new()));
+    let round = |new: u64, deleted: u64| {
+        for (via, harvester) in &harvesters {
+            let options = ["--via", via, "--unpack", "mirror"];
+            let harvested = harvester.harvest(&server.site_url, &options);
+            let counts = (harvested.count("new"), harvested.count("deleted"));
+            assert_eq!(counts, (new, deleted), "{via}: {}", harvested.stderr);
+            expect_same(&fixture.site(), &harvester.path("mirror"));
+            harvester.expect_consistent();
+        }
+    };
+    round(7, 0);
+
+    fixture.write("notes.txt", "other notes\n");
+    fixture.write("docs/new.html", "<title>New</title>new");
+    fs::remove_file(fixture.path("logo.png")).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(3500));
+
+    round(1, 1);
 }
 
 const SITEMAP: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";

@@ -25,7 +25,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
 use catalog::{Counts, Finish, HistoryEntry, JobEnd, Run, State};
-use harvester::{Client, ErrorKind, Quirks};
+use harvester::{Client, ErrorKind, Incompatibility, Misbehaviour, Quirks};
 
 pub use self::job::{Ended, HarvestJob, Verdict};
 use self::lease::Lease;
@@ -112,7 +112,7 @@ pub fn harvest_for(
         None => {
             let description = match source.site() {
                 Some(_) => describe(&remote, order.via),
-                None => introduce(&remote)?,
+                None => introduce(&remote).map_err(with_remedy)?,
             };
             unanswered.merge(description.quirks().clone());
             description.keep(holdings, order.base_directory.as_deref())?
@@ -162,6 +162,25 @@ pub fn introduce_for(client: &Client, order: &HarvestOrder) -> anyhow::Result<Se
     match Source::find(client, order, &|_| {})?.site() {
         Some(_) => Ok(describe(&remote, order.via)),
         None => introduce(&remote),
+    }
+}
+
+/// The error of something that is no repository, with what may be tried instead.
+fn with_remedy(error: anyhow::Error) -> anyhow::Error {
+    let kind = error
+        .downcast_ref::<harvester::Error>()
+        .map(|error| error.kind());
+    let is_other = match kind {
+        Some(ErrorKind::RepositoryMisbehaved(misbehaviour)) => matches!(
+            misbehaviour,
+            Misbehaviour::WebPage | Misbehaviour::NotXml(_) | Misbehaviour::NotOaiPmh(_)
+        ),
+        Some(ErrorKind::RepositoryIncompatible(Incompatibility::HttpStatus(404 | 410))) => true,
+        _ => false,
+    };
+    match is_other {
+        true => error.context("no OAI-PMH repository answers here; --via auto looks for other ways to harvest the site"),
+        false => error,
     }
 }
 

@@ -13,6 +13,8 @@ use crate::{Misbehaviour, Quirks};
 pub struct Download {
     /// The status: one of success.
     pub status: u16,
+    /// Where it came from, after all redirects.
+    pub url: String,
     /// The headers, as (name, value).
     pub fields: Vec<(String, String)>,
     body: Body,
@@ -62,6 +64,7 @@ impl Repository {
         });
         Ok(Revisited::Changed(Box::new(Download {
             status: answer.status,
+            url: super::query::shown(&answer.url),
             fields: fields.collect(),
             body: answer.body,
         })))

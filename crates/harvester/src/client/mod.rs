@@ -100,6 +100,8 @@ pub(crate) struct Answer {
     pub(crate) charset: Option<String>,
     /// The server's clock.
     pub(crate) date: Option<String>,
+    /// Where it came from, after all redirects.
+    pub(crate) url: Url,
     pub(crate) body: Body,
 }
 
@@ -302,7 +304,7 @@ impl Client {
                 failed => failed,
             })?;
             let Some(target) = redirect_target(&url, &response) else {
-                return self.judge(response, permit, request.is_for_a_verb());
+                return self.judge(response, permit, &url, request.is_for_a_verb());
             };
             let target = target.map_err(|reason| refused(&reason))?;
             self.check_redirect(&url, &target, credentials.is_some())?;
@@ -374,7 +376,13 @@ impl Client {
     }
 
     /// An answer, unless its status means "later". Quirk: some servers send good answers with such a status.
-    fn judge(&self, response: Response, permit: Permit, verb: bool) -> Result<Answer, Failed> {
+    fn judge(
+        &self,
+        response: Response,
+        permit: Permit,
+        url: &Url,
+        verb: bool,
+    ) -> Result<Answer, Failed> {
         let status = response.status();
         let text = |name| {
             let value = response.headers().get(name);
@@ -389,6 +397,7 @@ impl Client {
             charset: text(CONTENT_TYPE).and_then(charset),
             date: text(DATE).map(str::to_owned),
             headers: response.headers().clone(),
+            url: url.clone(),
             body: Body::new(
                 response,
                 permit,

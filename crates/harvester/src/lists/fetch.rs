@@ -9,7 +9,7 @@ use oai::Datestamp;
 use oai::format::{didl, http_header};
 use oai::xml::{Writer, is_legal};
 
-use super::Entry;
+use super::{Entry, Lists};
 use crate::client::Revisited;
 use crate::record::{Header, Record, moment};
 use crate::unpack::{self, Checked, Digest, Spool, SpooledBody};
@@ -18,6 +18,8 @@ use crate::{Download, Error, Repository, Validators};
 /// Gets resources.
 #[derive(Debug, Clone, Copy)]
 pub struct Fetch<'a> {
+    /// The lists that name it.
+    pub lists: &'a Lists,
     /// The site.
     pub repository: &'a Repository,
     /// Where the bytes wait.
@@ -48,6 +50,8 @@ pub enum Fetched {
     Record(Box<Record>),
     /// It is not what the list says, or too large.
     Unusable(String),
+    /// It is redirected to another host, which does not belong to the site.
+    Elsewhere(String),
 }
 
 impl StoredState {
@@ -99,6 +103,9 @@ impl Fetch<'_> {
                 Revisited::Gone(status) => return Ok(Fetched::Gone(status)),
                 Revisited::Changed(download) => *download,
             };
+            if let Some(host) = self.lists.foreign_host(&download.url) {
+                return Ok(Fetched::Elsewhere(host));
+            }
             let reason = match self.take(entry, download, known)? {
                 Ok(fetched) => return Ok(fetched),
                 Err(reason) => reason,

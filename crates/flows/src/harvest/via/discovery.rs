@@ -31,8 +31,12 @@ pub fn settle_way(
     };
     let (ways, tried) = search.ways()?;
     let Some(chosen) = ways.first() else {
+        let remedy = match search.wants_files() {
+            true => "if there is one, name its URL and --via",
+            false => "with --unpack or --warc, ResourceSync and sitemaps are looked for as well",
+        };
         bail!(
-            "{} offers no way to be harvested: looked for {}; if there is one, name its URL and --via",
+            "{} offers no way to be harvested: looked for {}; {remedy}",
             search.repository.base_url(),
             tried.join(", ")
         );

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use catalog::Known;
-use harvester::lists::{Entry, Fault, ListError, ResourceSync};
+use harvester::lists::{Entry, Fault, ListError, Lists, ResourceSync};
 use harvester::{ErrorKind, LeftOut, Quirks, Repository};
 use oai::Datestamp;
 
@@ -267,11 +267,8 @@ impl SiteReader<'_> {
         }
         if let Some(host) = self.site.lists.foreign_host(&url) {
             let reason = format!("it is on another host, {host}");
-            *lock(&self.progress.skipped)
-                .by_host
-                .entry(host)
-                .or_default() += 1;
-            self.skip(&url, &reason, out);
+            let reason = self.note_skipped(Some(host), reason);
+            lock(out).put(Event::Skipped(url, reason), 0);
             return Ok(None);
         }
         if !self.site.manners.allows(&url)? {
@@ -291,11 +288,23 @@ impl SiteReader<'_> {
     }
 
     fn skip(&self, url: &str, reason: &str, out: &Mutex<Out<'_>>) {
-        let mut skipped = lock(&self.progress.skipped);
-        skipped.named += 1;
-        let reason = (skipped.named <= MOST_NAMED).then(|| reason.to_owned());
-        drop(skipped);
+        let reason = self.note_skipped(None, reason.to_owned());
         lock(out).put(Event::Skipped(url.to_owned(), reason), 0);
+    }
+
+    /// Counts a resource that is skipped, and returns the reason if the resource is to be named.
+    pub(super) fn note_skipped(&self, host: Option<String>, reason: String) -> Option<String> {
+        let mut skipped = lock(&self.progress.skipped);
+        if let Some(host) = host {
+            *skipped.by_host.entry(host).or_default() += 1;
+        }
+        skipped.named += 1;
+        (skipped.named <= MOST_NAMED).then_some(reason)
+    }
+
+    /// The lists of the site.
+    pub(super) fn lists(&self) -> &Lists {
+        &self.site.lists
     }
 
     fn tell_skipped(&self, out: &Mutex<Out<'_>>) {

@@ -31,6 +31,10 @@ pub(super) struct Flow<'a> {
     pub(super) stop: &'a Stop,
     pub(super) limits: Limits,
     pub(super) tell: &'a (dyn Fn(ImportEvent<'_>) + Sync),
+    /// The date of captures that have none; without it, when their file was written.
+    pub(super) undated: Option<i64>,
+    /// Whether groups are kept only when all of their documents are judged.
+    pub(super) settles: bool,
 }
 
 /// Where a source is gone on with; `None` if it is done.
@@ -114,7 +118,11 @@ impl Flow<'_> {
             let source = &self.sources.all[group.source];
             let before = self.sources.all[..group.source].iter();
             let done = before.map(Source::length).sum::<u64>() + group.position;
-            let Some(group) = group.resolve()? else {
+            let group = match self.settles {
+                true => group.resolve()?,
+                false => Some(group),
+            };
+            let Some(group) = group else {
                 return Ok(false);
             };
             let (fates, counters) = keep(group)?;
@@ -190,6 +198,7 @@ impl Flow<'_> {
             sources: self.sources,
             crawler: self.order.crawler.as_deref(),
             undated: None,
+            undated_as: self.undated,
             group,
             groups,
             fatal: None,
@@ -215,6 +224,7 @@ impl Flow<'_> {
             check_all: self.order.digests != DigestRule::Ignore,
             limits: self.limits.clone(),
             family: Arc::clone(family),
+            ..ReadOptions::default()
         };
         let work = |capture: &Capture, body: &mut Body<'_>| self.examiner.examine(capture, body);
         let ended = source.read::<Finding>(from, &options, &work, &mut |news| gatherer.take(news));

@@ -55,6 +55,8 @@ pub fn import_separately(
         stop,
         limits,
         tell,
+        undated: None,
+        settles: true,
     };
     let path = directory.join("import-report.jsonl");
     let mut report = None;

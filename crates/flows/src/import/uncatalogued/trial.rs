@@ -49,6 +49,8 @@ pub fn try_import(
         stop,
         limits,
         tell,
+        undated: None,
+        settles: true,
     };
     let mut seen = Seen::default();
     let mut counters = ImportCounters::default();

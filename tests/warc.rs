@@ -103,15 +103,14 @@ fn whole_archives_are_well_and_damage_is_named_with_its_place() {
         let path = archive.to_str().unwrap();
         let theirs = python("warcio", &["check", path]);
         let ours = garner(&["warc", "check", path]);
-        // Quirk: warcio knows no damage of ARC files, and takes for a wrong digest what is none at all.
-        if path.contains(".arc") || path.contains("example-digest") {
-            continue;
+        // Quirk: warcio sees no damage of ARC files. It takes the digest of a decoded payload for a wrong one, and so what is
+        // no digest at all.
+        if theirs.status.success() && !path.contains(".arc") {
+            assert!(ours.status.success(), "{path}: {}", stdout(&ours));
         }
-        let expected = match theirs.status.code() {
-            Some(0) => Some(0),
-            _ => Some(3),
-        };
-        assert_eq!(ours.status.code(), expected, "{path}: {}", stdout(&ours));
+        if path.contains("example-trunc.warc") || path.contains("example-bad-non-chunked") {
+            assert_eq!(ours.status.code(), Some(3), "{path}: {}", stdout(&ours));
+        }
     }
 
     let (_directory, path, warc) = odd_crawl();

@@ -11,6 +11,7 @@ use test_support::{Postgres, S3Server};
 
 use super::crashes::random;
 use super::crawl::{Warc, date, many, pdf};
+use super::papers::{blank, encrypted, printed, sample, scanned};
 use crate::command_line::{stderr, stdout};
 use crate::managed::Managed;
 
@@ -155,7 +156,7 @@ fn left(managed: &Managed) -> (BTreeMap<String, Value>, BTreeMap<String, u64>) {
     });
     let documents = documents.collect();
     let mut counters = BTreeMap::new();
-    for run in managed.lines(&["history", "--limit", "1000"]) {
+    for run in managed.lines(&["history", "--imports", "--limit", "1000"]) {
         for (name, count) in run["counters"].as_object().into_iter().flatten() {
             // What is new in which import depends on their order; all of them together have the same.
             *counters.entry(name.clone()).or_insert(0) += count.as_u64().unwrap_or_default();
@@ -471,4 +472,99 @@ fn results_in_a_bucket_are_loaded_from_there() {
     let plain = Managed::new();
     import(&plain, archives.path(), &[]);
     assert_same(&plain, &managed);
+}
+
+#[test]
+fn texts_and_judgements_are_those_of_an_import_and_a_correction_counts_first() {
+    let archives = tempfile::tempdir().unwrap();
+    let paper = |number| printed(&sample("paper.txt"), number);
+    let documents = [
+        ("paper", paper(1)),
+        ("manual", printed(&sample("manual.txt"), 2)),
+        ("form", printed(&sample("form.txt"), 3)),
+        ("encrypted", encrypted()),
+        ("blank", blank()),
+        ("scan", scanned(&paper(4))),
+        ("again", paper(1)),
+    ];
+    let mut warc = Warc::default();
+    for (number, (name, bytes)) in documents.iter().enumerate() {
+        let url = format!("http://www.example.edu/{name}.pdf");
+        warc.response(&url, &date(number), "application/pdf", bytes);
+    }
+    std::fs::write(archives.path().join("1.warc.gz"), &warc.bytes).unwrap();
+    let mut later = Warc::default();
+    later.response(
+        "http://later.example/1.pdf",
+        &date(50),
+        "application/pdf",
+        &paper(1),
+    );
+    later.response(
+        "http://later.example/5.pdf",
+        &date(51),
+        "application/pdf",
+        &paper(5),
+    );
+    let filter = ["--content-filter", "on"];
+    let [plain, loaded] = [Managed::new(), Managed::new()];
+    let results = tempfile::tempdir().unwrap();
+    let compare = || {
+        let [(wanted, counted), (found, counts)] = [left(&plain), left(&loaded)];
+        assert_eq!(found, wanted);
+        for name in [
+            "all",
+            "saved_New",
+            "filtered_DCF",
+            "failed_TextExtract",
+            "text_Empty",
+        ] {
+            assert_eq!(counts.get(name), counted.get(name), "{name}");
+        }
+        let reviews = |managed: &Managed| {
+            let reviews = managed.lines(&["documents", "review"]);
+            let reviews = reviews.iter().map(|review| review["url"].to_string());
+            reviews.collect::<std::collections::BTreeSet<_>>()
+        };
+        assert_eq!(reviews(&loaded), reviews(&plain));
+        assert!(!reviews(&plain).is_empty());
+        let search = |managed: &Managed| {
+            let found = managed.lines(&["documents", "search", "the"]);
+            found.len()
+        };
+        assert_eq!(search(&loaded), search(&plain));
+    };
+
+    import(&plain, archives.path(), &filter);
+    extract(
+        &[archives.path()],
+        results.path(),
+        &["--bytes", "--content-filter", "on"],
+    );
+    load(&loaded, &[results.path()]);
+    compare();
+
+    // Whoever is told that a paper is none does not take it again, under whatever URL.
+    for managed in [&plain, &loaded] {
+        let list = managed.lines(&["documents", "list"]);
+        let paper = list
+            .iter()
+            .find(|one| one["url"] == "http://www.example.edu/paper.pdf");
+        let number = paper.unwrap()["id"].to_string();
+        managed.garner(&["documents", "correct", &number, "--reject"]);
+    }
+    std::fs::write(archives.path().join("2.warc.gz"), &later.bytes).unwrap();
+    import(&plain, &archives.path().join("2.warc.gz"), &filter);
+    extract(
+        &[archives.path()],
+        results.path(),
+        &["--bytes", "--content-filter", "on"],
+    );
+    let second = load(&loaded, &[results.path()]);
+    assert_eq!(
+        (&second["loaded"], &second["known"]),
+        (&1.into(), &1.into()),
+        "{second}"
+    );
+    compare();
 }

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::output::write_json;
 use crate::text::plain;
 
-/// Extract documents, texts and judgements of archives as Parquet files, without a catalog
+/// Extract documents and their texts from archives as Parquet files, without a catalog
 ///
 /// Reads WARC, ARC and WACZ files as garner import does, with the same filters, and writes one Parquet file for each
 /// below OUTPUT/documents: a row for each capture that was kept or judged. What is in it follows from the archive, the

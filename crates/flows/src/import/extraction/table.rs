@@ -328,6 +328,50 @@ mod tests {
     }
 
     #[test]
+    fn files_of_other_programs_and_those_without_a_column_are_refused() {
+        let file = |schema: &str, facts: Option<&str>| {
+            let file = tempfile::tempfile().unwrap();
+            let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
+            let out = file.try_clone().unwrap();
+            let properties = Arc::new(WriterProperties::builder().build());
+            let mut writer = SerializedFileWriter::new(out, Arc::new(schema), properties).unwrap();
+            if let Some(facts) = facts {
+                let pair = KeyValue::new(FACTS.to_owned(), facts.to_owned());
+                writer.append_key_value_metadata(pair);
+            }
+            writer.close().unwrap();
+            file
+        };
+        for (schema, facts, said) in [
+            (
+                "message a { OPTIONAL INT64 b; }",
+                None,
+                "was not written by garner",
+            ),
+            (
+                "message a { OPTIONAL INT64 b; }",
+                Some("{}"),
+                "no column `row`",
+            ),
+            (
+                "message a { OPTIONAL INT64 row; }",
+                Some("{}"),
+                "column `row` is of another type",
+            ),
+            (
+                "message a { REQUIRED BYTE_ARRAY row; }",
+                Some("{}"),
+                "of another type",
+            ),
+        ] {
+            let Err(error) = TableReader::open(file(schema, facts), Path::new("x")) else {
+                panic!("{schema} is read");
+            };
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
     fn damaged_files_are_refused_or_read_and_never_panic() {
         let whole = written(&vec![row("http://a.example/"); 20]);
         let length = whole.metadata().unwrap().len();

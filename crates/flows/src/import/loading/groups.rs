@@ -240,7 +240,7 @@ impl<'a> Groups<'a> {
                 judgement.is_aside = false;
             }
         }
-        let text = match row.text.take() {
+        let text = match row.text.take().filter(|text| text.len() <= LONGEST_TEXT) {
             Some(text) => self.spool.hold_text(text).ok(),
             None => None,
         };
@@ -253,6 +253,8 @@ impl<'a> Groups<'a> {
     }
 }
 
+/// No document that an import reads has a longer text.
+const LONGEST_TEXT: usize = 256 << 20;
 /// Rows and bytes of a group, as those of an import.
 const ROWS: usize = 500;
 const BYTES: u64 = 12 << 20;

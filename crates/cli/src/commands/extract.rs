@@ -127,6 +127,11 @@ impl Extract {
                 "scans are recognised later: garner classify --collection --ocr",
             ),
             (
+                "mirror_deletions",
+                order.mirror_deletions,
+                "garner import follows the deletions of a site",
+            ),
+            (
                 "versions",
                 order.keep_versions,
                 "garner load decides on versions",

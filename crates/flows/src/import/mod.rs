@@ -163,6 +163,13 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
         read.recognition = judging::recognise(keeping, judging, flow.stop)?;
         read.stopped = read.recognition.stopped;
     }
+    if !read.stopped {
+        let withdrawn = withdrawal::withdraw(keeping, flow.order)?;
+        if withdrawn > 0 {
+            let told = format!("{withdrawn} documents moved to the trash: deleted at the source");
+            (flow.tell)(ImportEvent::Note(&told));
+        }
+    }
     conclude(keeping, read, flow.order.threads, flow.stop)
 }
 
@@ -185,11 +192,6 @@ fn conclude(
 ) -> anyhow::Result<Done> {
     // Documents told of later, or with further URLs, get them into their `.met` files as well.
     if !read.stopped {
-        let withdrawn = withdrawal::withdraw(keeping, flow.order)?;
-        if withdrawn > 0 {
-            let told = format!("{withdrawn} documents moved to the trash: deleted at the source");
-            (flow.tell)(ImportEvent::Note(&told));
-        }
         let hold = || keeping.hold();
         met::update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
         read.unresolved = keeping.name_revisits()?;

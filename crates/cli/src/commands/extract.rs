@@ -38,7 +38,7 @@ pub(crate) struct Extract {
     /// Extract the bytes of documents too, as WARC files with CDXJ indexes: loading needs no sources then
     #[arg(long)]
     bytes: bool,
-    /// A configuration file with a table "import"; flags win over it
+    /// A configuration file in TOML, on top of /etc/garner/garner.toml and ~/.config/garner/garner.toml
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Print one JSON object for each file
@@ -107,10 +107,7 @@ impl Extract {
 
     /// The order of each file.
     fn order(&self) -> anyhow::Result<ImportOrder> {
-        let config = match &self.config {
-            Some(file) => Config::read(file)?.import,
-            None => Config::default().import,
-        };
+        let config = Config::load(self.config.as_deref())?.import;
         let mut order = config.order()?;
         let mut mistakes = self.patch.apply(&mut order);
         let of_imports = [

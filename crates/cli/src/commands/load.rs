@@ -1,6 +1,5 @@
 //! `garner load`: takes what was extracted into a catalog.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use catalog::ImportState;
@@ -11,7 +10,6 @@ use harvester::Stop;
 use super::LEFT_OUT;
 use super::holdings_options::HoldingsOptions;
 use super::import::counted;
-use crate::config::Config;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
@@ -29,9 +27,6 @@ pub(crate) struct Load {
     places: Vec<String>,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// A configuration file with a table "import"; flags win over it
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
     /// The older content of a document that changed: replace it, or keep both [default: replace]
     #[arg(long, value_name = "replace|keep", value_parser = ["replace", "keep"], hide_possible_values = true)]
     versions: Option<String>,
@@ -50,12 +45,8 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        let config = match &self.config {
-            Some(file) => Config::read(file)?,
-            None => Config::default(),
-        };
-        self.holdings = self.holdings.configured(&config);
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let config = self.holdings.configuration()?;
         let mut order = LoadOrder::of(&config.import.order()?, self.places.clone());
         if let Some(versions) = &self.versions {
             order.keep_versions = versions == "keep";

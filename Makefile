@@ -1,4 +1,4 @@
-.PHONY: help run install uninstall package package-test apache install-apache uninstall-apache test fuzz check bench
+.PHONY: help run install uninstall package package-test apache install-apache uninstall-apache test cluster fuzz check bench
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -13,6 +13,7 @@ help:
 	@echo 'make install-apache    install it; needs root'
 	@echo 'make uninstall-apache  remove it, and keep its indexes; needs root'
 	@echo 'make test              run all tests'
+	@echo 'make cluster           extract on a Spark cluster on this machine, load, and compare'
 	@echo 'make fuzz TARGET=…     run a fuzz target under libFuzzer; without TARGET, list them'
 	@echo 'make check             format, lints, documentation, audit'
 	@echo 'make bench             measure, and write the results down'
@@ -48,6 +49,11 @@ uninstall-apache:
 test:
 	scripts/setup test
 	scripts/test
+
+cluster:
+	scripts/setup cluster
+	cargo build --release
+	.venv-cluster/bin/python scripts/cluster
 
 fuzz:
 	scripts/setup fuzz

@@ -102,6 +102,8 @@ mod text;
 mod up;
 /// Backups, restores, copies of the catalog, and the doctor.
 mod upkeep;
+/// Archives by themselves: indexes beside those of cdxj-indexer, checks beside those of warcio, single records.
+mod warc;
 /// Workers in several processes on one catalog: taken over, fenced, a database that goes away.
 mod worker;
 

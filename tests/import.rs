@@ -16,6 +16,8 @@ mod damage;
 mod digests;
 /// Documents listed, shown, and marked by whoever ingests them.
 mod documents;
+/// Extracted and loaded: the same as imported.
+mod extraction;
 /// What harvests unpacked.
 mod harvested;
 /// Logs: beside archives, and as the list of what is in a mirror.

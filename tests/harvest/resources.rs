@@ -44,6 +44,16 @@ pub(super) fn captured(directory: &Path) -> Vec<String> {
     let mut urls = Vec::new();
     for file in fs::read_dir(directory).unwrap() {
         let path = file.unwrap().path();
+        // Each file has an index beside it.
+        if at(&path).ends_with(".cdxj") {
+            assert!(at(&path).ends_with(".warc.gz.cdxj"), "{}", path.display());
+            continue;
+        }
+        assert!(
+            path.with_extension("gz.cdxj").exists(),
+            "{}",
+            path.display()
+        );
         assert!(at(&path).ends_with(".warc.gz"), "{}", path.display());
         let mut text = Vec::new();
         MultiGzDecoder::new(fs::File::open(&path).unwrap())

@@ -38,9 +38,9 @@ pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
 pub use harvests::rules::{Rules, RulesKind};
 pub use harvests::runs::{Finish, NewRun, Run};
 pub use imports::{
-    CaptureOutcome, CaptureRow, ContentRow, FinishImport, GroupCommit, GroupOutcome, Import,
-    ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning, Lacking, NewImport,
-    NewSource, ParentRow, Placement, SourcePosition, Superfluous,
+    CaptureOutcome, CaptureRow, ContentRow, ExtractionClaim, FinishImport, GroupCommit,
+    GroupOutcome, Import, ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning,
+    Lacking, NewImport, NewSource, ParentRow, Placement, SourcePosition, Superfluous,
 };
 pub use people::accounts::Account;
 pub use people::audit::{AuditEntry, AuditOrder, AuditQuery, AuditRow};

@@ -20,6 +20,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Collect documents",
         &[
             "import",
+            "extract",
+            "load",
+            "warc",
             "documents",
             "search",
             "retrieve",

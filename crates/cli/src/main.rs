@@ -57,6 +57,9 @@ enum Command {
     Status(commands::status::Status),
     Feed(commands::feed::Feed),
     Retrieve(Box<commands::retrieve::Retrieve>),
+    Warc(commands::warc::Warc),
+    Extract(Box<commands::extract::Extract>),
+    Load(commands::load::Load),
     #[command(alias = "parent")]
     Parents(commands::parents::Parents),
     #[command(alias = "whitelists")]
@@ -123,6 +126,9 @@ fn main() -> ExitCode {
         Command::Status(command) => command.run(),
         Command::Feed(command) => command.run(),
         Command::Retrieve(command) => command.run(),
+        Command::Warc(command) => command.run(),
+        Command::Extract(command) => command.run(),
+        Command::Load(command) => command.run(),
         Command::Parents(command) => command.run(),
         Command::Whitelist(command) => command.run(),
         Command::Lists(command) => command.run(),

@@ -15,7 +15,7 @@ mod source;
 mod url;
 pub mod warc;
 
-pub use archive::{Archive, Family};
+pub use archive::{Archive, Family, HttpMessage, RawEvent, RawRecord};
 pub use body::Body;
 pub use capture::{Capture, Checked, DigestCheck, Kind, Oddity, Place, RecordCheck};
 pub use error::Error;

@@ -16,6 +16,8 @@ pub struct ReadOptions {
     /// block digest decides, or the payload digest if there is no other. Of blocks longer than 4 KiB about one in ten is
     /// compared, chosen by its digest; an uncompressed archive is not read for it.
     pub check_all: bool,
+    /// With `check_all`, compare all of them, however long they are.
+    pub check_long: bool,
     /// How much is borne with.
     pub limits: Limits,
     /// The archives that are searched for parts of records: the archive itself, if there are no others.
@@ -35,6 +37,7 @@ impl Default for ReadOptions {
             threads: 1,
             stop: Arc::default(),
             check_all: false,
+            check_long: false,
             limits: Limits::default(),
             family: Arc::default(),
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::archive::{self, Archive};
 use crate::log::LogSource;
-use crate::{Body, Capture, Error, Limits, Place, ReadOptions, RecordCheck};
+use crate::{Body, Capture, Error, Limits, Place, RawEvent, ReadOptions, RecordCheck};
 
 /// Finds what there is to read at a path, by content.
 ///
@@ -91,6 +91,19 @@ impl Source {
         match self {
             Self::Archive(archive) => archive.read(from, options, work, take),
             Self::Log(log) => log.read(from, options, work, take),
+        }
+    }
+
+    /// Reads records as they are written, from an offset on, also those that are no captures. A log has none.
+    pub fn records(
+        &self,
+        from: u64,
+        options: &ReadOptions,
+        take: &mut dyn FnMut(RawEvent<'_>) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Archive(archive) => archive.records(from, options, take),
+            Self::Log(_) => Ok(()),
         }
     }
 }

@@ -15,6 +15,10 @@ impl Failure {
     pub const NO_CATALOG: &str = "no_catalog";
     /// The source of an import is no crawl.
     pub const NOT_AN_ARCHIVE: &str = "not_an_archive";
+    /// A file is no result of an extraction that can be loaded.
+    pub const NOT_A_RESULT: &str = "not_a_result";
+    /// There is no such record.
+    pub const NOT_FOUND: &str = "not_found";
     /// This machine does not see the files that were ordered.
     pub const OTHER_FILES: &str = "other_files";
     /// The place where documents lie cannot be reached.

@@ -26,6 +26,7 @@ mod retrieval;
 pub mod rules;
 mod solr;
 pub mod text;
+mod warc;
 
 pub use ::text::{Sketch, decoded, file_title, language_code};
 pub use access::{Access, forget_access, sweep as sweep_access};
@@ -44,13 +45,14 @@ pub use harvest::{
 };
 pub use holdings::{Holdings, content_file, document_file};
 pub use import::{
-    AcceptedReviews, BrowsedFile, Classified, ClassifyCollection, DigestRule, Fate, FateKind,
-    FetchProgress, FetchedSource, Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder,
-    ImportProgress, ImportVerdict, Imported, Listing, ReviewLimits, ReviewPart, TextOrder, Unsure,
-    Verification, VerifyOptions, accept_reviews, address, browse_sources, classify_collection,
-    containers, documents_directory, fetch_sources, forget_report, import, import_for,
-    import_report, import_separately, index_texts, index_texts_within, prune_reviews, review_file,
-    try_import, update_metadata, verify,
+    AcceptedReviews, BrowsedFile, Classified, ClassifyCollection, DigestRule, Extracted,
+    Extraction, Fate, FateKind, FetchProgress, FetchedSource, Finding, ImportEnded, ImportEvent,
+    ImportJob, ImportOrder, ImportProgress, ImportVerdict, Imported, Listing, LoadOrder, Loaded,
+    ReviewLimits, ReviewPart, TextOrder, Unsure, Verification, VerifyOptions, accept_reviews,
+    address, archives_at, browse_sources, classify_collection, containers, documents_directory,
+    fetch_sources, forget_report, import, import_for, import_report, import_separately,
+    index_texts, index_texts_within, load, prune_reviews, review_file, try_import, update_metadata,
+    verify,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};
@@ -65,3 +67,7 @@ pub use retrieval::{
     sweep_retrievals,
 };
 pub use solr::{RefusedDocument, Solr};
+pub use warc::{
+    CdxjLine, IndexedWarc, RecordPart, RecordWanted, WarcCheck, WarcProblem, check_archive,
+    extract_record, index_archive, index_beside,
+};

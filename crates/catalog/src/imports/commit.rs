@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::documents::{self, Loaded};
+use super::extractions::note_loaded;
 use super::finish::written;
 use super::fold::{Document, Folded};
 use super::lease::lock_collection;
@@ -132,7 +133,13 @@ impl Catalog {
             group.source_done.into(),
         ];
         transaction.execute(sql, values).await?;
+        if group.source_done {
+            note_loaded(&mut transaction, import).await?;
+        }
         transaction.commit().await?;
+        if group.source_done {
+            import.extraction = None;
+        }
         import.counters = total;
         import.groups += 1;
         import.reserved = reserved;

@@ -10,6 +10,7 @@ mod contents;
 mod counters;
 mod documents;
 mod entry;
+mod extractions;
 mod finish;
 mod fold;
 mod grown;
@@ -39,6 +40,7 @@ pub use self::counters::ImportCounters;
 pub(crate) use self::documents::{changed, reversed};
 pub use self::entry::{ImportEntry, ImportQuery, ImportState, ImportWarning};
 pub(crate) use self::entry::{entries_of_runs, run_of_import};
+pub use self::extractions::ExtractionClaim;
 pub use self::finish::FinishImport;
 pub use self::lacking::Lacking;
 pub(crate) use self::lease::lock_collection;
@@ -85,6 +87,8 @@ pub struct Import {
     pub(crate) preferred: HashMap<String, i64>,
     /// Files that are to be removed, left by the process that had it before.
     pub(crate) superfluous: Vec<Superfluous>,
+    /// The extraction that is loaded, if one is: it is noted with the last group of its source.
+    pub(crate) extraction: Option<String>,
     /// What was known when a group was last reserved.
     loaded: Option<documents::Loaded>,
 }

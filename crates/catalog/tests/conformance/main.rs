@@ -41,6 +41,7 @@ mod clocks;
 mod collection;
 mod crawl;
 mod document_search;
+mod extractions;
 mod fences;
 mod figures;
 mod holding;

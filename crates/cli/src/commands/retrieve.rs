@@ -42,6 +42,9 @@ pub(crate) struct Retrieve {
     /// Replace a file that exists
     #[arg(long, requires = "output")]
     replace: bool,
+    /// Write a CDXJ index beside a WARC file, as PATH.cdxj
+    #[arg(long, requires = "output")]
+    cdxj: bool,
     #[command(flatten, next_help_heading = "Which documents")]
     selection: Selection,
     /// Keep the selection, the format and --text under this name
@@ -137,12 +140,19 @@ impl Retrieve {
                 eprintln!("document {id} ({}): {}", plain(url), plain(problem));
             }),
         };
+        let is_indexed = self.cdxj;
+        if is_indexed && order.format != Format::Warc {
+            bail!("only a WARC file has a CDXJ index; add --format warc, or leave --cdxj out");
+        }
         let replaces = self.replace;
         let outcome =
             retrieve::retrieve(&context, &actor, order, output, replaces, &stop, &mut tell);
         bar.finish_and_clear();
         let outcome = outcome?;
         let retrieved = &outcome.retrieved;
+        if is_indexed && !retrieved.stopped {
+            flows::index_beside(output)?;
+        }
         if retrieved.stopped {
             eprintln!("stopped; nothing is left of it");
         } else {

@@ -11,6 +11,7 @@ mod open;
 mod parallel;
 mod parts;
 mod payload;
+mod raw;
 mod reading;
 mod record;
 mod search;
@@ -35,6 +36,7 @@ use crate::{Body, Capture, Ended, Error, Place, ReadOptions, Skipped, SourceEven
 pub(crate) use self::digest::{Check, Form};
 pub(crate) use self::open::open;
 pub use self::parts::Family;
+pub use self::raw::{HttpMessage, RawEvent, RawRecord};
 
 /// The caller's work on each capture.
 type Work<'a, T> = dyn Fn(&Capture, &mut Body<'_>) -> T + Sync + 'a;

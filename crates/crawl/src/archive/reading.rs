@@ -10,6 +10,7 @@ use super::heads::http::{self, HttpHead};
 use super::heads::warc::{self, HeadEnd, WarcHead};
 use super::open::layout::{Format, is_line_end};
 use super::parts::PartHead;
+use super::raw::RawRecord;
 use super::record::{self, Record, Role, Wrapping};
 use super::search;
 use super::stream::Tail;
@@ -24,8 +25,12 @@ impl<T> Walk<'_, T> {
         unit: u64,
         emit: &mut Emit<'_, T>,
     ) -> io::Result<(Start, Outcome)> {
+        let mut written = None;
         let mut record = match self.head(&start)? {
             Ok((record, head)) => {
+                if self.visitor.is_some() {
+                    written = Some(self.stream.window()[..head].to_vec());
+                }
                 self.stream.consume(head);
                 start.head = head as u64;
                 record
@@ -39,7 +44,10 @@ impl<T> Walk<'_, T> {
             }
         }
         let is_lf = record.is_lf;
-        let (item, done) = self.content(record, &start);
+        let (item, done) = match written {
+            Some(head) => self.visit(&head, record.length, &start),
+            None => self.content(record, &start),
+        };
         if let Err(fault) = done {
             return Ok((start, Outcome::Faulty(fault)));
         }
@@ -193,6 +201,24 @@ impl<T> Walk<'_, T> {
         Ok(is_whole.then_some(length))
     }
 
+    /// Hands a record to the visitor.
+    fn visit(&mut self, head: &[u8], length: u64, start: &Start) -> (Item<T>, Result<(), Fault>) {
+        let mut block = Block::new(
+            &mut self.stream,
+            length,
+            self.archive.layout.is_plain(),
+            &self.options.stop,
+            (self.archive, start.address),
+            None,
+        );
+        let place = self.archive.place(start.address);
+        let record = RawRecord::of(&self.archive.layout, head, length, place);
+        if let Some(visitor) = &mut self.visitor {
+            visitor(record, &mut block);
+        }
+        (Item::Other(None), block.finish())
+    }
+
     /// Reads the block of a record, and says what it comes to if the record is whole.
     fn content(&mut self, mut record: Record, start: &Start) -> (Item<T>, Result<(), Fault>) {
         if let Some(part) = record.part.take() {
@@ -244,7 +270,10 @@ impl<T> Walk<'_, T> {
             Role::Refused(reason) => refused(reason),
         };
         if let Some(check) = check.filter(|_| options.check_all) {
-            check.want_in_passing(record.length);
+            match options.check_long {
+                true => check.want(false),
+                false => check.want_in_passing(record.length),
+            }
         }
         let done = block.finish();
         if let (Some(check), Ok(())) = (check, &done) {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use super::block::Fault;
 use super::parts::PartHead;
+use super::raw::Visitor;
 use super::record::{Fact, Keys, Link};
 use super::stream::{Stream, Tail};
 use super::{Opened, Work};
@@ -75,6 +76,8 @@ pub(super) struct Walk<'a, T> {
     pub(super) again: u64,
     /// Parts of records are collected, each with its place, and nothing is made of captures.
     pub(super) collected: Option<Vec<(PartHead, u64)>>,
+    /// Gets each record as it is written; nothing is made of captures then.
+    pub(super) visitor: Option<Visitor<'a>>,
 }
 
 /// The outcome of reading one record.
@@ -117,6 +120,7 @@ impl<'a, T> Walk<'a, T> {
             lost: 0,
             again: 0,
             collected: None,
+            visitor: None,
         }
     }
 

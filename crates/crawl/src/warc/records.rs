@@ -84,6 +84,19 @@ impl<W: Write> Records<W> {
         Ok(id)
     }
 
+    /// Writes the `warcinfo` record now, with a date, if there is none yet.
+    pub fn begin(&mut self, date: SystemTime) -> io::Result<()> {
+        if self.info.is_none() {
+            self.info(date)?;
+        }
+        Ok(())
+    }
+
+    /// The writer.
+    pub fn get_ref(&self) -> &W {
+        &self.out
+    }
+
     /// The writer, once all is written.
     pub fn into_inner(self) -> W {
         self.out

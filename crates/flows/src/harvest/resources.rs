@@ -1,7 +1,7 @@
 //! The resources that records speak of: real files, in a mirror of their site or in WARC files.
 
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -18,6 +18,8 @@ pub(super) struct Resources<'a> {
     repository: &'a Repository,
     bodies: Bodies,
     warc: Option<Writer>,
+    /// The directory of the WARC files.
+    warcs: Option<PathBuf>,
 }
 
 /// Where bytes wait until they get their place: in the file system of the mirror, or in memory as long as they are few.
@@ -68,6 +70,7 @@ impl<'a> Resources<'a> {
                 order.longest_resource(),
             ),
             warc: order.warc.as_deref().map(warc).transpose()?,
+            warcs: order.warc.clone(),
         }))
     }
 
@@ -118,10 +121,13 @@ impl<'a> Resources<'a> {
         }
     }
 
-    /// Gives the last WARC file its name.
+    /// Gives the last WARC file its name, and each file its index.
     pub(super) fn finish(self) -> anyhow::Result<()> {
         if let Some(warc) = self.warc {
             warc.finish()?;
+        }
+        if let Some(directory) = &self.warcs {
+            index_new(directory)?;
         }
         Ok(())
     }
@@ -214,6 +220,19 @@ impl<'a> Resources<'a> {
         let modified = resource.modified.or_else(|| last_modified(http));
         Ok(body.place(&resource.url, modified)?)
     }
+}
+
+/// Writes an index beside each WARC file that has none: those of a harvest that was killed are among them.
+fn index_new(directory: &Path) -> anyhow::Result<()> {
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.to_string_lossy();
+        let has_none = || !Path::new(&format!("{name}.cdxj")).exists();
+        if name.ends_with(".warc.gz") && has_none() {
+            crate::index_beside(&path)?;
+        }
+    }
+    Ok(())
 }
 
 impl Bodies {

@@ -116,6 +116,11 @@ pub(super) fn finish(
 }
 
 impl Imported {
+    /// How an import with these counters ends, if it is read to its end.
+    pub(super) fn state_of(counters: &ImportCounters) -> (ImportState, Option<String>) {
+        outcome(counters, &Read::default(), None)
+    }
+
     /// One that the catalog knows nothing of.
     pub(super) fn without_catalog(counters: ImportCounters, read: &Read, began: Instant) -> Self {
         let (state, reason) = outcome(&counters, read, None);

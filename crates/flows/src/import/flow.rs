@@ -33,6 +33,10 @@ pub(super) struct Flow<'a> {
     /// Captures that are still read, if not all are.
     pub(super) left: Option<AtomicU64>,
     pub(super) tell: &'a (dyn Fn(ImportEvent<'_>) + Sync),
+    /// The date of captures that have none; without it, when their file was written.
+    pub(super) undated: Option<i64>,
+    /// Whether groups are kept only when all of their documents are judged.
+    pub(super) settles: bool,
 }
 
 /// Where a source is gone on with; `None` if it is done.
@@ -116,7 +120,11 @@ impl Flow<'_> {
             let source = &self.sources.all[group.source];
             let before = self.sources.all[..group.source].iter();
             let done = before.map(Source::length).sum::<u64>() + group.position;
-            let Some(group) = group.resolve()? else {
+            let group = match self.settles {
+                true => group.resolve()?,
+                false => Some(group),
+            };
+            let Some(group) = group else {
                 return Ok(false);
             };
             let (fates, counters) = keep(group)?;
@@ -192,6 +200,7 @@ impl Flow<'_> {
             sources: self.sources,
             crawler: self.order.crawler.as_deref(),
             undated: None,
+            undated_as: self.undated,
             group,
             groups,
             fatal: None,
@@ -219,6 +228,7 @@ impl Flow<'_> {
             check_all: self.order.digests != DigestRule::Ignore,
             limits: self.limits.clone(),
             family: Arc::clone(family),
+            ..ReadOptions::default()
         };
         let work = |capture: &Capture, body: &mut Body<'_>| self.examiner.examine(capture, body);
         let ended = source.read::<Finding>(from, &options, &work, &mut |news| gatherer.take(news));

@@ -5,11 +5,13 @@ mod digests;
 mod ending;
 mod events;
 mod examine;
+mod extraction;
 mod flow;
 mod group;
 mod job;
 mod judging;
 mod keeping;
+mod loading;
 mod met;
 mod order;
 pub(crate) mod place;
@@ -38,11 +40,13 @@ use self::ending::Done;
 pub use self::ending::Imported;
 pub use self::events::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
 use self::examine::Examiner;
+pub use self::extraction::{Extracted, Extraction, archives_at};
 use self::flow::Flow;
 pub use self::job::{ImportEnded, ImportJob, ImportVerdict};
 use self::judging::{Judge, Judging};
 pub use self::judging::{TextOrder, Unsure};
 use self::keeping::Keeping;
+pub use self::loading::{LoadOrder, Loaded, load};
 pub use self::met::update::update_metadata;
 pub use self::order::{DigestRule, ImportOrder, Listing, containers};
 pub use self::place::documents_directory;
@@ -123,6 +127,8 @@ pub fn import_for(
         limits,
         left: None,
         tell,
+        undated: None,
+        settles: true,
     };
     // A bug that one record brings to light must not leave the import without an end.
     let worked = catch_unwind(AssertUnwindSafe(|| run(&flow, &keeping)))
@@ -154,12 +160,7 @@ fn begin(
 }
 
 fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
-    // Files that a process that was killed was about to remove.
-    let left = keeping.lock().superfluous().to_vec();
-    for content in left {
-        let (number, extension) = (content.number, &content.extension);
-        keeping.collection.remove(number, extension)?;
-    }
+    clear_left(keeping)?;
     let starts = keeping.starts();
     let mut keep = |group| keeping.keep(group);
     let mut read = flow.run(&starts, &mut keep, &|| keeping.beat(flow.stop))?;
@@ -167,22 +168,44 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
         read.recognition = judging::recognise(keeping, judging, flow.stop)?;
         read.stopped = read.recognition.stopped;
     }
-    // Documents told of later, or with further URLs, get them into their `.met` files as well.
     if !read.stopped {
         let withdrawn = withdrawal::withdraw(keeping, flow.order)?;
         if withdrawn > 0 {
             let told = format!("{withdrawn} documents moved to the trash: deleted at the source");
             (flow.tell)(ImportEvent::Note(&told));
         }
+    }
+    conclude(keeping, read, flow.order.threads, flow.stop)
+}
+
+/// Removes files that a process that was killed was about to remove.
+fn clear_left(keeping: &Keeping<'_>) -> anyhow::Result<()> {
+    let left = keeping.lock().superfluous().to_vec();
+    for content in left {
+        let (number, extension) = (content.number, &content.extension);
+        keeping.collection.remove(number, extension)?;
+    }
+    Ok(())
+}
+
+/// Does what is left to be done when all sources are read.
+fn conclude(
+    keeping: &Keeping<'_>,
+    mut read: flow::Read,
+    threads: usize,
+    stop: &Stop,
+) -> anyhow::Result<Done> {
+    // Documents told of later, or with further URLs, get them into their `.met` files as well.
+    if !read.stopped {
         let hold = || keeping.hold();
         met::update::update(keeping.holdings, keeping.collection, u64::MAX, &hold)?;
         read.unresolved = keeping.name_revisits()?;
         review::prune(keeping)?;
-        searchable::index(keeping.holdings, keeping.collection, flow.stop)?;
+        searchable::index(keeping.holdings, keeping.collection, stop)?;
     }
     let verification = match read.stopped {
         true => None,
-        false => verification::of_import(keeping, flow.order.threads, flow.stop)?,
+        false => verification::of_import(keeping, threads, stop)?,
     };
     // The process that resumes it has nothing more to read, and verifies again.
     read.stopped |= verification.is_none();

@@ -184,7 +184,7 @@ impl Import {
 
 /// The first signal ends the import in good order, after the group that is being read. A second one ends the program, and
 /// so does a disk that keeps it waiting: what is committed is safe, and the next import goes on from there.
-fn stop_on_signal(stop: Stop) -> anyhow::Result<()> {
+pub(crate) fn stop_on_signal(stop: Stop) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

@@ -28,6 +28,8 @@ pub(in crate::import) struct Gatherer<'a> {
     pub(in crate::import) crawler: Option<&'a str>,
     /// The date of captures that have none: when their file was written.
     pub(in crate::import) undated: Option<(PathBuf, i64)>,
+    /// Another date for these.
+    pub(in crate::import) undated_as: Option<i64>,
     pub(in crate::import) group: Group,
     pub(in crate::import) groups: &'a SyncSender<Group>,
     pub(in crate::import) fatal: Option<anyhow::Error>,
@@ -315,6 +317,9 @@ impl Gatherer<'_> {
 
     /// When a file was written.
     fn undated(&mut self, file: &Path) -> i64 {
+        if let Some(date) = self.undated_as {
+            return date;
+        }
         match &self.undated {
             Some((path, date)) if path == file => *date,
             _ => {

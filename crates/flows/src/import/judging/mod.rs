@@ -129,6 +129,14 @@ impl<'a> Judging<'a> {
 }
 
 impl Ticket {
+    /// A ticket for a document that was judged elsewhere.
+    pub(super) fn ready(judged: Judged) -> Self {
+        let (answer, ticket) = sync_channel(1);
+        // There is room for one.
+        let _ = answer.send(judged);
+        Self(ticket)
+    }
+
     /// Waits for what came of the document.
     pub(super) fn wait(self) -> Judged {
         let judged = self.0.recv();
@@ -137,7 +145,7 @@ impl Ticket {
 }
 
 impl Judged {
-    fn without(verdict: Verdict, held: Spooled) -> Self {
+    pub(super) fn without(verdict: Verdict, held: Spooled) -> Self {
         Self {
             verdict,
             held,

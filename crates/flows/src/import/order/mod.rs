@@ -21,6 +21,7 @@ use store::Durability;
 pub use self::containers::containers;
 pub use self::digests::DigestRule;
 pub use self::listing::Listing;
+pub(in crate::import) use self::parameters::Parameters;
 use super::judging::TextOrder;
 use super::sources::fetched::FetchedSource;
 use super::sources::is_file;

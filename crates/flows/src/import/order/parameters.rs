@@ -14,30 +14,30 @@ use crate::import::sources::is_file;
 /// the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::import) struct Parameters {
-    types: Vec<String>,
+    pub(in crate::import) types: Vec<String>,
     #[serde(with = "containers")]
-    open: Containers,
-    log: Option<PathBuf>,
+    pub(in crate::import) open: Containers,
+    pub(in crate::import) log: Option<PathBuf>,
     /// The name of the format, or the digest of the file that describes it.
-    log_format: Option<String>,
-    root: Option<PathBuf>,
-    base_url: Option<String>,
+    pub(in crate::import) log_format: Option<String>,
+    pub(in crate::import) root: Option<PathBuf>,
+    pub(in crate::import) base_url: Option<String>,
     /// The digest of what the blacklist said.
-    blacklist: Option<String>,
+    pub(in crate::import) blacklist: Option<String>,
     /// The digest of what the blacklists of the catalog said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    lists: Option<String>,
-    max_url_length: usize,
-    keep_versions: bool,
+    pub(in crate::import) lists: Option<String>,
+    pub(in crate::import) max_url_length: usize,
+    pub(in crate::import) keep_versions: bool,
     #[serde(default, skip_serializing_if = "super::is_false")]
-    mirror_deletions: bool,
+    pub(in crate::import) mirror_deletions: bool,
     #[serde(default, skip_serializing_if = "DigestRule::is_usual")]
-    digests: DigestRule,
-    crawler: Option<String>,
-    collection: Option<String>,
+    pub(in crate::import) digests: DigestRule,
+    pub(in crate::import) crawler: Option<String>,
+    pub(in crate::import) collection: Option<String>,
     /// How texts are read and judged, with the version of the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    texts: Option<String>,
+    pub(in crate::import) texts: Option<String>,
 }
 
 impl ImportOrder {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::{Context, bail};
 #[cfg(feature = "s3")]
 use bucket::{Bucket, Location};
-use store::{Collection, Durability};
+use store::{Collection, Durability, Objects};
 
 #[cfg(not(feature = "s3"))]
 use self::no_bucket::{Bucket, Location};
@@ -55,6 +55,19 @@ pub(super) fn for_import(
 pub(crate) fn of_holdings(holdings: &Holdings) -> anyhow::Result<Collection> {
     let place = holdings.wait(holdings.catalog().collection_place())?;
     open(holdings, &place.unwrap_or_default(), Durability::Page)
+}
+
+/// The store that a text names; none if it names a directory.
+pub(super) fn objects(place: &str) -> anyhow::Result<Option<Box<dyn Objects>>> {
+    if !Location::is_meant(place) {
+        return Ok(None);
+    }
+    let location = Location::parse(place)?;
+    let shown = location.shown();
+    let bucket = Bucket::open(location).with_context(|| format!("`{shown}` cannot be reached"))?;
+    #[cfg(feature = "s3")]
+    let bucket: Box<dyn Objects> = Box::new(bucket);
+    Ok(Some(bucket))
 }
 
 /// Whether a place, as the catalog keeps it, is a store and no directory.

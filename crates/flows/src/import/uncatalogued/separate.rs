@@ -56,6 +56,8 @@ pub fn import_separately(
         limits,
         left: None,
         tell,
+        undated: None,
+        settles: true,
     };
     let path = directory.join("import-report.jsonl");
     let mut report = None;

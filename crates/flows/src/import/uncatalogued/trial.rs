@@ -53,6 +53,8 @@ pub fn try_import(
         limits,
         left: most.map(AtomicU64::new),
         tell,
+        undated: None,
+        settles: true,
     };
     let mut seen = Seen::default();
     let mut counters = ImportCounters::default();

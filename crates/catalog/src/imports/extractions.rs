@@ -1,0 +1,102 @@
+//! Extractions that are loaded: each counts once, whoever loads it and however often.
+
+use std::collections::HashSet;
+
+use super::Import;
+use crate::database::Transaction;
+use crate::database::rows::{BATCH, batch};
+use crate::queue::jobs::lock_queue;
+use crate::{Catalog, Error};
+
+/// What became of the claim on an extraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtractionClaim {
+    /// The import loads it.
+    Claimed,
+    /// It was loaded before.
+    Loaded,
+    /// Another import that is running loads it.
+    Elsewhere,
+}
+
+impl Catalog {
+    /// Those of some extractions that need no loading any more. One that an interrupted import loaded is not among them:
+    /// the import is resumed with the same sources, and reads on behind it.
+    pub async fn loaded_extractions(&self, keys: &[String]) -> Result<HashSet<String>, Error> {
+        let sql = "SELECT key FROM extraction
+             WHERE key IN (SELECT item.value->>0 FROM {each($1)} WHERE true) AND done = 1
+                 AND NOT EXISTS (SELECT 1 FROM import WHERE import.id = extraction.import_id
+                     AND import.state IN ('failed', 'cancelled'))";
+        self.extractions(sql, keys).await
+    }
+
+    /// Those of some extractions that imports load which are running.
+    pub async fn claimed_extractions(&self, keys: &[String]) -> Result<HashSet<String>, Error> {
+        let sql = "SELECT key FROM extraction
+             WHERE key IN (SELECT item.value->>0 FROM {each($1)} WHERE true) AND done = 0
+                 AND EXISTS (SELECT 1 FROM import WHERE import.id = extraction.import_id AND import.state = 'running')";
+        self.extractions(sql, keys).await
+    }
+
+    async fn extractions(&self, sql: &str, keys: &[String]) -> Result<HashSet<String>, Error> {
+        let mut found = HashSet::new();
+        let mut transaction = self.database.read().await?;
+        for keys in keys.chunks(BATCH) {
+            let keys: Vec<_> = keys.iter().map(|key| (key,)).collect();
+            for row in transaction.rows(sql, [batch(&keys)]).await? {
+                found.insert(row.text("key")?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Claims an extraction for an import, which notes it as loaded when it commits the last group of its source. One
+    /// that an import claimed and did not load to its end is taken over once that import is not running any more.
+    pub async fn claim_extraction(
+        &self,
+        import: &mut Import,
+        key: &str,
+    ) -> Result<ExtractionClaim, Error> {
+        let mut transaction = self.database.write().await?;
+        lock_queue(&mut transaction).await?;
+        import.lease.check(&mut transaction).await?;
+        let sql = "SELECT extraction.import_id, extraction.done, import.state FROM extraction
+             LEFT JOIN import ON import.id = extraction.import_id WHERE key = $1";
+        if let Some(row) = transaction.row(sql, [key.into()]).await? {
+            let is_own = row.integer("import_id")? == import.id();
+            if row.integer("done")? == 1 {
+                return Ok(ExtractionClaim::Loaded);
+            }
+            if !is_own && row.maybe_text("state")?.as_deref() == Some("running") {
+                return Ok(ExtractionClaim::Elsewhere);
+            }
+        }
+        let sql = "INSERT INTO extraction (key, import_id) VALUES ($1, $2)
+             ON CONFLICT (key) DO UPDATE SET import_id = excluded.import_id";
+        transaction
+            .execute(sql, [key.into(), import.id().into()])
+            .await?;
+        import.lease.keep(&mut transaction).await?;
+        transaction.commit().await?;
+        import.extraction = Some(key.to_owned());
+        Ok(ExtractionClaim::Claimed)
+    }
+}
+
+/// Notes the extraction that an import has loaded to its end. If another import has taken it over, this one is lost.
+pub(super) async fn note_loaded(
+    transaction: &mut Transaction,
+    import: &Import,
+) -> Result<(), Error> {
+    let Some(key) = &import.extraction else {
+        return Ok(());
+    };
+    let sql = "UPDATE extraction SET done = 1 WHERE key = $1 AND import_id = $2";
+    let values = [key.as_str().into(), import.id().into()];
+    match transaction.execute(sql, values).await? {
+        0 => Err(Error::ImportLost {
+            import: import.id(),
+        }),
+        _ => Ok(()),
+    }
+}

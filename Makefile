@@ -1,4 +1,4 @@
-.PHONY: help run install uninstall package package-test apache install-apache uninstall-apache test cluster fuzz check bench
+.PHONY: help run install uninstall package package-test container-test apache install-apache uninstall-apache test cluster fuzz check bench
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -9,6 +9,7 @@ help:
 	@echo 'make uninstall         remove it, and keep configuration and data; needs root'
 	@echo 'make package           build Debian packages of garner and of the Apache module'
 	@echo 'make package-test      install, use, upgrade, remove and purge them in a clean root'
+	@echo 'make container-test    build and run the image of the Containerfile'
 	@echo 'make apache            build the Apache module'
 	@echo 'make install-apache    install it; needs root'
 	@echo 'make uninstall-apache  remove it, and keep its indexes; needs root'
@@ -32,6 +33,10 @@ uninstall:
 
 package:
 	scripts/package
+
+container-test:
+	scripts/setup package
+	scripts/container-test
 
 package-test:
 	scripts/setup package

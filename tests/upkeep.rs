@@ -147,6 +147,7 @@ fn an_interrupted_backup_is_no_backup_and_the_next_one_resumes_it() {
     // As a kill leaves it: objects, some of them cut short by a loss of power, and no list.
     fs::remove_dir_all(place.join("backups")).unwrap();
     fs::write(place.join("unfinished.json"), "x").unwrap();
+    fs::create_dir(place.join(".garner-backup-x")).unwrap();
     let all = objects(&place);
     let damaged = all
         .iter()
@@ -165,6 +166,7 @@ fn an_interrupted_backup_is_no_backup_and_the_next_one_resumes_it() {
     let done = backed_up(&managed, &place);
 
     assert_eq!(done["resumed"], true, "{done}");
+    assert!(!place.join(".garner-backup-x").exists());
     let data = managed.beside("restored");
     assert!(restored(&place, &data, &[]).status.success());
     assert_eq!(holdings(&data, None), holdings(&managed.data(), None));
@@ -257,6 +259,37 @@ fn a_catalog_moves_to_postgresql_and_back() {
     let output = restored(&place, &target, &["--catalog", &other]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(holdings(&target, Some(&other)), before);
+}
+
+#[test]
+fn what_is_copied_from_a_catalog_in_use_is_consistent() {
+    let managed = filled(Managed::new());
+    let warc = managed.beside("larger.warc.gz");
+    fs::write(&warc, many(3000).bytes).unwrap();
+    let mut import = managed.command(&["import", warc.to_str().unwrap(), "--quiet"]);
+    let mut import = import.spawn().unwrap();
+    let sqlite = managed.data().join("catalog.sqlite");
+    let mut counts = Vec::new();
+    for number in 0..100 {
+        let is_over = import.try_wait().unwrap().is_some();
+        let copy = managed.beside(&format!("copy-{number}.sqlite"));
+        let names = [&sqlite, &copy].map(|path| path.to_str().unwrap());
+        let output = garner(&["catalog", "copy", names[0], names[1], "--quiet"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let copy = rusqlite::Connection::open(&copy).unwrap();
+        let number = |sql: &str| copy.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(number("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+        let waiting = "SELECT count(*) FROM document WHERE content_id IS NOT NULL
+             AND content_id NOT IN (SELECT id FROM content)";
+        assert_eq!(number(waiting), 0);
+        counts.push(number("SELECT count(*) FROM document"));
+        if is_over {
+            break;
+        }
+    }
+    assert!(import.wait().unwrap().success());
+    assert!(counts.is_sorted(), "{counts:?}");
+    assert!(counts.last() > counts.first(), "{counts:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use rustix::fs::FlockOperation;
 use serde_json::json;
 use store::{Objects, Reader};
 use tempfile::TempDir;
@@ -19,6 +20,8 @@ pub(super) struct Place {
     objects: Box<dyn Objects>,
     /// The directory, if it is one.
     directory: Option<(PathBuf, Directory)>,
+    /// Held as long as a backup is made in a directory.
+    _lock: Option<File>,
 }
 
 /// The place itself failed, and not a file that goes there.
@@ -33,7 +36,7 @@ pub(super) struct Unusable {
 impl Place {
     /// Opens a place that gets a backup, and makes it if need be.
     pub(super) fn begin(target: &str, data: &Path) -> anyhow::Result<Self> {
-        let place = Self::at(target)?;
+        let mut place = Self::at(target)?;
         if let Some((directory, _)) = &place.directory {
             let mut builder = DirBuilder::new();
             let made = builder.recursive(true).mode(0o700).create(directory);
@@ -51,6 +54,7 @@ impl Place {
         }
         if place.size(MARKER)?.is_some() {
             place.check_format()?;
+            place.take_alone()?;
             return Ok(place);
         }
         let mut is_empty = true;
@@ -64,6 +68,7 @@ impl Place {
         }
         let marker = json!({ "format": FORMAT, "garner": env!("CARGO_PKG_VERSION") });
         place.put_text(MARKER, &marker.to_string())?;
+        place.take_alone()?;
         Ok(place)
     }
 
@@ -77,11 +82,35 @@ impl Place {
         Ok(place)
     }
 
+    /// Keeps other backups out of a directory, and removes what killed ones were working on.
+    fn take_alone(&mut self) -> anyhow::Result<()> {
+        let Some((directory, _)) = &self.directory else {
+            return Ok(());
+        };
+        let lock = File::open(directory.join(MARKER))?;
+        if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            bail!(
+                "another backup to {} is running; wait for it",
+                self.location()
+            );
+        }
+        for entry in std::fs::read_dir(directory)? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(SCRATCH) {
+                // One that cannot be removed takes room, and no more.
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
+        self._lock = Some(lock);
+        Ok(())
+    }
+
     fn at(target: &str) -> anyhow::Result<Self> {
         if target.starts_with("s3://") {
             return Ok(Self {
                 objects: bucket(target)?,
                 directory: None,
+                _lock: None,
             });
         }
         if target.contains("://") {
@@ -91,6 +120,7 @@ impl Place {
         Ok(Self {
             objects: Box::new(Directory::new(&path)),
             directory: Some((path.clone(), Directory::new(&path))),
+            _lock: None,
         })
     }
 

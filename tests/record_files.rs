@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use test_support::{Answer, Fixture, Schemas, Server, basic, free_port, get, wait_until};
+use test_support::{
+    Answer, Fixture, Schemas, Server, basic, free_port, get, percent_encoded, wait_until,
+};
 
 use crate::garner;
 use crate::resource_sync::entries;
@@ -162,14 +164,9 @@ fn what_becomes_of_a_file_is_told_and_never_missed() {
     let port = free_port();
     let server = serve(&fixture, "", port);
     for name in ["a", "deep/b%20c", "marc"] {
-        assert!(
-            server
-                .ask(&format!(
-                    "verb=ListMetadataFormats&identifier=oai:127.0.0.1:{name}"
-                ))
-                .error()
-                .is_none()
-        );
+        let identifier = percent_encoded(&format!("oai:127.0.0.1:{name}"));
+        let asked = server.ask(&format!("verb=ListMetadataFormats&identifier={identifier}"));
+        assert_eq!(asked.error(), None, "{name}");
     }
     let since = server.ask("verb=Identify").text("responseDate").unwrap();
 
@@ -196,6 +193,14 @@ fn what_becomes_of_a_file_is_told_and_never_missed() {
         let changed = Answer::list(&server.base_url, "ListIdentifiers", &arguments, &[]);
         assert_eq!(changed.len(), list(&server, prefix).len(), "{prefix}");
     }
+    let changes = entries(
+        &format!("{}/resourcesync/changelist.xml", server.base_url),
+        &[],
+    );
+    let is_gone = |change: &&crate::resource_sync::Entry| {
+        change.change() == "deleted" && change.url.contains("metadataPrefix=marc21")
+    };
+    assert_eq!(changes.iter().filter(is_gone).count(), 1);
     let old = server.record("oai:127.0.0.1:marc", "marc21");
     assert!(old.headers()[0].deleted && !old.xml.contains("<metadata>"));
     let new = server.record("oai:127.0.0.1:marc", "oai_dc");

@@ -50,6 +50,18 @@ pub struct SiteItem {
     pub(crate) dynamic: Option<DynamicPolicy>,
 }
 
+impl SiteItem {
+    /// The same item as the index knows it.
+    pub(crate) fn bare(&self) -> Self {
+        Self {
+            row: self.row.clone(),
+            header: self.header.clone(),
+            served: None,
+            dynamic: None,
+        }
+    }
+}
+
 impl Listed for SiteItem {
     fn header(&self) -> &RecordHeader {
         &self.header

@@ -21,6 +21,7 @@ use ::site::AreaConfig;
 use ::site::OfferConfig;
 use ::site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use ::site::plugin::PluginRule;
+use ::site::records::RecordsConfig;
 use anyhow::{Context, bail};
 use console::ConsoleConfig;
 use operations::Settings;
@@ -93,6 +94,7 @@ pub(crate) struct Config {
     fixity: FixityConfig,
     plugin: Vec<PluginRule>,
     index: IndexConfig,
+    records: RecordsConfig,
     robots: RobotsConfig,
     /// Whether one of the tables of a site is there.
     #[serde(skip)]
@@ -225,6 +227,7 @@ impl Config {
             fixity: self.fixity.clone(),
             plugin: self.plugin.clone(),
             index: self.index.clone(),
+            records: self.records.clone(),
             robots: self.robots.clone(),
             admin: self.admin.clone(),
             confiner: None,

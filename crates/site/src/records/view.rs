@@ -98,11 +98,8 @@ impl<'a> RecordsView<'a> {
         items.filter_map(Result::transpose).collect()
     }
 
-    fn batch(&self, batch: ItemBatch<SiteItem>, prefix: Option<&str>) -> ItemBatch<RecordItem> {
-        let record = |inner: SiteItem| {
-            let own = self.prefix_of(&inner);
-            self.record(inner, prefix.unwrap_or(&own))
-        };
+    fn batch(&self, batch: ItemBatch<SiteItem>, prefix: &str) -> ItemBatch<RecordItem> {
+        let record = |inner| self.record(inner, prefix);
         ItemBatch {
             items: batch.items.into_iter().map(record).collect(),
             behind: batch.behind,
@@ -199,7 +196,7 @@ impl View for RecordsView<'_> {
         }
         let prefix = range.metadata_prefix.as_str();
         let batch = self.site.list(&self.range(range, prefix), after, portion)?;
-        Ok(self.batch(batch, Some(prefix)))
+        Ok(self.batch(batch, prefix))
     }
 
     fn has_format(&self, item: &RecordItem, metadata_prefix: &str) -> bool {
@@ -268,7 +265,22 @@ impl View for RecordsView<'_> {
         at_most: usize,
     ) -> Result<ItemBatch<RecordItem>, Error> {
         let batch = self.site.list_resources(range, after, at_most)?;
-        Ok(self.batch(batch, None))
+        let mut items = Vec::new();
+        for inner in batch.items {
+            let own = self.prefix_of(&inner);
+            let mut former = self.prefixes_of(&inner)?;
+            former.retain(|prefix| *prefix != own);
+            // In the formats that the file had before, its records are gone.
+            let gone = former.iter();
+            items.extend(gone.map(|prefix| self.record(inner.bare(), prefix)));
+            items.push(self.record(inner, &own));
+        }
+        Ok(ItemBatch {
+            items,
+            behind: batch.behind,
+            exhausted: batch.exhausted,
+            lookups: batch.lookups,
+        })
     }
 
     fn cuts(

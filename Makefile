@@ -1,7 +1,14 @@
-.PHONY: help run apache install-apache uninstall-apache test fuzz check bench
+.PHONY: help run install uninstall package package-test apache install-apache uninstall-apache test fuzz check bench
+
+PREFIX ?= /usr/local
+DESTDIR ?=
 
 help:
 	@echo 'make run               start everything on the example site: harvests, console'
+	@echo 'make install           install garner below PREFIX (/usr/local) and DESTDIR; needs root'
+	@echo 'make uninstall         remove it, and keep configuration and data; needs root'
+	@echo 'make package           build Debian packages of garner and of the Apache module'
+	@echo 'make package-test      install, use, upgrade, remove and purge them in a clean root'
 	@echo 'make apache            build the Apache module'
 	@echo 'make install-apache    install it; needs root'
 	@echo 'make uninstall-apache  remove it, and keep its indexes; needs root'
@@ -15,6 +22,19 @@ run:
 	scripts/setup run
 	cargo build --release
 	scripts/run
+
+install:
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install
+
+uninstall:
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/install --remove
+
+package:
+	scripts/package
+
+package-test:
+	scripts/setup package
+	scripts/package-test
 
 apache:
 	scripts/apache

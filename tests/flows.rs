@@ -24,6 +24,8 @@ mod check;
 mod classify;
 /// The command line: help, manual, completions, robots, configuration errors.
 mod command_line;
+/// Configuration: files, environment, options, and the data directory that follows.
+mod configuration;
 /// The console in a browser, and its API.
 mod console;
 /// Kill -9, restarts, full disks, damaged indexes.
@@ -62,6 +64,8 @@ mod json;
 mod kill_campaign;
 /// A data directory with schedules and jobs, and the processes that work on it.
 mod managed;
+/// Metrics, health, and what systemd is told.
+mod monitoring;
 /// Beside another web server, a real nginx.
 mod origin;
 /// Answers as pages for browsers, as XML for programs.
@@ -92,6 +96,8 @@ mod terminal;
 mod text;
 /// Everything in one process: started, stopped, killed.
 mod up;
+/// Backups, restores, copies of the catalog, and the doctor.
+mod upkeep;
 /// Workers in several processes on one catalog: taken over, fenced, a database that goes away.
 mod worker;
 

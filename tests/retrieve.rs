@@ -446,7 +446,10 @@ fn a_job_retrieves_a_file_that_the_api_gives() {
             &json!({ "media_types": ["*/*"] }),
         );
         let counted: Value = serde_json::from_slice(&counted.body).unwrap();
-        assert_eq!(counted, json!({ "documents": 27, "is_capped": false }));
+        assert_eq!(
+            counted,
+            json!({ "documents": 27, "is_capped": false, "unindexed": 0 })
+        );
         let added = ask("POST", "/api/v1/retrievals", &order);
         assert_eq!(added.status, 201, "{}", added.text());
         let job: Value = serde_json::from_slice(&added.body).unwrap();

@@ -214,6 +214,38 @@ fn addresses_that_are_not_public_are_not_asked() {
     assert_eq!(printed["links"]["inside"], 4, "{printed:#}");
     assert_eq!(printed["kept"], 4);
     assert_eq!(web.asked(), [""; 0]);
+
+    // A refusal is not kept: it is no fact about the page, and a later run may allow the address.
+    let missing = crawl
+        .garner(&["parents", "clean", "--output", "nowhere/r.csv"])
+        .output();
+    assert!(
+        stderr(&missing).contains("there is no directory `nowhere`"),
+        "{}",
+        stderr(&missing)
+    );
+    let allowed = [
+        "parents",
+        "clean",
+        "--check-links",
+        "--interval",
+        "0",
+        "--output",
+        "r.csv",
+    ];
+    run(
+        &crawl,
+        3,
+        &[&allowed[..], &["--allow", "127.0.0.1"]].concat(),
+    );
+    assert!(web.asked().iter().any(|line| line.contains("admin")));
+    let mode = std::fs::metadata(crawl.path("r.csv"))
+        .unwrap()
+        .permissions();
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&mode) & 0o044,
+        0o044
+    );
 }
 
 fn ranking(catalog: &[&str]) {

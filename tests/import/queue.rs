@@ -150,18 +150,26 @@ fn an_import_of_what_is_not_there_says_so_at_once() {
 }
 
 #[test]
-fn what_the_queue_cannot_do_is_refused_and_what_it_can_is_passed_on() {
+fn settings_are_passed_on_to_the_queue_and_lists_that_are_not_kept_are_refused() {
     let managed = managed(1);
-    managed.write("garner.toml", "[import]\nno_database = 'elsewhere'\n");
-    let refused = managed.output(&["import", "in", "--queue", "--config", "garner.toml"]);
-    assert_eq!(refused.status.code(), Some(2));
+    managed.garner(&[
+        "import",
+        "in",
+        "--queue",
+        "--no-sync",
+        "--no-database",
+        "elsewhere",
+    ]);
+    let elsewhere = managed.beside("elsewhere");
+    let job = &managed.jobs()[0];
+    assert_eq!(job["parameters"]["no_sync"], true);
+    assert_eq!(
+        job["parameters"]["no_database"],
+        elsewhere.to_str().unwrap()
+    );
+    let refused = managed.output(&["import", "in", "--queue", "--list", "nobody"]);
     let said = crate::command_line::stderr(&refused);
-    assert!(said.contains("import.no_database"), "{said}");
-    assert!(!managed.data().exists());
-
-    managed.garner(&["import", "in", "--queue", "--no-sync"]);
-
-    assert_eq!(managed.jobs()[0]["parameters"]["no_sync"], true);
+    assert!(said.contains("no blacklist `nobody` is kept"), "{said}");
 }
 
 /// Issue 18: a directory that another machine saw less of was imported as far as it went, and called finished.

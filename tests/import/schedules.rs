@@ -303,19 +303,16 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     assert_eq!(configured["import"]["crawler"], "mine");
     assert_eq!(configured["import"]["keep_versions"], false);
     managed.garner(&["schedule", "remove", &configured["id"].to_string()]);
-    // Documents that are to stay out of the catalog are nothing for a schedule.
+    // Documents that are to stay out of the catalog go to their folder, whenever it is.
     managed.write(
         "separate.toml",
         "[import]\npaths = ['in']\nno_database = 'papers'\n",
     );
     let separate = ["schedule", "add", "--config", "separate.toml", "--once"];
-    let refused = managed.output(&separate);
-    assert_eq!(refused.status.code(), Some(1));
-    assert!(
-        stderr(&refused).contains("import.no_database"),
-        "{}",
-        stderr(&refused)
-    );
+    let separate = managed.json(&[&separate[..], &["--paused"]].concat());
+    let papers = managed.beside("papers");
+    assert_eq!(separate["import"]["no_database"], papers.to_str().unwrap());
+    managed.garner(&["schedule", "remove", &separate["id"].to_string()]);
 
     for (arguments, said) in [
         (

@@ -1,10 +1,12 @@
 //! Documents found by their words, their titles and languages, near-duplicates, and the review queue.
 
+use std::process::Output;
+
 use serde_json::{Value, json};
 
 use super::crawl::{Crawl, Warc, date};
 use super::papers::{printed, printed_as_postscript, sample};
-use crate::command_line::{prints, stderr};
+use crate::command_line::{prints, stderr, stdout};
 
 const ON: [&str; 3] = ["--content-filter", "on", "crawl.warc.gz"];
 
@@ -52,6 +54,12 @@ fn lines(crawl: &Crawl, arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
+/// The output of a command that succeeds, whatever it says on stderr.
+fn run(output: Output) -> String {
+    assert!(output.status.success(), "{}", stderr(&output));
+    stdout(&output)
+}
+
 fn search(crawl: &Crawl, query: &str) -> Vec<Value> {
     lines(crawl, &["documents", "search", query, "--json"])
 }
@@ -83,6 +91,206 @@ fn an_imported_paper_is_found_by_its_words_with_its_title_language_and_passages(
         .len(),
         1
     );
+}
+
+#[test]
+fn documents_are_retrieved_by_their_words_their_language_and_any_kind() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+    run(crawl
+        .garner(&[
+            "documents",
+            "correct",
+            "2",
+            "--accept",
+            "--kind",
+            "lecture-notes",
+        ])
+        .output());
+    let retrieved = |arguments: &[&str]| {
+        let output = crawl.path("out.jsonl");
+        let fixed = [
+            "retrieve",
+            "--replace",
+            "--output",
+            output.to_str().unwrap(),
+        ];
+        run(crawl.garner(&[&fixed, arguments].concat()).output());
+        let text = std::fs::read_to_string(output).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+        lines
+            .map(|line: Value| line["id"].as_i64().unwrap())
+            .collect::<Vec<_>>()
+    };
+
+    assert_eq!(
+        retrieved(&["--query", "\"growth of lichens\" lichen*"]),
+        [1, 2]
+    );
+    assert_eq!(retrieved(&["--query", "lichens host:example.org"]), [2]);
+    assert_eq!(retrieved(&["--query", "type:image/*"]), [0; 0]);
+    assert_eq!(retrieved(&["--query", "-growth lichens"]), [0; 0]);
+    assert_eq!(retrieved(&["--language", "eng"]), [1, 2]);
+    assert_eq!(retrieved(&["--language", "de"]), [0; 0]);
+    assert_eq!(retrieved(&["--kind", "lecture-notes"]), [2]);
+    assert_eq!(retrieved(&["--kind", "syllabus"]), [0; 0]);
+    for (arguments, part) in [
+        (
+            ["--query", "lichens \"open"],
+            "the quotation mark is not closed",
+        ),
+        (["--language", "xx"], "there is no language `xx`"),
+        (["--kind", "novel"], "there is no kind `novel`"),
+    ] {
+        let output = crawl
+            .garner(&["retrieve", "--output", "x.zip"])
+            .args(arguments);
+        let output = output.output();
+        assert!(!output.status.success());
+        assert!(stderr(&output).contains(part), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn lists_and_searches_are_sorted_and_take_families_of_types_and_years() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+    let ids = |arguments: &[&str]| {
+        let found = lines(&crawl, &[arguments, &["--json"]].concat());
+        let ids = found.iter().map(|line| line["id"].as_i64().unwrap());
+        ids.collect::<Vec<_>>()
+    };
+
+    for (sort, expected) in [
+        (vec!["type"], [1, 2]),
+        (vec!["type", "--descending"], [2, 1]),
+        (vec!["host"], [1, 2]),
+        (vec!["title"], [1, 2]),
+        (vec!["newest"], [2, 1]),
+    ] {
+        let arguments = [&["documents", "list", "--sort"], &sort[..]].concat();
+        assert_eq!(ids(&arguments), expected, "{sort:?}");
+    }
+    let sizes = lines(&crawl, &["documents", "list", "--sort", "size", "--json"]);
+    assert!(
+        sizes[0]["size"].as_u64() < sizes[1]["size"].as_u64(),
+        "{sizes:#?}"
+    );
+    assert_eq!(
+        ids(&["documents", "search", "lichens", "--sort", "newest"]),
+        [2, 1]
+    );
+    assert_eq!(
+        ids(&["documents", "search", "lichens", "--sort", "host"]),
+        [1, 2]
+    );
+    assert_eq!(
+        ids(&[
+            "documents",
+            "search",
+            "type:application/*",
+            "--sort",
+            "host"
+        ]),
+        [1, 2]
+    );
+    assert_eq!(
+        ids(&["documents", "list", "--type", "application/*"]),
+        [1, 2]
+    );
+    assert_eq!(ids(&["documents", "list", "--type", "image/*"]), [0; 0]);
+    let year = &date(0)[..4];
+    assert_eq!(
+        ids(&["documents", "search", &format!("lichens year:{year}")]).len(),
+        2
+    );
+    assert_eq!(ids(&["documents", "search", "lichens year:1999"]), [0; 0]);
+}
+
+#[test]
+fn a_restored_document_is_found_at_once() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+    let remove = ["documents", "remove", "1", "--reason", "a test"];
+    run(crawl.garner(&remove).output());
+    assert_eq!(search(&crawl, "lichens").len(), 1);
+
+    let restored = crawl
+        .garner(&["documents", "restore", "1", "--json"])
+        .output();
+
+    let restored: Value = serde_json::from_str(&run(restored)).unwrap();
+    assert_eq!(restored["unindexed"], 0, "{restored}");
+    assert_eq!(search(&crawl, "lichens").len(), 2);
+}
+
+#[test]
+fn a_kind_alone_leaves_what_a_person_decided() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+    let correct = |arguments: &[&str]| {
+        let fixed = ["documents", "correct", "1"];
+        run(crawl.garner(&[&fixed, arguments].concat()).output());
+        let shown = run(crawl.garner(&["documents", "show", "1", "--json"]).output());
+        let shown: Value = serde_json::from_str(&shown).unwrap();
+        (shown["decision"].clone(), shown["kind"].clone())
+    };
+
+    assert_eq!(correct(&["--accept"]).0, "accept");
+    assert_eq!(
+        correct(&["--kind", "form"]),
+        (json!("accept"), json!("form"))
+    );
+    assert_eq!(correct(&["--reject"]).0, "reject");
+    assert_eq!(
+        correct(&["--kind", "paper"]),
+        (json!("reject"), json!("paper"))
+    );
+}
+
+#[test]
+fn titles_with_a_year_are_titles() {
+    let crawl = Crawl::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/crawl.warc.gz");
+
+    crawl.import(0, &[example, "--text"]);
+
+    let documents = crawl.documents();
+    let lens = documents.iter().find(|document| {
+        document["url"]
+            .as_str()
+            .unwrap()
+            .ends_with("lens-of-1871.pdf")
+    });
+    assert_eq!(lens.unwrap()["title"], "The lens of 1871", "{documents:#?}");
+}
+
+#[test]
+fn an_import_that_kept_nothing_says_so_everywhere() {
+    let crawl = crawl();
+
+    let counters = crawl.import(0, &["crawl.warc.gz", "--types", "image/png"]);
+
+    assert_eq!(counters["state"], "ok");
+    assert_eq!(counters["kept_nothing"], true);
+    let history = run(crawl.garner(&["history", "--imports"]).output());
+    assert!(
+        history.contains("nothing was kept: 4 of 4 captures are of other"),
+        "{history}"
+    );
+    let import = &lines(&crawl, &["history", "--imports", "--json"])[0];
+    assert_eq!(import["kept_nothing"], true, "{import:#}");
+    let of_run = &lines(&crawl, &["run", "list", "--json"])[0];
+    assert!(
+        of_run["reason"]
+            .as_str()
+            .unwrap()
+            .contains("nothing was kept"),
+        "{of_run:#}"
+    );
+    crawl.import(0, &["crawl.warc.gz"]);
+    let import = &lines(&crawl, &["history", "--imports", "--json"])[0];
+    assert_eq!(import["kept_nothing"], false, "{import:#}");
 }
 
 #[test]

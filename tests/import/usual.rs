@@ -23,6 +23,7 @@ fn counted(printed: &Value) -> Value {
         "verification",
         "bytes_Read",
         "bytes_Saved",
+        "kept_nothing",
     ] {
         names.remove(name);
     }

@@ -14,7 +14,7 @@ use std::time::Instant;
 use catalog::{
     CaptureRow, Catalog, ContentRow, DocumentOrder, DocumentQuery, FinishImport, GroupCommit,
     ImportCounters, ImportState, IndexedText, JudgementRow, NewImport, ParentRow, Probability,
-    SearchQuery,
+    SearchOrder, SearchQuery,
 };
 
 #[tokio::main]
@@ -215,7 +215,7 @@ async fn measure(catalog: &Catalog) {
             }
             let began = Instant::now();
             let page = catalog
-                .search_documents(&query, &filter, 0, 20)
+                .search_documents(&query, &filter, SearchOrder::Rank, 0, 20)
                 .await
                 .unwrap();
             times.push(began.elapsed().as_secs_f64());

@@ -35,6 +35,28 @@ pub enum Error {
         /// The file.
         location: String,
     },
+    /// A catalog is to be copied into one that somebody uses.
+    #[error(
+        "the catalog `{location}` is in use: its table `{table}` has rows; name a new file or an empty database"
+    )]
+    CatalogInUse {
+        /// Where it is, without a password.
+        location: String,
+        /// The first table with rows.
+        table: String,
+    },
+    /// A copy does not have the rows of the original. It was taken back.
+    #[error(
+        "{arrived} of {rows} rows of the table `{table}` were copied, so nothing was; please report this"
+    )]
+    NotCopied {
+        /// The table.
+        table: String,
+        /// Its rows.
+        rows: u64,
+        /// Those of the copy.
+        arrived: u64,
+    },
     /// Somebody else is harvesting the same, or keeps it quiet.
     #[error("{what} is {doing} by {owner}; wait for it, or stop it")]
     Busy {

@@ -13,6 +13,7 @@ mod queue;
 mod records;
 mod repositories;
 mod runs;
+mod transfer;
 
 pub use catalog::Catalog;
 pub use changes::{
@@ -28,8 +29,9 @@ pub use collection::{
     DocumentState, Facets, FailedDocument, Figure, FoundDocument, IndexedText, LinkCheck,
     LinkOutcome, LinkQuery, ListContent, ListKind, NearDocument, NewReview, OutdatedMet,
     ParentEntry, ParentOrder, ParentQuery, Passage, QueryError, Removal, RemovedDocument,
-    RestoreOutcome, ReviewEntry, ReviewQuery, SearchQuery, Searched, Segment, Selection,
-    TrashEntry, TrashQuery, TrashedContent, TrashedState, UnreadText, UrlList, VersionEntry,
+    RestoreOutcome, ReviewEntry, ReviewQuery, SearchOrder, SearchQuery, Searched, Segment,
+    Selection, TrashEntry, TrashQuery, TrashedContent, TrashedState, UnreadText, UrlList,
+    VersionEntry,
 };
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
@@ -67,4 +69,6 @@ pub use repositories::overview::{
 };
 pub use repositories::sets::Set;
 pub use repositories::statistics::{Bucket, CollectionFigures, JobCounts, Totals};
+pub use runs::gauges::Gauges;
 pub use runs::{FailedRun, FailedRuns, RunOrder, RunQuery, RunRow, RunState};
+pub use transfer::CopiedTable;

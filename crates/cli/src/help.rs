@@ -38,7 +38,20 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Run",
         &["up", "worker", "status", "run", "job", "with-quiet"],
     ),
-    ("Administer", &["account", "audit", "completions", "man"]),
+    (
+        "Administer",
+        &[
+            "account",
+            "audit",
+            "config",
+            "doctor",
+            "backup",
+            "restore",
+            "catalog",
+            "completions",
+            "man",
+        ],
+    ),
 ];
 
 const EXAMPLES: &str = "\

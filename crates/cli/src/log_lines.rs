@@ -35,6 +35,8 @@ impl<W: Write> Write for Lines<W> {
 /// Formats events; a warning that repeats is told the first time, the tenth, the hundredth and so on, with its number.
 pub(crate) struct ToldOnce<F> {
     format: F,
+    /// Whether lines are JSON objects, so that the number becomes a field.
+    is_json: bool,
     warnings: Mutex<Repeats>,
 }
 
@@ -42,7 +44,16 @@ impl<F> ToldOnce<F> {
     pub(crate) fn new(format: F) -> Self {
         Self {
             format,
+            is_json: false,
             warnings: Mutex::default(),
+        }
+    }
+
+    /// For a format that writes JSON objects.
+    pub(crate) fn json(format: F) -> Self {
+        Self {
+            is_json: true,
+            ..Self::new(format)
         }
     }
 
@@ -75,6 +86,13 @@ where
         match self.count(event) {
             None => Ok(()),
             Some(1) => self.format.format_event(context, writer, event),
+            Some(count) if self.is_json => {
+                let mut line = String::new();
+                self.format
+                    .format_event(context, Writer::new(&mut line), event)?;
+                let fields = line.strip_prefix('{').unwrap_or(&line);
+                write!(writer, "{{\"count\":{count},{fields}")
+            }
             Some(count) => {
                 write!(writer, "({count} times by now) ")?;
                 self.format.format_event(context, writer, event)

@@ -5,6 +5,7 @@ mod colour;
 mod commands;
 mod config;
 mod help;
+mod json_lines;
 mod log_lines;
 mod output;
 mod table;
@@ -78,6 +79,11 @@ enum Command {
     #[command(alias = "accounts")]
     Account(commands::account::Account),
     Audit(commands::audit::Audit),
+    Config(commands::config::ConfigCommand),
+    Backup(commands::backup::Backup),
+    Restore(commands::restore::Restore),
+    Catalog(commands::catalog::CatalogCommand),
+    Doctor(commands::doctor::Doctor),
     #[command(alias = "filters")]
     Filter(commands::filter::Filter),
     Text(commands::text::Text),
@@ -130,6 +136,11 @@ fn main() -> ExitCode {
         Command::WithQuiet(command) => command.run(),
         Command::Account(command) => command.run(),
         Command::Audit(command) => command.run(),
+        Command::Config(command) => command.run(),
+        Command::Backup(command) => command.run(),
+        Command::Restore(command) => command.run(),
+        Command::Catalog(command) => command.run(),
+        Command::Doctor(command) => command.run(),
         Command::Filter(command) => command.run(),
         Command::Text(command) => command.run(),
         Command::Classify(command) => command.run(),

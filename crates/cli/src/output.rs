@@ -7,6 +7,8 @@ use defence::harmful::{is_harmful, may_begin};
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 
+use crate::config::{LogConfig, LogFormat};
+use crate::json_lines::JsonLines;
 use crate::log_lines::{Lines, ToldOnce};
 use crate::text::plain;
 
@@ -50,21 +52,22 @@ pub(crate) fn failed(code: &str, message: &str) {
     let _ = write_json(&mut io::stdout().lock(), &failure);
 }
 
-/// Lines for people on a terminal, plain ones elsewhere; `RUST_LOG` says how many.
-pub(crate) fn log() {
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    let colours = io::stderr().is_terminal();
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+/// Begins the log: lines for people, with colours on a terminal, or JSON objects. `RUST_LOG` says which lines.
+pub(crate) fn log(config: &LogConfig) -> anyhow::Result<()> {
+    let colours = io::stderr().is_terminal() && config.format == LogFormat::Text;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(config.filter()?)
         .with_writer(move || Lines {
             out: io::stderr(),
             colours,
         })
         .with_ansi(colours)
-        .with_target(false)
-        .map_event_format(ToldOnce::new)
-        .init();
+        .with_target(false);
+    match config.format {
+        LogFormat::Text => lines.map_event_format(ToldOnce::new).init(),
+        LogFormat::Json => lines.map_event_format(|_| ToldOnce::json(JsonLines)).init(),
+    }
+    Ok(())
 }
 
 /// Writes a line about one thing, for people; nothing if there is nothing to say.

@@ -25,6 +25,7 @@ use crate::outside::Outside;
 use crate::router;
 use crate::routes::Route;
 use crate::state::ConsoleState;
+use crate::watch::Watch;
 use crate::whole::whole;
 
 /// The console and the API.
@@ -33,6 +34,7 @@ pub struct Console {
     state: ConsoleState,
     router: Router,
     table: Vec<Route>,
+    watch: Option<Watch>,
 }
 
 impl Console {
@@ -67,7 +69,17 @@ impl Console {
             state,
             router,
             table,
+            watch: None,
         })
+    }
+
+    /// Answers monitoring as well, on the same address.
+    #[must_use]
+    pub fn watched(self, watch: Watch) -> Self {
+        Self {
+            watch: Some(watch),
+            ..self
+        }
     }
 
     /// The one-time link that makes the first account, as long as there is none. A link that was given before is void.
@@ -110,12 +122,20 @@ impl Console {
             last_words: LAST_WORDS,
         };
         let is_proxy = |address: IpAddr| config.trusted_proxies.contains(&address.to_canonical());
-        let router = self.router.clone();
+        let (router, watch) = (self.router.clone(), self.watch.clone());
         let handler = move |request: Request<RequestBody>, peer: SocketAddr| {
-            let mut request = request.map(Body::new);
-            request.extensions_mut().insert(ConnectInfo(peer));
-            let answer = router.clone().call(request);
-            async move { answer.await.unwrap_or_else(|never| match never {}) }
+            let (mut router, watch) = (router.clone(), watch.clone());
+            async move {
+                if let Some(watch) = &watch
+                    && let Some(answer) = watch.answer(&request, peer).await
+                {
+                    return answer;
+                }
+                let mut request = request.map(Body::new);
+                request.extensions_mut().insert(ConnectInfo(peer));
+                let answer = router.call(request).await;
+                answer.unwrap_or_else(|never| match never {})
+            }
         };
         connection::serve(listener, limits, is_proxy, handler, stop).await;
     }

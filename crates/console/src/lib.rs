@@ -29,6 +29,7 @@ mod runs;
 mod schedules;
 mod search;
 mod state;
+mod watch;
 mod web;
 
 use self::parts::filters;
@@ -41,3 +42,4 @@ pub use config::ConsoleConfig;
 pub use console::Console;
 pub use outside::Outside;
 pub use routes::Route;
+pub use watch::{Watch, serve_watch};

@@ -187,9 +187,17 @@ pub(crate) fn routes() -> Routes {
     r.get("/imports", runs::list::imports);
     r.post("/imports", imports::add::create);
     r.get("/imports/new", imports::add::form);
+    r.get("/imports/browse", imports::browse::show);
+    r.post("/imports/templates/remove", imports::add::remove_template);
     r.get("/imports/{id}", runs::redirects::import);
     operation!(r, imports::api::list);
     operation!(r, imports::api::add);
+    operation!(r, imports::api::dry_run);
+    operation!(r, imports::api::sources);
+    operation!(r, imports::api::templates);
+    operation!(r, imports::api::template);
+    operation!(r, imports::api::save_template);
+    operation!(r, imports::api::remove_template);
     operation!(r, imports::api::show);
     operation!(r, imports::api::skipped);
     operation!(r, imports::api::remove_old);

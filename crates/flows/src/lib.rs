@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod backup;
 mod base_directory;
 mod curation;
+mod doctor;
 mod document_files;
 mod explain;
 mod failure;
@@ -27,9 +29,11 @@ pub mod text;
 
 pub use ::text::{Sketch, decoded, file_title, language_code};
 pub use access::{Access, forget_access, sweep as sweep_access};
+pub use backup::{BackedUp, BackupOptions, RestoreOptions, Restored, backup, restore};
 pub use curation::clean::{Cleaned, clean_documents, each_to_clean};
 pub use curation::links::{LinkOptions, LinksChecked, check_links};
 pub use curation::trash::{purge_trash, restore_documents, tidy_trash};
+pub use doctor::{CheckState, Checked, check_holdings, check_system, disk};
 pub use document_files::{DocumentFiles, DocumentPart};
 pub use explain::{Explanation, explain, explain_text};
 pub use failure::{Failure, failure_code, is_failure, is_store_away};
@@ -40,12 +44,13 @@ pub use harvest::{
 };
 pub use holdings::{Holdings, content_file, document_file};
 pub use import::{
-    AcceptedReviews, Classified, ClassifyCollection, DigestRule, Fate, FateKind, FetchProgress,
-    FetchedSource, Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder, ImportProgress,
-    ImportVerdict, Imported, Listing, ReviewLimits, ReviewPart, TextOrder, Unsure, Verification,
-    VerifyOptions, accept_reviews, address, classify_collection, containers, documents_directory,
-    fetch_sources, forget_report, import, import_for, import_report, import_separately,
-    index_texts, prune_reviews, review_file, try_import, update_metadata, verify,
+    AcceptedReviews, BrowsedFile, Classified, ClassifyCollection, DigestRule, Fate, FateKind,
+    FetchProgress, FetchedSource, Finding, ImportEnded, ImportEvent, ImportJob, ImportOrder,
+    ImportProgress, ImportVerdict, Imported, Listing, ReviewLimits, ReviewPart, TextOrder, Unsure,
+    Verification, VerifyOptions, accept_reviews, address, browse_sources, classify_collection,
+    containers, documents_directory, fetch_sources, forget_report, import, import_for,
+    import_report, import_separately, index_texts, index_texts_within, prune_reviews, review_file,
+    try_import, update_metadata, verify,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

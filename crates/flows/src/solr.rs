@@ -129,8 +129,13 @@ impl Solr {
                     status => bail!("{url} answers {status}: {}", said(&posted.beginning)),
                 },
                 Err(error) => match error.kind() {
-                    ErrorKind::Transport(_) => error.to_string(),
-                    _ => return Err(error.into()),
+                    ErrorKind::Transport(reason) => format!("{url} cannot be reached: {reason}"),
+                    ErrorKind::Stopped => return Err(error.into()),
+                    // The client speaks of repositories.
+                    kind => bail!(
+                        "{url}: {}",
+                        kind.to_string().replace("repository", "server")
+                    ),
                 },
             };
             if attempt >= options.attempts {

@@ -11,6 +11,7 @@ pub mod harvests;
 pub mod imports;
 pub mod jobs;
 mod json;
+pub mod monitoring;
 pub mod overview;
 mod parameters;
 mod people;
@@ -25,6 +26,7 @@ mod saved_name;
 pub mod schedules;
 pub mod search;
 pub mod statistics;
+pub mod upkeep;
 pub mod verify;
 
 use self::context::{actor, settings, turn};

@@ -3,12 +3,18 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use connection::RequestBody;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::body::Body;
 use crate::router::{State, refuse_method, text};
+
+/// Starts to count what this process does, and returns what gives the numbers in the format of Prometheus.
+pub fn counters() -> anyhow::Result<impl Fn() -> String + Send + Sync + 'static> {
+    let handle = install()?;
+    Ok(move || handle.render())
+}
 
 /// Starts to count. Sites that are served by one process are counted together.
 pub(crate) fn install() -> anyhow::Result<PrometheusHandle> {
@@ -42,6 +48,17 @@ fn start_to_count() -> anyhow::Result<PrometheusHandle> {
     metrics::describe_histogram!("garner_oai_request_seconds", "Time to write an answer");
     metrics::describe_gauge!("garner_oai_lists_running", "Lists being written");
     metrics::describe_counter!("garner_http_requests_total", "HTTP requests by status");
+    metrics::describe_counter!(
+        "garner_store_errors_total",
+        "Jobs that were put off because a store could not be reached"
+    );
+    metrics::describe_counter!(
+        "garner_catalog_errors_total",
+        "Questions of monitoring that the catalog did not answer"
+    );
+    // They are told before the first of them happens.
+    metrics::counter!("garner_store_errors_total").absolute(0);
+    metrics::counter!("garner_catalog_errors_total").absolute(0);
     metrics::describe_gauge!("garner_items", "Items that are offered");
     metrics::describe_gauge!("garner_tombstones", "Items that were offered once");
     Ok(handle)
@@ -56,6 +73,12 @@ pub(crate) async fn route(
     if let Some(refusal) = refuse_method(request.method(), &[Method::GET, Method::HEAD]) {
         return refusal;
     }
+    if request.uri().path() == "/metrics" && !is_allowed(&state, request.headers()) {
+        return text(
+            StatusCode::UNAUTHORIZED,
+            "send the token of admin.token: Authorization: Bearer TOKEN",
+        );
+    }
     let totals = tokio::task::spawn_blocking(move || state.site.totals()).await;
     let totals = match totals {
         Ok(Ok(totals)) => totals,
@@ -69,6 +92,7 @@ pub(crate) async fn route(
     };
     match request.uri().path() {
         "/health" => text(StatusCode::OK, "ok"),
+        "/ready" => text(StatusCode::OK, "ready"),
         "/metrics" => {
             metrics::gauge!("garner_items").set(totals.0 as f64);
             metrics::gauge!("garner_tombstones").set(totals.1 as f64);
@@ -77,6 +101,19 @@ pub(crate) async fn route(
             response.headers_mut().insert(CONTENT_TYPE, format);
             response
         }
-        _ => text(StatusCode::NOT_FOUND, "there are /metrics and /health here"),
+        _ => text(
+            StatusCode::NOT_FOUND,
+            "there are /metrics, /health and /ready here",
+        ),
     }
+}
+
+/// Whether a request has the token, if there is one.
+fn is_allowed(state: &State, headers: &HeaderMap) -> bool {
+    let Some(token) = &state.admin_token else {
+        return true;
+    };
+    let given = headers.get(AUTHORIZATION).map(HeaderValue::as_bytes);
+    let given = given.and_then(|value| value.strip_prefix(b"Bearer "));
+    given.is_some_and(|given| defence::is_same(given, token.as_bytes()))
 }

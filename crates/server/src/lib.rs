@@ -21,6 +21,7 @@ mod run;
 mod site_answers;
 mod streaming;
 
+pub use admin::counters;
 pub use config::Config;
 pub use download::{Download, Resource};
 pub use origin::HttpOrigin;

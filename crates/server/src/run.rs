@@ -166,6 +166,7 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
     };
     let control = &config.flow_control;
     Ok(State {
+        admin_token: config.admin.token()?,
         flow_control: Arc::new(FlowControl::new(control.lists, control.lists_per_client)),
         provider,
         site,

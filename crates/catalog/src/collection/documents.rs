@@ -77,7 +77,7 @@ pub struct DocumentEntry {
 }
 
 /// Which documents are wanted.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentQuery {
     /// Those of one host.
     pub host: Option<String>,
@@ -109,6 +109,8 @@ pub struct DocumentQuery {
     pub text: Option<String>,
     /// The order of the list.
     pub order: DocumentOrder,
+    /// Whether the greatest come first; without it as the order says.
+    pub descending: Option<bool>,
     /// Those behind the document with this number, for the next page.
     pub after: i64,
     /// How many at most.
@@ -127,6 +129,16 @@ pub enum DocumentOrder {
     Updated,
     /// By the host, its last part first, so that a domain stands together.
     Host,
+    /// By the media type.
+    Type,
+    /// By the title, documents without one last. No index has this order, nor the following ones.
+    Title,
+    /// By the size in bytes.
+    Size,
+    /// By the state in the search engine.
+    State,
+    /// By the kind.
+    Kind,
 }
 
 impl Default for DocumentQuery {
@@ -147,6 +159,7 @@ impl Default for DocumentQuery {
             near: None,
             text: None,
             order: DocumentOrder::default(),
+            descending: None,
             after: 0,
             limit: 100,
         }
@@ -189,6 +202,15 @@ impl Catalog {
         let (sql, values) = query.statement(few.as_deref());
         let rows = transaction.rows(&sql, values).await?;
         rows.iter().map(document).collect()
+    }
+
+    /// How many documents a query has, counted up to `most`.
+    pub async fn count_documents(&self, query: &DocumentQuery, most: u64) -> Result<u64, Error> {
+        let mut transaction = self.database.long_list().await?;
+        let few = query.gather(&mut transaction).await?;
+        let (sql, values) = query.count(few.as_deref(), most);
+        let row = transaction.row(&sql, values).await?;
+        row.map_or(Ok(0), |row| row.count("number"))
     }
 }
 
@@ -241,31 +263,49 @@ impl DocumentQuery {
         self.behind(&mut conditions);
         conditions.only("document.id {integers($n)}", few.map(batch));
         self.narrow(&mut conditions);
-        conditions.some(&select(), self.order.columns(), self.limit)
+        conditions.some(&select(), &self.order_by(), self.limit)
+    }
+
+    /// The statement that counts the documents, up to `most`.
+    fn count(&self, few: Option<&[(i64,)]>, most: u64) -> (String, Vec<Value>) {
+        let mut conditions = Conditions::default();
+        conditions.only("document.id {integers($n)}", few.map(batch));
+        self.narrow(&mut conditions);
+        let (sql, values) = conditions.some(&format!("SELECT 1 AS one {FACET_TABLES}"), "", most);
+        let sql = format!("SELECT count(*) AS number FROM ({sql}) AS counted");
+        (sql, values)
+    }
+
+    fn is_descending(&self) -> bool {
+        let usual = matches!(self.order, DocumentOrder::Newest | DocumentOrder::Updated);
+        self.descending.unwrap_or(usual)
+    }
+
+    fn order_by(&self) -> String {
+        let direction = if self.is_descending() { " DESC" } else { "" };
+        let keys = self.order.keys(self.is_descending());
+        let keys = keys.iter().chain(&["document.id"]);
+        let keys: Vec<_> = keys.map(|key| format!("{key}{direction}")).collect();
+        format!("ORDER BY {}", keys.join(", "))
     }
 
     /// Passes over what the pages before have.
     fn behind(&self, conditions: &mut Conditions) {
-        let behind = "SELECT last.id FROM document AS last WHERE last.id = $n";
-        match self.order {
-            DocumentOrder::Number => conditions.only("document.id > $n", Some(self.after)),
-            _ if self.after == 0 => {}
-            DocumentOrder::Newest => conditions.only("document.id < $n", Some(self.after)),
-            DocumentOrder::Updated => conditions.only(
-                &format!(
-                    "(document.update_date, document.id) < ({})",
-                    behind.replacen("last.id", "last.update_date, last.id", 1)
-                ),
-                Some(self.after),
-            ),
-            DocumentOrder::Host => conditions.only(
-                &format!(
-                    "(document.rev_host, document.id) > ({})",
-                    behind.replacen("last.id", "last.rev_host, last.id", 1)
-                ),
-                Some(self.after),
-            ),
+        let sign = if self.is_descending() { "<" } else { ">" };
+        let keys = self.order.keys(self.is_descending());
+        if keys.is_empty() {
+            let after = (sign == ">" || self.after > 0).then_some(self.after);
+            return conditions.only(&format!("document.id {sign} $n"), after);
         }
+        let keys = keys.join(", ");
+        let last = keys
+            .replace("content.", "last_content.")
+            .replace("document.", "last.");
+        let behind = format!(
+            "({keys}, document.id) {sign} (SELECT {last}, last.id FROM document AS last
+                 JOIN content AS last_content ON last_content.id = last.content_id WHERE last.id = $n)"
+        );
+        conditions.only(&behind, (self.after > 0).then_some(self.after));
     }
 
     /// Statements for the contents that one of the conditions leaves, each for one more than are few.
@@ -319,7 +359,7 @@ impl DocumentQuery {
         conditions.only("content.kind || '' = $n", self.kind.as_deref());
         conditions.only("content.language || '' = $n", self.language.as_deref());
         conditions.only("content.near = $n", self.near);
-        conditions.only("document.media_type = $n", self.media_type.as_deref());
+        of_type(conditions, self.media_type.as_deref());
         conditions.only("document.update_date >= $n", self.since);
         conditions.only("document.update_date <= $n", self.until);
         conditions.only("document.parent_id = $n", self.parent);
@@ -333,13 +373,48 @@ impl DocumentQuery {
 }
 
 impl DocumentOrder {
-    fn columns(self) -> &'static str {
+    /// Whether an index has the order, so that a page of any list is read without sorting all of it.
+    pub fn is_indexed(self) -> bool {
+        matches!(
+            self,
+            Self::Number | Self::Newest | Self::Updated | Self::Host | Self::Type
+        )
+    }
+
+    /// What a list is sorted by before the numbers of documents. None is ever null.
+    fn keys(self, is_descending: bool) -> &'static [&'static str] {
         match self {
-            Self::Number => "ORDER BY document.id",
-            Self::Newest => "ORDER BY document.id DESC",
-            Self::Updated => "ORDER BY document.update_date DESC, document.id DESC",
-            Self::Host => "ORDER BY document.rev_host, document.id",
+            Self::Number | Self::Newest => &[],
+            Self::Updated => &["document.update_date"],
+            Self::Host => &["document.rev_host"],
+            Self::Type => &["document.media_type"],
+            Self::Title if is_descending => &[
+                "CASE WHEN content.title IS NULL THEN 0 ELSE 1 END",
+                TITLE_OR_URL,
+            ],
+            Self::Title => &[
+                "CASE WHEN content.title IS NULL THEN 1 ELSE 0 END",
+                TITLE_OR_URL,
+            ],
+            Self::Size => &["content.size"],
+            Self::State => &["CASE WHEN content.aside = 1 THEN 3 ELSE document.state END"],
+            Self::Kind => &["COALESCE(content.kind, '')"],
         }
+    }
+}
+
+const TITLE_OR_URL: &str = "lower(COALESCE(content.title, document.url))";
+
+/// Asks for a media type; `image/*` stands for all of a family, `*/*` for any.
+fn of_type(conditions: &mut Conditions, media_type: Option<&str>) {
+    let family = media_type.and_then(|name| name.strip_suffix('*'));
+    match family.filter(|family| family.ends_with('/')) {
+        None => conditions.only("document.media_type = $n", media_type),
+        Some("*/") => {}
+        Some(family) => conditions.only(
+            "document.media_type LIKE $n ESCAPE '!'",
+            Some(containing(family).trim_start_matches('%')),
+        ),
     }
 }
 

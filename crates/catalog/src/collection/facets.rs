@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::documents::{DocumentQuery, FACET_TABLES};
+use super::figures::month;
 use super::search::{SearchQuery, Searched};
 use crate::database::conditions::Conditions;
 use crate::database::{Row, Transaction};
@@ -118,12 +119,12 @@ impl Counts {
                 true => DocumentState::SetAside,
                 false => DocumentState::of(row.integer("state")?),
             };
-            let year = 1970 + row.integer("update_date")?.div_euclid(SECONDS_OF_YEAR);
+            let year = year(row.integer("update_date")?);
             for (name, value) in [
                 ("host", Some(row.text("host")?)),
                 ("type", row.maybe_text("media_type")?),
                 ("kind", row.maybe_text("kind")?),
-                ("year", Some(year.to_string())),
+                ("year", Some(year)),
                 ("decision", row.maybe_text("decision")?),
                 ("state", Some(state.name().to_owned())),
                 ("language", row.maybe_text("language")?),
@@ -158,5 +159,9 @@ impl Counts {
 
 /// Beginnings of a sample.
 const PARTS: i64 = 20;
-/// On average, leap years included; the days around New Year may fall into the year beside it.
-const SECONDS_OF_YEAR: i64 = 31_556_952;
+/// The year of a moment in UTC.
+fn year(seconds: i64) -> String {
+    let mut month = month(seconds.div_euclid(86_400));
+    month.truncate(month.len() - "-12".len());
+    month
+}

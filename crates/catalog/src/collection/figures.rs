@@ -228,7 +228,7 @@ fn figure(row: &Row) -> Result<Figure, Error> {
 }
 
 /// The month of a day, counted from 1970 (Howard Hinnant's `civil_from_days`).
-fn month(day: i64) -> String {
+pub(super) fn month(day: i64) -> String {
     let days = day + 719_468;
     let era = days.div_euclid(146_097);
     let of_era = days.rem_euclid(146_097);

@@ -32,7 +32,9 @@ pub use self::parents::{
 pub use self::removal::{FailedDocument, Removal, RemovedDocument};
 pub(crate) use self::removal::{keep_trashed, remove_taken_down};
 pub use self::reviews::{NewReview, ReviewEntry, ReviewQuery};
-pub use self::search::{FoundDocument, Passage, QueryError, SearchQuery, Searched, Segment};
+pub use self::search::{
+    FoundDocument, Passage, QueryError, SearchOrder, SearchQuery, Searched, Segment,
+};
 pub use self::selection::Selection;
 pub use self::states::DocumentState;
 pub use self::texts::{IndexedText, NearDocument, UnreadText};

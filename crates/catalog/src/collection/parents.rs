@@ -246,7 +246,8 @@ impl Catalog {
         rows.iter().map(|row| row.text("host")).collect()
     }
 
-    /// Parents of a host that have documents and whose links are to be checked: their numbers and URLs.
+    /// Parents of a host that have documents and whose links are to be checked: their numbers and URLs. A refusal of our
+    /// own is not kept: it depends on what a run allows.
     pub async fn links_to_check(
         &self,
         host: &str,
@@ -255,7 +256,7 @@ impl Catalog {
         let sql = "SELECT parent.id, parent.url FROM parent LEFT JOIN link_check ON link_check.parent_id = parent.id
              WHERE parent.host = $1 AND parent.id > $2
                  AND (link_check.checked IS NULL OR link_check.checked < {now} - $3
-                     OR link_check.outcome = 'unknown' AND link_check.checked <= $4)
+                     OR link_check.outcome IN ('unknown', 'inside') AND link_check.checked <= $4)
                  AND EXISTS (SELECT 1 FROM document WHERE document.parent_id = parent.id)
              ORDER BY parent.id LIMIT $5";
         let values = [

@@ -6,7 +6,7 @@
 use sha2::{Digest, Sha256};
 
 use super::documents::{document, select};
-use super::{DocumentEntry, DocumentState};
+use super::{DocumentEntry, DocumentQuery, DocumentState, SearchQuery};
 use crate::changes::UNLISTED;
 use crate::database::Value;
 use crate::database::bounded::bounded;
@@ -40,6 +40,10 @@ pub struct Selection {
     pub import: Option<i64>,
     /// With this in the URL.
     pub text: Option<String>,
+    /// In one of these languages, by their codes.
+    pub languages: Vec<String>,
+    /// With the words of a query in text or title, and with what its fields ask for.
+    pub search: Option<(SearchQuery, DocumentQuery)>,
 }
 
 impl Catalog {
@@ -50,7 +54,7 @@ impl Catalog {
         after: i64,
         limit: u64,
     ) -> Result<Vec<i64>, Error> {
-        let mut conditions = selection.conditions();
+        let mut conditions = selection.conditions(self.database.is_sqlite());
         conditions.only("document.id > $n", Some(after));
         let inner = selection.from();
         self.packed(conditions.some(&inner, "ORDER BY document.id", limit))
@@ -66,7 +70,7 @@ impl Catalog {
         size: u64,
     ) -> Result<Vec<i64>, Error> {
         let order = format!("ORDER BY {}, document.id", shuffled(seed));
-        let conditions = selection.conditions();
+        let conditions = selection.conditions(self.database.is_sqlite());
         let mut numbers = self
             .packed(conditions.some(&selection.from(), &order, size))
             .await?;
@@ -76,7 +80,8 @@ impl Catalog {
 
     /// How many documents are selected, counted up to `most`.
     pub async fn count_selected(&self, selection: &Selection, most: u64) -> Result<u64, Error> {
-        let (sql, values) = selection.conditions().some(&selection.from(), "", most);
+        let conditions = selection.conditions(self.database.is_sqlite());
+        let (sql, values) = conditions.some(&selection.from(), "", most);
         let sql = format!("SELECT count(*) AS number FROM ({sql}) AS selected");
         let row = self.database.long_list().await?.row(&sql, values).await?;
         row.map_or(Ok(0), |row| row.count("number"))
@@ -118,6 +123,8 @@ impl Selection {
         let has_content = !self.states.is_empty()
             || !self.kinds.is_empty()
             || !self.decisions.is_empty()
+            || !self.languages.is_empty()
+            || self.search.is_some()
             || self.min_probability.is_some();
         if has_content {
             sql.push_str(" JOIN content ON content.id = document.content_id");
@@ -128,7 +135,7 @@ impl Selection {
         sql
     }
 
-    fn conditions(&self) -> Conditions {
+    fn conditions(&self, is_sqlite: bool) -> Conditions {
         let mut conditions = Conditions::default();
         // Those in the trash are few, and found by an index; the others are then counted by one.
         conditions.always(&format!(
@@ -150,6 +157,11 @@ impl Selection {
             "lower(document.url) LIKE $n ESCAPE '!'",
             self.text.as_deref().map(containing),
         );
+        one_of(&mut conditions, "content.language", &self.languages);
+        if let Some((words, filter)) = &self.search {
+            words.within(is_sqlite, &mut conditions);
+            filter.narrow(&mut conditions);
+        }
         conditions
     }
 

@@ -10,6 +10,8 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteRow,
     SqliteSynchronous,
@@ -287,6 +289,35 @@ impl Database {
         self.transaction(inner, began)
     }
 
+    /// Writes a SQLite database, as it stands, into another file that only its owner may read.
+    pub(crate) async fn vacuum_into(&self, file: &Path) -> Result<(), Error> {
+        let mut new = OpenOptions::new();
+        drop(new.write(true).create_new(true).mode(0o600).open(file));
+        match &self.pools {
+            Pools::Sqlite { writer, .. } => sqlx::query("VACUUM INTO $1")
+                .bind(file.to_string_lossy().into_owned())
+                .execute(writer)
+                .await
+                .map(drop)
+                .map_err(|source| failed(&self.location, source)),
+            #[cfg(feature = "postgres")]
+            Pools::Postgres { .. } => Ok(()),
+        }
+    }
+
+    /// Moves the write-ahead log of SQLite into the file.
+    pub(crate) async fn fold_log(&self) -> Result<(), Error> {
+        match &self.pools {
+            Pools::Sqlite { writer, .. } => sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+                .execute(writer)
+                .await
+                .map(drop)
+                .map_err(|source| failed(&self.location, source)),
+            #[cfg(feature = "postgres")]
+            Pools::Postgres { .. } => Ok(()),
+        }
+    }
+
     pub(crate) async fn close(&self) {
         match &self.pools {
             Pools::Sqlite {
@@ -388,6 +419,20 @@ impl Transaction {
             inner,
         };
         Ok(rows.into_iter().map(row).collect())
+    }
+
+    /// Runs a statement that answers with texts, and gives them as the database sends them.
+    pub(crate) fn texts<'a>(&'a mut self, sql: &str) -> BoxStream<'a, Result<String, Error>> {
+        let sql = AssertSqlSafe(self.translate(sql));
+        let location = self.location.clone();
+        let texts = match &mut self.inner {
+            Inner::Sqlite(inner) => sqlx::query_scalar::<_, String>(sql).fetch(&mut **inner),
+            #[cfg(feature = "postgres")]
+            Inner::Postgres(inner) => sqlx::query_scalar::<_, String>(sql).fetch(&mut **inner),
+        };
+        texts
+            .map_err(move |source| failed(&location, source))
+            .boxed()
     }
 
     /// Runs a statement that answers with one row or none.

@@ -61,7 +61,8 @@ pub(crate) async fn migrate(database: &Database) -> Result<(), Error> {
     transaction.commit().await
 }
 
-fn newest() -> i64 {
+/// The version that this program makes.
+pub(crate) fn newest() -> i64 {
     STEPS.len().try_into().unwrap_or(i64::MAX)
 }
 

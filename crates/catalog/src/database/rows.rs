@@ -14,7 +14,7 @@ pub(crate) fn batch<T: Serialize>(rows: &[T]) -> Value {
     Value::Text(Some(without_nul(json)))
 }
 
-fn without_nul(json: String) -> String {
+pub(crate) fn without_nul(json: String) -> String {
     if !json.contains("\\u0000") {
         return json;
     }

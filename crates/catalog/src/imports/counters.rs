@@ -77,6 +77,9 @@ pub struct ImportCounters {
     pub text_failed: u64,
     /// Captures without bytes because nothing had changed.
     pub revisits: u64,
+    /// Of these, those that no document was known of.
+    #[serde(rename = "revisits_Unknown")]
+    pub revisits_unknown: u64,
     /// Captures that are no documents by their status.
     #[serde(rename = "skipped_Status")]
     pub skipped_status: u64,
@@ -120,6 +123,12 @@ impl ImportCounters {
         )
     }
 
+    /// Whether no capture brought a document, or said that a known one is as it was.
+    pub fn kept_nothing(&self) -> bool {
+        let revisited = self.revisits.saturating_sub(self.revisits_unknown);
+        self.saved_new + self.saved_duplicate + revisited == 0
+    }
+
     /// Counts what a capture was.
     pub fn count(&mut self, row: &CaptureRow, outcome: CaptureOutcome) {
         match outcome {
@@ -134,7 +143,11 @@ impl ImportCounters {
                 self.saved_new_version += 1;
             }
             CaptureOutcome::Older | CaptureOutcome::Unchanged => self.saved_duplicate += 1,
-            CaptureOutcome::Revisited | CaptureOutcome::RevisitUnknown => self.revisits += 1,
+            CaptureOutcome::Revisited => self.revisits += 1,
+            CaptureOutcome::RevisitUnknown => {
+                self.revisits += 1;
+                self.revisits_unknown += 1;
+            }
         }
     }
 }
@@ -166,6 +179,7 @@ impl AddAssign for ImportCounters {
             text_engine_missing,
             text_failed,
             revisits,
+            revisits_unknown,
             skipped_status,
             skipped_takedown,
             skipped_records,
@@ -199,6 +213,7 @@ impl AddAssign for ImportCounters {
         self.text_engine_missing += text_engine_missing;
         self.text_failed += text_failed;
         self.revisits += revisits;
+        self.revisits_unknown += revisits_unknown;
         self.skipped_status += skipped_status;
         self.skipped_takedown += skipped_takedown;
         self.skipped_records += skipped_records;

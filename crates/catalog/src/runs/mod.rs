@@ -2,6 +2,7 @@
 //! or an import of a command.
 
 mod failed;
+pub(crate) mod gauges;
 mod list;
 mod load;
 mod number;

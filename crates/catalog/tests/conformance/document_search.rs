@@ -2,7 +2,7 @@
 
 use catalog::{
     Catalog, DocumentOrder, DocumentQuery, Facets, GroupCommit, IndexedText, JudgementRow,
-    Probability, SearchQuery,
+    Probability, SearchOrder, SearchQuery,
 };
 
 use crate::crawl::{Files, capture, group, of, sha1};
@@ -113,7 +113,7 @@ async fn indexed(place: &Place) -> Catalog {
 async fn find(catalog: &Catalog, query: &str, filter: &DocumentQuery) -> Vec<String> {
     let query = SearchQuery::parse(query).unwrap();
     let found = catalog
-        .search_documents(&query, filter, 0, 10)
+        .search_documents(&query, filter, SearchOrder::Rank, 0, 10)
         .await
         .unwrap();
     assert_eq!(found.total, found.documents.len() as u64);
@@ -182,7 +182,7 @@ async fn words_phrases_beginnings_titles_and_exclusions_find_the_same(place: Pla
     // A word of the title counts for more.
     let query = SearchQuery::parse("tide* coast*").unwrap();
     let best = catalog
-        .search_documents(&query, &DocumentQuery::default(), 0, 1)
+        .search_documents(&query, &DocumentQuery::default(), SearchOrder::Rank, 0, 1)
         .await
         .unwrap();
     assert_eq!(best.total, 2);
@@ -280,7 +280,7 @@ async fn hostile_words_find_nothing_and_break_nothing(place: Place) {
         if let Ok(query) = SearchQuery::parse(hostile) {
             if query.has_words() {
                 let found = catalog
-                    .search_documents(&query, &DocumentQuery::default(), 0, 10)
+                    .search_documents(&query, &DocumentQuery::default(), SearchOrder::Rank, 0, 10)
                     .await;
                 assert!(found.is_ok(), "{hostile:?}: {found:?}");
             }
@@ -309,6 +309,11 @@ async fn lists_have_orders_and_facets(place: Place) {
         DocumentOrder::Newest,
         DocumentOrder::Updated,
         DocumentOrder::Host,
+        DocumentOrder::Type,
+        DocumentOrder::Title,
+        DocumentOrder::Size,
+        DocumentOrder::State,
+        DocumentOrder::Kind,
     ] {
         let mut query = DocumentQuery {
             order,
@@ -324,7 +329,24 @@ async fn lists_have_orders_and_facets(place: Place) {
         }
         pages.push(ids);
     }
-    assert_eq!(pages, [[4, 3, 2, 1], [4, 3, 2, 1], [1, 2, 3, 4]]);
+    let number = vec![1, 2, 3, 4];
+    assert_eq!(
+        pages[..5],
+        [
+            vec![4, 3, 2, 1],
+            vec![4, 3, 2, 1],
+            number.clone(),
+            number,
+            vec![3, 1, 2, 4]
+        ]
+    );
+    for page in &mut pages {
+        page.sort_unstable();
+        assert_eq!(*page, [1, 2, 3, 4]);
+    }
+    let all = DocumentQuery::default();
+    assert_eq!(catalog.count_documents(&all, 3).await.unwrap(), 3);
+    assert_eq!(catalog.count_documents(&all, 10).await.unwrap(), 4);
 
     let facets = catalog
         .facets_of_documents(None, &DocumentQuery::default())

@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod audit;
 pub(crate) mod classifier;
 pub(crate) mod classify;
+pub(crate) mod config;
 mod curation;
 pub(crate) mod documents;
 pub(crate) mod expose;
@@ -21,6 +22,7 @@ pub(crate) mod shell;
 pub(crate) mod statistics;
 pub(crate) mod status;
 pub(crate) mod text;
+mod upkeep;
 pub(crate) mod verify;
 
 pub(crate) use self::curation::{lists, parents, whitelist};
@@ -30,6 +32,7 @@ use self::options::{blacklist_options, paging, sorting, stopping, worker_options
 pub(crate) use self::options::{holdings_options, network_options, operating};
 pub(crate) use self::running::{up, worker};
 pub(crate) use self::shell::{completions, confine, man};
+pub(crate) use self::upkeep::{backup, catalog, doctor, restore};
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -147,6 +147,12 @@ impl Retrieve {
             eprintln!("stopped; nothing is left of it");
         } else {
             eprintln!("{}", retrieved.said());
+            if outcome.unindexed > 0 {
+                eprintln!(
+                    "{} texts could not be found yet: they wait to be indexed, by garner up or the next import",
+                    outcome.unindexed
+                );
+            }
             if let (Some(seed), None) = (&outcome.seed, &self.selection.seed) {
                 eprintln!("--seed {} repeats this sample", plain(seed));
             }

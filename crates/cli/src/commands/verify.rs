@@ -49,7 +49,7 @@ pub(crate) struct Verify {
 impl Verify {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         // A catalog that is lost is made again from the files.
-        let is_there = self.holdings.data().join("documents").is_dir();
+        let is_there = self.holdings.data()?.join("documents").is_dir();
         let holdings = match self.repair && is_there {
             true => self.holdings.create()?,
             false => self.holdings.open()?,

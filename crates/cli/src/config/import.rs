@@ -2,22 +2,21 @@
 //!
 //! The settings of imports are those of `garner import` and of the API; beside them the table has a few of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use classifier::CDI_2012;
 use flows::ImportOrder;
-use operations::{ImportPatch, ImportRules, Mistake, Refusal, Setting, read_fields};
-use remote::{Access, Address};
+use operations::{ImportPatch, ImportRules, Mistake, Refusal, read_fields};
+use remote::Access;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
+
+use crate::commands::confine::confiner;
 
 /// The table `[import]`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ImportConfig {
     /// The settings of imports.
     pub(crate) patch: ImportPatch,
-    /// The folder for documents if none go into the catalog (`toggle_save_to_db`, `toggle_save_doc_separate`).
-    pub(crate) no_database: Option<PathBuf>,
     /// Directories that operators may have imported from by the console and the API; admins name any.
     roots: Vec<PathBuf>,
     access: AccessConfig,
@@ -29,7 +28,6 @@ pub(crate) struct ImportConfig {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct OwnKeys {
-    no_database: Option<PathBuf>,
     roots: Vec<PathBuf>,
     #[serde(flatten)]
     access: AccessConfig,
@@ -66,7 +64,6 @@ impl<'de> Deserialize<'de> for ImportConfig {
         Ok(Self {
             patch,
             mistakes,
-            no_database: own.no_database,
             roots: own.roots,
             access: own.access,
         })
@@ -92,8 +89,10 @@ impl ImportConfig {
         let roots = self.roots.iter().map(std::path::absolute);
         Ok(ImportRules {
             roots: roots.collect::<Result<_, _>>()?,
-            default: ImportOrder::parse(&self.order()?.text()?)?,
-            no_database: self.no_database.clone(),
+            default: ImportOrder {
+                confiner: Some(confiner()),
+                ..ImportOrder::parse(&self.order()?.text()?)?
+            },
         })
     }
 
@@ -113,61 +112,6 @@ impl ImportConfig {
         }
         access
     }
-
-    /// Lets paths be relative to the directory of the file.
-    pub(super) fn relative_to(&mut self, directory: &Path) {
-        let place = |path: &mut PathBuf| {
-            if !Address::is_meant(path) {
-                *path = directory.join(&*path);
-            }
-        };
-        let text = |name: &mut String| {
-            *name = directory.join(&*name).to_string_lossy().into_owned();
-        };
-        let patch = &mut self.patch;
-        patch.paths.iter_mut().flatten().for_each(place);
-        self.roots.iter_mut().for_each(place);
-        for path in [&mut patch.log, &mut patch.root, &mut patch.blacklist] {
-            if let Some(Setting::To(path)) = path {
-                place(path);
-            }
-        }
-        let own = &mut self.access;
-        for path in [
-            &mut self.no_database,
-            &mut own.netrc,
-            &mut own.ssh_key,
-            &mut own.known_hosts,
-            &mut own.ca_file,
-        ] {
-            path.as_mut().map(place);
-        }
-        if let Some(Setting::To(name)) = &mut patch.log_format
-            && (name.contains('/') || name.ends_with(".toml"))
-        {
-            text(name);
-        }
-        if let Some(Setting::To(model)) = &mut patch.model
-            && model != CDI_2012
-        {
-            text(model);
-        }
-        if let Some(Setting::To(place)) = &mut patch.collection
-            && !place.contains("://")
-        {
-            // A worker elsewhere goes by it as well.
-            let path = directory.join(&*place);
-            let path = std::path::absolute(&path).unwrap_or(path);
-            *place = path.to_string_lossy().into_owned();
-        }
-    }
 }
 
-const OWN_KEYS: [&str; 6] = [
-    "no_database",
-    "roots",
-    "netrc",
-    "ssh_key",
-    "known_hosts",
-    "ca_file",
-];
+const OWN_KEYS: [&str; 5] = ["roots", "netrc", "ssh_key", "known_hosts", "ca_file"];

@@ -1,30 +1,46 @@
-//! The configuration file of `garner up`, `garner worker`, `garner import` and `garner schedule add`: one TOML file, one
-//! struct per concern. Unknown keys are errors that name the nearest.
+//! The configuration: TOML files and the environment in layers, one struct per concern. Unknown keys are errors that name
+//! the nearest.
 
 mod aggregator;
 mod friends;
 mod history;
 mod import;
 mod jobs;
+pub(crate) mod layers;
+mod log;
 mod network;
+mod place;
 mod site;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::jobs::hook::Hook;
-use anyhow::Context;
+use ::site::AreaConfig;
+use ::site::OfferConfig;
+use ::site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use ::site::plugin::PluginRule;
+use anyhow::{Context, bail};
 use console::ConsoleConfig;
 use operations::Settings;
+use operations::overview::ExposedSite;
 use serde::Deserialize;
-use server::config::complaint;
+use server::config::{
+    AdminConfig, FlowControlConfig, OriginConfig, PagesConfig, RepositoryConfig, RobotsConfig,
+    ServerConfig,
+};
 
 pub(crate) use self::aggregator::AggregatorConfig;
 pub(crate) use self::friends::FriendsConfig;
 pub(crate) use self::history::HistoryConfig;
 pub(crate) use self::import::ImportConfig;
 pub(crate) use self::jobs::JobsConfig;
+pub(crate) use self::layers::Layers;
+pub(crate) use self::log::{LogConfig, LogFormat};
 pub(crate) use self::network::NetworkConfig;
+pub(crate) use self::place::Place;
 pub(crate) use self::site::SiteConfig;
+use crate::text::plain;
 
 /// Everything that can be configured.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -52,60 +68,163 @@ pub(crate) struct Config {
     pub(crate) site: Vec<SiteConfig>,
     /// How the catalog itself is exposed.
     pub(crate) aggregator: AggregatorConfig,
+    /// A file that holds the catalog's URL, for one with a password.
+    pub(crate) catalog_file: Option<PathBuf>,
+    /// The log.
+    pub(crate) log: LogConfig,
+    /// The address for operators.
+    pub(crate) admin: AdminConfig,
+    /// The tables of one site, which stand at the top of a file for `garner serve`.
+    pub(crate) server: ServerConfig,
+    repository: RepositoryConfig,
+    pages: PagesConfig,
+    flow_control: FlowControlConfig,
+    origin: OriginConfig,
+    offer: OfferConfig,
+    media_types: MediaTypesConfig,
+    area: Vec<AreaConfig>,
+    by_value: ByValueConfig,
+    fixity: FixityConfig,
+    plugin: Vec<PluginRule>,
+    index: IndexConfig,
+    robots: RobotsConfig,
+    /// Whether one of the tables of a site is there.
+    #[serde(skip)]
+    pub(crate) has_site_tables: bool,
+    /// Whether the catalog was named by the environment or by the file of `--config`.
+    #[serde(skip)]
+    pub(crate) is_catalog_named: bool,
+    /// The data directory and the catalog that are used.
+    #[serde(skip)]
+    pub(crate) place: Place,
+    /// The directory of the file that names the sites.
+    #[serde(skip)]
+    sites_in: PathBuf,
 }
 
 impl Config {
-    /// Reads a configuration file. Paths in it are relative to its directory.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("cannot read `{}`", path.display()))?;
-        let config = Self::parse(&text).with_context(|| format!("in `{}`", path.display()))?;
-        let directory = path
-            .parent()
-            .filter(|directory| !directory.as_os_str().is_empty());
-        Ok(config.relative_to(directory.unwrap_or(Path::new("."))))
+    /// The configuration of all layers, with the file that `--config` names on top. Deprecated keys are warned of.
+    pub(crate) fn load(named: Option<&Path>) -> anyhow::Result<Self> {
+        let layers = Layers::read(named)?;
+        static TOLD: AtomicBool = AtomicBool::new(false);
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            let is_told = |warning: &&String| warning.contains("deprecated");
+            for warning in layers.warnings.iter().filter(is_told) {
+                eprintln!("warning: {}", plain(warning));
+            }
+        }
+        layers.config()
     }
 
     /// The settings that operations go by.
     pub(crate) fn settings(&self) -> anyhow::Result<Settings> {
-        let sites = self.site.iter().map(SiteConfig::exposed);
+        let exposed = |site: server::Config| ExposedSite {
+            root: (site.server.root).map_or_else(String::new, |root| root.display().to_string()),
+            listen: site.server.listen.to_string(),
+        };
         Ok(Settings {
-            sites: sites.collect::<Result<_, _>>()?,
+            sites: self.sites()?.into_iter().map(exposed).collect(),
             attempts: self.jobs.attempts,
             imports: self.import.rules()?,
         })
     }
 
-    fn parse(text: &str) -> anyhow::Result<Self> {
-        toml::from_str(text).map_err(|error| anyhow::anyhow!(complaint(text, &error)))
+    /// All sites: the one of the tables at the top, and each `[[site]]`.
+    pub(crate) fn sites(&self) -> anyhow::Result<Vec<server::Config>> {
+        let mut sites = Vec::new();
+        if self.has_site_tables {
+            let site = self.top_site();
+            site.check()?;
+            sites.push(site);
+        }
+        for site in &self.site {
+            sites.push(site.server()?);
+        }
+        Ok(sites)
     }
 
-    fn relative_to(mut self, directory: &Path) -> Self {
-        let place = |path: &mut PathBuf| *path = directory.join(&*path);
-        self.data.as_mut().map(place);
-        self.network.ca.as_mut().map(place);
-        self.import.relative_to(directory);
-        if let Some(catalog) = &mut self.catalog
-            && !catalog.contains(':')
-        {
-            *catalog = directory.join(&*catalog).to_string_lossy().into_owned();
+    /// The only site, or the one that `named` says: by its root, or by its number from 1 on.
+    pub(crate) fn one_site(&self, named: Option<&str>) -> anyhow::Result<server::Config> {
+        if self.site.is_empty() {
+            return match named {
+                None | Some("1") => Ok(self.top_site()),
+                Some(named) => {
+                    bail!("there is no site `{named}`: the configuration has no [[site]]")
+                }
+            };
         }
-        if let Some(source) = &mut self.friends.source
-            && !source.contains("://")
-        {
-            *source = directory.join(&*source).to_string_lossy().into_owned();
+        let mut sites = self.sites()?;
+        let root = |site: &server::Config| site.server.root.clone().unwrap_or_default();
+        let at = match named {
+            None if sites.len() == 1 => Some(0),
+            None => bail!(
+                "the configuration has {} sites; choose one with --select-site: {}",
+                sites.len(),
+                sites
+                    .iter()
+                    .map(|site| root(site).display().to_string())
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ),
+            Some(named) => match named.parse::<usize>() {
+                Ok(number) => number.checked_sub(1).filter(|at| *at < sites.len()),
+                Err(_) => sites.iter().position(|site| root(site).ends_with(named)),
+            },
+        };
+        let at = at.with_context(|| {
+            let named = named.unwrap_or_default();
+            format!(
+                "the configuration has {} sites, and `{named}` is none of them",
+                sites.len()
+            )
+        })?;
+        Ok(sites.swap_remove(at))
+    }
+
+    /// The site of the tables at the top of the file.
+    fn top_site(&self) -> server::Config {
+        server::Config {
+            server: self.server.clone(),
+            repository: self.repository.clone(),
+            pages: self.pages.clone(),
+            flow_control: self.flow_control.clone(),
+            origin: self.origin.clone(),
+            offer: self.offer.clone(),
+            media_types: self.media_types.clone(),
+            area: self.area.clone(),
+            by_value: self.by_value.clone(),
+            fixity: self.fixity.clone(),
+            plugin: self.plugin.clone(),
+            index: self.index.clone(),
+            robots: self.robots.clone(),
+            admin: self.admin.clone(),
+            confiner: None,
+            relative_to: match self.sites_in.as_os_str().is_empty() {
+                true => PathBuf::from("."),
+                false => self.sites_in.clone(),
+            },
         }
-        self.aggregator.relative_to = directory.to_owned();
-        for site in &mut self.site {
-            site.relative_to = directory.to_owned();
-        }
-        self
+    }
+
+    /// Finds all that can be found wrong before anything runs.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.jobs.check()?;
+        self.network.client_options()?;
+        self.console.check()?;
+        self.aggregator.check()?;
+        self.log.filter()?;
+        self.admin.token()?;
+        self.settings().map(drop)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(text: &str) -> anyhow::Result<()> {
+        layers::checked(text).map(drop)
+    }
 
     #[test]
     fn an_unknown_key_names_the_nearest_one_and_its_line() {
@@ -117,36 +236,16 @@ mod tests {
             ("[aggregator]\nenable = true\n", "enabled"),
             ("[console]\nlisten_at = \"127.0.0.1:1\"\n", "listen"),
         ] {
-            let error = Config::parse(text).unwrap_err().to_string();
+            let error = parse(text).unwrap_err().to_string();
             let said = format!("did you mean `{nearest}`?");
             assert!(error.contains(&said) && error.contains("line"), "{error}");
         }
     }
 
     #[test]
-    fn paths_are_relative_to_the_file() {
-        let config = Config::parse(
-            "data = 'd'\ncatalog = 'c.sqlite'\n[network]\nca = '/ca.pem'\n[friends]\nsource = 'friends.xml'\n",
-        );
-        let config = config.unwrap().relative_to(Path::new("/etc/garner"));
-
-        assert_eq!(config.data, Some(PathBuf::from("/etc/garner/d")));
-        assert_eq!(config.catalog.as_deref(), Some("/etc/garner/c.sqlite"));
-        assert_eq!(config.network.ca, Some(PathBuf::from("/ca.pem")));
-        let source = config.friends.source.as_deref();
-        assert_eq!(source, Some("/etc/garner/friends.xml"));
-
-        let config = Config::parse(
-            "catalog = 'postgres://a@b/c'\n[friends]\nsource = 'https://a.example/'\n",
-        );
-        let config = config.unwrap().relative_to(Path::new("/etc/garner"));
-        assert_eq!(config.catalog.as_deref(), Some("postgres://a@b/c"));
-        assert_eq!(config.friends.source.as_deref(), Some("https://a.example/"));
-    }
-
-    #[test]
     fn the_documented_example_parses() {
         let text = include_str!("../../../../examples/garner.toml");
-        Config::parse(text).unwrap();
+        parse(text).unwrap();
+        parse(include_str!("../../../../examples/site.toml")).unwrap();
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct NetworkConfig {
     /// A proxy for all requests.
     pub(crate) proxy: Option<String>,
     /// A file of certificates (PEM) to trust beside those of the system.
-    pub(crate) ca: Option<PathBuf>,
+    pub(crate) ca_file: Option<PathBuf>,
     /// Seconds between the beginnings of two requests of a harvest.
     pub(crate) interval_seconds: Option<f64>,
     /// How many requests of a harvest may be open at once.
@@ -56,7 +56,7 @@ impl NetworkConfig {
         Ok(ClientOptions {
             from: self.contact.clone(),
             proxy: self.proxy.clone(),
-            ca_file: self.ca.clone(),
+            ca_file: self.ca_file.clone(),
             connect_timeout: usual.connect_timeout.min(read_timeout),
             read_timeout,
             attempts: self.attempts.unwrap_or(usual.attempts),

@@ -4,7 +4,6 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use operations::overview::ExposedSite;
 use serde::Deserialize;
 use server::config::complaint;
 
@@ -31,16 +30,6 @@ pub(crate) struct SiteConfig {
 }
 
 impl SiteConfig {
-    /// As the overview shows it.
-    pub(crate) fn exposed(&self) -> anyhow::Result<ExposedSite> {
-        let target = self.server()?.server;
-        let root = target.root.map(|root| root.display().to_string());
-        Ok(ExposedSite {
-            root: root.unwrap_or_default(),
-            listen: target.listen.to_string(),
-        })
-    }
-
     /// As the server has it.
     pub(crate) fn server(&self) -> anyhow::Result<server::Config> {
         let place = |path: &Path| self.relative_to.join(path);

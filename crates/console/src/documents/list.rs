@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use operations::documents::{
-    self, Correction, Decision, Document, DocumentFilter, DocumentState, NewStates,
+    self, Correction, Decision, Document, DocumentFilter, DocumentSort, DocumentState, NewStates,
 };
 
 use crate::extract::{Form, Query};
@@ -22,7 +22,11 @@ pub(crate) async fn list(
     let mut filters = Filters::new(asked)
         .with(Filter::search("Search", "a part of the URL"))
         .with(Filter::text("host", "Host", "www.example.org"))
-        .with(Filter::text("media_type", "Media type", "application/pdf"))
+        .with(Filter::text(
+            "media_type",
+            "Media type",
+            "application/pdf or image/*",
+        ))
         .with(Filter::choice("decision", "Decision", DECISIONS))
         .with(Filter::choice("kind", "Kind", super::correct::kinds("all")))
         .with(Filter::text("language", "Language", "en"))
@@ -77,6 +81,9 @@ pub(crate) async fn list(
     let read = move |view: View| {
         let state = state.clone();
         let filter = DocumentFilter {
+            sort: view.sort.as_deref().and_then(DocumentSort::parse),
+            descending: view.sort.as_ref().and(view.descending),
+            count: view.count,
             after: view.page,
             limit: view.limit,
             ..filter.clone()
@@ -96,38 +103,53 @@ fn table(filters: Filters, who: &Who) -> Table<Document> {
     Table::new("/documents", WORDS, filters)
         .by_row()
         .column(
-            Column::new("url", "Document", name)
+            Column::new("title", "Document", name)
                 .row_heading()
-                .breaking(),
+                .breaking()
+                .smallest_first(),
         )
-        .column(Column::new("kind", "Kind", |row: &Document| {
-            Cell::of(
-                row.kind.as_ref(),
-                |kind| Cell::text(kind.replace('_', " ")),
-                "unknown",
-            )
-        }))
+        .column(
+            Column::new("host", "Host", |row: &Document| Cell::text(&row.host))
+                .breaking()
+                .smallest_first(),
+        )
+        .column(Column::new("kind", "Kind", kind).smallest_first())
         .column(Column::new("decision", "Decision", decision))
         .column(
-            Column::new("media_type", "Media type", |row: &Document| {
+            Column::new("type", "Media type", |row: &Document| {
                 Cell::code(&row.media_type)
             })
-            .breaking(),
+            .breaking()
+            .smallest_first(),
         )
-        .column(Column::new("size", "Size", |row: &Document| Cell::Bytes(row.size)).number())
-        .column(Column::new("updated", "Crawled", |row: &Document| {
-            Cell::Time(row.update_date.0)
-        }))
-        .column(Column::new("state", "Search index", |row: &Document| {
-            let words = STATES.iter().find(|(name, _)| *name == row.state.name());
-            Cell::text(words.map_or(row.state.name(), |(_, words)| *words))
-        }))
+        .column(
+            Column::new("size", "Size", |row: &Document| Cell::Bytes(row.size))
+                .number()
+                .largest_first(),
+        )
+        .column(
+            Column::new("updated", "Crawled", |row: &Document| {
+                Cell::Time(row.update_date.0)
+            })
+            .largest_first(),
+        )
+        .column(Column::new("state", "Search index", state).smallest_first())
         .bulk(|row| row.id, bulk)
         .fields(&FIELDS)
         .empty(
             "The collection is empty.",
             Some(("Import a crawl", "/imports/new")),
         )
+}
+
+fn kind(row: &Document) -> Cell {
+    let words = |kind: &String| Cell::text(kind.replace('_', " "));
+    Cell::of(row.kind.as_ref(), words, "unknown")
+}
+
+fn state(row: &Document) -> Cell {
+    let words = STATES.iter().find(|(name, _)| *name == row.state.name());
+    Cell::text(words.map_or(row.state.name(), |(_, words)| *words))
 }
 
 fn name(row: &Document) -> Cell {

@@ -11,3 +11,4 @@ pub(crate) mod review_api;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod statistics;
+mod words;

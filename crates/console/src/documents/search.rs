@@ -2,14 +2,17 @@
 
 use askama::Template;
 use axum::extract::State;
-use operations::documents::{self, DocumentFilter, DocumentSearch, Facets, Found};
-use operations::{Code, Refusal};
-use serde::Deserialize;
+use operations::documents::{
+    self, DocumentFilter, DocumentSearch, DocumentSearchSort, Facets, Found, FoundDocument,
+};
+use operations::{Code, Listed, Refusal};
 
+use super::words;
 use crate::dress::page;
 use crate::extract::Query;
 use crate::filters;
-use crate::parts::{Link, Pager};
+use crate::parts::table::{Around, Filters, Table, View};
+use crate::parts::{Link, Pager, Typed};
 use crate::problem::Answer;
 use crate::state::ConsoleState;
 use crate::who::{Viewer, Who};
@@ -23,54 +26,75 @@ struct SearchPage {
     facets: Facets,
     /// Why the query cannot be understood.
     mistake: Option<String>,
+    sort: DocumentSearchSort,
     pager: Pager,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(crate) struct SearchForm {
-    query: String,
-    offset: Option<u64>,
 }
 
 impl SearchPage {
     /// The search for the documents of one value of a facet too; none for what the query names already.
     fn narrowed(&self, facet: &str, value: &str) -> Option<Link> {
-        let field = match facet {
-            "year" => return None,
-            facet => facet,
-        };
-        if self.query.contains(&format!("{field}:")) {
+        if self.query.contains(&format!("{facet}:")) {
             return None;
         }
-        let query = format!("{} {field}:{value}", self.query);
+        let query = format!("{} {facet}:{value}", self.query);
         Some(Link::to("/documents/search").with("query", query))
+    }
+
+    /// The same search in another order; none for the one that it has.
+    fn sorts(&self) -> Vec<(&'static str, Option<Link>)> {
+        let link = Link::to("/documents/search").with("query", &self.query);
+        let sorts = SORTS.iter().map(|(sort, words)| {
+            let is_other = *sort != self.sort;
+            (
+                *words,
+                is_other.then(|| link.clone().with("sort", sort.name())),
+            )
+        });
+        sorts.collect()
+    }
+
+    /// The whole result as a file.
+    fn export(&self, format: &str) -> Link {
+        let link = Link::to("/documents/search").with("query", &self.query);
+        let sort = match self.sort {
+            DocumentSearchSort::Rank => "",
+            sort => sort.name(),
+        };
+        link.with("sort", sort).with("format", format)
     }
 }
 
 pub(crate) async fn show(
     Viewer(who): Viewer,
     State(state): State<ConsoleState>,
-    Query(form): Query<SearchForm>,
+    Query(asked): Query<Typed>,
 ) -> Answer {
     let filter = DocumentFilter::default();
+    let query = asked.get("query").to_owned();
+    let offset: u64 = asked.get("offset").parse().unwrap_or(0);
+    let sort = DocumentSearchSort::parse(asked.get("sort")).unwrap_or(DocumentSearchSort::Rank);
     let search = DocumentSearch {
-        query: form.query.clone(),
-        offset: form.offset,
+        query: query.clone(),
+        sort: Some(sort),
+        offset: Some(offset),
         limit: Some(PAGE),
     };
     let (mut found, mut facets, mut mistake) = (None, Facets::default(), None);
-    if !form.query.trim().is_empty() {
+    if !query.trim().is_empty() {
         match documents::search(state.context(), &search, &filter).await {
+            Ok(_) if !asked.get("format").is_empty() => {
+                return export(who, state, asked, search).await;
+            }
             Ok(answer) => {
                 found = Some(answer);
-                facets = documents::facets(state.context(), Some(&form.query), &filter).await?;
+                facets = documents::facets(state.context(), Some(&query), &filter).await?;
             }
             Err(refusal) => mistake = Some(said(refusal)?),
         }
     }
-    let link = Link::to("/documents/search").with("query", &form.query);
-    let offset = form.offset.unwrap_or(0);
+    let link = Link::to("/documents/search")
+        .with("query", &query)
+        .with("sort", asked.get("sort"));
     let pager = Pager {
         previous: (offset > 0).then(|| {
             let before = offset.saturating_sub(PAGE);
@@ -83,12 +107,39 @@ pub(crate) async fn show(
     };
     page(&SearchPage {
         who,
-        query: form.query,
+        query,
         found,
         facets,
         mistake,
+        sort,
         pager,
     })
+}
+
+/// All that is found, as CSV or JSON.
+async fn export(who: Who, state: ConsoleState, asked: Typed, search: DocumentSearch) -> Answer {
+    let table = Table::<FoundDocument>::new("/documents/search", WORDS, Filters::new(asked));
+    let read = move |view: View| {
+        let state = state.clone();
+        let search = DocumentSearch {
+            offset: view.offset,
+            limit: view.limit,
+            ..search.clone()
+        };
+        async move {
+            let filter = DocumentFilter::default();
+            let found = documents::search(state.context(), &search, &filter).await?;
+            Ok(Listed {
+                next: found.next,
+                items: found.items,
+                ..Listed::none()
+            })
+        }
+    };
+    table
+        .fields(&FIELDS)
+        .answer(who, Around::default(), read)
+        .await
 }
 
 /// What is wrong with the query; all else is a problem of its own.
@@ -103,3 +154,26 @@ fn said(refusal: Refusal) -> Result<String, Refusal> {
 }
 
 const PAGE: u64 = 20;
+const WORDS: [&str; 2] = ["document", "documents"];
+const SORTS: [(DocumentSearchSort, &str); 4] = [
+    (DocumentSearchSort::Rank, "best match"),
+    (DocumentSearchSort::Newest, "newest"),
+    (DocumentSearchSort::Title, "title"),
+    (DocumentSearchSort::Host, "host"),
+];
+const FIELDS: [&str; 14] = [
+    "id",
+    "score",
+    "title",
+    "url",
+    "member",
+    "host",
+    "media_type",
+    "size",
+    "kind",
+    "decision",
+    "language",
+    "state",
+    "update_date",
+    "content_sha256",
+];

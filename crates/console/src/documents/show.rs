@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::correct::kinds;
 use super::file::viewed;
 use super::list::STATES;
+use super::words;
 use crate::dress::{done, page};
 use crate::extract::{Form, Path};
 use crate::filters;

@@ -35,6 +35,7 @@ pub(super) static PAGES: &[HelpPage] = &pages![
     "guides/retrieve-documents",
     "guides/feed-a-search-engine",
     "guides/aggregate",
+    "guides/operate",
     "concepts/what-is-offered",
     "concepts/no-missed-update",
     "concepts/harvesting",

@@ -2,13 +2,16 @@
 
 pub(crate) mod add;
 pub(crate) mod api;
+pub(crate) mod browse;
 
-use catalog::ImportCounters;
+use catalog::{ImportCounters, ListKind};
 use flows::ImportOrder;
+use operations::lists::{self, ListsQuery};
 use operations::schedules::import_settings;
 use serde_json::{Map, Value};
 
 use crate::parts::{Errors, Typed};
+use crate::problem::Problem;
 use crate::state::ConsoleState;
 
 /// The settings of an import as the configuration has them, without its paths.
@@ -16,6 +19,24 @@ pub(crate) fn default_order(state: &ConsoleState) -> Map<String, Value> {
     let mut order = import_settings(&state.context().settings().imports.default);
     order.remove("paths");
     order
+}
+
+/// The blacklists that the catalog keeps, to choose from; `chosen` stays a choice whatever it is.
+pub(crate) async fn blacklists(
+    state: &ConsoleState,
+    chosen: &str,
+) -> Result<Vec<(String, String)>, Problem> {
+    let query = ListsQuery {
+        kind: Some(ListKind::Blacklist.into()),
+    };
+    let kept = lists::list(state.context(), query).await?;
+    let mut names: Vec<_> = kept.into_iter().map(|list| list.name).collect();
+    if !chosen.is_empty() && !names.iter().any(|name| name == chosen) {
+        names.push(chosen.to_owned());
+    }
+    let none = (String::new(), "none".to_owned());
+    let names = names.into_iter().map(|name| (name.clone(), name));
+    Ok([none].into_iter().chain(names).collect())
 }
 
 /// Whether one of the rare settings of an import has a value or an error.
@@ -46,13 +67,15 @@ pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {
 }
 
 /// Settings that are folded away.
-const RARE: [&str; 17] = [
+const RARE: [&str; 19] = [
     "log",
     "log_format",
     "root",
     "base_url",
     "crawler",
     "blacklist",
+    "lists",
+    "no_database",
     "kinds",
     "accept",
     "reject",

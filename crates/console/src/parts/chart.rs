@@ -45,6 +45,10 @@ impl Chart {
         }
     }
 
+    fn has_failed(&self) -> bool {
+        self.bars.iter().any(|bar| bar.failed > 0)
+    }
+
     fn highest(&self) -> u64 {
         self.bars.iter().map(|bar| bar.value).max().unwrap_or(0)
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use operations::documents::{DocumentState, Kind};
+use operations::documents::{DocumentState, KINDS};
 use operations::retrieve::{self, RetrievalOrder, SavedRetrieval, Selected, Selection};
 use operations::{Parameter, Refusal, Time, first_second, last_second};
 use serde::Deserialize;
@@ -28,6 +28,8 @@ pub(crate) struct RetrievalForm {
     decisions: String,
     min_probability: String,
     in_url: String,
+    languages: String,
+    query: String,
     import: String,
     which: String,
     number: String,
@@ -74,8 +76,7 @@ impl RetrievalPage {
     }
 
     fn kinds(&self) -> Vec<(&'static str, String)> {
-        let kinds = Kind::ALL.iter();
-        let kinds = kinds.map(|kind| (kind.name(), kind.name().replace('_', " ")));
+        let kinds = KINDS.map(|kind| (kind, kind.replace('_', " ")));
         [("", "all".to_owned())].into_iter().chain(kinds).collect()
     }
 }
@@ -168,6 +169,8 @@ impl RetrievalForm {
                 .map(|p| p.to_string())
                 .unwrap_or_default(),
             in_url: selection.in_url.unwrap_or_default(),
+            languages: selection.languages.join(", "),
+            query: selection.query.unwrap_or_default(),
             import: selection
                 .import
                 .map(|id| id.to_string())
@@ -205,6 +208,8 @@ impl RetrievalForm {
             min_probability: read("min_probability", &self.min_probability)?,
             import: read("import", &self.import)?,
             in_url: given(&self.in_url),
+            languages: words(&self.languages),
+            query: given(&self.query),
             sample: number.filter(|_| is_sample),
             seed: given(&self.seed).filter(|_| is_sample),
             limit: number.filter(|_| !is_sample),

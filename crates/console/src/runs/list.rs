@@ -6,6 +6,7 @@ use askama::filters::HtmlSafe;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use catalog::JobKind;
+use operations::imports::KEPT_NOTHING;
 use operations::runs::{self, FailureCause, Run, RunFilter, RunState};
 use operations::{Code, Listed, Refusal};
 
@@ -310,7 +311,8 @@ fn table(
                 .breaking(),
         )
         .column(Column::new("state", "State", |run: &Run| {
-            Cell::badge(state_of(run))
+            let state = Cell::badge(state_of(run));
+            state.above(run.kept_nothing().then(|| Cell::badge(KEPT_NOTHING)))
         }));
     let table = match is_queue {
         true => table

@@ -187,7 +187,8 @@ impl Live {
         let import = self.run.import.as_ref()?;
         match (count.code, count.role) {
             ("new", _) => Some(Link::to("/documents").with("import", import.id).to_string()),
-            ("url" | "content", _) | (_, CountRole::Lost) => {
+            ("revisits", _) if import.counters.revisits_unknown == 0 => None,
+            ("url" | "content" | "revisits", _) | (_, CountRole::Lost) => {
                 let problems = Link::to(format!("/runs/{}", self.run.id)).with("kind", count.code);
                 Some(format!("{problems}#problems"))
             }

@@ -15,7 +15,7 @@ use super::{ScheduleForm, title};
 use crate::dress::{done, form_again, page};
 use crate::extract::{Form, Path};
 use crate::filters;
-use crate::imports::{default_order, has_more};
+use crate::imports::{blacklists, default_order, has_more};
 use crate::parts::Errors;
 use crate::problem::{Answer, Problem};
 use crate::state::ConsoleState;
@@ -34,6 +34,7 @@ struct FormPage {
     usual: ScheduleForm,
     /// Why nothing can be imported, if so.
     refusal: Option<String>,
+    lists: Vec<(String, String)>,
     version: Option<i64>,
     paused: bool,
     runs: Runs,
@@ -57,7 +58,7 @@ struct SchedulePage {
 pub(crate) async fn form(Operator(who): Operator, State(state): State<ConsoleState>) -> Answer {
     let mut form = new_form();
     form.show(&default_order(&state));
-    let mut answer = form_page(&state, who, None, form);
+    let mut answer = form_page(&state, who, None, form).await?;
     let preview = form::times(&answer.form).0;
     let preview = schedules::preview_times(state.context(), &preview, RUNS).await?;
     answer.runs = Runs::of(&preview, state.catalog().now().await?);
@@ -69,7 +70,7 @@ pub(crate) async fn create(
     State(state): State<ConsoleState>,
     Form(typed): Form<ScheduleForm>,
 ) -> Answer {
-    let mut answer = form_page(&state, who, None, typed);
+    let mut answer = form_page(&state, who, None, typed).await?;
     answer.paused = answer.form.get("paused") == "true";
     let (patch, mut mistakes) = import_patch(&answer.form);
     let new = NewSchedule {
@@ -101,7 +102,7 @@ pub(crate) async fn save(
     let version = version(&typed)?;
     let (context, actor) = (state.context(), who.actor());
     let known = imported(&state, id).await?;
-    let mut answer = form_page(&state, who, Some(&known), typed);
+    let mut answer = form_page(&state, who, Some(&known), typed).await?;
     answer.version = Some(version);
     let (patch, mut mistakes) = import_patch(&answer.form);
     let preview = schedules::preview_change(context, &actor, id, &patch, RUNS).await?;
@@ -134,7 +135,7 @@ pub(crate) async fn save(
 
 /// The form of one that is there.
 pub(super) async fn edit(state: &ConsoleState, who: Who, known: &Schedule) -> Answer {
-    let mut answer = form_page(state, who, Some(known), form_of(known));
+    let mut answer = form_page(state, who, Some(known), form_of(known)).await?;
     let times = form::times(&answer.form).0;
     let (context, actor) = (state.context(), answer.who.actor());
     let preview = schedules::preview_change(context, &actor, known.id, &times, RUNS).await?;
@@ -174,17 +175,18 @@ impl FormPage {
     }
 }
 
-fn form_page(
+async fn form_page(
     state: &ConsoleState,
     who: Who,
     known: Option<&Schedule>,
     form: ScheduleForm,
-) -> FormPage {
+) -> Result<FormPage, Problem> {
     let place = known.map(|known| format!("/schedules/{}", known.id));
     let mut usual = ScheduleForm::default();
     usual.show(&default_order(state));
     let refusal = state.context().settings().imports.require(&who.actor());
-    FormPage {
+    Ok(FormPage {
+        lists: blacklists(state, form.get("lists")).await?,
         refusal: refusal.err().map(|refusal| refusal.message()),
         who,
         heading: match known {
@@ -203,7 +205,7 @@ fn form_page(
         runs: Runs::default(),
         conflict: None,
         errors: Errors::default(),
-    }
+    })
 }
 
 /// The schedule with this number, if it imports something.

@@ -106,6 +106,39 @@ fn documents_are_found_by_what_is_known_of_them() {
 }
 
 #[test]
+fn lists_and_searches_are_sorted_and_downloaded() {
+    let test = console();
+    let reader = test.with_session("ann", Role::Viewer);
+
+    let list = reader.get("/documents");
+    for sort in ["title", "host", "type", "-size", "-updated", "state"] {
+        let link = format!("sort={sort}");
+        assert!(list.body.contains(&link), "{link} is not in {}", list.body);
+        reader
+            .get(&format!("/documents?sort={sort}"))
+            .shows(StatusCode::OK, "3 documents");
+    }
+    let by_host = reader.get("/documents?sort=host&format=json");
+    let hosts: Vec<_> = serde_json::from_str::<serde_json::Value>(&by_host.body)
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["host"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(hosts, ["a.example", "a.example", "b.example"]);
+    let found = reader.get("/documents/search?query=type:application/*&sort=host");
+    found.shows(StatusCode::OK, "sort=title");
+    found.shows(StatusCode::OK, "year%3A1970");
+    let csv = reader.get("/documents/search?query=type:application/*&sort=host&format=csv");
+    assert_eq!(csv.body.lines().count(), 4, "{}", csv.body);
+    assert!(csv.body.starts_with("id,score,title,url"), "{}", csv.body);
+    let statistics = reader.get("/documents/statistics");
+    statistics.shows(StatusCode::OK, "Documents by the month of the last crawl");
+    statistics.shows(StatusCode::OK, "since=1970-01-01");
+}
+
+#[test]
 fn a_document_shows_where_it_is_from_and_where_its_content_is_met_too() {
     let test = console();
     let vic = test.with_session("vic", Role::Viewer);

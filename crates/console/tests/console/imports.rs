@@ -37,9 +37,9 @@ impl Places {
             roots: vec![directory.path().join("crawls")],
             default: ImportOrder {
                 crawler: Some("our crawler".to_owned()),
+                no_database: no_database.map(PathBuf::from),
                 ..ImportOrder::default()
             },
-            no_database: no_database.map(PathBuf::from),
         };
         let config = ConsoleConfig {
             operations: Settings {
@@ -443,26 +443,86 @@ fn the_audit_trail_names_what_a_schedule_does_now_if_that_is_something_else() {
 }
 
 #[test]
-fn where_the_configuration_wants_no_database_nothing_is_imported_and_that_is_said() {
+fn documents_go_to_the_folder_that_the_configuration_names_and_only_admins_choose_another() {
     let places = Places::with(Some("/papers"));
     let root = places.test.with_session("root", Role::Admin);
     let inside = places.path("crawls");
 
     for path in ["/imports/new", "/schedules/import"] {
-        root.get(path).shows(StatusCode::OK, "import.no_database");
+        root.get(path).shows(StatusCode::OK, "value=\"/papers\"");
     }
-    root.post("/imports", &form(&inside, &[]))
-        .shows(StatusCode::CONFLICT, "import.no_database");
-    root.post("/schedules/import", &scheduled(&inside, &[]))
-        .shows(StatusCode::CONFLICT, "import.no_database");
-    let (status, failure) = posted(&root, &json!({ "paths": [inside] }));
-    assert_eq!(status, StatusCode::CONFLICT);
+    let (status, job) = posted(&root, &json!({ "paths": [inside] }));
+    assert_eq!(status, StatusCode::CREATED, "{job}");
+    assert_eq!(job["parameters"]["no_database"], "/papers", "{job}");
+    let ann = places.test.with_session("ann", Role::Operator);
+    let (status, failure) = posted(
+        &ann,
+        &json!({ "paths": [inside], "no_database": "/elsewhere" }),
+    );
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{failure}");
     assert!(
-        failure.to_string().contains("import.no_database"),
+        failure.to_string().contains("only admins choose"),
         "{failure}"
     );
-    let wanted = json!({ "import": { "paths": [inside] }, "frequency": "every 6 hours" });
-    let added = root.call(Method::POST, "/api/v1/schedules", &wanted);
-    assert_eq!(added.status, StatusCode::CONFLICT, "{added:?}");
+}
+
+#[test]
+fn files_are_browsed_below_the_roots_and_first_captures_are_tried() {
+    let places = Places::new();
+    let ann = places.test.with_session("ann", Role::Operator);
+    let (inside, secret) = (places.path("crawls"), places.path("secret"));
+
+    ann.get("/imports/browse").shows(StatusCode::OK, &inside);
+    let listed = ann.get(&format!("/imports/browse?path={inside}"));
+    listed.shows(StatusCode::OK, "a.warc");
+    assert!(!listed.body.contains("crawls/link"), "{}", listed.body);
+    for path in [
+        secret.clone(),
+        format!("{inside}/link"),
+        format!("{inside}/../secret"),
+    ] {
+        let refused = ann.get(&format!("/api/v1/imports/sources?path={path}"));
+        assert_eq!(
+            refused.status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{path}: {refused:?}"
+        );
+    }
+    let tried = json!({ "import": { "paths": [inside] }, "captures": 3 });
+    let tried = ann.call(Method::POST, "/api/v1/imports/dry-run", &tried);
+    assert_eq!(tried.status, StatusCode::OK, "{tried:?}");
+    let refused = json!({ "import": { "paths": [secret] } });
+    let refused = ann.call(Method::POST, "/api/v1/imports/dry-run", &refused);
+    assert_eq!(
+        refused.status,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "{refused:?}"
+    );
     assert!(places.orders().is_empty());
+}
+
+#[test]
+fn settings_of_imports_are_kept_as_templates() {
+    let places = Places::new();
+    let ann = places.test.with_session("ann", Role::Operator);
+    let template = json!({ "types": "image/*", "digests": "skip" });
+
+    let saved = ann.call(Method::PUT, "/api/v1/imports/templates/images", &template);
+    assert_eq!(saved.status, StatusCode::OK, "{saved:?}");
+    ann.get("/imports/new?template=images")
+        .shows(StatusCode::OK, "value=\"image/*\"");
+    let wrong = ann.call(
+        Method::PUT,
+        "/api/v1/imports/templates/x",
+        &json!({ "colour": "red" }),
+    );
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{wrong:?}");
+    let removed = ann.call(
+        Method::DELETE,
+        "/api/v1/imports/templates/images",
+        &json!({}),
+    );
+    assert_eq!(removed.status, StatusCode::NO_CONTENT, "{removed:?}");
+    let unknown = ann.get("/imports/new?template=images");
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND, "{unknown:?}");
 }

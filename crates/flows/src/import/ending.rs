@@ -170,12 +170,8 @@ fn outcome(
         let count = read.unresolved;
         reasons.push(format!("the originals of {count} revisits are nowhere"));
     }
-    let saved = counters.saved_new + counters.saved_duplicate;
-    if saved == 0 && counters.filtered_dcf > 0 {
-        let rejected = counters.filtered_dcf;
-        reasons.push(format!(
-            "nothing was kept: the content filter rejected all {rejected} documents; garner documents review shows them"
-        ));
+    if counters.kept_nothing() {
+        reasons.push(why_nothing(counters));
     }
     for name in &read.still_written {
         reasons.push(format!(
@@ -186,6 +182,22 @@ fn outcome(
         state,
         Some(reasons.join("; ")).filter(|said| !said.is_empty()),
     )
+}
+
+/// Why no document was kept.
+fn why_nothing(counters: &ImportCounters) -> String {
+    let all = counters.all;
+    let why = match (counters.filtered_dcf, counters.filtered_mtf) {
+        _ if all == 0 => "there is no capture in it".to_owned(),
+        (0, 0) => format!("the counts tell what became of {all} captures"),
+        (0, other) => format!(
+            "{other} of {all} captures are of other media types; name those wanted with --types"
+        ),
+        (rejected, _) => format!(
+            "the content filter rejected all {rejected} documents; garner documents review shows them"
+        ),
+    };
+    format!("nothing was kept: {why}")
 }
 
 /// The documents that should have been kept and were not, beside scans, which are kept. A filtered one is not missed.

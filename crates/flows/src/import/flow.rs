@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub(super) struct Flow<'a> {
     pub(super) is_resumed: bool,
     pub(super) stop: &'a Stop,
     pub(super) limits: Limits,
+    /// Captures that are still read, if not all are.
+    pub(super) left: Option<AtomicU64>,
     pub(super) tell: &'a (dyn Fn(ImportEvent<'_>) + Sync),
 }
 
@@ -196,6 +198,8 @@ impl Flow<'_> {
             stopped: false,
             rule: self.order.digests,
             tally: Tally::default(),
+            left: self.left.as_ref(),
+            is_enough: false,
         }
     }
 
@@ -220,6 +224,11 @@ impl Flow<'_> {
         let ended = source.read::<Finding>(from, &options, &work, &mut |news| gatherer.take(news));
         if let Some(error) = gatherer.fatal {
             return Err(error);
+        }
+        if gatherer.is_enough {
+            let position = gatherer.group.position;
+            let _ = gatherer.end(position);
+            return Ok(false);
         }
         if gatherer.stopped {
             let _ = gatherer.stop(&name);

@@ -1,5 +1,6 @@
 //! The flow of an import: sources → captures → examined on all cores → groups, in order → files → rows.
 
+mod browse;
 mod digests;
 mod ending;
 mod events;
@@ -32,6 +33,7 @@ use document::container;
 use document::url::Rules;
 use harvester::Stop;
 
+pub use self::browse::{BrowsedFile, browse_sources};
 use self::ending::Done;
 pub use self::ending::Imported;
 pub use self::events::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
@@ -50,7 +52,7 @@ pub use self::report::import_report;
 pub use self::review::{
     AcceptedReviews, ReviewLimits, ReviewPart, accept_reviews, prune_reviews, review_file,
 };
-pub use self::searchable::index_texts;
+pub use self::searchable::{index_texts, index_texts_within};
 use self::sources::Sources;
 pub use self::sources::fetched::{FetchedSource, address, fetch_sources};
 use self::spool::Spool;
@@ -87,7 +89,9 @@ pub fn import_for(
 ) -> anyhow::Result<Imported> {
     let began = Instant::now();
     let limits = order.limits();
-    let order = &fetch_sources(holdings.directory(), order, stop, tell)?;
+    let mut order = fetch_sources(holdings.directory(), order, stop, tell)?;
+    order.read_lists(holdings)?;
+    let order = &order;
     let sources = Sources::open(order, &limits).map_err(|error| match &order.listing {
         // Where it was ordered there was something to import.
         Some(_) => error.context(Failure::new(
@@ -117,6 +121,7 @@ pub fn import_for(
         is_resumed,
         stop,
         limits,
+        left: None,
         tell,
     };
     // A bug that one record brings to light must not leave the import without an end.
@@ -186,13 +191,19 @@ fn run(flow: &Flow<'_>, keeping: &Keeping<'_>) -> anyhow::Result<Done> {
 
 /// The rules on URLs. Read first, so that a file that cannot be used is found before anything is written.
 fn rules(order: &ImportOrder) -> anyhow::Result<Rules> {
-    let rules = match &order.blacklist {
+    let mut rules = match &order.blacklist {
         Some(file) => {
             let text = order.read(file)?;
             Rules::parse(&text).with_context(|| format!("in `{}`", file.display()))?
         }
         None => Rules::default(),
     };
+    if !order.lists.is_empty() {
+        let names = || order.lists.join(", ");
+        let text = order.listed.as_deref();
+        let text = text.with_context(|| format!("the blacklists {} were not read", names()))?;
+        rules.extend(Rules::parse(text).with_context(|| format!("in the lists {}", names()))?);
+    }
     Ok(rules.with_max_length(order.max_url_length))
 }
 

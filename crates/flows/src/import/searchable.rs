@@ -4,6 +4,7 @@
 //! The catalog notes which texts are to be read in the transaction that brings them. A kill leaves them noted.
 
 use std::io::Read;
+use std::time::{Duration, Instant};
 
 use catalog::{IndexedText, UnreadText};
 use harvester::Stop;
@@ -26,15 +27,30 @@ pub fn index_texts(holdings: &Holdings, stop: &Stop) -> anyhow::Result<u64> {
     index(holdings, &place::of_holdings(holdings)?, stop)
 }
 
+/// The same for somebody who waits: no further text is begun after `most`, and the rest stays noted.
+pub fn index_texts_within(holdings: &Holdings, most: Duration) -> anyhow::Result<u64> {
+    let end = Instant::now() + most;
+    let is_over = || Instant::now() > end;
+    index_until(holdings, &place::of_holdings(holdings)?, &is_over)
+}
+
 /// The same for those who have the collection open.
 pub(super) fn index(
     holdings: &Holdings,
     collection: &Collection,
     stop: &Stop,
 ) -> anyhow::Result<u64> {
+    index_until(holdings, collection, &|| stop.is_set())
+}
+
+fn index_until(
+    holdings: &Holdings,
+    collection: &Collection,
+    is_over: &dyn Fn() -> bool,
+) -> anyhow::Result<u64> {
     let catalog = holdings.catalog();
     let mut read = 0;
-    while !stop.is_set() {
+    while !is_over() {
         let unread = holdings.wait(catalog.unread_texts(BATCH))?;
         if unread.is_empty() {
             break;
@@ -42,7 +58,7 @@ pub(super) fn index(
         let (mut texts, mut failed, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         let mut bytes = 0;
         for content in &unread {
-            if stop.is_set() || bytes > MOST_BYTES {
+            if is_over() || bytes > MOST_BYTES {
                 break;
             }
             match text_of(collection, content) {

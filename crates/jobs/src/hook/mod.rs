@@ -6,6 +6,7 @@ mod command;
 mod signature;
 mod webhook;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
@@ -66,6 +67,8 @@ struct Settings {
     command: Option<Vec<String>>,
     webhook: Option<String>,
     secret: Option<String>,
+    /// A file that holds the secret, so that it is not in the configuration.
+    secret_file: Option<PathBuf>,
     timeout_seconds: Option<u64>,
 }
 
@@ -128,7 +131,23 @@ impl TryFrom<Settings> for Hook {
 
     fn try_from(settings: Settings) -> anyhow::Result<Self> {
         let name = settings.name;
-        let what = match (settings.command, settings.webhook, settings.secret) {
+        let secret = match (settings.secret, &settings.secret_file) {
+            (Some(_), Some(_)) => {
+                bail!("the hook `{name}` has secret and secret_file; leave one out")
+            }
+            (None, Some(file)) => {
+                let read = std::fs::read_to_string(file);
+                let text = read.with_context(|| {
+                    format!(
+                        "the hook `{name}`: cannot read secret_file `{}`",
+                        file.display()
+                    )
+                })?;
+                Some(text.trim_end().to_owned())
+            }
+            (secret, None) => secret,
+        };
+        let what = match (settings.command, settings.webhook, secret) {
             (Some(command), None, None) => match command.first() {
                 Some(program) if !program.is_empty() => Action::Command(command),
                 _ => bail!("the hook `{name}`: the command names no program"),

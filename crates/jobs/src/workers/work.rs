@@ -81,6 +81,7 @@ impl Work<'_> {
     pub(super) fn failed(&self, error: &anyhow::Error) -> JobEnd {
         // A store that is away is no fault of the job: it waits, and the attempt does not count.
         if is_store_away(error) {
+            metrics::counter!("garner_store_errors_total").increment(1);
             return JobEnd::PutOff {
                 wait: STORE_AWAY,
                 reason: message(error),

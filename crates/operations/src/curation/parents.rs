@@ -1,9 +1,11 @@
 //! Parents: the pages that link to documents. Listed, their links checked, and the list of good ones written.
 
+use std::fs::Permissions;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use catalog::{LinkOutcome, NewJob, ParentEntry, ParentOrder, ParentQuery, Role};
 use document::url::Normal;
 use flows::{LinkOptions, LinksChecked};
@@ -268,6 +270,9 @@ pub fn clean_for_job(
     run: CleanRun<'_>,
 ) -> Result<CleanedParents, Refusal> {
     let path = revised_path(context);
+    if let Some(directory) = path.parent() {
+        std::fs::create_dir_all(directory).map_err(anyhow::Error::from)?;
+    }
     replace_file(&path, |output| {
         let cleaned = clean(context, actor, order, run, output, None)?;
         Ok((!cleaned.stopped, cleaned))
@@ -283,8 +288,17 @@ pub fn replace_file<T>(
     let directory = path.parent().filter(|parent| *parent != Path::new(""));
     let directory = directory.unwrap_or(Path::new("."));
     let create = || -> anyhow::Result<_> {
-        std::fs::create_dir_all(directory).with_context(unwritten)?;
-        tempfile::NamedTempFile::new_in(directory).with_context(unwritten)
+        if !directory.is_dir() {
+            bail!(
+                "`{}` cannot be written: there is no directory `{}`; make it, or name another file",
+                path.display(),
+                directory.display()
+            );
+        }
+        // Others read it, as far as the umask of this process lets them.
+        let mut builder = tempfile::Builder::new();
+        builder.permissions(Permissions::from_mode(READABLE));
+        builder.tempfile_in(directory).with_context(unwritten)
     };
     let mut out = std::io::BufWriter::new(create()?);
     let (is_complete, done) = write(&mut out)?;
@@ -300,6 +314,9 @@ pub fn replace_file<T>(
     }
     Ok(done)
 }
+
+/// The mode of a file that others read.
+const READABLE: u32 = 0o644;
 
 fn revised_path(context: &Context) -> PathBuf {
     let directory = context.holdings().directory();

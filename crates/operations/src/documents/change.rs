@@ -5,7 +5,7 @@ use classifier::Kind;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Document, DocumentState, kind, missing, nearest, show};
+use super::{Document, DocumentState, entry, kind, missing, nearest, show};
 use crate::{Actor, Context, Refusal};
 
 /// The state of documents in the search engine that ingests them.
@@ -31,7 +31,7 @@ pub struct StatesChanged {
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Correction {
-    /// Without it, papers and theses are accepted and other kinds are rejected.
+    /// Without it, what a person decided before stays; else papers and theses are accepted and other kinds are rejected.
     pub decision: Option<Decision>,
     /// The kind, such as `paper`; without it the kind stays as it is.
     pub kind: Option<String>,
@@ -88,14 +88,18 @@ pub async fn correct(
 ) -> Result<Document, Refusal> {
     actor.require(Role::Operator)?;
     let kind = correction.kind.as_deref().map(kind).transpose()?;
-    let decision = match (correction.decision, kind) {
+    if correction.decision.is_none() && kind.is_none() {
+        let reason = "give accept or reject, or a kind";
+        return Err(Refusal::invalid("decision", reason));
+    }
+    let before = entry(context, id).await?.judgement;
+    let before = before.and_then(|judgement| judgement.corrected);
+    let before = before.and_then(|corrected| Decision::parse(&corrected.decision));
+    let is_academic = kind.is_some_and(|kind| Kind::ACADEMIC.contains(&nearest(kind)));
+    let decision = match (correction.decision.or(before), is_academic) {
         (Some(decision), _) => decision,
-        (None, Some(kind)) if Kind::ACADEMIC.contains(&nearest(kind)) => Decision::Accept,
-        (None, Some(_)) => Decision::Reject,
-        (None, None) => {
-            let reason = "give accept or reject, or a kind";
-            return Err(Refusal::invalid("decision", reason));
-        }
+        (None, true) => Decision::Accept,
+        (None, false) => Decision::Reject,
     };
     let row = catalog::Correction {
         is_wanted: decision == Decision::Accept,

@@ -32,8 +32,10 @@ pub use self::removal::{
     purge, remove, restore, trash,
 };
 pub use self::search::{
-    DocumentSearch, Facet, FacetValue, Facets, Found, FoundDocument, Piece, facets, search,
+    DocumentSearch, DocumentSearchSort, Facet, FacetValue, Facets, Found, FoundDocument, Piece,
+    facets, search,
 };
+pub(crate) use self::search::{language, understood};
 pub use classifier::Kind;
 pub use flows::{Cleaned, DocumentPart, Explanation};
 
@@ -49,7 +51,7 @@ pub struct DocumentFilter {
     pub text: Option<String>,
     /// Documents of one host.
     pub host: Option<String>,
-    /// Documents of one media type.
+    /// Documents of one media type; `image/*` stands for all of a family.
     pub media_type: Option<String>,
     /// Documents in this state.
     pub state: Option<DocumentState>,
@@ -75,9 +77,14 @@ pub struct DocumentFilter {
     pub domain: Option<String>,
     /// Documents of one group of near-duplicates: the `near` of one of them.
     pub near: Option<i64>,
-    /// The order; the default is by number.
+    /// The order; the default is by number. Lists of more than 10,000 documents have those that an index has: `number`,
+    /// `newest`, `updated`, `host` and `type`.
     #[param(inline)]
     pub sort: Option<DocumentSort>,
+    /// Whether the greatest come first; without it, they do for `newest` and `updated`.
+    pub descending: Option<bool>,
+    /// Whether the documents are counted, up to 10,000; never if `text` is given, which no index has.
+    pub count: Option<bool>,
     /// Documents behind the one with this number, for the next page.
     pub after: Option<i64>,
     /// Documents on a page, at most 1000; the default is 100.
@@ -95,25 +102,61 @@ mirrored! {
         Updated = "updated",
         /// By host; a domain stands together.
         Host = "host",
+        /// By media type.
+        Type = "type",
+        /// By title, documents without one last.
+        Title = "title",
+        /// By size.
+        Size = "size",
+        /// By the state in the search engine.
+        State = "state",
+        /// By kind.
+        Kind = "kind",
     }
 }
 
 /// Documents in their order; `next` is for `after`.
 pub async fn list(context: &Context, filter: &DocumentFilter) -> Result<Listed<Document>, Refusal> {
     let limit = page_limit(filter.limit);
-    let entries = context
-        .catalog()
-        .documents(&filter.query(limit + 1)?)
-        .await?;
+    let query = filter.query(limit + 1)?;
+    let catalog = context.catalog();
+    let is_counted = filter.count == Some(true) && filter.text.is_none();
+    let mut number = None;
+    if is_counted || !query.order.is_indexed() {
+        number = Some(catalog.count_documents(&query, MOST_COUNTED + 1).await?);
+    }
+    if let Some(number) = number {
+        can_be_sorted(&query, number)?;
+    }
+    let entries = catalog.documents(&query).await?;
     let directory = context.blocking(flows::documents_directory).await?;
     let documents: Vec<_> = entries
         .into_iter()
         .map(|entry| document(&directory, entry))
         .collect();
-    Ok(Listed::page(documents, limit, |document: &Document| {
-        document.id
-    }))
+    let mut listed = Listed::page(documents, limit, |document: &Document| document.id);
+    listed.total = number
+        .filter(|_| is_counted)
+        .map(|number| number.min(MOST_COUNTED));
+    listed.is_more = is_counted && number > Some(MOST_COUNTED);
+    Ok(listed)
 }
+
+/// Refuses an order without an index for more documents than a database sorts in no time.
+fn can_be_sorted(query: &DocumentQuery, number: u64) -> Result<(), Refusal> {
+    if number <= MOST_COUNTED || query.order.is_indexed() {
+        return Ok(());
+    }
+    let order = DocumentSort::from(query.order).name();
+    let reason = format!(
+        "more than 10,000 documents cannot be sorted by {order}; narrow the list, or sort it by number, newest, updated, \
+         host or type"
+    );
+    Err(Refusal::invalid("sort", reason))
+}
+
+/// More documents than these are not counted, nor sorted without an index.
+const MOST_COUNTED: u64 = catalog::Searched::MOST_COUNTED;
 
 /// One document.
 pub async fn show(context: &Context, id: i64) -> Result<Document, Refusal> {
@@ -167,7 +210,7 @@ pub(crate) fn document(directory: &Path, entry: DocumentEntry) -> Document {
 
 impl DocumentFilter {
     pub(crate) fn query(&self, limit: u64) -> Result<DocumentQuery, Refusal> {
-        let language = self.language.as_deref().map(search::language);
+        let language = self.language.as_deref().map(language);
         let kind = self.kind.as_deref().map(kind);
         Ok(DocumentQuery {
             host: self.host.as_deref().map(str::to_lowercase),
@@ -185,6 +228,7 @@ impl DocumentFilter {
             near: self.near,
             text: self.text.clone(),
             order: self.sort.map_or_else(DocumentOrder::default, Into::into),
+            descending: self.descending,
             after: self.after.unwrap_or(0),
             limit,
         })

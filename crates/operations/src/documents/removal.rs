@@ -1,5 +1,7 @@
 //! Documents removed and restored: takedowns, and the trash.
 
+use std::time::Duration;
+
 use catalog::{Removal, RestoreOutcome, Role, TrashEntry, TrashQuery};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -85,6 +87,8 @@ pub struct Restored {
     pub restored: u64,
     /// Takedowns that ended without files: the next import that meets the documents brings them.
     pub lifted: u64,
+    /// Texts that cannot be found yet, because they still wait to be indexed, counted up to 10,000.
+    pub unindexed: u64,
     /// Documents that stay in the trash, each with the reason; at most 1000.
     pub problems: Vec<RestoreProblem>,
 }
@@ -201,6 +205,9 @@ pub async fn restore(
         }
         restore_some(context, named, &mut restored).await?;
     }
+    if restored.restored > 0 {
+        restored.unindexed = make_searchable(context).await?;
+    }
     let subject = match &restoration.documents[..] {
         [] => "the trash".to_owned(),
         [one] => format!("document {one}"),
@@ -224,6 +231,16 @@ pub async fn purge(context: &Context, actor: &Actor, days: u32) -> Result<u64, R
         .audit(actor, "document.purge", "the trash", details)
         .await;
     Ok(purged)
+}
+
+/// Indexes the texts of restored documents, as far as one waits for it. Returns how many still wait.
+async fn make_searchable(context: &Context) -> Result<u64, Refusal> {
+    let index = |holdings: &flows::Holdings| flows::index_texts_within(holdings, LONGEST_INDEXING);
+    if let Err(refusal) = context.blocking(index).await {
+        tracing::warn!("texts of restored documents are indexed later: {refusal}");
+    }
+    let most = catalog::Searched::MOST_COUNTED;
+    Ok(context.catalog().count_unread_texts(most).await?)
 }
 
 /// Moves the files of removed documents. Where the collection is away, the manager does so later.
@@ -293,12 +310,18 @@ impl Restored {
         let Self {
             restored,
             lifted,
+            unindexed,
             problems,
         } = self;
         let mut said = format!("{restored} documents restored");
         if *lifted > 0 {
             said.push_str(&format!(
                 ", {lifted} takedowns ended whose files are gone; the next import brings them"
+            ));
+        }
+        if *unindexed > 0 {
+            said.push_str(&format!(
+                ", {unindexed} texts wait to be indexed, by garner up or the next import"
             ));
         }
         if !problems.is_empty() {
@@ -335,6 +358,8 @@ impl From<TrashEntry> for TrashedDocument {
     }
 }
 
+/// Somebody waits for a restoration to end.
+const LONGEST_INDEXING: Duration = Duration::from_secs(20);
 const MAX_REASON: usize = 1000;
 const MAX_SHARING: u64 = 100;
 const MAX_DOCUMENTS: usize = 10_000;

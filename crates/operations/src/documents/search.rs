@@ -4,8 +4,10 @@ use catalog::{Passage, SearchQuery, Searched};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::{Document, DocumentFilter, DocumentState, document, kind};
-use crate::{Context, Refusal, page_limit};
+use super::{Document, DocumentFilter, DocumentSort, DocumentState, document, kind};
+use crate::mirrored::mirrored;
+use crate::time::{first_second, last_second};
+use crate::{Context, Refusal, Time, page_limit};
 
 /// A search for documents.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -13,18 +15,35 @@ use crate::{Context, Refusal, page_limit};
 #[into_params(parameter_in = Query)]
 pub struct DocumentSearch {
     /// Words, `"a phrase"`, `begin*`, `-excluded`, and the fields `title:`, `host:`, `url:`, `kind:`, `language:`,
-    /// `type:`, `state:` and `decision:`.
+    /// `type:`, `state:`, `decision:` and `year:`.
     pub query: String,
+    /// The order; the default is `rank`. All but the newest 1,000 documents are left out of any.
+    #[param(inline)]
+    pub sort: Option<DocumentSearchSort>,
     /// Documents that are passed over, for the next page.
     pub offset: Option<u64>,
     /// Documents on a page, at most 1000; the default is 100.
     pub limit: Option<u64>,
 }
 
+mirrored! {
+    /// The order of what a search found.
+    DocumentSearchSort = SearchOrder {
+        /// The best first; the newest where the query has fields alone.
+        Rank = "rank",
+        /// By number, the largest first.
+        Newest = "newest",
+        /// By title, documents without one last.
+        Title = "title",
+        /// By host; a domain stands together.
+        Host = "host",
+    }
+}
+
 /// The documents that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Found {
-    /// The documents of the page, the best first.
+    /// The documents of the page, the best first unless another order is asked for.
     pub items: Vec<FoundDocument>,
     /// The value of `offset` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,13 +122,14 @@ pub async fn search(
     let limit = page_limit(search.limit);
     let offset = search.offset.unwrap_or(0);
     let (query, filter) = understood(&search.query, filter)?;
+    let sort = search.sort.unwrap_or(DocumentSearchSort::Rank);
     let catalog = context.catalog();
     let unindexed = catalog.count_unread_texts(Searched::MOST_COUNTED).await?;
     let (entries, total, is_partly_ranked) = match query.has_words() {
         true => {
             let filter = filter.query(limit)?;
             let found = catalog
-                .search_documents(&query, &filter, offset, limit)
+                .search_documents(&query, &filter, sort.into(), offset, limit)
                 .await?;
             let entries = found.documents.into_iter();
             let entries: Vec<_> = entries.map(|found| (found.document, found.score)).collect();
@@ -117,11 +137,18 @@ pub async fn search(
         }
         // Without words there is no rank: the newest first.
         false => {
-            let filter = catalog::DocumentQuery {
-                order: catalog::DocumentOrder::Newest,
-                ..filter.query(offset.saturating_add(limit).min(Searched::MOST_RANKED))?
+            let filter = DocumentFilter {
+                sort: Some(match sort {
+                    DocumentSearchSort::Host => DocumentSort::Host,
+                    DocumentSearchSort::Title => DocumentSort::Title,
+                    DocumentSearchSort::Rank | DocumentSearchSort::Newest => DocumentSort::Newest,
+                }),
+                ..filter
             };
+            let wanted = offset.saturating_add(limit).min(Searched::MOST_RANKED);
+            let filter = filter.query(wanted)?;
             let facets = catalog.facets_of_documents(None, &filter).await?;
+            super::can_be_sorted(&filter, facets.total)?;
             let entries = catalog.documents(&filter).await?.into_iter();
             let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
             let entries: Vec<_> = entries.skip(skipped).map(|entry| (entry, 0)).collect();
@@ -202,7 +229,7 @@ pub async fn facets(
 }
 
 /// The words of a query, and the filter with its fields.
-fn understood(
+pub(crate) fn understood(
     text: &str,
     filter: &DocumentFilter,
 ) -> Result<(SearchQuery, DocumentFilter), Refusal> {
@@ -220,6 +247,10 @@ fn understood(
             "language" => filter.language = Some(language(value).map_err(place)?.to_owned()),
             "type" => filter.media_type = given(),
             "state" => filter.state = Some(state(value).map_err(place)?),
+            "year" => {
+                let [since, until] = year(value).map_err(place)?;
+                (filter.since, filter.until) = (Some(since), Some(until));
+            }
             _ => filter.decision = Some(decision(value).map_err(place)?.to_owned()),
         }
     }
@@ -227,7 +258,7 @@ fn understood(
 }
 
 /// The code of a language that people name by either of its codes.
-pub(super) fn language(name: &str) -> Result<&'static str, Refusal> {
+pub(crate) fn language(name: &str) -> Result<&'static str, Refusal> {
     flows::language_code(name).ok_or_else(|| {
         let reason = format!("there is no language `{name}`; write a code such as en, de or fr");
         Refusal::invalid("language", reason)
@@ -239,6 +270,18 @@ fn state(name: &str) -> Result<DocumentState, Refusal> {
         let reason = format!("there is no state `{name}`; the states are not-ingested, ingested, failed and set-aside");
         Refusal::invalid("state", reason)
     })
+}
+
+/// The first and the last second of a year.
+fn year(name: &str) -> Result<[Time; 2], Refusal> {
+    let wrong = |_| Refusal::invalid("year", format!("`{name}` is not a year; write year:2011"));
+    let is_year = name.len() == 4 && name.bytes().all(|digit| digit.is_ascii_digit());
+    if !is_year {
+        return Err(wrong(String::new()));
+    }
+    let first = first_second(&format!("{name}-01-01")).map_err(wrong)?;
+    let last = last_second(&format!("{name}-12-31")).map_err(wrong)?;
+    Ok([first, last])
 }
 
 fn decision(name: &str) -> Result<&'static str, Refusal> {

@@ -173,7 +173,12 @@ fn check(order: &SolrOrder) -> Result<(), Refusal> {
     position(order.since.as_deref())?;
     let wrong = |reason: &str| Err(Refusal::invalid("url", reason));
     match harvester::canonical_base_url(&order.url) {
-        Err(error) => wrong(&error.to_string()),
+        // The client speaks of repositories.
+        Err(error) => wrong(
+            &error
+                .to_string()
+                .replace("a base URL", "the URL of a core or collection"),
+        ),
         // Everybody may read the parameters of a job.
         Ok(_) if order.url.contains('@') => {
             wrong("give the password with --credentials, not in the URL")

@@ -181,7 +181,7 @@ pub(crate) fn parameters(text: &str) -> Value {
 }
 
 /// The parameters that were set, sorted by name.
-pub(crate) fn parameters_in_words(parameters: &Value) -> Vec<(String, String)> {
+fn parameters_in_words(parameters: &Value) -> Vec<(String, String)> {
     let is_set = |value: &Value| match value {
         Value::Null => false,
         Value::Array(values) => !values.is_empty(),

@@ -13,7 +13,7 @@ pub use self::csv::{CSV_HEAD, csv_line};
 pub use self::harvest::{Harvest, HarvestCounts, HarvestState, QuirkCount};
 pub use self::remove::{RemoveOld, Removed, is_needed, remove, remove_old};
 
-pub(crate) use self::harvest::{parameters, parameters_in_words};
+pub(crate) use self::harvest::parameters;
 pub(crate) use self::remove::days;
 
 use crate::{Context, Listed, Refusal, Time, page_limit};

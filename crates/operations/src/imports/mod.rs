@@ -1,6 +1,9 @@
 //! Imports: the list, one of them with its warnings and report, and removal.
 
+mod browse;
 pub(super) mod rules;
+mod templates;
+mod trial;
 
 use catalog::{ImportCounters, Role};
 use flows::Holdings;
@@ -8,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
+pub use self::browse::{SourceDirectory, SourceFile, browse};
+pub use self::templates::{ImportTemplate, remove_template, save_template, template, templates};
+pub use self::trial::{ImportTrial, TriedCapture, try_first};
 use crate::harvests::{Removed, WarningFilter, days, parameters};
 use crate::mirrored::mirrored;
 use crate::{Actor, Context, FilePath, Listed, Refusal, Time, page_limit};
@@ -36,6 +42,8 @@ pub struct Import {
     pub counters: ImportCounters,
     /// Why it failed, or what is missing.
     pub reason: Option<String>,
+    /// Whether it came to its end and kept no document: none is new, and none was known.
+    pub kept_nothing: bool,
     /// Its parameters.
     #[schema(value_type = Object)]
     pub parameters: Value,
@@ -202,11 +210,14 @@ async fn remove_reports(context: &Context, removed: Vec<i64>) -> Result<Removed,
 
 pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import {
     let sources = entry.sources.into_iter();
+    let state = ImportState::from(entry.state);
+    let is_at_end = matches!(state, ImportState::Ok | ImportState::Incomplete);
     Import {
+        kept_nothing: is_at_end && entry.counters.kept_nothing(),
         id: entry.id,
         job: entry.job,
         schedule: entry.schedule,
-        state: entry.state.into(),
+        state,
         worker: entry.worker,
         started: Time(entry.started),
         ended: entry.ended.map(Time),
@@ -231,6 +242,14 @@ impl Import {
         self.ended.map(|ended| ended.0 - self.started.0)
     }
 
+    /// Its state in words, with a warning if it kept nothing.
+    pub fn state_in_words(&self) -> String {
+        match self.kept_nothing {
+            true => format!("{}, {KEPT_NOTHING}", self.state.name()),
+            false => self.state.name().to_owned(),
+        }
+    }
+
     /// Its sources, for people: the first one and how many more.
     pub fn sources_in_words(&self) -> String {
         match &self.sources[..] {
@@ -242,9 +261,12 @@ impl Import {
 
     /// The parameters that were set, as pairs of name and value for people.
     pub fn parameters_in_words(&self) -> Vec<(String, String)> {
-        crate::harvests::parameters_in_words(&self.parameters)
+        crate::runs::settings_in_words(&self.parameters)
     }
 }
+
+/// The warning about an import that kept no document.
+pub const KEPT_NOTHING: &str = "kept nothing";
 
 impl ImportFilter {
     fn query(&self, limit: u64) -> catalog::ImportQuery {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catalog::Role;
+use catalog::{ListKind, Role};
 use flows::{ImportOrder, Mistake};
 
 use crate::{Actor, Channel, Code, Context, Refusal};
@@ -14,9 +14,6 @@ pub struct ImportRules {
     pub roots: Vec<PathBuf>,
     /// The import order of the configuration file.
     pub default: ImportOrder,
-    /// The folder for documents that do not go into the catalog. Imports of the queue always do, so that nothing can be
-    /// ordered if there is one.
-    pub no_database: Option<PathBuf>,
 }
 
 impl ImportRules {
@@ -33,9 +30,6 @@ impl ImportRules {
 
     /// Refuses an actor that may not order any import.
     pub fn require(&self, actor: &Actor) -> Result<(), Refusal> {
-        if self.no_database.is_some() {
-            return Err(Refusal::conflict(NO_DATABASE));
-        }
         let is_operator = actor.role >= Role::Operator && !self.roots.is_empty();
         match actor.role >= Role::Admin || is_operator {
             true => Ok(()),
@@ -70,6 +64,19 @@ pub(crate) async fn permit(
     if !is_admin && order.collection != *usual {
         let reason = "only admins choose where documents go; leave it as it is";
         mistakes.push(Mistake::new("collection", reason));
+    }
+    let usual = before.map_or(&rules.default.no_database, |before| &before.no_database);
+    if !is_admin && order.no_database != *usual {
+        let reason = "only admins choose a folder beside the collection; leave it as it is";
+        mistakes.push(Mistake::new("no_database", reason));
+    }
+    for name in &order.lists {
+        let list = context.catalog().url_list_named(name).await?;
+        if list.is_none_or(|list| list.kind != ListKind::Blacklist) {
+            let reason =
+                format!("no blacklist `{name}` is kept; garner lists list shows those that are");
+            mistakes.push(Mistake::new("lists", reason));
+        }
     }
     if !mistakes.is_empty() {
         return Ok(mistakes);
@@ -115,8 +122,5 @@ fn look(order: &ImportOrder, channel: Channel) -> Result<(), Mistake> {
 
 const NOT_ALLOWED: &str = "only admins name files to be imported; operators may where import.roots of the \
      configuration names directories for them";
-const NO_DATABASE: &str = "import.no_database of the configuration puts documents into a folder, and imports that are \
-     ordered here go into the catalog; take no_database out of the file and start garner again, or import by \
-     garner import --config";
 /// Longer lists belong into a directory.
 const MOST_PATHS: usize = 1000;

@@ -6,7 +6,7 @@ mod rules;
 mod why;
 
 use catalog::{Cancelled, JobQuery, LogLevel, NewJob, Role, URGENT};
-use flows::{ClassifyCollection, HarvestOrder};
+use flows::{ClassifyCollection, HarvestOrder, ImportOrder};
 
 pub(crate) use self::access::keep as keep_access;
 pub use self::entity::{CancelledJob, Job, LogLine};
@@ -136,16 +136,9 @@ pub async fn import(
     patch: &ImportPatch,
     run_at: Option<Time>,
 ) -> Result<Job, Refusal> {
-    actor.require(Role::Operator)?;
-    let mut order = context.settings().imports.default.clone();
-    // The command line imports what its configuration names.
-    if actor.channel != Channel::CommandLine {
-        order.paths.clear();
-    }
-    let mut mistakes = patch.apply(&mut order);
-    mistakes.extend(permit(context, actor, &mut order, None).await?);
-    Refusal::unless_empty(mistakes)?;
+    let order = ordered_import(context, actor, patch).await?;
     let listed = tokio::task::spawn_blocking(move || {
+        let mut order = order;
         let listed = order.list_sources();
         (order, listed)
     });
@@ -158,6 +151,24 @@ pub async fn import(
     let named: Vec<_> = named.map(|(_, path)| path.display().to_string()).collect();
     let job = NewJob::import(order.text()?);
     add(context, actor, job, run_at, Some(named.join(", "))).await
+}
+
+/// The import that a patch of the configured one orders, if the actor may order it.
+pub(crate) async fn ordered_import(
+    context: &Context,
+    actor: &Actor,
+    patch: &ImportPatch,
+) -> Result<ImportOrder, Refusal> {
+    actor.require(Role::Operator)?;
+    let mut order = context.settings().imports.default.clone();
+    // The command line imports what its configuration names.
+    if actor.channel != Channel::CommandLine {
+        order.paths.clear();
+    }
+    let mut mistakes = patch.apply(&mut order);
+    mistakes.extend(permit(context, actor, &mut order, None).await?);
+    Refusal::unless_empty(mistakes)?;
+    Ok(order)
 }
 
 /// Puts a new classification of the collection into the queue.

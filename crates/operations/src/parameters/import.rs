@@ -36,6 +36,10 @@ pub struct ImportPatch {
     #[arg(long, value_name = "FILE")]
     #[schema(value_type = Option<String>)]
     pub blacklist: Option<Setting<PathBuf>>,
+    /// Name of a blacklist that is kept in the catalog: see garner lists; can be given several times
+    #[arg(long = "list", value_name = "NAME")]
+    #[serde(default, deserialize_with = "words")]
+    pub lists: Option<Vec<String>>,
     /// The longest URL that is accepted [default: 2048]
     #[arg(long, value_name = "N")]
     #[schema(value_type = Option<u32>, minimum = 16, maximum = 1_000_000)]
@@ -65,6 +69,10 @@ pub struct ImportPatch {
     #[arg(long, value_name = "DIR|URL")]
     #[schema(value_type = Option<String>)]
     pub collection: Option<Setting<String>>,
+    /// Documents go to this folder and not into the catalog; the same bytes are kept once. Only admins choose it
+    #[arg(long, value_name = "DIR")]
+    #[schema(value_type = Option<String>)]
+    pub no_database: Option<Setting<PathBuf>>,
     /// Do not wait until files have reached the disk: faster, and a loss of power can cost some
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true",
           hide_possible_values = true)]
@@ -216,7 +224,7 @@ impl ImportPatch {
     /// Puts everything that is given into `order`. Returns values that cannot be.
     pub fn apply(&self, order: &mut ImportOrder) -> Vec<Mistake> {
         let default = ImportOrder::default();
-        apply!(self, order, default; paths, blacklist, max_url_length, mirror_deletions,
+        apply!(self, order, default; paths, blacklist, lists, no_database, max_url_length, mirror_deletions,
             digests, collection, threads, log, log_format, root,
             base_url, crawler);
         self.keep_versions

@@ -43,6 +43,8 @@ pub struct Selected {
     pub documents: u64,
     /// Whether there may be more.
     pub is_capped: bool,
+    /// Documents that the query cannot find yet, because their texts wait to be indexed, counted up to 10,000.
+    pub unindexed: u64,
 }
 
 /// What a retrieval gave, and the seed that repeats it.
@@ -53,6 +55,8 @@ pub struct RetrievalOutcome {
     pub retrieved: Retrieved,
     /// The seed of the sample.
     pub seed: Option<String>,
+    /// Documents that the query could not find, because their texts wait to be indexed, counted up to 10,000.
+    pub unindexed: u64,
 }
 
 /// A file that a job retrieved.
@@ -90,7 +94,16 @@ pub async fn count(context: &Context, selection: &Selection) -> Result<Selected,
     Ok(Selected {
         documents: number.min(MOST_COUNTED),
         is_capped: number > MOST_COUNTED,
+        unindexed: unindexed(context, selection).await?,
     })
+}
+
+/// How many texts a query cannot find yet; none without a query.
+async fn unindexed(context: &Context, selection: &Selection) -> Result<u64, Refusal> {
+    match selection.query {
+        Some(_) => Ok(context.catalog().count_unread_texts(MOST_COUNTED).await?),
+        None => Ok(0),
+    }
 }
 
 /// Retrieves documents into `target`; this blocks. A file that exists is replaced if `replaces` is set.
@@ -105,12 +118,14 @@ pub fn retrieve(
 ) -> Result<RetrievalOutcome, Refusal> {
     actor.require(Role::Operator)?;
     order.selection.settle()?;
+    let unindexed = context.wait(unindexed(context, &order.selection))?;
     let retrieved = run(context, &order, target, replaces, stop, tell)?;
     let details = format!("{}, as {}", retrieved.said(), order.format.name());
     context.wait(context.audit(actor, "documents.retrieve", "the collection", Some(details)));
     Ok(RetrievalOutcome {
         retrieved,
         seed: order.selection.seed,
+        unindexed,
     })
 }
 

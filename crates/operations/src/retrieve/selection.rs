@@ -1,11 +1,12 @@
 //! Which documents are retrieved: the same for the command line, the API, forms and what is saved.
 
+use catalog::{DocumentQuery, SearchQuery};
 use clap::Args;
 use flows::Pick;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::documents::{DocumentState, Kind};
+use crate::documents::{DocumentFilter, DocumentState, kind, language, understood};
 use crate::time::{first_second, last_second};
 use crate::{Context, Mistake, Refusal, Time};
 
@@ -37,7 +38,7 @@ pub struct Selection {
     #[arg(long = "state", value_name = "STATE", value_parser = state)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<DocumentState>,
-    /// Only documents of this kind, such as paper or thesis; can be given several times
+    /// Only documents of this kind, such as paper or lecture_notes; can be given several times
     #[arg(long = "kind", value_name = "KIND")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<String>,
@@ -58,6 +59,15 @@ pub struct Selection {
     #[arg(long, value_name = "TEXT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_url: Option<String>,
+    /// Only documents in this language, such as en or deu; can be given several times
+    #[arg(long = "language", value_name = "CODE")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub languages: Vec<String>,
+    /// Only documents that this query finds, in the language of garner documents search: words, "a phrase", begin*,
+    /// -excluded, title:coast
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
     /// A random sample of N documents
     #[arg(long, value_name = "N", conflicts_with = "limit")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,11 +115,13 @@ impl Selection {
             since: self.since.map(|time| time.0),
             until: self.until.map(|time| time.0),
             states: self.states.iter().map(|state| (*state).into()).collect(),
-            kinds: lower(&self.kinds),
+            kinds: self.known_kinds(),
             decisions: lower(&self.decisions),
             min_probability: probability,
             import: self.import,
             text: self.in_url.clone().filter(|text| !text.is_empty()),
+            languages: self.known_languages(),
+            search: self.search()?,
         };
         let pick = match (self.sample, self.limit) {
             (Some(size), _) => Pick::Sample(size, self.seed.clone().unwrap_or_default()),
@@ -117,6 +129,27 @@ impl Selection {
             (None, None) => Pick::All,
         };
         Ok((selection, pick))
+    }
+
+    fn known_kinds(&self) -> Vec<String> {
+        let kinds = self.kinds.iter().filter_map(|name| kind(name).ok());
+        kinds.map(str::to_owned).collect()
+    }
+
+    fn known_languages(&self) -> Vec<String> {
+        let languages = self.languages.iter();
+        let codes = languages.filter_map(|name| language(name).ok());
+        codes.map(str::to_owned).collect()
+    }
+
+    /// The words and fields of the query, as the catalog has them.
+    fn search(&self) -> Result<Option<(SearchQuery, DocumentQuery)>, Refusal> {
+        let text = self.query.as_deref().map(str::trim);
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return Ok(None);
+        };
+        let (words, filter) = understood(text, &DocumentFilter::default())?;
+        Ok(Some((words, filter.query(1)?)))
     }
 
     fn mistakes(&self) -> Vec<Mistake> {
@@ -134,14 +167,19 @@ impl Selection {
                 wrong("media_types", reason);
             }
         }
-        for name in &self.kinds {
-            if name.trim().to_lowercase().parse::<Kind>().is_err() {
-                let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-                wrong(
-                    "kinds",
-                    format!("`{name}` is not a kind; write {}", kinds.join(", ")),
-                );
-            }
+        let unknown = self.kinds.iter().filter_map(|name| kind(name).err());
+        for refusal in unknown {
+            wrong("kinds", refusal.to_string());
+        }
+        let unknown = self
+            .languages
+            .iter()
+            .filter_map(|name| language(name).err());
+        for refusal in unknown {
+            wrong("languages", refusal.to_string());
+        }
+        if let Err(refusal) = self.search() {
+            wrong("query", refusal.to_string());
         }
         for name in &self.decisions {
             if !["accept", "unsure", "reject"].contains(&&*name.trim().to_lowercase()) {

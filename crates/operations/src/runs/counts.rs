@@ -81,7 +81,7 @@ pub(super) fn of_harvest(counts: &HarvestCounts) -> Vec<RunCount> {
 }
 
 /// The counts of an import, likewise.
-pub(super) fn of_import(counters: &ImportCounters) -> Vec<RunCount> {
+pub(crate) fn of_import(counters: &ImportCounters) -> Vec<RunCount> {
     use CountRole::{All, Kept, Known, Lost, Rejected};
     shown([
         (All, "captures", ["capture", "captures"], counters.all),
@@ -185,10 +185,18 @@ fn shown<const N: usize>(
 }
 
 /// Settings in words: those that differ from the default, by names that people know.
-pub(super) fn settings(parameters: &Value) -> Vec<(String, String)> {
+pub(crate) fn settings(parameters: &Value) -> Vec<(String, String)> {
     let mut settings = Vec::new();
-    let parameters = parameters.as_object().into_iter().flatten();
-    for (name, value) in parameters {
+    add_settings(&mut settings, parameters);
+    settings
+}
+
+fn add_settings(settings: &mut Vec<(String, String)>, parameters: &Value) {
+    for (name, value) in parameters.as_object().into_iter().flatten() {
+        if let Some(inner) = inner(name, value) {
+            add_settings(settings, &inner);
+            continue;
+        }
         let known = NAMES.iter().find(|(known, ..)| known == name);
         let (words, usual) = match known {
             Some((_, words, usual)) => ((*words).to_owned(), *usual),
@@ -198,7 +206,18 @@ pub(super) fn settings(parameters: &Value) -> Vec<(String, String)> {
             settings.push((words, value));
         }
     }
-    settings
+}
+
+/// Settings that are kept as one: how texts are read, and how they are judged. The history has the first as text.
+fn inner(name: &str, value: &Value) -> Option<Value> {
+    match (name, value) {
+        ("texts", Value::String(text)) => {
+            let inner = serde_json::from_str(text).ok();
+            inner.filter(Value::is_object)
+        }
+        ("texts" | "policy", Value::Object(_)) => Some(value.clone()),
+        _ => None,
+    }
 }
 
 fn in_words(name: &str, value: &Value) -> Option<String> {
@@ -207,6 +226,10 @@ fn in_words(name: &str, value: &Value) -> Option<String> {
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::String(text) if text.is_empty() => return None,
+        // The history has the digest of a file, so that another text makes another import.
+        Value::String(text) if matches!(name, "blacklist" | "lists") && is_digest(text) => {
+            format!("given, with the digest {}…", &text[..12])
+        }
         Value::String(text) => text.clone(),
         // A filter with the digest of its text.
         Value::Array(pair) if matches!(name, "filter" | "normalise") && pair.len() == 2 => {
@@ -241,8 +264,12 @@ fn in_words(name: &str, value: &Value) -> Option<String> {
     })
 }
 
+fn is_digest(text: &str) -> bool {
+    text.len() >= 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Names of settings, what people call them, and their default in words.
-const NAMES: [(&str, &str, &str); 39] = [
+const NAMES: [(&str, &str, &str); 58] = [
     ("via", "Harvested via", "oai"),
     ("other_hosts", "Resources on other hosts", "no"),
     ("method", "Requested with", "ListRecords"),
@@ -296,7 +323,34 @@ const NAMES: [(&str, &str, &str); 39] = [
         "What was deleted at the source is removed",
         "no",
     ),
-    ("texts", "Content filter and text", ""),
+    (
+        "types",
+        "Media types",
+        "application/pdf, application/postscript",
+    ),
+    ("open", "Containers that are opened", "gzip"),
+    ("log_format", "Format of the log", ""),
+    ("blacklist", "Blacklist", ""),
+    ("lists", "Blacklists of the catalog", ""),
+    ("max_url_length", "Longest URL", "2048"),
+    (
+        "keep_versions",
+        "When a document changed, keep both contents",
+        "no",
+    ),
+    ("digests", "Documents with a wrong digest", "mark"),
+    ("crawler", "Name of the crawler", ""),
+    ("threads", "Threads", ""),
+    ("no_database", "Folder instead of the database", ""),
+    ("content_filter", "Content filter", "no"),
+    ("store", "Store texts", "no"),
+    ("unsure", "Documents that the filter is unsure of", "import"),
+    ("ocr", "Recognise images", "no"),
+    ("accept", "Accepted from the probability", "0.6"),
+    ("reject", "Rejected below the probability", "0.4"),
+    ("kinds", "Kinds that are accepted", "paper, thesis"),
+    ("model", "Model", ""),
+    ("languages", "Languages to recognise", ""),
     ("why", "Reason", ""),
 ];
 
@@ -328,6 +382,27 @@ mod tests {
         assert_eq!(
             said.join(" → "),
             "37 captures → 30 other types → 3 not status 200 → 2 revisits → 1 rejected by content → 1 new document"
+        );
+    }
+
+    #[test]
+    fn settings_of_texts_are_told_one_by_one() {
+        let settings = settings(
+            &json!({"keep_versions": false, "max_url_length": 2048, "blacklist": "0".repeat(64),
+            "texts": r#"{"content_filter":true,"store":false,"policy":{"accept":0.7,"kinds":["paper","thesis"]}}"#}),
+        );
+
+        let said: Vec<_> = settings
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                "Blacklist: given, with the digest 000000000000…",
+                "Content filter: yes",
+                "Accepted from the probability: 0.7",
+            ]
         );
     }
 

@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 pub use self::acknowledge::{Acknowledged, acknowledge, unacknowledge};
 pub use self::actions::{RetriedRuns, SkippedRun, again, remove, retry, retry_failed, stop};
 pub use self::counts::{CountRole, RunCount};
+pub(crate) use self::counts::{of_import as counts_of_import, settings as settings_in_words};
 pub(crate) use self::failures::open_failures;
 pub use self::failures::{FailureCause, FailureOfCause, FailuresByCause, failures, runs_of_cause};
 pub use self::problems::{Problem, ProblemFilter, problems};

@@ -106,6 +106,9 @@ fn run(holdings: &Holdings, row: RunRow, job: Option<Job>) -> Run {
     let why = job.and_then(|job| job.why.clone());
     let reason = match state {
         RunState::Queued | RunState::Running => why.as_ref().map(|why| why.text.clone()),
+        RunState::Ok if import.as_ref().is_some_and(|import| import.kept_nothing) => {
+            failure.or_else(|| Some("nothing was kept".to_owned()))
+        }
         RunState::Ok => None,
         RunState::Failed => error.or(failure),
         RunState::Incomplete | RunState::Cancelled => failure.or(error),
@@ -177,6 +180,13 @@ impl Run {
             (None, None, None) => return Vec::new(),
         };
         super::counts::settings(parameters)
+    }
+
+    /// Whether it is an import that came to its end and kept no document.
+    pub fn kept_nothing(&self) -> bool {
+        self.import
+            .as_ref()
+            .is_some_and(|import| import.kept_nothing)
     }
 
     /// Whether it can be stopped, or withdrawn from the queue, from here.

@@ -52,6 +52,10 @@ fn first_title(page: &str) -> Option<String> {
         }
         let mut title = lines[at].clone();
         let mut behind = at + 1;
+        if let Some(end) = paragraph(&lines, at) {
+            at = end;
+            continue;
+        }
         while behind < lines.len()
             && behind < at + MOST_TITLE_LINES
             && goes_on(&title, &lines[behind])
@@ -63,6 +67,16 @@ fn first_title(page: &str) -> Option<String> {
             title.push_str(&lines[behind]);
             behind += 1;
         }
+        let is_cut = |line: &String| {
+            title.len() > LONGEST_HEADING
+                && !line.is_empty()
+                && !is_furniture(line)
+                && !is_names(line)
+        };
+        if behind == at + MOST_TITLE_LINES && lines.get(behind).is_some_and(is_cut) {
+            // What goes on like that is text.
+            title.clone_from(&lines[at]);
+        }
         let title = title
             .trim_end_matches(['*', '†', '∗', '‡', ' ', ',', ';'])
             .to_owned();
@@ -72,6 +86,29 @@ fn first_title(page: &str) -> Option<String> {
         at += 1;
     }
     None
+}
+
+/// The end of a paragraph that begins at a line: more full lines than a title has, with sentences in them.
+fn paragraph(lines: &[String], at: usize) -> Option<usize> {
+    let is_full = |line: &&String| line.chars().count() >= FULL_LINE && !is_furniture(line);
+    let full = lines[at..].iter().take_while(is_full).count();
+    let text = lines[at..at + full].join(" ");
+    let is_paragraph = full > MOST_TITLE_LINES || (full > 1 && has_sentences(&text));
+    // Its last line is seldom full.
+    is_paragraph.then_some(at + full + 1)
+}
+
+/// Whether a text has whole sentences, which no title has: a full stop behind many words.
+fn has_sentences(text: &str) -> bool {
+    let mut words = 0;
+    for word in text.split(' ') {
+        words += 1;
+        let is_end = word.ends_with('.') && word.chars().filter(|c| c.is_alphabetic()).count() > 3;
+        if is_end && words > FEWEST_WORDS_OF_SENTENCE {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a line belongs to the title before it.
@@ -122,8 +159,17 @@ fn is_title(text: &str) -> bool {
     if !(SHORTEST..=LONGEST).contains(&length) || words > MOST_WORDS {
         return false;
     }
-    let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
-    if letters * 10 < length * 6 || text.contains(char::REPLACEMENT_CHARACTER) {
+    // A year is part of many titles, and says nothing about what stands around it.
+    let others = text.split(' ').filter(|word| !is_year(word));
+    let (mut letters, mut solid) = (0, 0);
+    for letter in others.flat_map(str::chars) {
+        letters += usize::from(letter.is_alphabetic());
+        solid += 1;
+    }
+    if letters * 10 < solid * 7 || text.contains(char::REPLACEMENT_CHARACTER) {
+        return false;
+    }
+    if is_placeholder(text) || has_sentences(text) {
         return false;
     }
     let is_written_apart = text.chars().any(is_ideographic);
@@ -137,6 +183,43 @@ fn is_title(text: &str) -> bool {
         .count();
     let small = text.to_lowercase();
     alone * 2 <= words && !is_furniture(text) && !NO_TITLES.iter().any(|part| small.contains(part))
+}
+
+/// Whether a text stands for a title that nobody wrote: `XXXX XXX`, or one word over and over.
+fn is_placeholder(text: &str) -> bool {
+    let small = text.to_lowercase();
+    let mut letters: Vec<_> = small
+        .chars()
+        .filter(|letter| letter.is_alphabetic())
+        .collect();
+    let is_run = letters
+        .windows(4)
+        .any(|four| four.iter().all(|letter| *letter == four[0]));
+    letters.sort_unstable();
+    letters.dedup();
+    let words: Vec<_> = small.split(' ').collect();
+    let mut distinct = words.clone();
+    distinct.sort_unstable();
+    distinct.dedup();
+    is_run || letters.len() < FEWEST_LETTERS || distinct.len() * 2 < words.len()
+}
+
+/// Whether a word is a year.
+fn is_year(word: &str) -> bool {
+    let digits = word.trim_matches(|letter: char| letter.is_ascii_punctuation());
+    let is_number = digits.len() == 4 && digits.bytes().all(|digit| digit.is_ascii_digit());
+    is_number && ("1000"..="2099").contains(&digits)
+}
+
+/// Whether a line has words beside a year that are not those of a date.
+fn has_words_beside_year(line: &str) -> bool {
+    let is_word = |word: &&str| {
+        let small = word.to_lowercase();
+        let small = small.trim_matches(|letter: char| !letter.is_alphanumeric());
+        !small.is_empty() && small.chars().all(char::is_alphabetic) && !MONTHS.contains(&small)
+    };
+    let words = line.split([' ', '-', '–']).filter(is_word).count();
+    words >= 2 && line.split(' ').any(is_year)
 }
 
 fn is_ideographic(letter: char) -> bool {
@@ -160,7 +243,16 @@ fn is_borne_out(title: &str, page: &str) -> bool {
 fn is_furniture(line: &str) -> bool {
     let small = line.to_lowercase();
     let letters = line.chars().filter(|letter| letter.is_alphabetic()).count();
-    let digits = line.chars().filter(char::is_ascii_digit).count();
+    let numbers = line.split(' ').filter(|word| !is_year(word));
+    let numbers = numbers
+        .flat_map(str::chars)
+        .filter(char::is_ascii_digit)
+        .count();
+    let years = line.split(' ').filter(|word| is_year(word)).count() * 4;
+    let digits = match has_words_beside_year(line) {
+        true => numbers,
+        false => numbers + years,
+    };
     letters < 4
         || digits * 3 > letters
         || small.contains('@')
@@ -257,9 +349,54 @@ fn spaced(text: &str) -> String {
 const FIRST_PAGE: usize = 6_000;
 const MOST_LINES: usize = 40;
 const MOST_TITLE_LINES: usize = 4;
+/// Bytes behind which a title of several lines that goes on is taken for text.
+const LONGEST_HEADING: usize = 160;
 const SHORTEST: usize = 6;
 const LONGEST: usize = 300;
-const MOST_WORDS: usize = 40;
+const MOST_WORDS: usize = 35;
+/// Letters that a line of running text has at least.
+const FULL_LINE: usize = 50;
+const FEWEST_WORDS_OF_SENTENCE: usize = 7;
+/// Different letters that a title has at least.
+const FEWEST_LETTERS: usize = 3;
+
+/// Words of dates, in a few languages.
+const MONTHS: [&str; 34] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "sept",
+    "oct",
+    "nov",
+    "dec",
+    "januar",
+    "februar",
+    "märz",
+    "mai",
+    "juni",
+    "juli",
+    "oktober",
+    "dezember",
+    "spring",
+    "autumn",
+];
 
 /// Parts of what programs write in place of a title.
 const NO_TITLES: [&str; 22] = [
@@ -287,7 +424,7 @@ const NO_TITLES: [&str; 22] = [
     "file://",
 ];
 
-const FURNITURE: [&str; 28] = [
+const FURNITURE: [&str; 32] = [
     "http://",
     "https://",
     "www.",
@@ -316,9 +453,13 @@ const FURNITURE: [&str; 28] = [
     "technical report",
     "open access",
     "received",
+    "accepted manuscript",
+    "accepted 1",
+    "accepted 2",
+    "inserted by the editor",
 ];
 
-const FURNITURE_AT_START: [&str; 14] = [
+const FURNITURE_AT_START: [&str; 16] = [
     "page ",
     "figure ",
     "table ",
@@ -328,6 +469,8 @@ const FURNITURE_AT_START: [&str; 14] = [
     "original article",
     "review article",
     "available online",
+    "last revision",
+    "last updated",
     "contents lists",
     "conference on",
     "workshop on",
@@ -356,6 +499,21 @@ mod tests {
                 "John Smith\n\nThe Shape of Water\n",
                 Some("The Shape of Water"),
             ),
+            ("The lens of 1871\nMaren Holt\n", Some("The lens of 1871")),
+            (
+                "12 March 2004\n\nTides and Lights\n",
+                Some("Tides and Lights"),
+            ),
+            (
+                "XXXXXXXX XXXXXXXXX XXXXXX\n\nTides and Lights\n",
+                Some("Tides and Lights"),
+            ),
+            (
+                "The committee met in the hall of the town on Monday evening. It was decided\n\
+                 that the lights of the harbour are to be kept burning through the winter,\n\
+                 as they were in the years before. The next meeting is in the spring.\n",
+                None,
+            ),
         ] {
             assert_eq!(title(text, None).as_deref(), expected, "{text}");
         }
@@ -375,6 +533,8 @@ mod tests {
             "x",
             "\0\0",
             "paper_7.dvi",
+            "XXXXXXXX XXXXXXXX",
+            "The shape of coasts is what we look at here. Ada Lovelace has written it down.",
         ] {
             assert_eq!(
                 title(text, Some(wrong)).as_deref(),

@@ -33,6 +33,20 @@ pub struct FoundDocument {
     pub score: i64,
 }
 
+/// The order of what a search found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SearchOrder {
+    /// The best first.
+    #[default]
+    Rank,
+    /// The last imported first.
+    Newest,
+    /// By the title, documents without one last.
+    Title,
+    /// By the host.
+    Host,
+}
+
 impl Searched {
     /// Documents are counted up to here.
     pub const MOST_COUNTED: u64 = 10_000;
@@ -46,6 +60,7 @@ impl Catalog {
         &self,
         query: &SearchQuery,
         filter: &DocumentQuery,
+        order: SearchOrder,
         offset: u64,
         limit: u64,
     ) -> Result<Searched, Error> {
@@ -66,7 +81,13 @@ impl Catalog {
         for row in transaction.rows(&sql, values).await? {
             ranked.push((row.integer("score")?, row.integer("id")?));
         }
-        ranked.sort_unstable_by(|one, other| other.cmp(one));
+        match order {
+            SearchOrder::Rank => ranked.sort_unstable_by(|one, other| other.cmp(one)),
+            SearchOrder::Newest => ranked.sort_unstable_by_key(|(_, id)| -id),
+            SearchOrder::Title | SearchOrder::Host => {
+                sort(&mut transaction, order, &mut ranked).await?;
+            }
+        }
         let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
         let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
         let page: Vec<_> = ranked.into_iter().skip(skipped).take(wanted).collect();
@@ -112,6 +133,31 @@ impl Catalog {
     }
 }
 
+/// Sorts what was found, at most [`Searched::MOST_RANKED`] documents with their scores.
+async fn sort(
+    transaction: &mut Transaction,
+    order: SearchOrder,
+    ranked: &mut [(i64, i64)],
+) -> Result<(), Error> {
+    let ids: Vec<_> = ranked.iter().map(|(_, id)| (*id,)).collect();
+    let sql = "SELECT document.id, document.rev_host, document.url, content.title FROM document
+         JOIN content ON content.id = document.content_id WHERE document.id {integers($1)}";
+    let mut keys = std::collections::HashMap::new();
+    for row in transaction.rows(sql, [batch(&ids)]).await? {
+        let title = row.maybe_text("title")?;
+        let key = match order {
+            SearchOrder::Host => (false, row.text("rev_host")?),
+            _ => (
+                title.is_none(),
+                title.map_or_else(|| row.text("url"), Ok)?.to_lowercase(),
+            ),
+        };
+        keys.insert(row.integer("id")?, key);
+    }
+    ranked.sort_by_cached_key(|(_, id)| (keys.get(id).cloned(), *id));
+    Ok(())
+}
+
 /// The contents that the rarest condition of a filter leaves, if they are few.
 async fn few_contents(
     transaction: &mut Transaction,
@@ -125,6 +171,45 @@ async fn few_contents(
         }
     }
     Ok(None)
+}
+
+impl SearchQuery {
+    /// Asks for documents with its words, in a statement that does not rank them.
+    pub(super) fn within(&self, is_sqlite: bool, conditions: &mut Conditions) {
+        if !self.has_words() {
+            return;
+        }
+        if is_sqlite {
+            let contents = "document.content_id IN
+                (SELECT rowid FROM document_search WHERE document_search MATCH $n)";
+            return conditions.only(contents, Some(self.for_sqlite()));
+        }
+        let wanted = self.postgres_conditions(conditions).join(" AND ");
+        conditions.always(&format!(
+            "document.content_id IN (SELECT content_id FROM document_search WHERE {wanted})"
+        ));
+    }
+
+    /// What PostgreSQL is asked for: each of these has to hold.
+    fn postgres_conditions(&self, conditions: &mut Conditions) -> Vec<String> {
+        let asked = self.for_postgres();
+        let parts = [
+            ("words @@", asked.words),
+            ("title @@", asked.title),
+            ("words @@", asked.excluded),
+            ("title @@", asked.title_excluded),
+        ];
+        let mut wanted = Vec::new();
+        for (at, (column, words)) in parts.into_iter().enumerate() {
+            let Some(words) = words else { continue };
+            let negation = if at < 2 { "" } else { "NOT " };
+            let words = conditions.parameter(words);
+            wanted.push(format!(
+                "{negation}document_search.{column} CAST({words} AS tsquery)"
+            ));
+        }
+        wanted
+    }
 }
 
 /// The documents that have the words.
@@ -195,17 +280,9 @@ impl Hits<'_> {
                 conditions.only("+document_search.rowid {integers($n)}", self.few.map(batch));
             }
             false => {
-                let asked = self.query.for_postgres();
-                conditions.only("document_search.words @@ CAST($n AS tsquery)", asked.words);
-                conditions.only("document_search.title @@ CAST($n AS tsquery)", asked.title);
-                conditions.only(
-                    "NOT document_search.words @@ CAST($n AS tsquery)",
-                    asked.excluded,
-                );
-                conditions.only(
-                    "NOT document_search.title @@ CAST($n AS tsquery)",
-                    asked.title_excluded,
-                );
+                for condition in self.query.postgres_conditions(&mut conditions) {
+                    conditions.always(&condition);
+                }
                 conditions.only(
                     "document_search.content_id {integers($n)}",
                     self.few.map(batch),

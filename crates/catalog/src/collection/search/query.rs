@@ -48,8 +48,8 @@ pub(super) struct Asked {
 }
 
 /// The fields of a query.
-const FIELDS: [&str; 8] = [
-    "title", "host", "url", "kind", "language", "type", "state", "decision",
+const FIELDS: [&str; 9] = [
+    "title", "host", "url", "kind", "language", "type", "state", "decision", "year",
 ];
 
 impl fmt::Display for QueryError {
@@ -150,7 +150,10 @@ impl Parser {
             let is_excluded = self.take('-');
             let field = self.field()?;
             let value_at = self.at;
-            let part = self.part()?;
+            let part = match field {
+                Some("type") => self.media_type(),
+                _ => self.part()?,
+            };
             match field {
                 None | Some("title") => {
                     let is_title = field.is_some();
@@ -223,6 +226,19 @@ impl Parser {
         };
         self.at += length + 1;
         Ok(Some(field))
+    }
+
+    /// A media type, or a family of them such as `image/*`.
+    fn media_type(&mut self) -> Part {
+        let rest = &self.characters[self.at..];
+        let name = rest.iter().take_while(|letter| !letter.is_whitespace());
+        let text: String = name.collect();
+        self.at += text.chars().count();
+        Part {
+            text: text.trim_matches('"').to_owned(),
+            is_phrase: false,
+            is_prefix: false,
+        }
     }
 
     /// A phrase, or all up to the next space.
@@ -313,6 +329,7 @@ fn example(field: &str) -> &'static str {
         "type" => "type:application/pdf",
         "state" => "state:ingested",
         "decision" => "decision:unsure",
+        "year" => "year:2011",
         _ => "title:coasts",
     }
 }

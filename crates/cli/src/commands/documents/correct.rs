@@ -26,8 +26,8 @@ pub(super) struct Correct {
     #[arg(long)]
     reject: bool,
     /// Its kind: paper, short_paper, thesis, book, report, guideline, proposal, slides, poster, lecture_notes, homework,
-    /// manual, datasheet, cv, form, minutes, legal, periodical, syllabus or other. Papers and theses are accepted without
-    /// --reject, other kinds are rejected without --accept
+    /// manual, datasheet, cv, form, minutes, legal, periodical, syllabus or other. Without --accept and --reject an earlier
+    /// correction keeps its decision; else papers and theses are accepted and other kinds are rejected
     #[arg(
         long,
         value_name = "KIND",

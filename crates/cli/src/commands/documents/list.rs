@@ -16,7 +16,7 @@ use crate::output::{Out, to_stdout, write_json};
 use crate::table::{Cell, Column, Table};
 use crate::text::{ago, plain};
 
-/// List documents in the order of their numbers
+/// List documents in the order of their numbers, or in another
 ///
 /// A line is a document: its number, when it was last crawled, its state, its media type, its URL and its title, separated
 /// by tabs.
@@ -28,7 +28,7 @@ pub(super) struct List {
     /// Only those that stand so: not-ingested, ingested, failed or set-aside
     #[arg(long, value_name = "STATE", value_parser = state)]
     state: Option<DocumentState>,
-    /// Only those of this media type
+    /// Only those of this media type; image/* stands for all images
     #[arg(long = "type", value_name = "TYPE")]
     media_type: Option<String>,
     /// Only those that were last crawled on this day or at this moment, or later
@@ -49,9 +49,13 @@ pub(super) struct List {
     /// Only those of this group of near-duplicates: the `near` of a document
     #[arg(long, value_name = "NUMBER")]
     near: Option<i64>,
-    /// The order: number, newest, updated (the last crawl) or host
+    /// The order: number, newest, updated (the last crawl), host or type; for at most 10,000 documents also title, size,
+    /// state or kind
     #[arg(long, value_name = "ORDER", value_parser = sort, default_value = "number")]
     sort: DocumentSort,
+    /// Print the largest or latest first
+    #[arg(long)]
+    descending: bool,
     /// Only those whose content this import brought
     #[arg(long, value_name = "NUMBER")]
     import: Option<i64>,
@@ -89,6 +93,7 @@ impl List {
             language: self.language.clone(),
             near: self.near,
             sort: Some(self.sort),
+            descending: self.descending.then_some(true),
             text: self.text.clone(),
             ..DocumentFilter::default()
         };
@@ -190,7 +195,9 @@ const DEFAULT_ROWS: u64 = 30;
 
 /// An order as people write it.
 fn sort(name: &str) -> Result<DocumentSort, String> {
-    DocumentSort::parse(name).ok_or_else(|| "write number, newest, updated or host".to_owned())
+    DocumentSort::parse(name).ok_or_else(|| {
+        "write number, newest, updated, host, type, title, size, state or kind".to_owned()
+    })
 }
 
 /// A state as people write it.

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 use operations::Listed;
-use operations::documents::{self, DocumentFilter, DocumentSearch, FoundDocument, Piece};
+use operations::documents::{
+    self, DocumentFilter, DocumentSearch, DocumentSearchSort, FoundDocument, Piece,
+};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::paging::each_row;
@@ -15,8 +17,8 @@ use crate::text::plain;
 /// Search the texts and titles of documents
 ///
 /// The query has words, which all have to be there, "a phrase", begin* and -excluded words. Fields narrow it: title:coast,
-/// host:example.org (with the hosts below it), url:papers, kind:thesis, language:en, type:application/pdf, state:ingested
-/// and decision:unsure. Case and accents do not count. The best documents come first, up to 1,000 of them, each with its
+/// host:example.org (with the hosts below it), url:papers, kind:thesis, language:en, type:application/pdf or type:image/*,
+/// state:ingested, decision:unsure and year:2011 (of the last crawl). Case and accents do not count. The best documents come first, up to 1,000 of them, each with its
 /// number, its score, its title and URL and the passages that have the words.
 ///
 /// Example: garner documents search '"open access" harvest* title:repositor* language:en'
@@ -25,6 +27,9 @@ pub(super) struct Search {
     /// The query; write -- before one that begins with -
     #[arg(value_name = "QUERY", required = true)]
     query: Vec<String>,
+    /// The order: rank, newest, title or host
+    #[arg(long, value_name = "ORDER", value_parser = sort, default_value = "rank")]
+    sort: DocumentSearchSort,
     /// How many documents at most
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u64,
@@ -70,6 +75,7 @@ impl Search {
         let page = |next: Option<i64>, limit| {
             let search = DocumentSearch {
                 query: query.clone(),
+                sort: Some(self.sort),
                 offset: next.and_then(|next| next.try_into().ok()),
                 limit,
             };
@@ -106,7 +112,7 @@ impl Search {
             eprintln!("{shown} of {total}{more} documents");
         }
         if is_partly_ranked {
-            eprintln!("only the newest 1000 of them are ranked; add words or fields");
+            eprintln!("only the newest 1000 of them are ranked and printed; add words or fields");
         }
         if unindexed > 0 {
             eprintln!(
@@ -115,6 +121,12 @@ impl Search {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// An order as people write it.
+fn sort(name: &str) -> Result<DocumentSearchSort, String> {
+    let known = DocumentSearchSort::parse(name);
+    known.ok_or_else(|| "write rank, newest, title or host".to_owned())
 }
 
 fn write(found: &FoundDocument, is_bold: bool, out: &mut Out) -> io::Result<()> {

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use server::Config;
 
 use crate::commands::print;
+use crate::config::Config;
 
 /// Print the robots.txt lines that advertise the repository
 ///
@@ -26,10 +26,7 @@ pub(crate) struct Robots {
 
 impl Robots {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let mut config = match &self.config {
-            Some(path) => Config::read(path)?,
-            None => Config::default(),
-        };
+        let mut config = Config::load(self.config.as_deref())?.one_site(None)?;
         config.robots.exclusive |= self.exclusive;
         let base_url = config.base_url(config.server.listen)?;
         let lines = match self.apache {

@@ -14,6 +14,7 @@ use server::{Addresses, Config};
 use crate::commands::confine::confiner;
 use crate::commands::options::holdings_options::HoldingsOptions;
 use crate::commands::options::{PlaceOptions, set};
+use crate::commands::running::{notify, serve_watch, watchdog};
 use crate::commands::stop_signal;
 use crate::output::log;
 
@@ -52,7 +53,7 @@ pub(crate) struct Serve {
     /// The name of the repository [default: the name of DIR]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Address for /metrics and /health [default: none]
+    /// Address for /metrics, /health and /ready [default: none]
     #[arg(long, value_name = "ADDR:PORT")]
     admin_listen: Option<SocketAddr>,
     /// Make the index anew; tombstones and datestamps of the old one are kept
@@ -62,10 +63,10 @@ pub(crate) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        log();
         if let Some(catalog) = &self.catalog {
             return self.serve_catalog(catalog);
         }
+        log(&self.place.log_config(self.dir.is_some())?)?;
         let config = self.config()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -89,6 +90,8 @@ impl Serve {
         let ready = move |addresses: &Addresses| {
             bar.finish_and_clear();
             announce(addresses, &hints);
+            notify("READY=1");
+            tokio::spawn(watchdog());
         };
         let served = runtime.block_on(server::run(
             config,
@@ -97,22 +100,21 @@ impl Serve {
             ready,
             stop_signal(),
         ));
+        notify("STOPPING=1");
         runtime.shutdown_timeout(Duration::from_secs(1));
         served?;
         Ok(ExitCode::SUCCESS)
     }
 
     fn serve_catalog(&self, catalog: &str) -> anyhow::Result<ExitCode> {
-        let is_of_sites = self.rebuild || self.base_path.is_some() || self.admin_listen.is_some();
+        let is_of_sites = self.rebuild || self.base_path.is_some();
         if is_of_sites || self.place.is_of_sites() {
             bail!(
-                "--rebuild, --base-path, --admin-listen, --site-url and --origin are for sites; with --catalog leave them out"
+                "--rebuild, --base-path, --site-url and --origin are for sites; with --catalog leave them out"
             );
         }
-        let mut config = match self.place.file() {
-            Some(path) => crate::config::Config::read(path)?,
-            None => crate::config::Config::default(),
-        };
+        let mut config = self.place.configuration()?;
+        log(&self.place.log_config(false)?)?;
         let aggregator = &mut config.aggregator;
         if let Some(listen) = self.listen {
             aggregator.listen = listen;
@@ -123,16 +125,25 @@ impl Serve {
             aggregator.admin_emails.clone_from(&self.admin_email);
         }
         aggregator.check()?;
-        let data = self.data.clone().or(config.data);
-        let holdings = HoldingsOptions::at(data, Some(catalog.to_owned())).open()?;
+        let place = config.place(self.data.as_deref(), Some(catalog))?;
+        let holdings = HoldingsOptions::at(place).open()?;
         let holdings = Arc::new(holdings);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .max_blocking_threads(128)
             .build()
             .context("the runtime cannot be started")?;
-        let served = config.aggregator.serve(holdings, "--listen", stop_signal());
-        let served = runtime.block_on(served);
+        let admin = self.admin_listen.or(config.admin.listen);
+        let served = runtime.block_on(async {
+            if let Some(address) = admin {
+                serve_watch(address, &config, &holdings).await?;
+            }
+            notify("READY=1");
+            tokio::spawn(watchdog());
+            let aggregator = config.aggregator.clone();
+            aggregator.serve(holdings, "--listen", stop_signal()).await
+        });
+        notify("STOPPING=1");
         runtime.shutdown_timeout(Duration::from_secs(1));
         served.map(|()| ExitCode::SUCCESS)
     }

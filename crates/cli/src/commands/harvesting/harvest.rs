@@ -329,7 +329,7 @@ impl Harvest {
         let repository = repository.context("the repository was removed meanwhile")?;
         let records = holdings.record_directory(&repository, &entry.metadata_prefix);
         eprintln!("  records are in {}", records.display());
-        let data = self.holdings.data();
+        let data = self.holdings.data()?;
         if let Some(mirror) = &order.unpack {
             eprintln!("  the mirror is in {}", data.join(mirror).display());
         }

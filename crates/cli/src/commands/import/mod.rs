@@ -12,7 +12,7 @@ use catalog::ImportState;
 use clap::Args;
 use flows::{ImportOrder, Imported};
 use harvester::Stop;
-use operations::{Actor, Context, ImportPatch, Mistake, Refusal, jobs};
+use operations::{Actor, Context, ImportPatch, Mistake, Refusal, imports, jobs};
 
 use self::lines::Lines;
 pub(crate) use self::summary::counted;
@@ -40,17 +40,17 @@ pub(crate) struct Import {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// A configuration file with a table "import"; flags win over it
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Documents go to this folder and not into the catalog; the same bytes are kept once
-    #[arg(long, value_name = "DIR", conflicts_with = "dry_run")]
-    no_database: Option<PathBuf>,
     /// Read, filter and count everything, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// With --dry-run: read the first N captures only, and print what would become of each
+    #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
+    limit: Option<u64>,
+    /// Start from the settings that are kept under this name: see Import a crawl in the console; flags win over them
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
     /// Put the import into the queue of garner up and garner worker, which see PATH under the same name
-    #[arg(long, conflicts_with_all = ["dry_run", "no_database", "json"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     queue: bool,
     /// Print the counters as JSON
     #[arg(long)]
@@ -67,11 +67,7 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        let config = match &self.config {
-            Some(file) => Config::read(file)?,
-            None => Config::default(),
-        };
-        self.holdings = self.holdings.configured(&config);
+        let config = self.holdings.configuration()?;
         if !self.paths.is_empty() {
             self.patch.paths = Some(self.paths.clone());
         }
@@ -82,11 +78,10 @@ impl Import {
         if self.queue {
             return self.enqueue(&config);
         }
-        let config = config.import;
         super::allow_many_files();
         let stop = Stop::default();
-        let lines = Lines::new(self.quiet, self.verbose);
-        let imported = self.import(&config, &order, &stop, &lines);
+        let lines = Lines::new(self.quiet, self.verbose || self.limit.is_some());
+        let imported = self.import(&order, &stop, &lines);
         lines.clear();
         let imported = imported?;
         summary::write(&self, &imported)?;
@@ -105,7 +100,11 @@ impl Import {
         if self.queue {
             config.rules()?.require(&Actor::command_line())?;
         }
-        let mut mistakes = self.patch.apply(&mut order);
+        let mut mistakes = Vec::new();
+        if let Some(template) = self.template()? {
+            mistakes.extend(template.apply(&mut order));
+        }
+        mistakes.extend(self.patch.apply(&mut order));
         mistakes.extend(order.check());
         if order.log.is_none() {
             let about_logs = [
@@ -131,10 +130,25 @@ impl Import {
         Ok(order)
     }
 
+    /// The settings of the template that is named.
+    fn template(&self) -> anyhow::Result<Option<ImportPatch>> {
+        let Some(name) = &self.template else {
+            return Ok(None);
+        };
+        let context = self.holdings.context()?;
+        let template = context.wait(imports::template(&context, name))?;
+        Ok(Some(template.patch()?))
+    }
+
     /// Puts the import into the queue.
     fn enqueue(&self, config: &Config) -> anyhow::Result<ExitCode> {
         let holdings = Arc::new(self.holdings.create()?);
-        let context = Context::new(Arc::clone(&holdings)).configured(config.settings()?);
+        let mut settings = config.settings()?;
+        if let Some(template) = self.template()? {
+            let mistakes = template.apply(&mut settings.imports.default);
+            Refusal::unless_empty(mistakes)?;
+        }
+        let context = Context::new(Arc::clone(&holdings)).configured(settings);
         let actor = Actor::command_line();
         let job = holdings.wait(jobs::import(&context, &actor, &self.patch, None))?;
         let options = self.holdings.said();
@@ -145,23 +159,21 @@ impl Import {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn import(
-        &self,
-        config: &ImportConfig,
-        order: &ImportOrder,
-        stop: &Stop,
-        lines: &Lines,
-    ) -> anyhow::Result<Imported> {
+    fn import(&self, order: &ImportOrder, stop: &Stop, lines: &Lines) -> anyhow::Result<Imported> {
         let tell = |event: flows::ImportEvent<'_>| lines.tell(&event);
-        let separate = self.no_database.as_ref().or(config.no_database.as_ref());
+        let separate = order.no_database.as_deref();
         if self.dry_run || separate.is_some() {
             stop_on_signal(stop.clone())?;
-            let order = &flows::fetch_sources(self.holdings.data(), order, stop, &tell)?;
+            let mut order = flows::fetch_sources(self.holdings.data()?, order, stop, &tell)?;
+            if !order.lists.is_empty() {
+                order.read_lists(&self.holdings.open()?)?;
+            }
+            let order = &order;
             return match separate {
                 Some(directory) if !self.dry_run => {
                     flows::import_separately(directory, order, stop, &tell)
                 }
-                _ => flows::try_import(order, stop, &tell),
+                _ => flows::try_import(order, self.limit, stop, &tell),
             };
         }
         let holdings = self.holdings.create()?;

@@ -16,6 +16,7 @@ use crate::text::{bytes, grouped, plain};
 struct Json<'a> {
     import: Option<i64>,
     state: ImportState,
+    kept_nothing: bool,
     reason: Option<&'a str>,
     #[serde(flatten)]
     counters: &'a ImportCounters,
@@ -34,10 +35,12 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
             Ok(ExitCode::SUCCESS)
         })?;
     }
-    if options.quiet && imported.state == ImportState::Ok {
+    let kept_nothing = kept_nothing(imported);
+    if options.quiet && imported.state == ImportState::Ok && !kept_nothing {
         return Ok(());
     }
     let verdict = match imported.state {
+        _ if kept_nothing => "nothing was kept",
         ImportState::Ok => "imported",
         ImportState::Incomplete => "imported, but not everything",
         ImportState::Cancelled => "cancelled",
@@ -68,6 +71,12 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
         eprintln!("  the same command goes on where this import ended");
     }
     Ok(())
+}
+
+/// Whether it came to its end and kept no document.
+fn kept_nothing(imported: &Imported) -> bool {
+    let is_at_end = matches!(imported.state, ImportState::Ok | ImportState::Incomplete);
+    is_at_end && imported.counters.kept_nothing() && imported.separate.unwrap_or_default() == 0
 }
 
 /// All counters that the paper has, and those of ours that are not zero, by name.
@@ -149,6 +158,7 @@ impl<'a> Json<'a> {
         Self {
             import: imported.id,
             state: imported.state,
+            kept_nothing: kept_nothing(imported),
             reason: imported.reason.as_deref(),
             counters: &imported.counters,
             separate: imported.separate,
@@ -174,7 +184,7 @@ const OF_THE_PAPER: [&str; 9] = [
     "failed_FileNotFound",
     "failed_PDFFilenotFound",
 ];
-const OURS: [&str; 23] = [
+const OURS: [&str; 24] = [
     "saved_NewVersion",
     "saved_KnownContent",
     "saved_SetAside",
@@ -186,6 +196,7 @@ const OURS: [&str; 23] = [
     "text_EngineMissing",
     "text_Failed",
     "revisits",
+    "revisits_Unknown",
     "containers",
     "filtered_URL",
     "skipped_Status",

@@ -9,10 +9,12 @@ pub(super) mod sorting;
 pub(super) mod stopping;
 pub(super) mod worker_options;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use server::Config;
+
+use crate::config::layers::named_by_environment;
+use crate::config::{Config, Layers, LogConfig, LogFormat};
 
 /// Options that say how the site is set up and where it is seen.
 #[derive(Debug, Args)]
@@ -20,6 +22,12 @@ pub(crate) struct PlaceOptions {
     /// A configuration file in TOML; flags win over it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Which site of the configuration, if it has several: the end of its root, or its number from 1 on
+    #[arg(long, value_name = "ROOT|NUMBER")]
+    select_site: Option<String>,
+    /// Form of the log: lines for people, or one JSON object a line [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
     /// Base URL of the repository, as harvesters see it [default: http://ADDR:PORT/modoai]
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -32,9 +40,9 @@ pub(crate) struct PlaceOptions {
 }
 
 impl PlaceOptions {
-    /// The configuration file.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        self.config.as_deref()
+    /// All of the configuration.
+    pub(crate) fn configuration(&self) -> anyhow::Result<Config> {
+        Config::load(self.config.as_deref())
     }
 
     /// The base URL.
@@ -47,20 +55,32 @@ impl PlaceOptions {
         self.site_url.is_some() || self.origin.is_some()
     }
 
-    /// The configuration file with these options on top.
-    pub(crate) fn config(&self, dir: Option<&PathBuf>) -> anyhow::Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => Config::read(path)?,
-            None => Config {
-                relative_to: PathBuf::from("."),
-                ..Config::default()
-            },
-        };
+    /// How the log is written.
+    pub(crate) fn log_config(&self, has_dir: bool) -> anyhow::Result<LogConfig> {
+        let mut log = self.all(has_dir)?.log;
+        log.format = self.log_format.unwrap_or(log.format);
+        Ok(log)
+    }
+
+    /// The configuration of a site with these options on top. A directory that is given is no site of the machine's
+    /// configuration: then only a file that is named counts.
+    pub(crate) fn config(&self, dir: Option<&PathBuf>) -> anyhow::Result<server::Config> {
+        let mut config = self
+            .all(dir.is_some())?
+            .one_site(self.select_site.as_deref())?;
         set(&mut config.server.root, dir);
         set(&mut config.server.base_url, self.base_url.as_ref());
         set(&mut config.server.site_url, self.site_url.as_ref());
         set(&mut config.origin.url, self.origin.as_ref());
         Ok(config)
+    }
+
+    fn all(&self, has_dir: bool) -> anyhow::Result<Config> {
+        let is_named = self.config.is_some() || named_by_environment().is_some();
+        match has_dir && !is_named {
+            true => Layers::of_environment()?.config(),
+            false => self.configuration(),
+        }
     }
 }
 

@@ -10,17 +10,17 @@ use jobs::WorkerOptions;
 use remote::Access;
 
 use crate::commands::confine::confiner;
-use crate::commands::holdings_options::warn;
-use crate::config::Config;
+use crate::commands::holdings_options::{warn, warn_of_password};
+use crate::config::{Config, LogFormat};
 use crate::text::plain;
 
 /// The catalog of the jobs, and how they run. Flags win over the configuration file.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerFlags {
-    /// A configuration file in TOML; flags win over it
+    /// A configuration file in TOML, on top of /etc/garner/garner.toml and ~/.config/garner/garner.toml
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The directory of the harvested files [default: ./garner-data]
+    /// Data directory [default: $GARNER_DATA, else ./garner-data if it is there, else ~/.local/share/garner]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// The catalog, if it is not in that directory: postgres://USER@HOST/DATABASE, or a SQLite file
@@ -39,21 +39,19 @@ pub(crate) struct WorkerFlags {
     /// given several times
     #[arg(long, value_name = "NETWORK")]
     allow: Vec<String>,
+    /// Form of the log: lines for people, or one JSON object a line [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
 }
 
 impl WorkerFlags {
     /// The configuration file with these options on top.
     pub(crate) fn config(&self) -> anyhow::Result<Config> {
-        let mut config = match &self.config {
-            Some(path) => Config::read(path)?,
-            None => Config::default(),
-        };
-        if self.data.is_some() {
-            config.data.clone_from(&self.data);
-        }
-        if self.catalog.is_some() {
-            config.catalog.clone_from(&self.catalog);
-        }
+        let mut config = Config::load(self.config.as_deref())?;
+        warn_of_password(self.catalog.as_deref());
+        let place = config.place(self.data.as_deref(), self.catalog.as_deref())?;
+        config.log.format = self.log_format.unwrap_or(config.log.format);
+        config.place = place;
         let jobs = &mut config.jobs;
         jobs.workers = self.workers.unwrap_or(jobs.workers);
         jobs.lease_seconds = self.lease.unwrap_or(jobs.lease_seconds);
@@ -68,10 +66,11 @@ impl Config {
     /// Opens the holdings, and makes them if need be. A database that is away is waited for: after a power cut it may
     /// start later than this.
     pub(crate) fn holdings(&self) -> anyhow::Result<Arc<Holdings>> {
-        let data = self.data.clone().unwrap_or_else(|| "./garner-data".into());
+        let place = &self.place;
+        place.announce();
         let mut told = false;
         loop {
-            match Holdings::create(&data, self.catalog.as_deref()) {
+            match Holdings::create(&place.data, place.catalog.as_deref()) {
                 Err(error) if flows::is_away(&error) => {
                     if !std::mem::replace(&mut told, true) {
                         let reason = flows::message(&error);

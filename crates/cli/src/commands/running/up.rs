@@ -11,9 +11,10 @@ use console::{Console, ConsoleConfig, Outside};
 use flows::Holdings;
 use jobs::{Manager, ManagerOptions, Workers};
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::watch::{self as signal, Receiver};
 use tokio::task::JoinSet;
 
+use crate::commands::running::{notify, watch, watchdog};
 use crate::commands::stopping::{self, Deadline};
 use crate::commands::worker_options::WorkerFlags;
 use crate::config::Config;
@@ -41,17 +42,13 @@ pub(crate) struct Up {
 
 impl Up {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        log();
         crate::commands::allow_many_files();
         let mut config = self.flags.config()?;
+        log(&config.log)?;
         if let Some(listen) = self.listen {
             config.console.listen = listen;
         }
-        let sites: Vec<_> = config
-            .site
-            .iter()
-            .map(|site| site.server())
-            .collect::<Result<_, _>>()?;
+        let sites = config.sites()?;
         if config.aggregator.enabled {
             config.aggregator.check()?;
         }
@@ -73,7 +70,7 @@ impl Up {
         sites: Vec<server::Config>,
         holdings: &Arc<Holdings>,
     ) -> anyhow::Result<()> {
-        let (stopping, stopped) = watch::channel(());
+        let (stopping, stopped) = signal::channel(());
         let mut servers = JoinSet::new();
         // A taken port is found before anything runs.
         if !self.no_console {
@@ -89,6 +86,8 @@ impl Up {
             servers.spawn(aggregator.serve(holdings, "aggregator.listen", stop));
         }
         let running = Running::start(config, holdings).await?;
+        notify("READY=1");
+        tokio::spawn(watchdog());
         eprintln!(
             "garner is up: {} jobs at once, of the catalog {}",
             config.jobs.workers,
@@ -99,6 +98,7 @@ impl Up {
             Some(ended) = servers.join_next() => Some(ended),
         };
 
+        notify("STOPPING=1");
         let deadline = Deadline::begin(holdings);
         stopping::tell(running.workers.busy());
         drop(stopping);
@@ -117,7 +117,7 @@ impl Up {
         config: &Config,
         holdings: &Arc<Holdings>,
         servers: &mut JoinSet<anyhow::Result<()>>,
-        stopped: &watch::Receiver<()>,
+        stopped: &Receiver<()>,
     ) -> anyhow::Result<()> {
         let settings = ConsoleConfig {
             retention: config.history.retention(),
@@ -129,6 +129,7 @@ impl Up {
             friends: config.friends.source.clone(),
         };
         let console = Console::with_outside(Arc::clone(holdings), settings, outside)?;
+        let console = console.watched(watch(config, holdings)?);
         let address = config.console.listen;
         let listener = TcpListener::bind(address).await.with_context(|| {
             format!(
@@ -202,6 +203,6 @@ async fn serve_site(
 }
 
 /// Ready when the sender is dropped.
-async fn told(mut stopped: watch::Receiver<()>) {
+async fn told(mut stopped: Receiver<()>) {
     while stopped.changed().await.is_ok() {}
 }

@@ -1,11 +1,13 @@
 //! `garner worker`: runs jobs, beside other processes that do.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
 use jobs::Workers;
 
+use crate::commands::running::{notify, serve_watch, watchdog};
 use crate::commands::stopping::{self, Deadline};
 use crate::commands::worker_options::WorkerFlags;
 use crate::output::log;
@@ -21,6 +23,9 @@ pub(crate) struct Worker {
     /// Name of this worker in logs
     #[arg(long, value_name = "NAME", default_value = "worker")]
     name: String,
+    /// Address for /metrics, /health and /ready [default: none]
+    #[arg(long, value_name = "ADDR:PORT")]
+    admin_listen: Option<SocketAddr>,
     /// Run imports and judge documents, and leave harvests to others
     ///
     /// Documents go to a store that all machines reach (s3://…), so such a worker needs no data directory in common with
@@ -31,9 +36,9 @@ pub(crate) struct Worker {
 
 impl Worker {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        log();
         crate::commands::allow_many_files();
         let config = self.flags.config()?;
+        log(&config.log)?;
         let mut options = config.worker_options()?;
         if self.name.is_empty() || self.name.len() > 100 || self.name.contains(char::is_control) {
             bail!("a worker cannot be called that; give --name a short text");
@@ -44,13 +49,20 @@ impl Worker {
             true => options = options.imports_only(),
             false => holdings.check_directory()?,
         }
+        let admin = self.admin_listen.or(config.admin.listen);
+        if let Some(address) = admin {
+            holdings.wait(serve_watch(address, &config, &holdings))?;
+        }
         let threads = options.threads;
         let workers = Workers::start(holdings.clone(), options)?;
         eprintln!(
             "garner works: {threads} jobs at once, of the catalog {}",
             holdings.catalog().location()
         );
+        notify("READY=1");
+        holdings.spawn(watchdog());
         holdings.wait(crate::commands::stop_signal());
+        notify("STOPPING=1");
         let deadline = Deadline::begin(&holdings);
         stopping::tell(workers.busy());
         workers.stop();

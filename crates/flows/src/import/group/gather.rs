@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
 use catalog::{CaptureRow, ContentRow, ParentRow};
@@ -35,6 +36,9 @@ pub(in crate::import) struct Gatherer<'a> {
     /// The treatment of captures that do not have the digests of their archive, and the findings on these.
     pub(in crate::import) rule: DigestRule,
     pub(in crate::import) tally: Tally,
+    /// Captures that are still read, if not all are; and whether there were more.
+    pub(in crate::import) left: Option<&'a AtomicU64>,
+    pub(in crate::import) is_enough: bool,
 }
 
 impl Gatherer<'_> {
@@ -42,6 +46,13 @@ impl Gatherer<'_> {
     pub(in crate::import) fn take(&mut self, news: SourceEvent<Finding>) -> ControlFlow<()> {
         match news {
             SourceEvent::Capture(mut capture, finding) => {
+                if let Some(left) = self.left {
+                    let Some(less) = left.load(Ordering::Relaxed).checked_sub(1) else {
+                        self.is_enough = true;
+                        return ControlFlow::Break(());
+                    };
+                    left.store(less, Ordering::Relaxed);
+                }
                 if let Some(place) = self.sources.real_place(&capture.place.file) {
                     capture.place.file = place.to_owned();
                 }
@@ -256,6 +267,7 @@ impl Gatherer<'_> {
         let declared = capture.declared.as_deref();
         if declared.is_some_and(|declared| is_other(declared) && !self.types.contains(declared)) {
             self.group.counters.revisits += 1;
+            self.group.counters.revisits_unknown += 1;
             return;
         }
         let sha1 = capture.digest.as_deref().and_then(digest::sha1_written);

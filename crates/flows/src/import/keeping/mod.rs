@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use catalog::{
-    CaptureOutcome, CaptureRow, ContentRow, GroupCommit, Import, ImportCounters, ImportWarning,
-    Placement, SourcePosition,
+    CaptureOutcome, CaptureRow, ContentRow, GroupCommit, GroupOutcome, Import, ImportCounters,
+    ImportWarning, Placement, SourcePosition,
 };
 use harvester::Stop;
 use store::Collection;
@@ -65,26 +65,8 @@ impl<'a> Keeping<'a> {
         }
         taken_down::skip(self.holdings, &mut group)?;
         review::keep(self, &mut group)?;
-        let placements = self.store(&mut group)?;
-        self.collection.sync()?;
+        let (outcome, counters) = self.commit(&mut group)?;
         let Group { rows, told, .. } = group;
-        let commit = GroupCommit {
-            rows: &rows,
-            placements: &placements,
-            source: group.source,
-            position: group.position,
-            source_done: group.source_done,
-            counters: group.counters,
-            warnings: &group.warnings,
-            judgements: &group.judgements,
-        };
-        let catalog = self.holdings.catalog();
-        let mut import = self.lock();
-        let outcome = self
-            .holdings
-            .wait(catalog.commit_group(&mut import, commit))?;
-        let counters = import.counters();
-        drop(import);
         self.remember_revisits(&rows, &outcome.outcomes);
         // Nothing speaks of these any more.
         if !outcome.superfluous.is_empty() {
@@ -95,6 +77,35 @@ impl<'a> Keeping<'a> {
         }
         let fates = fates(told, &rows, &outcome.outcomes, &outcome.documents);
         Ok((fates, counters))
+    }
+
+    /// Stores what is new in a group and commits it. A cleaning may remove a document meanwhile that the group counted on:
+    /// then its bytes are stored after all.
+    fn commit(&self, group: &mut Group) -> anyhow::Result<(GroupOutcome, ImportCounters)> {
+        let mut left = MOST_RESERVATIONS;
+        loop {
+            let placements = self.store(group)?;
+            self.collection.sync()?;
+            let commit = GroupCommit {
+                rows: &group.rows,
+                placements: &placements,
+                source: group.source,
+                position: group.position,
+                source_done: group.source_done,
+                counters: group.counters,
+                warnings: &group.warnings,
+                judgements: &group.judgements,
+            };
+            let catalog = self.holdings.catalog();
+            let mut import = self.lock();
+            let committed = self
+                .holdings
+                .wait(catalog.commit_group(&mut import, commit));
+            match committed {
+                Err(catalog::Error::NotReserved { .. }) if left > 0 => left -= 1,
+                committed => return Ok((committed?, import.counters())),
+            }
+        }
     }
 
     /// Stores what is new in a group, and tells what was done with the bytes of each row. What cannot be saved is taken
@@ -332,6 +343,8 @@ fn fate(row: &CaptureRow, outcome: CaptureOutcome, number: Option<i64>) -> Optio
 }
 
 const BEAT: Duration = Duration::from_secs(20);
+/// So often a group is reserved anew, because documents were removed that it counted on.
+const MOST_RESERVATIONS: u32 = 10;
 
 /// How many revisits are remembered to be named.
 const REVISITS: usize = 100_000;

@@ -35,6 +35,22 @@ impl ImportOrder {
                 refuse(field, "this cannot be the path of a file".to_owned());
             }
         }
+        if self.lists.len() > MOST_LISTS {
+            refuse("lists", format!("name at most {MOST_LISTS}"));
+        }
+        if let Some(folder) = &self.no_database {
+            let path = folder.to_string_lossy();
+            if path.is_empty()
+                || path.len() > LONGEST_PATH
+                || path.contains('\0')
+                || path.contains("://")
+            {
+                refuse(
+                    "no_database",
+                    format!("`{path}` is no directory of this machine"),
+                );
+            }
+        }
         if self.types.is_empty() || self.types.len() > MOST_TYPES {
             let reason = format!("name one media type, and {MOST_TYPES} at most");
             refuse("types", reason);
@@ -97,6 +113,7 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 16..=1_000_000;
 const LONGEST_PATH: usize = 4096;
 const LONGEST_TYPE: usize = 255;
 const MOST_TYPES: usize = 1000;
+const MOST_LISTS: usize = 100;
 const MOST_THREADS: usize = 1024;
 
 #[cfg(test)]

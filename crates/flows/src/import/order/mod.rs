@@ -4,6 +4,7 @@ mod check;
 mod containers;
 mod digests;
 mod listing;
+mod lists;
 mod parameters;
 mod places;
 
@@ -46,6 +47,15 @@ pub struct ImportOrder {
     pub open: Containers,
     /// A file of hosts and URLs that are not wanted.
     pub blacklist: Option<PathBuf>,
+    /// Blacklists that are kept in the catalog, by their names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<String>,
+    /// The text of these, once it was read.
+    #[serde(skip)]
+    pub listed: Option<String>,
+    /// The folder that documents go to, if not into the catalog and its collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_database: Option<PathBuf>,
     /// Longer URLs are refused.
     pub max_url_length: usize,
     /// Whether the older content of a changed document is kept.
@@ -96,6 +106,9 @@ impl Default for ImportOrder {
             types: TYPES.map(str::to_owned).to_vec(),
             open: Containers::default(),
             blacklist: None,
+            lists: Vec::new(),
+            listed: None,
+            no_database: None,
             max_url_length: LONGEST_URL,
             keep_versions: false,
             mirror_deletions: false,
@@ -131,7 +144,12 @@ impl ImportOrder {
         for path in order.paths.iter_mut().chain(&mut order.within) {
             *path = place(path)?;
         }
-        for path in [&mut order.log, &mut order.root, &mut order.blacklist] {
+        for path in [
+            &mut order.log,
+            &mut order.root,
+            &mut order.blacklist,
+            &mut order.no_database,
+        ] {
             *path = path.as_deref().map(place).transpose()?;
         }
         if let Some(format) = &mut order.log_format

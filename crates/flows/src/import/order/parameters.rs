@@ -24,6 +24,9 @@ pub(in crate::import) struct Parameters {
     base_url: Option<String>,
     /// The digest of what the blacklist said.
     blacklist: Option<String>,
+    /// The digest of what the blacklists of the catalog said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lists: Option<String>,
     max_url_length: usize,
     keep_versions: bool,
     #[serde(default, skip_serializing_if = "super::is_false")]
@@ -57,6 +60,10 @@ impl ImportOrder {
                 .as_deref()
                 .map(|file| self.said(file))
                 .transpose()?,
+            lists: self
+                .listed
+                .as_ref()
+                .map(|text| digest::of_bytes(text.as_bytes())),
             max_url_length: self.max_url_length,
             keep_versions: self.keep_versions,
             mirror_deletions: self.mirror_deletions,

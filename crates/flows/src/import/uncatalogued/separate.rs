@@ -54,6 +54,7 @@ pub fn import_separately(
         is_resumed: false,
         stop,
         limits,
+        left: None,
         tell,
     };
     let path = directory.join("import-report.jsonl");

@@ -1,5 +1,6 @@
 //! A trial: everything is read, filtered, digested and counted, and nothing is written.
 
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
 
 use catalog::ImportCounters;
@@ -16,9 +17,11 @@ use crate::import::sources::Sources;
 use crate::import::spool::Spool;
 use crate::import::{Imported, examiner, judging, rules};
 
-/// Imports into nothing: the counters are those of an import into an empty collection.
+/// Imports into nothing: the counters are those of an import into an empty collection. Only the first `most` captures are
+/// read, or all of them.
 pub fn try_import(
     order: &ImportOrder,
+    most: Option<u64>,
     stop: &Stop,
     tell: &(dyn Fn(ImportEvent<'_>) + Sync),
 ) -> anyhow::Result<Imported> {
@@ -48,15 +51,18 @@ pub fn try_import(
         is_resumed: false,
         stop,
         limits,
+        left: most.map(AtomicU64::new),
         tell,
     };
     let mut seen = Seen::default();
     let mut counters = ImportCounters::default();
-    let read = flow.run(
+    let mut read = flow.run(
         &[],
         &mut |group| count(group, &mut seen, &mut counters),
         &|| {},
     )?;
+    // To read no more than was asked for is no interruption.
+    read.stopped &= most.is_none() || stop.is_set();
     Ok(Imported::without_catalog(counters, &read, began))
 }
 

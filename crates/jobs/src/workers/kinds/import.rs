@@ -1,6 +1,7 @@
 //! An import that is done for a job.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::Duration;
 
 use catalog::Error::Busy;
@@ -38,6 +39,9 @@ impl Job for Import {
         order.hold_to(&options.import_roots)?;
         if let Some(schedule) = job.schedule {
             order.listing = work.insist(|| listing(work, schedule, order.listing.clone()))?;
+        }
+        if let Some(folder) = order.no_database.clone() {
+            return Ok(Ran::Ends(self.separately(work, &order, &folder)));
         }
         let decided = RefCell::new(None);
         let decide = |ended: &ImportEnded<'_>| {
@@ -82,6 +86,39 @@ impl Job for Import {
             return JobEnd::GivenBack;
         }
         work.failed(error)
+    }
+}
+
+impl Import {
+    /// Imports into a folder, of which the catalog keeps nothing but the job.
+    fn separately(&self, work: &Work<'_>, order: &ImportOrder, folder: &Path) -> JobEnd {
+        let (holdings, running, id) = (work.holdings(), work.running, work.claim.job.id);
+        let tell = |news: ImportEvent<'_>| match news {
+            ImportEvent::Note(note) => Log::new(holdings, id).info(note),
+            ImportEvent::Fates(_) => {}
+            ImportEvent::Fetching(progress) => running.fetch(&progress),
+            ImportEvent::Progress(progress) => running.import(&progress),
+        };
+        let import = || {
+            let mut order =
+                flows::fetch_sources(holdings.directory(), order, &running.stop, &tell)?;
+            order.read_lists(holdings)?;
+            flows::import_separately(folder, &order, &running.stop, &tell)
+        };
+        let (is_done, error) = match work.insist(import) {
+            Ok(imported) => {
+                log_end(&work.log, &imported);
+                let number = imported.separate.unwrap_or_default();
+                work.log.info(&format!(
+                    "{number} documents are new in {}",
+                    folder.display()
+                ));
+                let is_done = matches!(imported.state, ImportState::Ok | ImportState::Incomplete);
+                (is_done, None)
+            }
+            Err(error) => (false, Some(error)),
+        };
+        work.verdict(self, is_done, error.as_ref(), CANCELLED).0
     }
 }
 

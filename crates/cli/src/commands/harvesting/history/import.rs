@@ -125,6 +125,9 @@ fn cells(import: &Import) -> Vec<Cell> {
 
 fn sources(import: &Import) -> String {
     let mut what = import.sources_in_words();
+    if import.kept_nothing && import.reason.is_none() {
+        what = format!("{}; {what}", imports::KEPT_NOTHING);
+    }
     if let Some(reason) = &import.reason {
         what.push_str(&format!(": {reason}"));
     }
@@ -159,7 +162,7 @@ fn missing(counters: &ImportCounters) -> u64 {
 }
 
 fn describe(out: &mut impl Write, import: &Import) -> io::Result<()> {
-    writeln!(out, "import {}: {}", import.id, import.state.name())?;
+    writeln!(out, "import {}: {}", import.id, import.state_in_words())?;
     line(out, "started", &import.started.to_string())?;
     if let (Some(ended), Some(seconds)) = (import.ended, import.seconds()) {
         line(

@@ -34,9 +34,6 @@ pub(super) struct Add {
     repository: Option<String>,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// A configuration file with a table "import", for an import; flags win over it
-    #[arg(long, value_name = "FILE", conflicts_with = "repository")]
-    config: Option<PathBuf>,
     /// Do not run it until garner schedule resume
     #[arg(long)]
     paused: bool,
@@ -63,15 +60,12 @@ pub(super) struct Add {
 
 impl Add {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
-        let config = match &self.config {
-            Some(file) => Config::read(file)?,
-            None => Config::default(),
-        };
-        self.holdings = self.holdings.configured(&config);
+        let config = self.holdings.configuration()?;
         if !self.paths.is_empty() {
             self.import.paths = Some(self.paths.clone());
         }
-        let is_import = self.import.names_sources() || self.config.is_some();
+        let is_import = self.import.names_sources()
+            || self.repository.is_none() && self.holdings.config_file().is_some();
         match (&self.repository, is_import) {
             (Some(_), true) => {
                 bail!("a schedule harvests a repository or imports a crawl; give one of them")

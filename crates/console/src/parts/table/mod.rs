@@ -505,7 +505,9 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
         let by = word.strip_prefix('-').unwrap_or(word);
         let known = self.columns.iter().filter(|column| column.sort.is_some());
         let known: Vec<_> = known.map(|column| column.key).collect();
-        if word.is_empty() || known.contains(&by) || (by == self.sort.by && !by.is_empty()) {
+        // A table without columns is only downloaded, by a page that has orders of its own.
+        let is_known = known.contains(&by) || (by == self.sort.by && !by.is_empty());
+        if word.is_empty() || self.columns.is_empty() || is_known {
             return None;
         }
         Some(match known.is_empty() {

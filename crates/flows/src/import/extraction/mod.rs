@@ -257,6 +257,7 @@ impl Extraction {
             limits,
             tell,
             undated: Some(UNDATED),
+            left: None,
             settles: false,
         };
         let segment = match self.bytes {

@@ -46,7 +46,7 @@ pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {
 }
 
 /// Settings that are folded away.
-const RARE: [&str; 17] = [
+const RARE: [&str; 18] = [
     "log",
     "log_format",
     "root",
@@ -56,6 +56,7 @@ const RARE: [&str; 17] = [
     "kinds",
     "accept",
     "reject",
+    "base_rate",
     "unsure",
     "model",
     "ocr",

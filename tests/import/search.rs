@@ -78,7 +78,7 @@ fn an_imported_paper_is_found_by_its_words_with_its_title_language_and_passages(
     assert_eq!(
         search(
             &crawl,
-            "kind:short_paper language:eng type:application/postscript"
+            "kind:paper language:eng type:application/postscript"
         )
         .len(),
         1

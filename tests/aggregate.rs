@@ -398,7 +398,7 @@ fn areas_are_told_to_those_alone_who_have_the_password() {
 
     let server = place.serve("[[aggregator.area]]\npath = '/'\nhtpasswd = 'htpasswd'\n");
     let url = format!("{}?verb=Identify", server.base_url);
-    assert_eq!(test_support::fetch("GET", &url, &[], b"").status, 401);
+    assert_eq!(fetch("GET", &url, &[], b"").status, 401);
     assert_eq!(list(&server, &reader).len(), known.len());
 }
 

@@ -73,7 +73,7 @@ fn papers_are_kept_with_their_text_and_others_are_counted_for_what_they_are() {
     assert_eq!(judgement["outcome"], "text");
     assert_eq!(
         (&judgement["decision"], &judgement["kind"]),
-        (&json!("accept"), &json!("paper"))
+        (&json!("accept"), &json!("short_paper"))
     );
     assert!(judgement["probability"].as_f64().unwrap() > 0.6);
     assert!(
@@ -90,7 +90,7 @@ fn papers_are_kept_with_their_text_and_others_are_counted_for_what_they_are() {
     for line in [
         "<textOutcome>text</textOutcome>",
         "<decision>accept</decision>",
-        "<kind>paper</kind>",
+        "<kind>short_paper</kind>",
         "<model>",
     ] {
         assert!(met.contains(line), "{met}");

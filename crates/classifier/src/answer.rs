@@ -84,6 +84,10 @@ pub struct Policy {
     pub reject: f64,
     /// The kinds that are wanted.
     pub kinds: Vec<Kind>,
+    /// Which share of the documents that are met is academic. Without it probabilities stand as models give them: as
+    /// many papers as other documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_rate: Option<f64>,
 }
 
 impl Default for Policy {
@@ -92,16 +96,24 @@ impl Default for Policy {
             accept: 0.6,
             reject: 0.4,
             kinds: Kind::ACADEMIC.to_vec(),
+            base_rate: None,
         }
     }
 }
 
 impl Policy {
+    /// Whether a kind is wanted. A short paper is a paper.
+    pub fn wants(&self, kind: Kind) -> bool {
+        let is_paper = kind == Kind::ShortPaper && self.kinds.contains(&Kind::Paper);
+        is_paper || self.kinds.contains(&kind)
+    }
+
     /// Decides by how likely the document is of a wanted kind.
     pub fn decide(&self, answer: &Answer) -> Decision {
         let wanted = Kind::ALL.into_iter().zip(answer.kinds);
-        let wanted = wanted.filter(|(kind, _)| self.kinds.contains(kind));
+        let wanted = wanted.filter(|(kind, _)| self.wants(*kind));
         let probability: f64 = wanted.map(|(_, probability)| probability).sum();
+        let probability = self.at_base_rate(probability);
         // Sums of parts may fall short of the whole by a rounding error.
         match probability + 1e-9 {
             p if p >= self.accept => Decision::Accept,
@@ -110,8 +122,22 @@ impl Policy {
         }
     }
 
+    /// A probability as it is where papers are as rare as the user says.
+    pub fn at_base_rate(&self, probability: f64) -> f64 {
+        let Some(rate) = self.base_rate else {
+            return probability;
+        };
+        let (academic, other) = (probability * rate, (1.0 - probability) * (1.0 - rate));
+        academic / (academic + other).max(f64::MIN_POSITIVE)
+    }
+
     /// Says what is wrong with the thresholds, if anything is.
     pub fn check(&self) -> Result<(), String> {
+        if let Some(rate) = self.base_rate.filter(|rate| !(*rate > 0.0 && *rate < 1.0)) {
+            return Err(format!(
+                "the base rate is the share of academic documents, above 0 and below 1, such as 0.06; got {rate}"
+            ));
+        }
         let fine = (0.0..=1.0).contains(&self.reject) && (self.reject..=1.0).contains(&self.accept);
         match fine {
             true => Ok(()),

@@ -8,6 +8,11 @@ pub enum Error {
     /// The file is no model, or one of another format.
     #[error("it is not a model of this classifier: {0}; make one with `garner classifier train`")]
     NoModel(String),
+    /// The model is one of another version of this program.
+    #[error(
+        "the model is of another version, `{0}`, whose kinds and features are not those of this one; train it again with `garner classifier train`"
+    )]
+    OtherVersion(String),
     /// The model was trained with other features than this program measures.
     #[error(
         "the model wants the feature `{0}`, which this version does not measure; train it again"

@@ -77,6 +77,15 @@ pub struct Evaluation {
     pub field: BTreeMap<String, Figures>,
     /// By subtype.
     pub subtype: BTreeMap<String, Figures>,
+    /// By language.
+    pub language: BTreeMap<String, Figures>,
+    /// Over documents in other languages than English.
+    pub other_languages: Figures,
+    /// Answers above 0.95 and below 0.05.
+    pub sure: Sure,
+    /// The decisions where papers are as rare as the user says; none without a base rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_rate: Option<AtBaseRate>,
     /// Over borderline documents.
     pub borderline: Borderline,
     /// Share of documents with the right kind, borderline ones among them.
@@ -87,6 +96,32 @@ pub struct Evaluation {
     pub decisions: Decisions,
     /// The bins of the calibration.
     pub calibration: Vec<Bin>,
+}
+
+/// Answers that are sure.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Sure {
+    /// How many documents.
+    pub documents: usize,
+    /// How many of the answers are wrong.
+    pub wrong: usize,
+    /// The share of wrong answers.
+    pub wrong_share: Option<f64>,
+}
+
+/// What is accepted where a share of all documents is academic.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct AtBaseRate {
+    /// The share of academic documents.
+    pub base_rate: f64,
+    /// The probability at even odds from which on a document is accepted.
+    pub threshold: f64,
+    /// The share of academic documents among those that are accepted.
+    pub precision: Option<f64>,
+    /// The share of academic documents that are accepted.
+    pub recall: Option<f64>,
+    /// The share of other documents that are accepted.
+    pub false_positive_rate: Option<f64>,
 }
 
 /// Figures over documents about whose label reasonable people would differ.
@@ -137,6 +172,12 @@ pub fn evaluate(judged: &[Judged], policy: &Policy) -> Evaluation {
         bucket: grouped(&core, |example| &example.bucket),
         field: grouped(&core, |example| &example.field),
         subtype: grouped(&core, |example| &example.subtype),
+        language: grouped(&core, |example| &example.lang),
+        other_languages: figures(&foreign(&core)),
+        sure: sure(&core),
+        base_rate: policy
+            .base_rate
+            .map(|rate| at_base_rate(&core, policy, rate)),
         borderline: Borderline {
             all: figures(&borderline),
             subtype: grouped(&borderline, |example| &example.subtype),
@@ -163,6 +204,60 @@ pub fn evaluate(judged: &[Judged], policy: &Policy) -> Evaluation {
     }
     evaluation.kind_accuracy = ratio(right, judged.len());
     evaluation
+}
+
+/// Those whose language is known and not English.
+fn foreign<'a>(judged: &[&'a Judged]) -> Vec<&'a Judged> {
+    let is_foreign = |lang: &str| !lang.is_empty() && lang != "en";
+    let foreign = judged
+        .iter()
+        .filter(|judged| is_foreign(&judged.example.lang));
+    foreign.copied().collect()
+}
+
+fn sure(judged: &[&Judged]) -> Sure {
+    let is_sure = |probability: f64| !(0.05..=0.95).contains(&probability);
+    let sure = judged
+        .iter()
+        .filter(|judged| is_sure(judged.answer.probability));
+    let (mut documents, mut wrong) = (0, 0);
+    for judged in sure {
+        documents += 1;
+        wrong += usize::from(judged.example.is_academic() != (judged.answer.probability > 0.5));
+    }
+    Sure {
+        documents,
+        wrong,
+        wrong_share: ratio(wrong, documents),
+    }
+}
+
+fn at_base_rate(judged: &[&Judged], policy: &Policy, rate: f64) -> AtBaseRate {
+    let accepted = |academic: bool| {
+        let of_label = judged
+            .iter()
+            .filter(|judged| judged.example.is_academic() == academic);
+        let (mut all, mut accepted) = (0, 0);
+        for judged in of_label {
+            all += 1;
+            accepted += usize::from(policy.decide(&judged.answer) == Decision::Accept);
+        }
+        ratio(accepted, all)
+    };
+    let (recall, others) = (accepted(true), accepted(false));
+    let precision = recall.zip(others).and_then(|(recall, others)| {
+        let (right, wrong) = (rate * recall, (1.0 - rate) * others);
+        (right + wrong > 0.0).then(|| right / (right + wrong))
+    });
+    // The threshold undone: what becomes `accept` at this rate.
+    let (high, low) = (policy.accept * (1.0 - rate), (1.0 - policy.accept) * rate);
+    AtBaseRate {
+        base_rate: rate,
+        threshold: high / (high + low).max(f64::MIN_POSITIVE),
+        precision,
+        recall,
+        false_positive_rate: others,
+    }
 }
 
 fn grouped<'a>(

@@ -42,6 +42,13 @@ pub struct Example {
         deserialize_with = "null_is_none"
     )]
     pub field: String,
+    /// Its language, by a code of ISO 639-1.
+    #[serde(
+        default,
+        skip_serializing_if = "String::is_empty",
+        deserialize_with = "null_is_none"
+    )]
+    pub lang: String,
     /// Where it comes from: documents of one source never stand on both sides of a cross-validation.
     #[serde(default, deserialize_with = "null_is_none")]
     pub source: String,

@@ -22,7 +22,8 @@ pub use answer::{Answer, Decision, Policy};
 pub use classifier::{CDI_2012, Classifier, cross_validate};
 pub use error::Error;
 pub use evaluate::{
-    BORDER, Bin, Borderline, Confusion, Decisions, Evaluation, Figures, Judged, evaluate,
+    AtBaseRate, BORDER, Bin, Borderline, Confusion, Decisions, Evaluation, Figures, Judged, Sure,
+    evaluate,
 };
 pub use example::{Corrected, Example, Label};
 pub use examples::read_examples;

@@ -1,6 +1,6 @@
 //! The words and headings by which documents give themselves away, looked up by hash.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::hash::{self, Hash};
@@ -19,6 +19,10 @@ pub(crate) struct Vocabulary {
     word_keys: HashMap<Hash, Bits, Spread>,
     heading_keys: HashMap<Hash, Bits, Spread>,
     phrase_keys: HashMap<Hash, Entry, Spread>,
+    /// Beginnings of words, for languages whose words change at the end, and the hash that stands for all of them.
+    stems: HashMap<Hash, Hash, Spread>,
+    /// The first letters of these, so that most words are passed over quickly.
+    stem_starts: HashSet<Hash, Spread>,
 }
 
 /// The statistics of words after each other.
@@ -27,6 +31,13 @@ pub(crate) struct Entry {
     pub(crate) phrases: Bits,
     /// Whether longer phrases begin like this.
     pub(crate) goes_on: bool,
+}
+
+impl Entry {
+    /// Whether no phrase is this or begins like this.
+    pub(crate) fn is_none(self) -> bool {
+        self.phrases == 0 && !self.goes_on
+    }
 }
 
 impl Vocabulary {
@@ -40,6 +51,25 @@ impl Vocabulary {
     /// Headings with exactly these letters.
     pub(crate) fn heading(&self, key: Hash) -> Bits {
         self.heading_keys.get(&key).copied().unwrap_or_default()
+    }
+
+    /// The hash that stands for all words that begin like this one, if there is such a beginning.
+    pub(crate) fn stem(&self, word: &str) -> Option<Hash> {
+        let mut hasher = hash::Hasher::default();
+        for (index, letter) in word.chars().take(LONGEST_STEM).enumerate() {
+            hasher.add_lower(letter);
+            if index + 1 < SHORTEST_STEM {
+                continue;
+            }
+            let key = hasher.clone().finish();
+            if index + 1 == SHORTEST_STEM && !self.stem_starts.contains(&key) {
+                return None;
+            }
+            if let Some(stem) = self.stems.get(&key) {
+                return Some(*stem);
+            }
+        }
+        None
     }
 
     /// Phrases of exactly these words.
@@ -96,7 +126,10 @@ impl Vocabulary {
 
     fn add_phrase(&mut self, name: &'static str, item: &str) {
         let bit = bit(&mut self.phrases, name);
-        let words = words(item);
+        let words: Vec<Hash> = item
+            .split(' ')
+            .flat_map(|word| self.add_stem(word))
+            .collect();
         let Some((first, rest)) = words.split_first() else {
             return;
         };
@@ -107,7 +140,29 @@ impl Vocabulary {
         }
         self.phrase_keys.entry(key).or_default().phrases |= bit;
     }
+
+    /// The hashes of a word of a phrase. One that ends with a star stands for all words that begin like it.
+    fn add_stem(&mut self, word: &str) -> Vec<Hash> {
+        let Some(stem) = word.strip_suffix('*') else {
+            return words(word);
+        };
+        debug_assert!(
+            (SHORTEST_STEM..=LONGEST_STEM).contains(&stem.chars().count()),
+            "`{stem}*` is too short or too long"
+        );
+        let start: String = stem.chars().take(SHORTEST_STEM).collect();
+        self.stem_starts.insert(hash::of_word(&start));
+        let key = hash::of_word(stem);
+        // Not the hash of the word itself, which may be a phrase of its own.
+        let stands_for = hash::then(key, key);
+        self.stems.insert(key, stands_for);
+        vec![stands_for]
+    }
 }
+
+/// Shorter beginnings would be those of too many words.
+const SHORTEST_STEM: usize = 4;
+const LONGEST_STEM: usize = 14;
 
 /// A heading by its letters alone: "A B S T R A C T" is "Abstract".
 pub(crate) fn heading_key(heading: &str) -> Hash {

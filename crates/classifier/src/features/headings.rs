@@ -223,7 +223,10 @@ fn run_in(reading: &Reading, line: &Line, vocabulary: &Vocabulary) -> Bits {
     let mut hasher = hash::Hasher::default();
     for (index, word) in words.iter().take(8).enumerate() {
         reading.word(word).chars().for_each(|c| hasher.add_lower(c));
-        let is_end = matches!(word.next, ':' | '.' | '—' | '–' | '-' | '：' | '】');
+        let is_end = matches!(
+            word.next,
+            ':' | '.' | '—' | '–' | '-' | '：' | '】' | '。' | '］' | ']'
+        ) || (word.kind == WordKind::Ideograph && word.next == ' ' && index > 0);
         // "Abstract We propose": nothing but the next capital tells.
         let is_word = index == 0
             && first.length > 6

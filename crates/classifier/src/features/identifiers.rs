@@ -42,6 +42,39 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
         any(head, &["©", "Copyright", "copyright", "(c) 20", "(C) 20"]),
     );
     sheet.flag(
+        "identifiers.subject",
+        "a subject classification such as UDC, MSC or JEL near the beginning",
+        any(
+            head,
+            &[
+                "УДК",
+                "ББК",
+                "UDC ",
+                "UDK ",
+                "UDC:",
+                "UDK:",
+                "中图分类号",
+                "MSC 20",
+                "MSC20",
+                "JEL ",
+                "PACS",
+                "Mathematics Subject Classification",
+                "DOI: 10",
+                "doi: 10",
+            ],
+        ),
+    );
+    sheet.flag(
+        "identifiers.orcid",
+        "an ORCID",
+        any(text, &["orcid.org", "ORCID", "0000-000"]),
+    );
+    sheet.flag(
+        "identifiers.cover",
+        "a cover by a repository such as HAL or JSTOR",
+        reading.cover.is_some(),
+    );
+    sheet.flag(
         "identifiers.license",
         "a Creative Commons licence near the beginning",
         any(

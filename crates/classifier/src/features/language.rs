@@ -46,6 +46,28 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
         "share of small words of English",
         part(small[0], all),
     );
+    let best = small.iter().position(|count| *count == most);
+    sheet.flag(
+        "language.other",
+        "another language than English",
+        most * 20 > all && best != Some(0),
+    );
+    let starts_with = |range: std::ops::RangeInclusive<char>| {
+        let words = reading.words.iter();
+        words
+            .filter(|word| reading.word(word).starts_with(|c: char| range.contains(&c)))
+            .count()
+    };
+    sheet.share(
+        "language.cyrillic",
+        "share of words in Cyrillic letters",
+        part(starts_with('\u{400}'..='\u{52f}'), reading.words.len()),
+    );
+    sheet.share(
+        "language.right_to_left",
+        "share of words in Arabic or Hebrew letters",
+        part(starts_with('\u{590}'..='\u{6ff}'), reading.words.len()),
+    );
     sheet.share(
         "language.ideographs",
         "share of Chinese and Japanese characters",
@@ -104,7 +126,7 @@ static SMALL_WORDS: LazyLock<HashMap<Hash, u32, Spread>> = LazyLock::new(|| {
 });
 
 /// The commonest small words. English is the first.
-const LANGUAGES: [&str; 12] = [
+const LANGUAGES: [&str; 18] = [
     "the of and to in a is that for as with by on are be this from which it at an or was were not these their has have can we its but between than also been such our they more",
     "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis durch",
     "le la les de des et à un une du en que est pour qui dans ce il sur pas plus par au avec ne se sont ou cette son aux ces été comme nous être leur mais entre",
@@ -116,5 +138,11 @@ const LANGUAGES: [&str; 12] = [
     "i w z na do się że nie to jest o jak za od po oraz przez dla są a v se je s k za pro",
     "и в на с по что не для из к от как это при а его или также о до между у я мы за під та що",
     "ve bir bu için ile olarak da de olan çok daha gibi en ne kadar sonra olduğu",
+    "yang dan di dengan untuk pada dari ini dalam adalah tidak akan atau oleh sebagai dapat karena itu juga tersebut",
+    "và của là các trong được có cho với một không những này để khi từ đã theo về trên",
+    "ja on ei että se oli ovat mutta kun myös tai sen joka kuin niin mukaan voidaan",
+    "a az és hogy nem is egy ez volt van azt mint csak meg de vagy között alapján",
+    "și în de la cu care este pe din sau mai sunt nu pentru prin ale fost",
+    "και το να του η της με που την από για είναι στο τα των ο οι στην ότι δεν",
     "و در به از که این را با است برای آن من على إلى في أن هذا التي عن",
 ];

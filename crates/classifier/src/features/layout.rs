@@ -40,6 +40,7 @@ fn pages(reading: &Reading, sheet: &mut Sheet) {
         "two to four pages",
         (2..=4).contains(&pages),
     );
+    sheet.flag("layout.up_to_four_pages", "at most four pages", pages <= 4);
     sheet.flag(
         "layout.paper_length",
         "five to forty pages",

@@ -1,8 +1,8 @@
 //! Typical phrases of papers, manuals, courses, forms and others, in many languages.
 
-use super::super::hash;
-use super::super::reading::Reading;
-use super::super::vocabulary::Vocabulary;
+use super::super::hash::{self, Hash};
+use super::super::reading::{Reading, WordKind};
+use super::super::vocabulary::{Bits, Vocabulary};
 use super::Sheet;
 
 /// Number of words from the beginning that are counted by themselves,
@@ -12,7 +12,7 @@ const TAIL: usize = 300;
 /// No phrase has more words.
 const LONGEST: usize = 4;
 
-const SAID: [(&str, &str); 34] = [
+const SAID: [(&str, &str); 40] = [
     ("self_paper", "calls itself a paper or an article"),
     ("self_study", "reports what was studied and found"),
     ("self_thesis", "words of theses"),
@@ -56,6 +56,12 @@ const SAID: [(&str, &str); 34] = [
     ("repository", "words of repositories and working papers"),
     ("support", "thanks and support by grants"),
     ("statement", "words of applications and statements"),
+    ("guideline", "words of guidelines and recommendations"),
+    ("proposal", "words of proposals and work plans"),
+    ("poster", "words of posters"),
+    ("datasheet", "words of data sheets and specifications"),
+    ("student", "words of reports by students"),
+    ("bylaws", "words of policies and bylaws"),
 ];
 
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
@@ -63,19 +69,21 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     let count = vocabulary.phrases.len();
     let (mut all, mut head, mut tail) =
         (vec![0_u32; count], vec![0_u32; count], vec![0_u32; count]);
-    let words = &reading.words;
+    let words: Vec<[Option<Hash>; 2]> = reading
+        .words
+        .iter()
+        .map(|word| {
+            let is_long = word.length > 3 && word.kind != WordKind::Number;
+            let stem = is_long.then(|| vocabulary.stem(reading.word(word)));
+            [Some(word.hash), stem.flatten()]
+        })
+        .collect();
     for at in 0..words.len() {
-        let mut key = words[at].hash;
-        let mut entry = vocabulary.phrase(key);
-        let mut bits = entry.phrases;
-        for next in words.iter().skip(at + 1).take(LONGEST - 1) {
-            if !entry.goes_on {
-                break;
-            }
-            key = hash::then(key, next.hash);
-            entry = vocabulary.phrase(key);
-            bits |= entry.phrases;
-        }
+        let mut bits = match words[at] {
+            // Most words begin no phrase at all.
+            [Some(hash), None] if vocabulary.phrase(hash).is_none() => 0,
+            _ => follow(vocabulary, None, &words[at..], LONGEST),
+        };
         while bits != 0 {
             let bit = bits.trailing_zeros() as usize;
             bits &= bits - 1;
@@ -105,6 +113,28 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
             sheet.count(&last, &in_words, tail[index] as f32);
         }
     }
+}
+
+/// The phrases that begin with the first of these words, each taken as it is or by its beginning.
+fn follow(
+    vocabulary: &Vocabulary,
+    before: Option<Hash>,
+    words: &[[Option<Hash>; 2]],
+    left: usize,
+) -> Bits {
+    let Some((first, rest)) = words.split_first().filter(|_| left > 0) else {
+        return 0;
+    };
+    let mut bits = 0;
+    for word in first.iter().flatten() {
+        let key = before.map_or(*word, |before| hash::then(before, *word));
+        let entry = vocabulary.phrase(key);
+        bits |= entry.phrases;
+        if entry.goes_on {
+            bits |= follow(vocabulary, Some(key), rest, left - 1);
+        }
+    }
+    bits
 }
 
 /// Of these the end of a text tells something of its own.

@@ -221,9 +221,14 @@ impl Signs {
             signs.label = Some(first.number).filter(|_| number && (signs.bracket_label || plain));
         }
         let vocabulary = Vocabulary::get();
+        // "Title [J]" is the style of China, "Title // Journal" that of Russia.
+        signs.place = has_type_mark(text) || (text.contains(" // ") && !text.is_ascii());
+        let is_persian = text.contains(|c: char| ('\u{600}'..='\u{6ff}').contains(&c));
         for (at, word) in words.iter().enumerate() {
             if word.kind == WordKind::Number {
                 signs.year |= is_year(word);
+                // Years of the Iranian calendar.
+                signs.year |= is_persian && (1330..=1410).contains(&word.number);
                 signs.pages |= is_page_range(words, at);
                 continue;
             }
@@ -271,6 +276,12 @@ fn is_page_range(words: &[Word], at: usize) -> bool {
         ':' | '(' => matches!(next.next, '-' | '–' | ')') && word.length <= 4,
         _ => false,
     }
+}
+
+fn has_type_mark(text: &str) -> bool {
+    ["[J]", "[C]", "[M]", "[D]", "[R]", "[EB/OL]"]
+        .iter()
+        .any(|mark| text.contains(mark))
 }
 
 fn is_year(word: &Word) -> bool {

@@ -37,7 +37,7 @@ impl Scaling {
 impl Binary {
     /// Learns from the documents about which nobody differs.
     pub(super) fn fit(samples: &[&Sample]) -> Self {
-        let fitted = samples.iter().filter(|sample| !sample.borderline);
+        let fitted = samples.iter().filter(|sample| sample.clarity > 0.0);
         let fitted: Vec<&Sample> = fitted.copied().collect();
         let scaling = scaling(&fitted);
         let buckets = frequent(&fitted);
@@ -75,7 +75,7 @@ fn row(sample: &Sample, scaling: &[Scaling], buckets: &[u32]) -> Row {
         sparse: known.map(|place| (scaling.len() + place) as u32).collect(),
         sparse_value: WORD_SCALE / (sample.buckets.len().max(1) as f64).sqrt(),
         class: usize::from(sample.academic),
-        weight: sample.weight,
+        weight: sample.weight * sample.clarity,
     }
 }
 
@@ -120,15 +120,16 @@ fn frequent(samples: &[&Sample]) -> Vec<u32> {
 /// How freely weights may grow; found by cross-validation, as are the numbers below.
 const STRENGTH: f64 = 0.02;
 /// How much words count beside features.
-pub(super) const WORD_SCALE: f64 = 20.0;
+pub(super) const WORD_SCALE: f64 = 10.0;
 /// How freely the features of a group may speak. Single headings and references mislead where a paper has none and a
 /// manual has some; how many of them come together, and the shape of pages, holds on sites never seen.
-const GROUPS: [(&str, f64); 9] = [
+const GROUPS: [(&str, f64); 10] = [
     ("marks", 2.0),
     ("layout", 1.4),
     ("tables", 1.2),
     ("heading", 0.7),
     ("identifiers", 0.7),
+    ("phrase", 0.7),
     ("words", 0.5),
     ("references", 0.5),
     ("citations", 0.5),

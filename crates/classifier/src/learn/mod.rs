@@ -187,7 +187,7 @@ fn model(binary: &Binary, samples: &[&Sample]) -> Result<Model, Error> {
         format: String::new(),
         trained: Trained {
             documents: samples.len(),
-            fitted: samples.iter().filter(|sample| !sample.borderline).count(),
+            fitted: samples.iter().filter(|sample| sample.clarity > 0.0).count(),
             sources: sources(samples.iter().copied()),
         },
         features: features.collect(),

@@ -13,6 +13,8 @@ pub struct Sample {
     pub(crate) buckets: Vec<u32>,
     pub(crate) academic: bool,
     pub(crate) borderline: bool,
+    /// How much it counts for "academic or not" beside others; nothing if it is not learnt from.
+    pub(crate) clarity: f64,
     pub(crate) kind: Kind,
     pub(crate) source: String,
     /// Whether it is a document that a model judged wrongly and somebody put right.
@@ -26,8 +28,14 @@ impl Sample {
     /// Measures a labelled document; its text is not needed any more then.
     pub fn new(example: &Example) -> Self {
         let reading = Reading::new(&example.text, example.pages);
+        let measured = features::measure(&reading);
         Self {
-            measured: features::measure(&reading),
+            clarity: match example.borderline {
+                false => 1.0,
+                true if example.is_academic() && is_foreign(&measured) => DOUBTFUL,
+                true => 0.0,
+            },
+            measured,
             buckets: words::buckets(&reading),
             academic: example.is_academic(),
             borderline: example.borderline,
@@ -52,6 +60,18 @@ impl Sample {
             ..Self::new(example)
         }
     }
+}
+
+/// Whether a text is in another language than English. Of these there are so few papers that theses and reports of
+/// students, about which people may differ, teach more about the language than they mislead about the kind.
+fn is_foreign(measured: &Measured) -> bool {
+    let raw = |name: &str| {
+        let place = features::all()
+            .iter()
+            .position(|feature| feature.name == name);
+        place.map_or(0.0, |place| measured.raw[place])
+    };
+    raw("language.other") > 0.5 || raw("language.ideographs") > 0.2
 }
 
 /// Puts corrections in the place of what they correct, and says how much each document counts.
@@ -80,6 +100,8 @@ pub(super) fn weighed(samples: &[Sample]) -> Vec<Sample> {
     kept
 }
 
+/// How much a borderline document in another language than English counts.
+const DOUBTFUL: f64 = 0.5;
 /// Number of documents that a correction counts for.
 const CORRECTION: f64 = 5.0;
 

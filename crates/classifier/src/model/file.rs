@@ -1,12 +1,15 @@
 //! A model as a file: one line of JSON, then the weights of words in binary. Files of others may hold anything: what
 //! is no model is refused, and what is taken answers with numbers.
 
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::super::{Error, features, words};
 use super::{Head, Model, Weighed};
 
-const FORMAT: &str = "garner classifier 1";
+const FORMAT: &str = "garner classifier 2";
+/// How the format begins in every version.
+const FAMILY: &str = "garner classifier ";
 /// Weights that were learnt are far smaller.
 const LARGEST: f32 = 1e6;
 
@@ -28,11 +31,17 @@ impl Model {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, Error> {
         let end = memchr::memchr(b'\n', bytes);
         let end = end.ok_or_else(|| wrong("its first line has no end"))?;
+        // The format first: the rest of another version may look quite different.
+        let named: Named =
+            serde_json::from_slice(&bytes[..end]).map_err(|error| wrong(&error.to_string()))?;
+        if named.format != FORMAT && named.format.starts_with(FAMILY) {
+            return Err(Error::OtherVersion(named.format));
+        }
+        if named.format != FORMAT {
+            return Err(wrong(&format!("its format is `{}`", named.format)));
+        }
         let head: Head =
             serde_json::from_slice(&bytes[..end]).map_err(|error| wrong(&error.to_string()))?;
-        if head.format != FORMAT {
-            return Err(wrong(&format!("its format is `{}`", head.format)));
-        }
         check_features(&head.features)?;
         if !head.is_sound() {
             return Err(wrong("a weight is no number"));
@@ -56,6 +65,12 @@ impl Model {
         }
         Ok(bytes)
     }
+}
+
+/// The name of the format alone.
+#[derive(Debug, Deserialize)]
+struct Named {
+    format: String,
 }
 
 impl Head {

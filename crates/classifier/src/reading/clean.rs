@@ -57,9 +57,18 @@ fn clean_one(c: char, to: &mut String) {
         '\u{fb04}' => to.push_str("ffl"),
         '\u{2019}' | '\u{2018}' => to.push('\''),
         '\u{ff01}'..='\u{ff5e}' => to.push(ascii_of_full_width(c)),
+        '\u{660}'..='\u{669}' => to.push(digit(c, 0x660)),
+        '\u{6f0}'..='\u{6f9}' => to.push(digit(c, 0x6f0)),
+        '\u{966}'..='\u{96f}' => to.push(digit(c, 0x966)),
+        '\u{e50}'..='\u{e59}' => to.push(digit(c, 0xe50)),
         c if c.is_whitespace() || c.is_control() => to.push(' '),
         c => to.push(c),
     }
+}
+
+/// Digits of Arabic, Persian, Hindi and Thai, from that of their zero on.
+fn digit(c: char, zero: u32) -> char {
+    char::from_digit(u32::from(c) - zero, 10).unwrap_or(c)
 }
 
 fn ascii_of_full_width(c: char) -> char {

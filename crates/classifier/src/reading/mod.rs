@@ -23,6 +23,8 @@ pub(crate) struct Reading {
     pub(crate) words: Vec<Word>,
     /// Index of the first line of each page that was read.
     pub(crate) page_starts: Vec<usize>,
+    /// Who put a cover before the document, which is passed over.
+    pub(crate) cover: Option<&'static str>,
     /// How many pages the whole document has; `None` where nothing tells.
     pub(crate) pages: Option<usize>,
 }
@@ -45,12 +47,17 @@ impl Reading {
     /// the text end pages.
     pub(crate) fn new(text: &str, pages: Option<usize>) -> Self {
         let (head, tail) = parts(text);
+        let (head, _) = repair::repair(head);
+        let tail = tail.map(|tail| repair::repair(tail).0);
+        let front = repair::front_matter(&head);
+        let head = &head[front.map_or(0, |front| front.end)..];
         let mut reading = Self {
-            text: String::with_capacity(head.len() + tail.map_or(0, str::len) + 2),
+            text: String::with_capacity(head.len() + tail.as_deref().map_or(0, str::len) + 2),
+            cover: front.map(|front| front.source),
             ..Self::default()
         };
         clean(head, &mut reading.text);
-        if let Some(tail) = tail {
+        if let Some(tail) = tail.as_deref() {
             reading.text.push('\n');
             clean(tail, &mut reading.text);
         }
@@ -118,7 +125,7 @@ impl Reading {
     fn add_line(&mut self, text: &str, start: usize, end: usize, after_gap: bool) -> bool {
         let line = &text[start..end];
         let trimmed = line.trim();
-        if trimmed.is_empty() {
+        if trimmed.is_empty() || repair::is_stamp(trimmed) {
             return false;
         }
         let start = start + (line.len() - line.trim_start().len());

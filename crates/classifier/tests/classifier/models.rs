@@ -73,6 +73,12 @@ fn models_of_other_versions_are_named() {
     };
 
     let format = Classifier::read(&replaced("garner classifier", "gatherer classifier"));
+    let older = Classifier::read(&replaced("garner classifier 2", "garner classifier 1"));
+    let older = older.unwrap_err().to_string();
+    assert!(
+        older.contains("of another version, `garner classifier 1`"),
+        "{older}"
+    );
     let feature = Classifier::read(&replaced("\"layout.pages\"", "\"layout.sheets\""));
 
     assert!(

@@ -69,8 +69,10 @@ impl Classify {
                     let assessment = assess(&classifier, &policy, &extracted)
                         .with_context(|| without_text(path, &extracted))?;
                     let reasons = self.explain.then(|| reasons(&classifier, &extracted));
+                    let probability = policy.at_base_rate(assessment.answer.probability);
                     Ok(Judged {
                         assessment,
+                        probability,
                         reasons,
                     })
                 });
@@ -103,7 +105,7 @@ impl Classify {
             out,
             "{:<7} {:.3}  {:<14} {}",
             decision.name(),
-            answer.probability,
+            judged.probability,
             answer.kind,
             plain(&path.to_string_lossy())
         )?;
@@ -117,6 +119,8 @@ impl Classify {
 /// A document, judged.
 struct Judged {
     assessment: Assessment,
+    /// At the base rate.
+    probability: f64,
     reasons: Option<Vec<Reason>>,
 }
 
@@ -129,7 +133,7 @@ impl Judged {
         } = &self.assessment;
         let mut value = json!({
             "path": path.to_string_lossy(),
-            "probability": answer.probability,
+            "probability": self.probability,
             "decision": decision,
             "kind": answer.kind,
             "model": model,

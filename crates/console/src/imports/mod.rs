@@ -67,7 +67,7 @@ pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {
 }
 
 /// Settings that are folded away.
-const RARE: [&str; 19] = [
+const RARE: [&str; 20] = [
     "log",
     "log_format",
     "root",
@@ -79,6 +79,7 @@ const RARE: [&str; 19] = [
     "kinds",
     "accept",
     "reject",
+    "base_rate",
     "unsure",
     "model",
     "ocr",

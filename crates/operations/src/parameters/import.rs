@@ -94,7 +94,8 @@ pub struct ImportPatch {
     )]
     #[schema(value_type = Option<bool>)]
     pub content_filter: Option<Setting<bool>>,
-    /// The kinds to accept, with commas between: paper, thesis, book, report, slides, lecture_notes, manual, cv, form, other
+    /// The kinds to accept, with commas between: paper (short ones too), thesis, book, report, guideline, proposal, slides,
+    /// poster, lecture_notes, homework, manual, datasheet, cv, form, minutes, legal, periodical, syllabus, other
     /// [default: paper,thesis]
     #[arg(
         long,
@@ -122,6 +123,11 @@ pub struct ImportPatch {
     )]
     #[schema(value_type = Option<f64>)]
     pub reject: Option<Setting<f64>>,
+    /// The share of papers among all documents of the crawl, such as 0.06: the fewer there are, the surer the content filter
+    /// has to be [default: as many papers as other documents]
+    #[arg(long, value_name = "SHARE", help_heading = "Content filter and text")]
+    #[schema(value_type = Option<f64>, example = json!(0.06))]
+    pub base_rate: Option<Setting<f64>>,
     /// Documents between the two: import them like others, or set them aside for a librarian and hide them from search
     /// engines [default: import]
     #[arg(
@@ -246,7 +252,7 @@ impl ImportPatch {
         apply!(self, texts, usual; content_filter, unsure, model, ocr, languages);
         self.text.put(&mut texts.store, &usual.store);
         let (policy, usual) = (&mut texts.policy, &usual.policy);
-        apply!(self, policy, usual; kinds, accept, reject);
+        apply!(self, policy, usual; kinds, accept, reject, base_rate);
         let Some(open) = self.open.as_deref().map(trimmed) else {
             return Vec::new();
         };
@@ -302,6 +308,8 @@ mod tests {
             "paper,book",
             "--accept",
             "0.9",
+            "--base-rate",
+            "0.06",
             "--unsure",
             "set-aside",
             "--ocr",
@@ -318,7 +326,7 @@ mod tests {
         let by_flags = Flags::try_parse_from(flags).unwrap().patch;
         let by_json: ImportPatch = serde_json::from_value(json!({
             "types": ["text/html", "a/b"], "open": "none", "keep_versions": true, "no_sync": true, "threads": 3,
-            "content_filter": true, "kinds": ["paper", "book"], "accept": 0.9, "unsure": "set-aside", "ocr": true,
+            "content_filter": true, "kinds": ["paper", "book"], "accept": 0.9, "base_rate": "0.06", "unsure": "set-aside", "ocr": true,
             "languages": "deu, eng", "text": "on", "log": "/l", "max_url_length": "99",
         }))
         .unwrap();

@@ -65,7 +65,6 @@ fn write(files: &DocumentFiles, content: &JudgedContent, out: &mut Out) -> anyho
         }
         return Ok(());
     };
-    // The model learns the kinds that it knows.
     let parse = |kind: Option<&String>| kind.map(|kind| operations::documents::nearest(kind));
     let kind = parse(corrected.kind.as_ref()).or_else(|| parse(judgement.kind.as_ref()));
     // Whether it is academic is what its kind says, and without one what was said of it.

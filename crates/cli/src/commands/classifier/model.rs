@@ -18,7 +18,8 @@ pub(crate) struct ModelOptions {
     /// The probability below which a document is rejected; what is between is unsure
     #[arg(long, value_name = "PROBABILITY", default_value_t = Policy::default().reject)]
     reject: f64,
-    /// The kinds to accept, with commas between: paper, thesis, book, report, slides, lecture_notes, manual, cv, form, other
+    /// The kinds to accept, with commas between: paper (short ones too), thesis, book, report, guideline, proposal, slides,
+    /// poster, lecture_notes, homework, manual, datasheet, cv, form, minutes, legal, periodical, syllabus, other
     #[arg(
         long,
         value_name = "KINDS",
@@ -27,6 +28,10 @@ pub(crate) struct ModelOptions {
         hide_possible_values = true
     )]
     kinds: Vec<Kind>,
+    /// The share of papers among the documents that are met, such as 0.06: probabilities are those at this rate
+    /// [default: as many papers as other documents]
+    #[arg(long, value_name = "SHARE")]
+    base_rate: Option<f64>,
 }
 
 impl ModelOptions {
@@ -44,6 +49,7 @@ impl ModelOptions {
             accept: self.accept,
             reject: self.reject,
             kinds: self.kinds.clone(),
+            base_rate: self.base_rate,
         };
         policy.check().map_err(anyhow::Error::msg)?;
         Ok(policy)

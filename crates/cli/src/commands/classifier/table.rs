@@ -26,13 +26,16 @@ pub(super) fn write(
     )?;
     row(out, "all", &evaluation.all)?;
     row(out, "hard", &evaluation.hard)?;
+    row(out, "other languages", &evaluation.other_languages)?;
     group(out, "by group of fields", &evaluation.bucket)?;
     group(out, "by field", &evaluation.field)?;
     group(out, "by subtype", &evaluation.subtype)?;
+    group(out, "by language", &evaluation.language)?;
     writeln!(out)?;
     row(out, "borderline", &evaluation.borderline.all)?;
     group(out, "borderline by subtype", &evaluation.borderline.subtype)?;
     decisions(out, evaluation)?;
+    base_rate(out, evaluation)?;
     kinds(out, evaluation)?;
     writeln!(
         out,
@@ -101,6 +104,32 @@ fn decisions(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// How many of the accepted documents are papers where papers are rare, and how often sure answers are wrong.
+fn base_rate(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {
+    let percent = |share: Option<f64>| {
+        share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+    };
+    let sure = &evaluation.sure;
+    writeln!(
+        out,
+        "\nsure (above 0.95 or below 0.05): {} documents, {} of them wrong",
+        sure.documents,
+        percent(sure.wrong_share)
+    )?;
+    let Some(rare) = &evaluation.base_rate else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "at {} academic documents, accepted from {:.3}: precision {}, recall {}, others accepted {}",
+        percent(Some(rare.base_rate)),
+        rare.threshold,
+        percent(rare.precision),
+        percent(rare.recall),
+        percent(rare.false_positive_rate)
+    )
 }
 
 fn kinds(out: &mut impl Write, evaluation: &Evaluation) -> io::Result<()> {

@@ -91,7 +91,7 @@ impl Aggregator {
         let catalog = self.holdings.catalog().clone();
         if is_new {
             let advancing = catalog.clone();
-            // What was begun is finished even if nobody waits for it any more.
+            // Work that began is finished even if nobody waits for it.
             let (done, advanced) = std::sync::mpsc::channel();
             self.holdings.spawn(async move {
                 if let Err(error) = advancing.advance_horizon().await {

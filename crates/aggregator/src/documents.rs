@@ -70,7 +70,7 @@ pub(crate) fn write<W: Write>(
     Ok(didl.finish_by_reference(media_type, &document.url)?)
 }
 
-/// What is known of a document, in the elements of Dublin Core.
+/// The description of a document in the elements of Dublin Core.
 fn values(document: &DocumentEntry) -> Vec<(&'static str, String)> {
     let mut values = vec![("identifier", document.url.clone())];
     let date = Datestamp::from_seconds(document.discover_date).to_string();

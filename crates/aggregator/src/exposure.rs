@@ -1,4 +1,4 @@
-//! What a requester may see, and which sets it is in.
+//! The exposure of a row to a requester, and its sets.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::known::Known;
 use crate::settings::{AggregatorSettings, QuerySet, RemovedRepositories};
 use crate::{identifier, sets};
 
-/// What one requester may see.
+/// The rows that one requester may see.
 pub(crate) struct Exposure<'a> {
     pub(crate) settings: &'a AggregatorSettings,
     pub(crate) access: &'a Access,

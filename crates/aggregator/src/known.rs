@@ -1,4 +1,4 @@
-//! What is known of the repositories that records come from, read again every few seconds.
+//! Facts about the repositories that records come from, refreshed every few seconds.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub(crate) struct Cached(Mutex<Option<(Instant, Arc<Known>)>>);
 const FRESH: Duration = Duration::from_secs(5);
 
 impl Cached {
-    /// What is known, read again if that is a while ago.
+    /// The facts, refreshed if they are old.
     pub(crate) fn read(&self, holdings: &Holdings) -> Result<Arc<Known>, Error> {
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((at, known)) = &*cached
@@ -47,7 +47,7 @@ impl Cached {
         Ok(known)
     }
 
-    /// What is known at this moment: a row of the catalog speaks of a repository that was added since.
+    /// The facts as of now, for a row that names a repository added since.
     pub(crate) fn renew(&self, holdings: &Holdings) -> Result<Arc<Known>, Error> {
         let known = Arc::new(Known::read(holdings).map_err(unavailable)?);
         let mut cached = self.0.lock().unwrap_or_else(PoisonError::into_inner);

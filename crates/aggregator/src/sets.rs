@@ -71,7 +71,7 @@ fn join<'a>(first: &str, rest: impl IntoIterator<Item = &'a str>) -> SetSpec {
             spec.push_str(part);
         }
     }
-    // All that is not legal was escaped.
+    // Illegal characters were escaped.
     SetSpec::parse(&spec).unwrap_or_else(|| SetSpec::of_media_type("odd"))
 }
 

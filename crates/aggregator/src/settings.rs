@@ -1,4 +1,4 @@
-//! What is exposed, to whom, and how it is called.
+//! The exposed content, its audience and its names.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct AggregatorSettings {
     pub repositories: Vec<String>,
     /// Formats that are offered; all if there are none.
     pub formats: Vec<String>,
-    /// What is told of records whose repository was removed.
+    /// The treatment of records whose repository was removed.
     pub removed: RemovedRepositories,
     /// How much of a document goes into its `oai_didl` record.
     pub by_value: ByValueConfig,
@@ -42,7 +42,7 @@ pub struct AggregatorSettings {
     pub limits: PageLimits,
 }
 
-/// What is told of records whose repository was removed from the catalog.
+/// The treatment of records whose repository was removed from the catalog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RemovedRepositories {
     /// They are listed as deleted.

@@ -61,7 +61,7 @@ impl Listed for CatalogItem {
     }
 }
 
-/// So many bits of a position are the number of a row, the others its group among those of a second.
+/// The bits of a position that hold the number of a row; the others hold its group within a second.
 const ROW_BITS: u32 = 43;
 /// The most rows that are looked at for a part of a list.
 const MOST_ROWS: usize = 512;
@@ -97,7 +97,7 @@ impl CatalogView<'_> {
         Ok(())
     }
 
-    /// What a row is to the requester, if it is anything.
+    /// The item that a row is to the requester, if any.
     fn told(&self, changed: Changed) -> Option<CatalogItem> {
         let Changed { position, subject } = changed;
         if !self.exposure.shows(&subject) {

@@ -1,4 +1,4 @@
-//! What an aggregator answers about a catalog, on SQLite and on PostgreSQL.
+//! Answers of an aggregator about a catalog, on SQLite and on PostgreSQL.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that cannot go on should fail at once"

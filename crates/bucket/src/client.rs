@@ -48,7 +48,7 @@ impl Bucket {
     }
 
     fn open_with(location: Location, keys: KeySource) -> io::Result<Self> {
-        // Whoever was first has installed the same.
+        // The first caller has installed the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("garner/", env!("CARGO_PKG_VERSION")))

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::database::migrations::migrate;
 use crate::database::{Database, is_busy};
 
-/// What is known, in a database. A copy is another handle to the same.
+/// The catalog in a database. A clone is another handle to the same one.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     pub(crate) database: Database,

@@ -1,4 +1,4 @@
-//! What can go wrong with the catalog, with the culprit and the remedy.
+//! Errors of the catalog, with the culprit and the remedy.
 
 /// An error of the catalog.
 #[derive(Debug, thiserror::Error)]
@@ -8,7 +8,7 @@ pub enum Error {
     Database {
         /// Where it is, without a password.
         location: String,
-        /// What the database says.
+        /// The error of the database.
         source: sqlx::Error,
     },
     /// The program was built without PostgreSQL.
@@ -62,7 +62,7 @@ pub enum Error {
     Busy {
         /// The repository, and as far as they are known prefix and set.
         what: String,
-        /// What is done with it, in words.
+        /// The action, in words.
         doing: String,
         /// The process that does so.
         owner: String,
@@ -136,10 +136,10 @@ pub enum Error {
     /// Somebody else changed it since it was looked at.
     #[error("{what} was changed in the meantime; look at it again, and change it then")]
     Changed {
-        /// What it is, with its number.
+        /// The subject, with its number.
         what: String,
     },
-    /// What was asked for takes too long to find.
+    /// The query takes too long.
     #[error(
         "this takes too long to find; ask for rarer words, or in one repository, host or import"
     )]

@@ -21,7 +21,7 @@ pub(crate) fn to_stdout(
 ) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
     let written = write(&mut out);
-    // What was written before a failure is data as well, and stands before the message.
+    // Output before a failure is data as well, and precedes the message.
     let flushed = out.flush();
     let result = written.and_then(|code| Ok(flushed.map(|()| code)?));
     match result {

@@ -1,4 +1,4 @@
-//! What can be configured of the console.
+//! The configuration of the console.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use operations::Settings;
 pub struct ConsoleConfig {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// What people type in to get here, if a proxy stands in front: `https://harvest.example.org`.
+    /// The address that people use, if a proxy stands in front: `https://harvest.example.org`.
     pub public_url: Option<String>,
     /// Further names by which the console may be called.
     pub hosts: Vec<String>,

@@ -94,7 +94,7 @@ impl Console {
         Ok(Some(format!("{origin}/setup/{token}")))
     }
 
-    /// What is to be said of where it listens.
+    /// A warning about the address it listens on, if there is one.
     pub fn warning(&self, listening: SocketAddr) -> Option<String> {
         self.state.config().warning(listening)
     }

@@ -11,7 +11,7 @@ pub(crate) fn routes() -> Routes {
     let mut routes = Routes::new();
     let r = &mut routes;
 
-    // What comes before the login.
+    // Routes before the login.
     r.open_get("/assets/{name}", assets::show);
     r.open_get("/login", people::login::show);
     r.open_post("/login", people::login::enter);

@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State that all requests share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ use crate::problem::Problem;
 use crate::repositories::friends::Friends;
 use crate::repositories::previews::Previews;
 
-/// What all requests share; cheap to clone.
+/// State that all requests share; cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct ConsoleState(Arc<Inner>);
 
@@ -33,7 +33,7 @@ struct Inner {
     friends: Friends,
     hosts: Hosts,
     throttle: Throttle,
-    /// What was refused lately, so that whoever repeats it cannot fill the audit trail.
+    /// Recent refusals, so that repeating one cannot fill the audit trail.
     refusals: Mutex<Repeats>,
     /// A download takes a thread.
     downloads: Arc<Semaphore>,
@@ -93,7 +93,7 @@ impl ConsoleState {
         &self.0.outside
     }
 
-    /// What repositories said that somebody may add.
+    /// Answers of repositories that may be added.
     pub(crate) fn previews(&self) -> &Previews {
         &self.0.previews
     }

@@ -601,7 +601,7 @@ fn a_directory_may_be_a_link_and_need_not_be_readable_everywhere() {
     symlink(&root, &link).unwrap();
     let closed = root.join("closed");
     std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
-    // Whoever may do everything is not kept out.
+    // Root is not kept out.
     let is_closed = std::fs::read_dir(&closed).is_err();
 
     let sources = crawl::open(&link, &Limits::default());

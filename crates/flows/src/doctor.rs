@@ -19,7 +19,7 @@ pub struct Checked {
     pub check: &'static str,
     /// How it is.
     pub state: CheckState,
-    /// What was found.
+    /// The result.
     pub message: String,
     /// What helps, if something is wrong.
     pub remedy: Option<String>,

@@ -22,7 +22,7 @@ pub struct Solr {
 /// A document that Solr refused, by its place among those that were sent, and why.
 pub type RefusedDocument = (usize, String);
 
-/// What Solr says to a request that reached it.
+/// Solr's answer to a request.
 enum Said {
     Done,
     Refused(String),

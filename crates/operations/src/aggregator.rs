@@ -1,11 +1,11 @@
-//! What the aggregator exposes, as the configuration file says, and how far it is.
+//! The aggregator's settings from the configuration file, and its progress.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::{Context, Refusal, Time};
 
-/// What the aggregator exposes.
+/// The exposure of the aggregator.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Aggregator {
     /// Whether this process exposes the catalog.
@@ -22,7 +22,7 @@ pub struct Aggregator {
     pub repositories: Vec<String>,
     /// Formats that are offered; all if there are none.
     pub formats: Vec<String>,
-    /// What is told of records whose repository was removed: `tombstones`, or `gone` for nothing.
+    /// The treatment of records whose repository was removed: `tombstones`, or `gone` for nothing.
     pub removed_repositories: String,
     /// Parts that only some may see.
     pub areas: Vec<AggregatorArea>,
@@ -56,7 +56,7 @@ pub struct AggregatorSet {
     pub conditions: String,
 }
 
-/// What the aggregator exposes now.
+/// Returns the current exposure of the aggregator.
 pub async fn show(context: &Context) -> Result<Aggregator, Refusal> {
     let (horizon, _) = context.catalog().horizon().await?;
     Ok(Aggregator {

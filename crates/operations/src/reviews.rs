@@ -81,7 +81,7 @@ pub struct ReviewDecision {
     pub kind: Option<String>,
 }
 
-/// What came of decisions.
+/// The outcome of decisions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Reviewed {
     /// Documents that were decided on.
@@ -99,7 +99,7 @@ pub struct Reviewed {
 pub struct ReviewFailure {
     /// Its number in the queue.
     pub id: i64,
-    /// What went wrong.
+    /// The reason of the failure.
     pub reason: String,
 }
 

@@ -38,7 +38,7 @@ pub trait Repository: Debug + Send + Sync + 'static {
     /// The resource at a path below the repository, such as `document/7`; this blocks.
     fn resource(&self, requester: &Requester, path: &str) -> Result<Resource, provider::Error>;
 
-    /// Who may see what.
+    /// The access rules.
     fn access(&self) -> &Access;
 
     /// The realm of the password without which a requester sees nothing at all.

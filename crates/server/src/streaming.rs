@@ -52,7 +52,7 @@ pub(crate) trait Answering: Send + Sync + 'static {
     /// How much may be asked at once.
     fn control(&self) -> &FlowControlConfig;
 
-    /// What runs now.
+    /// The lists that run now.
     fn flow_control(&self) -> &Arc<FlowControl>;
 }
 

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::database::Transaction;
 
-/// What a group holds.
+/// The subject of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Records,

@@ -51,7 +51,7 @@ pub struct ChangeQuery {
 pub struct Changed {
     /// Its place.
     pub position: ListPosition,
-    /// What it is now.
+    /// The current state of the subject.
     pub subject: Subject,
 }
 
@@ -276,7 +276,7 @@ impl Catalog {
                 }),
             }
         }
-        // What is told of records that are gone is told in their format.
+        // Tombstones are told in the format of their records.
         let sql = "SELECT DISTINCT metadata_prefix FROM change_group WHERE kind = 2 AND repository_id <> 0";
         for row in transaction.rows(sql, []).await? {
             let metadata_prefix = row.text("metadata_prefix")?;
@@ -295,7 +295,7 @@ impl Catalog {
         Ok(formats)
     }
 
-    /// What documents differ in, by an index of it: at most `limit` values behind one.
+    /// Values of a facet of documents, from its index: at most `limit` values behind one.
     pub async fn document_facets(&self, facet: Facet, limit: usize) -> Result<Vec<String>, Error> {
         let (table, column) = match facet {
             Facet::Kind => ("content", "kind"),
@@ -318,7 +318,7 @@ impl Catalog {
     }
 }
 
-/// What documents differ in.
+/// A facet of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Facet {
     /// The kind of their content.
@@ -507,7 +507,7 @@ fn group_of(row: &Row) -> Result<(i64, i64), Error> {
     Ok((row.integer("at")?, row.integer("rank")?))
 }
 
-/// What rows of one kind are, in the order of their places.
+/// The rows of one kind, in the order of their places.
 async fn changed(
     transaction: &mut Transaction,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! What changed, in the order in which it became visible.
+//! Changes, in the order in which they became visible.
 //!
 //! A transaction that adds, changes or removes records or documents stamps them with its *group*; `Transaction::commit`
 //! numbers the group as its last deed, while it holds the only row of `change_state`. So whoever sees a group sees all

@@ -56,7 +56,7 @@ pub struct DocumentEntry {
     pub depth: Option<u32>,
     /// Whether a crawl began with it.
     pub is_seed: Option<bool>,
-    /// What became of it in a search engine.
+    /// Its state in the search engine.
     pub state: DocumentState,
     /// Where in a container it lies.
     pub member: Option<String>,
@@ -72,7 +72,7 @@ pub struct DocumentEntry {
     pub language: Option<String>,
     /// The group of contents whose texts say nearly the same; none if no other does.
     pub near: Option<i64>,
-    /// What is known of its text, if anything is.
+    /// The judgement of its text, if there is one.
     pub judgement: Option<Judgement>,
 }
 

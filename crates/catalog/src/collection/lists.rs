@@ -44,7 +44,7 @@ pub struct ListContent<'a> {
     pub text: &'a str,
     /// How many entries it has.
     pub entries: u64,
-    /// Who writes it.
+    /// The account that writes it.
     pub by: Option<&'a str>,
 }
 

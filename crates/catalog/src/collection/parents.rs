@@ -29,16 +29,16 @@ pub struct ParentEntry {
     pub documents: u64,
     /// How many of these a search engine took in.
     pub ingested: u64,
-    /// What the last check of its link found, if there was one.
+    /// The result of the last link check, if there was one.
     pub link: Option<LinkCheck>,
 }
 
-/// What a check of a link found.
+/// The result of a link check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LinkCheck {
     /// When it was made, in seconds.
     pub checked: i64,
-    /// What it found.
+    /// The result.
     pub outcome: LinkOutcome,
     /// The status of the answer, or what is known beside.
     pub detail: Option<String>,
@@ -67,7 +67,7 @@ pub enum LinkOutcome {
 pub struct CheckedLink {
     /// The number of the parent.
     pub parent: i64,
-    /// What was found.
+    /// The result.
     pub outcome: LinkOutcome,
     /// The status of the answer, or what is known beside.
     pub detail: String,

@@ -18,7 +18,7 @@ use crate::{Catalog, Error};
 pub struct Removal {
     /// The reason, for people.
     pub reason: String,
-    /// Who removes them.
+    /// The account that removes them.
     pub by: Option<String>,
     /// Whether no import may bring them back.
     pub is_takedown: bool,

@@ -26,7 +26,7 @@ pub struct NewReview {
     pub extension: String,
     /// How many bytes it has.
     pub size: u64,
-    /// What an import needs to keep it, as JSON.
+    /// The data with which an import keeps it, as JSON.
     pub capture: String,
 }
 
@@ -47,7 +47,7 @@ pub struct ReviewEntry {
     pub extension: String,
     /// How many bytes it has.
     pub size: u64,
-    /// What an import needs to keep it; `None` if it is in the collection.
+    /// The data with which an import keeps it; `None` if it is in the collection.
     pub capture: Option<String>,
     /// When it came into the queue, in seconds.
     pub added: i64,
@@ -55,7 +55,7 @@ pub struct ReviewEntry {
     pub document: Option<i64>,
     /// Its content in the collection.
     pub content: Option<i64>,
-    /// What is known of its text.
+    /// The judgement of its text.
     pub judgement: Option<Judgement>,
 }
 

@@ -8,7 +8,7 @@ use crate::database::rows::{BATCH, batch};
 use crate::imports::{changed, lock_collection};
 use crate::{Catalog, Error};
 
-/// What became of a document in the search engine that ingests it.
+/// The state of a document in the search engine that ingests it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DocumentState {
@@ -91,7 +91,7 @@ impl DocumentState {
         }
     }
 
-    /// What the word means.
+    /// Parses the word.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }

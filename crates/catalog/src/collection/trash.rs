@@ -31,7 +31,7 @@ pub struct TrashEntry {
     pub size: u64,
     /// When it was removed, in seconds.
     pub removed: i64,
-    /// Who removed it.
+    /// The account that removed it.
     pub by: Option<String>,
     /// The reason.
     pub reason: String,
@@ -97,7 +97,7 @@ pub enum TrashedState {
     Gone,
 }
 
-/// What became of a document that was to be restored.
+/// The outcome of restoring a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreOutcome {
     /// It is in the collection again.

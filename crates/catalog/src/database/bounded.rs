@@ -34,7 +34,7 @@ pub(crate) fn bounded(text: &str) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
-/// What is lost by `bounded`: the whole text if it was shortened.
+/// The whole text if `bounded` shortened it.
 pub(crate) fn in_full(text: &str) -> Option<Cow<'_, str>> {
     Some(clean(text)).filter(|text| text.len() > LONGEST)
 }

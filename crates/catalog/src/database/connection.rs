@@ -54,7 +54,7 @@ enum Pools {
 pub(crate) struct Transaction {
     location: Arc<str>,
     inner: Inner,
-    /// What it changed of records and documents.
+    /// The groups of records and documents that it changed.
     pub(crate) groups: Vec<OpenGroup>,
 }
 
@@ -611,7 +611,7 @@ fn postgres_location(options: &PgConnectOptions) -> String {
 
 fn failed(location: &str, source: sqlx::Error) -> Error {
     let code = source.as_database_error().and_then(|error| error.code());
-    // What SQLite says of something that was interrupted, and PostgreSQL of a query that was cancelled.
+    // The codes of an interrupted query on SQLite and of a cancelled one on PostgreSQL.
     if matches!(code.as_deref(), Some("9" | "57014")) {
         return Error::TooLong;
     }

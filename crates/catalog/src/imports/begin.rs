@@ -15,9 +15,9 @@ use crate::queue::lease::{Lease, Leased, new_holder, seconds};
 use crate::runs::{new_number, note_resumed};
 use crate::{Catalog, Error};
 
-/// What is done with sources.
+/// The action on sources, in words.
 const IMPORTED: &str = "being imported";
-/// What is repaired.
+/// The name of the collection, in words.
 const COLLECTION: &str = "the collection";
 
 impl Catalog {
@@ -75,7 +75,7 @@ impl NewImport {
         HEXLOWER.encode(&Sha256::digest(&all))
     }
 
-    /// What is imported, in words.
+    /// Describes the sources in words.
     fn described(&self) -> String {
         match &self.sources[..] {
             [] => "nothing".to_owned(),

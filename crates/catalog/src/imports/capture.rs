@@ -87,7 +87,7 @@ pub enum Placement {
     Nothing,
 }
 
-/// What a capture was to the catalog.
+/// The outcome of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaptureOutcome {
@@ -118,7 +118,7 @@ impl Placement {
 }
 
 impl CaptureRow {
-    /// What it is known by: the MD5 of its URL, and the SHA-1 of its bytes.
+    /// Its identity: the MD5 of its URL, and the SHA-1 of its bytes.
     pub fn identity(&self) -> (&str, Option<&str>) {
         (&self.md5, self.content.sha1())
     }

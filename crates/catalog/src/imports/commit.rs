@@ -25,7 +25,7 @@ pub struct GroupCommit<'a> {
     /// Its captures, all of which [`Catalog::reserve`] was asked about at once; those whose bytes could not be stored
     /// are left out.
     pub rows: &'a [CaptureRow],
-    /// What was done with the bytes of each.
+    /// The placement of the bytes of each.
     pub placements: &'a [Placement],
     /// Which of the import's sources they are from.
     pub source: usize,
@@ -33,18 +33,18 @@ pub struct GroupCommit<'a> {
     pub position: u64,
     /// Whether that is its end.
     pub source_done: bool,
-    /// What the rows do not tell; what they do is added to it.
+    /// Counters that the rows do not give; those of the rows are added.
     pub counters: ImportCounters,
-    /// What was skipped.
+    /// The skipped captures.
     pub warnings: &'a [ImportWarning],
-    /// What was found out about the texts of contents, also of those that are not kept.
+    /// Judgements of texts, also of contents that are not kept.
     pub judgements: &'a [JudgementRow],
 }
 
-/// What came of a group.
+/// The outcome of a group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupOutcome {
-    /// What each capture was, in their order.
+    /// The outcome of each capture, in their order.
     pub outcomes: Vec<CaptureOutcome>,
     /// The number of each capture's document, in their order; `None` where the URL is only heard of.
     pub documents: Vec<Option<i64>>,

@@ -1,4 +1,4 @@
-//! What an import counts. The first nine have the names and meanings of the Crawl Document Importer (Table 1).
+//! The counters of an import. The first nine have the names and meanings of the Crawl Document Importer (Table 1).
 
 use std::ops::AddAssign;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CaptureOutcome, CaptureRow, ContentRow};
 
-/// What was counted.
+/// Counters of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ImportCounters {

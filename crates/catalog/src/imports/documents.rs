@@ -13,7 +13,7 @@ use crate::database::rows::batch;
 use crate::database::{Row, Transaction};
 use crate::{CaptureRow, Error};
 
-/// What is known of the documents and contents of a group.
+/// The documents and contents of a group.
 #[derive(Debug)]
 pub(super) struct Loaded {
     generation: i64,
@@ -361,7 +361,7 @@ fn columns<'a>(
         &row.md5,
         reversed(&host),
         host.into_owned(),
-        // What it had before is not among the captures of the group.
+        // Its previous content is not among the captures of the group.
         content.or(now.content),
         now.sha1(),
         claim.and_then(|claim| claim.declared_type.as_deref()),

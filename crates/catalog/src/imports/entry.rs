@@ -86,7 +86,7 @@ pub struct ImportWarning {
     pub offset: Option<u64>,
     /// The event, in words.
     pub reason: String,
-    /// What it was, in a word: the counter of the import that it is in; empty if nobody noted it.
+    /// The counter of the import that it is in; empty if none was noted.
     pub kind: String,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Document {
     pub(super) content: Option<i64>,
     /// The latest capture with bytes.
     pub(super) claim: Option<Claim>,
-    /// What revisits say, where there is no such capture.
+    /// The content according to revisits, where there is no such capture.
     pub(super) revisited: Option<Revisited>,
     pub(super) edge: Option<Edge>,
     pub(super) depth: Option<u32>,
@@ -59,7 +59,7 @@ pub(super) struct Changing<'a> {
     pub(super) row: &'a CaptureRow,
     /// Contents that were its own at some time and when they were crawled last.
     pub(super) older: BTreeMap<String, i64>,
-    /// What revisits say its contents are, and the last that did.
+    /// The contents according to revisits, each with the last revisit.
     pub(super) revisits: BTreeMap<&'a str, i64>,
 }
 
@@ -270,7 +270,7 @@ fn is_sha1(text: &str) -> bool {
 }
 
 impl Document {
-    /// What is told to those who keep a copy of the collection.
+    /// The state that copies of the collection are told.
     fn told(&self) -> (Option<&str>, Option<&str>, Option<&str>, i64) {
         let claimed = self.claim.as_ref().map(|claim| &claim.media_type);
         let revisited = self.revisited.as_ref();

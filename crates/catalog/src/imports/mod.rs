@@ -45,7 +45,7 @@ pub use self::finish::FinishImport;
 pub use self::lacking::Lacking;
 pub(crate) use self::lease::lock_collection;
 
-/// What is to be imported.
+/// The order of an import.
 #[derive(Debug, Clone)]
 pub struct NewImport {
     /// Everything that was asked for, as JSON. With the sources, it tells whether an import is the same again.
@@ -89,7 +89,7 @@ pub struct Import {
     pub(crate) superfluous: Vec<Superfluous>,
     /// The extraction that is loaded, if one is: it is noted with the last group of its source.
     pub(crate) extraction: Option<String>,
-    /// What was known when a group was last reserved.
+    /// The rows as of the last reserved group.
     loaded: Option<documents::Loaded>,
 }
 
@@ -138,7 +138,7 @@ impl Import {
         self.is_resumed
     }
 
-    /// What was counted so far, also before it was gone on with.
+    /// The counters so far, including those before it was resumed.
     pub fn counters(&self) -> ImportCounters {
         self.counters
     }

@@ -1,4 +1,4 @@
-//! What is forgotten of imports: their entries and what they skipped, never documents.
+//! Retention of imports: their entries and skipped captures are removed, never documents.
 
 use crate::database::rows::BATCH;
 use crate::{Catalog, Error};

@@ -1,6 +1,6 @@
 //! Accounts: who may log in to the console, and as what.
 //!
-//! What a password is hashed with is the console's business; here a hash is a text.
+//! The console chooses how passwords are hashed; here a hash is a text.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub struct Account {
     pub id: i64,
     /// The name to log in with.
     pub name: String,
-    /// What it may do.
+    /// Its role.
     pub role: Role,
     /// Whether it is kept out for now.
     pub disabled: bool,

@@ -10,11 +10,11 @@ use crate::{Catalog, Error};
 pub struct AuditEntry {
     /// The name of the account; it stays when the account is gone.
     pub account: String,
-    /// What was done, such as `schedule.change`.
+    /// The action, such as `schedule.change`.
     pub action: String,
     /// To what, such as `schedule 7`.
     pub subject: String,
-    /// What else there is to say.
+    /// Further details.
     pub details: Option<String>,
 }
 
@@ -25,7 +25,7 @@ pub struct AuditRow {
     pub id: i64,
     /// When it was made, in seconds.
     pub at: i64,
-    /// What it says.
+    /// The label.
     #[serde(flatten)]
     pub entry: AuditEntry,
 }

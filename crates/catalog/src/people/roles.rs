@@ -1,8 +1,8 @@
-//! What an account may do.
+//! Roles of accounts.
 
 use serde::{Deserialize, Serialize};
 
-/// What somebody may do; each may do what those before it may.
+/// A role; each includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

@@ -8,7 +8,7 @@ use crate::people::accounts::{COLUMNS, account};
 use crate::people::sessions::SEEN;
 use crate::{Account, Catalog, Error, Role};
 
-/// What is known of a token; not the token itself.
+/// A token's row, without the token itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Token {
     /// Its number.
@@ -17,9 +17,9 @@ pub struct Token {
     pub account: i64,
     /// The name of its account.
     pub account_name: String,
-    /// What it is for, in the words of who made it.
+    /// Its purpose, in the words of its maker.
     pub name: String,
-    /// What it may do at most; never more than its account.
+    /// Its role, never above that of its account.
     pub role: Role,
     /// When it was made, in seconds.
     pub created: i64,

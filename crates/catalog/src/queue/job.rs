@@ -136,13 +136,13 @@ pub struct JobProgress {
     pub done: u64,
     /// The whole, if it is known.
     pub total: Option<u64>,
-    /// What came of it so far, in words.
+    /// The outcome so far, in words.
     pub note: Option<String>,
     /// The last thing that the worker did for it.
     pub activity: Option<Activity>,
 }
 
-/// What a worker does for a job, and what it waits for. Times are in seconds.
+/// A worker's activity for a job, and the reason it waits. Times are in seconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Activity {

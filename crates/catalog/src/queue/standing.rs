@@ -30,9 +30,9 @@ pub struct JobAtWork {
     pub exclusive: Option<String>,
     /// The host whose slot it has.
     pub host: Option<String>,
-    /// What is done with its subject, in words: "being harvested".
+    /// The action on its subject, in words: "being harvested".
     pub doing: String,
-    /// Who does it, in words.
+    /// The holder, in words.
     pub holder: String,
 }
 

@@ -10,7 +10,7 @@ use crate::database::rows::{BATCH, batch};
 use crate::database::{Row, Transaction};
 use crate::{Catalog, Error, Validation};
 
-/// What is known of a record.
+/// A record's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     /// Its datestamp in seconds, if it could be read.
@@ -21,7 +21,7 @@ pub struct Known {
     pub file: Option<String>,
     /// The digest of its content.
     pub sha256: Option<String>,
-    /// What validation made of it.
+    /// The result of validation.
     pub validation: Validation,
     /// The harvest that saw it last.
     pub run: i64,
@@ -48,9 +48,9 @@ pub struct RecordEntry {
     pub sha256: Option<String>,
     /// When it was harvested, in seconds.
     pub harvested: i64,
-    /// What validation made of it.
+    /// The result of validation.
     pub validation: Validation,
-    /// What it is called, if its words were read.
+    /// Its title, if its words were read.
     pub title: Option<String>,
     /// The harvest that saw it last.
     pub seen_by: i64,
@@ -166,7 +166,7 @@ impl Default for RecordQuery {
 }
 
 impl Catalog {
-    /// What is known of the records with these identifiers; the others are missing in the answer.
+    /// Returns the rows of records with these identifiers, as far as they are known.
     pub async fn known(
         &self,
         repository: i64,

@@ -4,7 +4,7 @@ use crate::database::Transaction;
 use crate::records::search::HELD_SECONDS;
 use crate::{Error, Run};
 
-/// What a page adds to the records that are held, and to those that are deleted.
+/// The change that a page makes to the counts of held and deleted records.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Holding {
     records: i64,

@@ -32,11 +32,11 @@ pub struct RecordRow {
     pub set_specs: Vec<String>,
     /// When it was harvested, in seconds.
     pub harvested: i64,
-    /// What validation made of it.
+    /// The result of validation.
     pub validation: Validation,
 }
 
-/// What validation made of a record.
+/// The result of validating a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Validation {
@@ -50,7 +50,7 @@ pub enum Validation {
     Filtered,
 }
 
-/// What a record was to the catalog.
+/// The outcome of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -78,13 +78,13 @@ pub struct PageCommit<'a> {
     /// What the rows do not tell: requests, bytes, what was filtered, what failed or was skipped without a row.
     /// It is added to what they do tell.
     pub counts: Counts,
-    /// What was left out or mended.
+    /// The skipped and repaired records.
     pub warnings: &'a [Warning],
     /// The oddities tolerated so far, as JSON, in place of those before.
     pub quirks: Option<&'a str>,
 }
 
-/// What is known of a record before the page.
+/// The row of a record before the page.
 struct Held {
     id: i64,
     datestamp: Option<i64>,

@@ -19,12 +19,12 @@ pub struct Unindexed {
     pub pages: i64,
 }
 
-/// What is to be found of a record, beside its identifier.
+/// The searchable text of a record, beside its identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexedRecord<'a> {
     /// The number of the record.
     pub id: i64,
-    /// What it is called.
+    /// Its name.
     pub title: Option<&'a str>,
     /// What it says; empty for one that is deleted.
     pub text: &'a str,

@@ -18,7 +18,7 @@ pub(crate) struct RecordStatement {
     /// The number of the record, in the table that is read first.
     id: &'static str,
     conditions: Conditions,
-    /// What stands at the end of a condition that is looked up for each record.
+    /// The end of a condition that is looked up for each record.
     looked_up: &'static str,
 }
 

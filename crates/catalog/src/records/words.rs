@@ -20,7 +20,7 @@ const SHORTEST_PREFIX: usize = 2;
 /// How many words or phrases of a query count.
 const MOST_TERMS: usize = 32;
 
-/// What is searched for: words that all have to be there.
+/// The words of a search, all of which have to be there.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Terms(Vec<Term>);
 

@@ -9,7 +9,7 @@ use crate::queue::running::Running;
 use crate::repositories::host::host;
 use crate::{Catalog, Error};
 
-/// What a repository answers to Identify, as sent.
+/// A repository's answer to Identify, as sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Identity {
     /// `repositoryName`
@@ -41,7 +41,7 @@ pub struct Repository {
     pub added: i64,
     /// When it last told about itself, in seconds.
     pub identified: i64,
-    /// What it told.
+    /// Its own description.
     #[serde(flatten)]
     pub identity: Identity,
 }

@@ -74,7 +74,7 @@ impl Catalog {
     }
 }
 
-/// What makes a format the same: its three texts, of any length.
+/// The identity of a format: a digest of its three texts.
 fn digest(format: &MetadataFormat) -> String {
     let mut digest = Sha256::new();
     for text in [&format.metadata_prefix, &format.schema, &format.namespace] {

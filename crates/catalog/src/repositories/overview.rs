@@ -15,7 +15,7 @@ use crate::{Catalog, Error, Health, Repository, State};
 /// A repository in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RepositoryOverview {
-    /// What is known of it.
+    /// Its row.
     #[serde(flatten)]
     pub repository: Repository,
     /// Records that are not deleted, in all formats.
@@ -47,7 +47,7 @@ pub struct LastHarvest {
     pub reason: Option<String>,
 }
 
-/// What a list of repositories is sorted by.
+/// The order of a list of repositories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepositorySort {
@@ -75,7 +75,7 @@ pub struct RepositoryListQuery {
     pub text: Option<String>,
     /// Those that fare so.
     pub health: Option<Health>,
-    /// What they are sorted by. What has no such value comes last.
+    /// The order. Repositories without such a value come last.
     pub sort: RepositorySort,
     /// Whether the largest come first.
     pub descending: bool,
@@ -98,7 +98,7 @@ impl Default for RepositoryListQuery {
     }
 }
 
-/// What repositories are chosen and sorted by.
+/// The values by which repositories are selected and sorted.
 struct Line {
     id: i64,
     name: Option<String>,

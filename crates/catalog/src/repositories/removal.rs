@@ -23,7 +23,7 @@ const STEP: u64 = 2_000;
 /// How long a removal may be silent. Every step makes it longer.
 const LEASE: Duration = Duration::from_secs(120);
 
-/// What goes before the records, and what after them, in this order.
+/// The rows that are removed before the records, and after them, in this order.
 const BEFORE: [&str; 2] = [
     "DELETE FROM warning WHERE id IN (SELECT warning.id FROM warning
          JOIN history ON history.id = warning.history_id WHERE history.repository_id = $1 LIMIT $2)",

@@ -1,10 +1,10 @@
-//! What there is in all, and what came in over time.
+//! Totals, and activity over time.
 
 use serde::Serialize;
 
 use crate::{Catalog, Error};
 
-/// What there is in all.
+/// Totals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// Repositories.
@@ -38,7 +38,7 @@ pub struct JobCounts {
     pub cancelled: u64,
 }
 
-/// What came in during a while.
+/// The activity of a period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Bucket {
     /// When it begins, in seconds; it ends where the next begins.
@@ -69,7 +69,7 @@ pub struct CollectionFigures {
     pub imports: u64,
 }
 
-/// So many documents are counted: beyond, their last number tells about how many there are.
+/// The most documents that are counted; above, their last number is the estimate.
 const COUNTED_DOCUMENTS: u64 = 100_000;
 
 impl Catalog {
@@ -96,7 +96,7 @@ impl Catalog {
         })
     }
 
-    /// What there is in all.
+    /// Totals.
     pub async fn totals(&self) -> Result<Totals, Error> {
         let mut transaction = self.database.list().await?;
         let sql = "SELECT (SELECT count(*) FROM repository) AS repositories,
@@ -157,7 +157,7 @@ impl Catalog {
         let values = [(first * step - offset).into(), step.into(), offset.into()];
         for row in transaction.rows(sql, values).await? {
             let at = usize::try_from(row.integer("step")? - first).unwrap_or_default();
-            // What began in the future of a clock that was set back is shown at its end.
+            // A start in the future, after a clock was set back, is shown in the last bucket.
             let at = at.min(buckets.len() - 1);
             buckets[at].records += row.count("records")?;
             buckets[at].bytes += row.count("bytes")?;

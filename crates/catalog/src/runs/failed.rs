@@ -18,7 +18,7 @@ pub struct FailedRun {
     pub repository_name: Option<String>,
     /// Its schedule.
     pub schedule: Option<i64>,
-    /// What is the same for runs of the same: repository, format and set, or the import.
+    /// The target that runs share: repository, format and set, or the import.
     pub target: String,
     /// Why it failed.
     pub reason: String,

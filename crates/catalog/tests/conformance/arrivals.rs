@@ -115,7 +115,7 @@ fn empty(place: &Place) {
     );
 }
 
-/// What is told by the captures alone, by the rules as they are written down.
+/// The expected rows, computed from the captures by the written rules.
 fn expected(rows: &[CaptureRow]) -> Vec<(String, Option<String>, i64, i64)> {
     let mut documents = Vec::new();
     for url in URLS {
@@ -274,7 +274,7 @@ async fn killed_imports_that_go_on_give_what_an_undisturbed_one_does(place: Plac
 
         let dump = Dump::read(&catalog, &files).await;
         let mut counters = import.counters();
-        // What is replaced within a group is never stored.
+        // Content that is replaced within a group is never stored.
         counters.bytes_saved = undisturbed.1.bytes_saved;
         assert_eq!((dump, counters), undisturbed, "seed {seed}: {rows:#?}");
         ended(&catalog, import).await;

@@ -1,4 +1,4 @@
-//! What changed, in the order in which it became visible.
+//! Changes, in the order in which they became visible.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

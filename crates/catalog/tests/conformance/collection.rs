@@ -1,4 +1,4 @@
-//! What captures make of documents, parents and contents, and how these are listed.
+//! Documents, parents and contents as captures make them, and their lists.
 
 use catalog::{
     CaptureOutcome, CaptureRow, Catalog, ContentRow, DocumentEntry, DocumentQuery, DocumentState,
@@ -176,7 +176,7 @@ async fn older_contents_stay_as_versions_if_wanted(place: Place) {
     assert_eq!(told, [(sha1("B"), 25), (sha1("A"), 10)]);
     assert_eq!(files.0.len(), 3);
 
-    // What comes back is no older version any more.
+    // A content that comes back is the current version again.
     add(&catalog, &mut import, &mut files, &[capture(ONE, "A", 40)]).await;
     let versions = catalog.versions(one.id).await.unwrap();
     assert_eq!(versions[0].content.sha1, sha1("C"));

@@ -79,7 +79,7 @@ pub(crate) fn of(source: &str) -> NewImport {
     NewImport::new("{}", vec![source.to_owned()])
 }
 
-/// What lies in the collection: SHA-1 by number.
+/// The files of the collection: SHA-1 by number.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Files(pub(crate) BTreeMap<i64, String>);
 

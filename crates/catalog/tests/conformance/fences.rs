@@ -128,7 +128,7 @@ async fn a_job_that_was_lost_too_often_has_failed(place: Place) {
     assert!(job.error.unwrap().contains("was not heard of any more"));
     let entry = catalog.history_entry(run.id()).await.unwrap().unwrap();
     assert_eq!(entry.state, State::Failed);
-    // What it has so far can be gone on with.
+    // The unfinished harvest can be resumed.
     let unfinished = catalog.unfinished(repository, "oai_dc", None).await;
     assert!(unfinished.unwrap().is_some());
 }

@@ -1,4 +1,4 @@
-//! What there is in all, over time and by repository.
+//! Totals, over time and by repository.
 
 use catalog::{
     Catalog, Counts, Finish, Health, HealthCounts, Identity, NewJob, NewRun, RepositoryListQuery,
@@ -217,7 +217,7 @@ async fn repositories_are_searched_and_sorted(place: Place) {
         listed(by(RepositorySort::BaseUrl, true)).await.1,
         [bare, apple, ecole, zebra]
     );
-    // What was never harvested comes last in both directions.
+    // Repositories that were never harvested come last in both directions.
     for descending in [false, true] {
         let listed = listed(by(RepositorySort::LastHarvest, descending)).await.1;
         assert_eq!(listed[0], ecole);

@@ -36,7 +36,7 @@ impl Numbers {
     }
 }
 
-/// What the list of records has, counted by format.
+/// The list of records, counted by format.
 async fn listed(catalog: &Catalog, repository: i64) -> Vec<FormatCounts> {
     let query = RecordQuery {
         repository: Some(repository),

@@ -155,7 +155,7 @@ async fn schedules_of_imports_are_found_by_what_is_imported(place: Place) {
 
     assert_eq!(found("/crawls").await, [import]);
     assert_eq!(found("a.example").await, [harvest]);
-    // What else is said of an import is the same for most.
+    // Most imports share their other words.
     for word in ["paths", "[", "{", "\""] {
         assert_eq!(found(word).await, [0; 0], "{word}");
     }
@@ -186,7 +186,7 @@ async fn the_next_import_of_a_schedule_begins_behind_the_last(place: Place) {
     assert_eq!(import.counters(), ImportCounters::default());
     read(&catalog, &mut import, 200, saved()).await;
     finish(&catalog, import).await;
-    // Who is told something else, or belongs to no schedule, reads everything.
+    // An import with another order, or without a schedule, reads everything.
     let (_, claim) = begun(&catalog, Some(schedule.id)).await;
     let other = NewImport {
         parameters: r#"{"types":[]}"#.to_owned(),
@@ -256,7 +256,7 @@ async fn a_running_import_keeps_its_schedule_from_being_tried_again(place: Place
 
     assert!(matches!(refused, Error::Busy { .. }), "{refused}");
     assert!(refused.to_string().contains("schedule"), "{refused}");
-    // Whoever wants it to run now gets the job that does.
+    // Running it now returns the job that runs.
     let running = catalog.run_schedule_now(schedule.id, 3, None).await;
     assert_eq!(running.unwrap().id, second.job.id);
 }

@@ -1,4 +1,4 @@
-//! What is known of texts: written with groups, remembered, decided on, corrected.
+//! Judgements of texts: written with groups, remembered, decided, corrected.
 
 use catalog::{
     Catalog, Correction, DocumentEntry, DocumentQuery, DocumentState, GroupCommit, Import,

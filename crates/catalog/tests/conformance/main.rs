@@ -1,4 +1,4 @@
-//! What the catalog promises, on SQLite and on PostgreSQL.
+//! The promises of the catalog, on SQLite and on PostgreSQL.
 //!
 //! - `repositories`: repositories, sets, formats
 //! - `pages`: what a page changes, and what is counted

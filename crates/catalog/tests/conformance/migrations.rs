@@ -110,7 +110,7 @@ async fn a_catalog_of_the_first_version_keeps_its_rows(place: Place) {
     assert_eq!(catalog.warnings(1, 9).await.unwrap().len(), 1);
     let last = catalog.last_finished(1, "oai_dc", None).await.unwrap();
     assert_eq!(last.unwrap().next_from.as_deref(), Some("2026-01-01"));
-    // What ran by the rules of then can be gone on with.
+    // A harvest that an older version began can be resumed.
     for (prefix, set, page) in [("oai_dc", Some("s"), "page 2"), ("marc21", None, "page 3")] {
         let unfinished = catalog.unfinished(1, prefix, set).await.unwrap().unwrap();
         assert_eq!(unfinished.state, State::Failed);
@@ -161,7 +161,7 @@ async fn schedules_of_the_third_version_keep_their_jobs_harvests_and_imports(pla
     let imports = catalog.imports(&ImportQuery::default()).await.unwrap();
     assert_eq!(imports[0].schedule, Some(1));
     assert_eq!(imports[0].sources[0].position, 7);
-    // What goes with a repository still does.
+    // Rows that belong to a repository are still removed with it.
     catalog.remove_repository(1).await.unwrap();
     let left = catalog.schedules(&ScheduleQuery::default()).await.unwrap();
     assert_eq!(left.len(), 1);

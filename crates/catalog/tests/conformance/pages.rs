@@ -1,4 +1,4 @@
-//! What a page changes, and what is counted.
+//! The changes of a page, and its counts.
 
 use catalog::Outcome::{Deleted, New, Repeated, Unchanged, Updated};
 use catalog::{Counts, NewRun, PageCommit, RecordQuery, RecordRow, Validation, Warning};

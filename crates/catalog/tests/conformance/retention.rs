@@ -1,4 +1,4 @@
-//! What is forgotten of the history.
+//! Retention of the history.
 
 use catalog::{Catalog, Finish, HistoryQuery, NewRun, State};
 

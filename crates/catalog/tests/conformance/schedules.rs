@@ -252,7 +252,7 @@ async fn a_running_job_of_a_changed_schedule_is_not_tried_again_but_taken_over(p
         let state = catalog.end_job(&claim.lease(), &failed, &[]).await;
 
         assert_eq!(state.unwrap(), JobState::Failed, "{what}");
-        // Who wants it nevertheless has all attempts.
+        // A retry by a person has all attempts.
         let again = catalog.retry_job(claim.job.id).await.unwrap();
         assert_eq!((again.attempt, again.max_attempts), (0, 3));
         let claim = claimed(&catalog).await.unwrap();

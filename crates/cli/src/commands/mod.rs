@@ -50,7 +50,7 @@ fn print(text: &[u8]) -> anyhow::Result<()> {
     }
 }
 
-/// What is wrong with the options or the configuration of a command: told like a slip on the command line.
+/// Reports a mistake in the options or the configuration of a command like one on the command line.
 fn usage(command: &str, error: &anyhow::Error) -> ExitCode {
     let message = flows::message(error);
     crate::output::failed("usage", &message);

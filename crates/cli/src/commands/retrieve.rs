@@ -179,7 +179,7 @@ impl Retrieve {
         })
     }
 
-    /// What was saved, with another sample, format or text if these are given.
+    /// The saved order, with another sample, format or text if given.
     fn changed(&self, mut order: RetrievalOrder) -> anyhow::Result<RetrievalOrder> {
         let Selection {
             sample,

@@ -15,7 +15,7 @@ use server::{Repository, RepositoryConfig};
 use site::AreaConfig;
 use site::config::ByValueConfig;
 
-/// What is exposed, to whom, and how it is called.
+/// The exposed content, its audience and its names.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct AggregatorConfig {
@@ -43,7 +43,7 @@ pub(crate) struct AggregatorConfig {
     repositories: Vec<String>,
     /// Formats that are offered.
     formats: Vec<String>,
-    /// What is told of records whose repository was removed.
+    /// The treatment of records whose repository was removed.
     removed_repositories: Removed,
     /// How much of a document goes into its record.
     by_value: ByValueConfig,
@@ -62,7 +62,7 @@ pub(crate) struct AggregatorConfig {
     pub(super) relative_to: PathBuf,
 }
 
-/// What is told of records whose repository was removed.
+/// The treatment of records whose repository was removed.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Removed {

@@ -69,7 +69,7 @@ pub(crate) struct Config {
     pub(crate) alert: Vec<AlertRule>,
     /// The server that takes e-mails.
     pub(crate) mail: MailConfig,
-    /// What is done after harvests.
+    /// Hooks that run after harvests.
     pub(crate) hook: Vec<Hook>,
     /// Sites that are exposed.
     pub(crate) site: Vec<SiteConfig>,

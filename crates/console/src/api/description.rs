@@ -12,16 +12,16 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema as _, ToSchema};
 
-/// What went wrong.
+/// The reason of the failure.
 #[derive(Debug, Serialize, ToSchema)]
 struct Failure {
     error: FailureDetails,
 }
 
-/// What went wrong: a word for programs and a sentence for people.
+/// A failure: a code for programs and a sentence for people.
 #[derive(Debug, Serialize, ToSchema)]
 struct FailureDetails {
-    /// Such as `not_found`, `invalid`, `forbidden`, `conflict`, `changed`, `busy`, `unavailable`.
+    /// For example `not_found`, `invalid`, `forbidden`, `conflict`, `changed`, `busy`, `unavailable`.
     code: String,
     /// The culprit and the remedy.
     message: String,

@@ -13,7 +13,7 @@ pub(crate) use operations::{Listed, Time};
 
 use crate::problem::Problem;
 
-/// What an operation returns.
+/// The result of an operation.
 pub(crate) type Reply<T> = Result<axum::Json<T>, Problem>;
 
 pub(crate) use operations::page_limit as limited;

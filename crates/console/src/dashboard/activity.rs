@@ -27,7 +27,7 @@ pub(super) enum Span {
     Unknown,
 }
 
-/// What is counted.
+/// The unit of the chart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Measure {

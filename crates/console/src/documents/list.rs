@@ -235,7 +235,7 @@ pub(super) const STATES: [(&str, &str); 5] = [
     ("set_aside", "set aside"),
 ];
 const RETRIEVE: (&str, &str) = ("Retrieve…", "/retrieve");
-/// What is done to documents elsewhere.
+/// Other pages that act on documents.
 const PLACES: [(&str, &str); 2] = [
     ("Clean…", "/documents/clean"),
     ("Removed documents", "/documents/trash"),

@@ -142,7 +142,7 @@ async fn export(who: Who, state: ConsoleState, asked: Typed, search: DocumentSea
         .await
 }
 
-/// What is wrong with the query; all else is a problem of its own.
+/// The mistake in the query; any other refusal is a problem of its own.
 fn said(refusal: Refusal) -> Result<String, Refusal> {
     match refusal.code {
         Code::Invalid => Ok(refusal

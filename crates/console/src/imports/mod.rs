@@ -44,7 +44,7 @@ pub(crate) fn has_more(form: &Typed, usual: &Typed, errors: &Errors) -> bool {
     RARE.iter().any(|field| errors.of(field).is_some()) || form.differs(usual, &RARE)
 }
 
-/// What is imported, in a few words.
+/// Describes the sources of an import in a few words.
 pub(crate) fn described(order: &ImportOrder) -> String {
     let mut named = order.paths.iter().chain(&order.log);
     let Some(first) = named.next() else {
@@ -56,7 +56,7 @@ pub(crate) fn described(order: &ImportOrder) -> String {
     }
 }
 
-/// What was counted, by name; what is not there is left out.
+/// The counters by name, without those that are zero.
 pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {
     let Ok(serde_json::Value::Object(counters)) = serde_json::to_value(counters) else {
         return Vec::new();

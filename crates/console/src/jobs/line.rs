@@ -20,7 +20,7 @@ impl JobLine {
         Self { job, now }
     }
 
-    /// What it does and waits for, if it runs.
+    /// The activity of a running job and the reason it waits.
     pub(crate) fn why(&self) -> Option<Why> {
         let standing = QueueStanding {
             now: self.now,
@@ -29,7 +29,7 @@ impl JobLine {
         why(&self.job, &standing).filter(|_| self.is_running())
     }
 
-    /// What it is about: the name of the repository, or where it answers.
+    /// The name of the repository, or else its base URL.
     pub(crate) fn title(&self) -> &str {
         let Job {
             repository_name,
@@ -47,7 +47,7 @@ impl JobLine {
         })
     }
 
-    /// What is done with it.
+    /// The action, in words.
     pub(crate) fn what(&self) -> String {
         match (self.job.kind, &self.job.set) {
             (JobKind::Harvest, None) => format!("harvest of {}", self.job.metadata_prefix),
@@ -113,7 +113,7 @@ impl JobLine {
         self.job.kind == JobKind::Import
     }
 
-    /// What there is to be done, 0 if unknown.
+    /// The total, 0 if unknown.
     pub(crate) fn total(&self) -> u64 {
         self.job.progress.total.unwrap_or(0)
     }
@@ -159,7 +159,7 @@ impl JobLine {
     }
 }
 
-/// What was done in less time says nothing about the rest.
+/// Less elapsed time than this gives no estimate of the rest.
 const SOON: i64 = 3;
 
 #[cfg(test)]

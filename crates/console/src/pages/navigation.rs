@@ -17,7 +17,7 @@ pub(crate) struct Section {
 pub(crate) struct Place {
     pub(crate) path: &'static str,
     pub(crate) name: &'static str,
-    /// Who sees it.
+    /// The role that sees it.
     role: Role,
     /// Other paths that belong to it.
     others: &'static [&'static str],

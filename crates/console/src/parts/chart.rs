@@ -21,7 +21,7 @@ pub(crate) struct Chart {
 /// A bar of a chart.
 #[derive(Debug, Clone)]
 pub(crate) struct Bar {
-    /// What it stands for, such as a day.
+    /// The label of the bar, such as a day.
     pub(crate) label: String,
     /// The same for the axis.
     pub(crate) short: String,
@@ -97,7 +97,7 @@ impl Chart {
         let top = self.top() as f64;
         let height = |value: u64| match value {
             0 => 0.0,
-            // What is there is seen, however little it is.
+            // A bar is visible however small its value is.
             value => (value as f64 / top * HEIGHT).max(1.0),
         };
         let placed = self.bars.iter().enumerate().map(|(position, bar)| {

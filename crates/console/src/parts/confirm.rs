@@ -11,9 +11,9 @@ pub(crate) struct Confirm {
     pub(crate) who: Who,
     /// The question, such as `Remove the account ann?`
     pub(crate) question: String,
-    /// What would be lost, a line each.
+    /// The losses, a line each.
     pub(crate) losses: Vec<String>,
-    /// What the button says, such as `Remove the account`.
+    /// The label of the button, such as `Remove the account`.
     pub(crate) verb: String,
     /// Where the form is sent.
     pub(crate) action: String,

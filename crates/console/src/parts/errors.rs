@@ -1,10 +1,10 @@
-//! What is wrong with the fields of a form, by their names.
+//! Mistakes in the fields of a form, by the names of the fields.
 
 use operations::{Code, Refusal};
 
 use crate::problem::Problem;
 
-/// What is wrong with the fields of a form.
+/// Mistakes in the fields of a form.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Errors(Vec<(&'static str, String)>);
 
@@ -30,7 +30,7 @@ impl Errors {
         self.0.push((field, message.into()));
     }
 
-    /// What is wrong with a field, if something is.
+    /// The mistake in a field, if there is one.
     pub(crate) fn of(&self, field: &str) -> Option<&str> {
         let error = self.0.iter().find(|(name, _)| *name == field);
         error.map(|(_, message)| message.as_str())

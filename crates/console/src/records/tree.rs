@@ -15,7 +15,7 @@ pub(crate) struct Line {
 /// A piece of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// What it is: `mark`, `name`, `attribute`, `value`, `text` or `note`.
+    /// The class: `mark`, `name`, `attribute`, `value`, `text` or `note`.
     pub(crate) kind: &'static str,
     pub(crate) text: String,
     /// Where it leads if it is an address.

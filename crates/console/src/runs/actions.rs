@@ -1,4 +1,4 @@
-//! What the buttons of runs do: stop, retry, run again, retry all that failed for one cause.
+//! The actions of runs: stop, retry, run again, retry all failures of one cause.
 
 use axum::extract::State;
 use operations::runs::{self, RunState};
@@ -154,7 +154,7 @@ pub(crate) async fn acknowledge(
     Ok(done("/runs/failed", message))
 }
 
-/// What to say of a refusal that only means that nothing was done.
+/// The message of a refusal that only means that nothing was done.
 fn unless_busy(refusal: Refusal) -> Result<String, Refusal> {
     match refusal.code {
         Code::Conflict | Code::Busy => Ok(format!("Nothing was done: {refusal}.")),

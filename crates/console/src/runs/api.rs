@@ -150,7 +150,7 @@ pub(crate) async fn log(
     ))
 }
 
-/// What a run skipped, repaired or lost; `next` is for `after`
+/// The problems of a run: skipped, repaired or lost records; `next` is for `after`
 #[utoipa::path(get, path = "/api/v1/runs/{id}/problems", tag = "runs", operation_id = "run_problems",
     params(("id" = i64, Path), ProblemFilter), responses((status = 200, body = Listed<Problem>)))]
 pub(crate) async fn problems(

@@ -154,7 +154,7 @@ impl Live {
         self.is_harvest() || self.is_import() || self.run.kind == JobKind::Classify
     }
 
-    /// What there is to be done, 0 if nobody knows.
+    /// The total, 0 if unknown.
     fn total(&self) -> u64 {
         self.run.total.unwrap_or(0)
     }

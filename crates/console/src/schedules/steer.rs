@@ -1,4 +1,4 @@
-//! What is done to a schedule: pause, resume, run now, remove.
+//! The actions of a schedule: pause, resume, run now, remove.
 
 use axum::extract::State;
 use operations::schedules::{self, ScheduleKind};

@@ -94,7 +94,7 @@ pub(crate) async fn show(Path(name): Path<String>, headers: HeaderMap) -> Answer
     let found = all
         .into_iter()
         .find(|asset| asset.url.strip_prefix(PLACE) == Some(name.as_str()));
-    // Whoever asks for the name of an older version loads the page anew.
+    // A request for an older version reloads the page.
     let found =
         found.ok_or_else(|| Problem::not_found("there is no such file; reload the page"))?;
     Ok(found.response(&headers))

@@ -130,7 +130,7 @@ pub(crate) fn done(path: &str, message: impl Into<String>) -> Response {
     response
 }
 
-/// What was begun from a list ends there, with the same filters and on the same page.
+/// An action returns to the list it came from, with the same filters and page.
 fn return_to_list(visit: &Visit, response: &mut Response) {
     let is_done =
         response.status().is_redirection() && response.extensions().get::<Flash>().is_some();

@@ -16,7 +16,7 @@ pub(crate) struct Form<T>(pub(crate) T);
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
-/// What stands behind the question mark.
+/// The query of the URL.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 

@@ -15,7 +15,7 @@ pub(crate) const POLICY: &str = "default-src 'none'; style-src 'self'; script-sr
 pub(crate) async fn secure(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    // What is no page of ours may do less still, and says so itself.
+    // Content that is not a page of the console sets a stricter policy itself.
     let policy = HeaderValue::from_static(POLICY);
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(policy);
     for (name, value) in [

@@ -1,4 +1,4 @@
-//! What the console asks outside for the people who use it.
+//! Requests that the console makes to other servers for its users.
 
 use std::time::Duration;
 

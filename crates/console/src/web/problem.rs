@@ -21,7 +21,7 @@ pub(crate) struct Problem {
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// What a handler of a page returns.
+/// The result of a page's handler.
 pub(crate) type Answer = Result<Response, Problem>;
 
 impl Problem {

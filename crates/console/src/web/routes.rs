@@ -138,7 +138,7 @@ impl Routes {
         self.router = routes.routes((schemas, paths, router));
     }
 
-    /// What answers all the rest.
+    /// Sets the handler of all other paths.
     pub(crate) fn fallback<H, T>(&mut self, handler: H)
     where
         H: Handler<T, ConsoleState>,

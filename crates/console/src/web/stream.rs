@@ -61,7 +61,7 @@ fn send(mut bytes: impl Read, sender: Sender<io::Result<Bytes>>, patience: Durat
             Ok(Ok(())) if !is_broken => {}
             Ok(_) => return,
             Err(_) => {
-                // Whoever reads on after all must not take what is there for all of it.
+                // A reader that continues late must not take a part for the whole.
                 let late = io::Error::new(io::ErrorKind::TimedOut, "it was not read for too long");
                 runtime.spawn(async move { sender.send(Err(late)).await });
                 return;

@@ -16,14 +16,14 @@ use crate::parts::table::with_way_back;
 use crate::problem::Problem;
 use crate::state::ConsoleState;
 
-/// What pages show of a visit, whoever it is.
+/// The parts of a visit that every page shows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Visit {
     /// The path of the request: the navigation marks where one is.
     pub(crate) path: String,
     /// `light`, `dark`, or as the system has it.
     pub(crate) theme: Theme,
-    /// What the page before has to say.
+    /// The message of the previous page.
     pub(crate) flash: Option<String>,
     /// The path and the query of the request: where actions of the page return to.
     pub(crate) here: String,
@@ -37,7 +37,7 @@ pub(crate) struct Visit {
 #[derive(Debug, Clone)]
 pub(crate) struct Who {
     pub(crate) account: Account,
-    /// What may be done: the account's role, or less for a token.
+    /// The permitted role: that of the account, or less for a token.
     pub(crate) role: Role,
     /// Whether it is a program with a token, and nobody who logged in.
     pub(crate) by_token: bool,
@@ -61,7 +61,7 @@ pub(crate) enum Theme {
     Dark,
 }
 
-/// What is known of a request, kept in its extensions.
+/// Facts about a request, kept in its extensions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asking {
     pub(crate) visit: Visit,

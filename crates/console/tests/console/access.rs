@@ -1,4 +1,4 @@
-//! Who gets where: every route by every role.
+//! Access: every route by every role.
 
 use axum::http::{Method, StatusCode};
 use catalog::Role;
@@ -59,7 +59,7 @@ fn nobody_gets_anywhere_without_a_login_but_to_what_comes_before_it() {
             }
         }
     }
-    // Whoever makes this list longer thinks twice.
+    // Every addition to this list needs a second thought.
     assert_eq!(
         open,
         [

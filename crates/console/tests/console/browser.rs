@@ -33,7 +33,7 @@ pub(crate) struct Browser<'a> {
     cookies: Mutex<BTreeMap<String, String>>,
 }
 
-/// What came back.
+/// The answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,

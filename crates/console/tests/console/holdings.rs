@@ -1,4 +1,4 @@
-//! What a console has to show: a repository with formats and sets, harvests, and records with their files.
+//! Holdings for the console: a repository with formats and sets, harvests, and records with their files.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What other sites cannot do.
+//! Protection against requests from other sites.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HOST};

@@ -90,7 +90,7 @@ fn a_repository_is_asked_shown_and_added() {
         .each_ref()
         .map(|(name, value)| (*name, value.as_str()));
     let added = operator.post("/repositories", &fields);
-    // What was shown is what is added; nobody is asked again.
+    // The repository is added as it was shown, without another request.
     assert_eq!(remote.requests().len(), requests);
     let page = operator.get(added.location());
     page.shows(StatusCode::OK, "Repository added.");
@@ -129,7 +129,7 @@ fn what_is_no_repository_is_told_in_plain_words() {
         let answer = operator.post("/repositories/new", &[("base_url", base_url)]);
         answer.shows(StatusCode::UNPROCESSABLE_ENTITY, words);
         if !base_url.is_empty() {
-            // What was typed in is still there to be corrected.
+            // The typed text stays in the form.
             answer.shows(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 &format!(r#"value="{base_url}""#),
@@ -392,7 +392,7 @@ fn a_removal_that_stops_halfway_is_told_and_written_down() {
         ..TestHarvest::default()
     };
     test.harvest(&alpha, &harvest);
-    // What is no directory cannot be removed like one.
+    // A file cannot be removed like a directory.
     let directory = test.holdings.record_directory(&alpha, "oai_dc");
     std::fs::remove_dir_all(&directory).unwrap();
     std::fs::write(&directory, "").unwrap();

@@ -13,7 +13,7 @@ use super::trash::tidy_trash;
 use crate::Holdings;
 use crate::import::update_metadata;
 
-/// What a cleaning did so far.
+/// The progress of a cleaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Cleaned {
     /// Documents that failed to be ingested, as far as they were looked at.
@@ -37,7 +37,7 @@ pub fn clean_documents(
     tell: &mut dyn FnMut(&Cleaned),
 ) -> anyhow::Result<Cleaned> {
     let mut cleaned = Cleaned {
-        // What a cleaning that was killed left behind.
+        // Remains of a cleaning that was killed.
         unmoved: tidy_trash(holdings)?,
         ..Cleaned::default()
     };
@@ -114,7 +114,7 @@ fn refusal(rules: &Rules, document: &FailedDocument) -> Option<Refusal> {
 }
 
 impl Cleaned {
-    /// What was done, in words.
+    /// Describes the outcome in words.
     pub fn said(&self) -> String {
         let Self {
             failed, documents, ..

@@ -33,7 +33,7 @@ pub struct LinkOptions {
     pub recheck_days: u32,
 }
 
-/// What checks of links found so far.
+/// The findings of link checks so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LinksChecked {
     /// Links that were checked.
@@ -116,7 +116,7 @@ pub fn check_links(
     Ok(found)
 }
 
-/// All that the threads share.
+/// State that the threads share.
 struct Checking<'a> {
     holdings: &'a Holdings,
     rules: &'a Rules,
@@ -139,7 +139,7 @@ struct Finding {
     final_url: Option<String>,
 }
 
-/// What a host allows, and how fast.
+/// The rules of a host's robots.txt and its delay.
 enum Manners {
     Known {
         robots: Robots,
@@ -353,7 +353,7 @@ impl Checking<'_> {
                 unsure.push(link);
                 return Ok(());
             }
-            // So many servers are not gone at once.
+            // This many servers do not disappear at once.
             return self.write(&[CheckedLink {
                 outcome: LinkOutcome::Unknown,
                 detail: NO_NETWORK.to_owned(),
@@ -401,7 +401,7 @@ impl Checking<'_> {
     }
 }
 
-/// What a status says of a link. A page that wants a password, or fewer requests, is there.
+/// The outcome for a status. A page that wants a password, or fewer requests, exists.
 fn outcome(status: u16) -> LinkOutcome {
     match status {
         200..400 | 401 | 402 | 403 | 405 | 406 | 407 | 429 | 451 => LinkOutcome::Alive,
@@ -445,7 +445,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl LinksChecked {
-    /// What was found, in words.
+    /// Describes the findings in words.
     pub fn said(&self) -> String {
         let Self {
             checked,

@@ -1,4 +1,4 @@
-//! What curators do with the collection: cleaning, the trash, the links of parents.
+//! Curation of the collection: cleaning, the trash, the links of parents.
 
 pub(crate) mod clean;
 pub(crate) mod links;

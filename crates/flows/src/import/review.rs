@@ -40,7 +40,7 @@ pub(super) struct RejectedDocument {
     pub(super) content: Content,
 }
 
-/// What an import needs to keep a document that was rejected.
+/// The data with which an import keeps a rejected document.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptCapture {
     row: CaptureRow,
@@ -48,7 +48,7 @@ struct KeptCapture {
     last_modified: Option<String>,
 }
 
-/// What came of accepting documents.
+/// The outcome of accepting documents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AcceptedReviews {
     /// The import that brought those that were not in the collection.

@@ -26,7 +26,7 @@ pub(super) struct Body<'a> {
     pub(super) sha1: [u8; 20],
 }
 
-/// What is being written.
+/// The archive that is being written.
 pub(super) struct Archive<'a> {
     form: Form,
     lines: &'a dyn Lines,

@@ -107,7 +107,7 @@ pub enum RetrievalEvent<'a> {
     },
 }
 
-/// What was retrieved.
+/// Counts of a retrieval.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Retrieved {
     /// Documents that are in it.

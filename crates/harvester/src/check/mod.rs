@@ -37,15 +37,15 @@ pub enum Verdict {
 pub struct RuleResult {
     /// The name of the rule.
     pub rule: &'static str,
-    /// What the rule claims.
+    /// The rule, as a claim.
     pub claim: &'static str,
     /// How it fared.
     pub verdict: Verdict,
-    /// What was seen, or why the rule was not checked.
+    /// The observation, or the reason why the rule was not checked.
     pub finding: Option<String>,
     /// The request that shows it, as a URL.
     pub evidence: Option<String>,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: Option<&'static str>,
 }
 
@@ -124,7 +124,7 @@ struct Check<'a> {
     stopped: Option<Error>,
 }
 
-/// What is known of the repository so far.
+/// Facts about the repository so far.
 #[derive(Debug, Default)]
 struct Facts {
     name: Option<String>,

@@ -46,7 +46,7 @@ pub struct Entry {
 pub struct Metadata {
     /// The function of a document: `resourcelist`, `changelist` and others.
     pub capability: Option<String>,
-    /// What happened to a resource: `created`, `updated` or `deleted`.
+    /// The kind of the change: `created`, `updated` or `deleted`.
     pub change: Option<String>,
     /// When it happened.
     pub datetime: Option<String>,

@@ -20,7 +20,7 @@ struct Capabilities {
     change_lists: Vec<String>,
 }
 
-/// What has changed: for each resource its last change, the oldest first.
+/// The changes: the last one of each resource, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The changes.

@@ -21,13 +21,13 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Settings")]
 pub struct Hook {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// After which ends of a harvest.
     pub on: Vec<HookEvent>,
     /// Of which repository, by base URL or number, if not of all.
     pub repository: Option<String>,
-    /// What is done.
+    /// The action.
     pub what: Action,
     /// How long that may take.
     pub timeout: Duration,
@@ -45,7 +45,7 @@ pub enum HookEvent {
     Failed,
 }
 
-/// What a hook does.
+/// The action of a hook.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Action {
     /// Runs a program with arguments.
@@ -54,12 +54,12 @@ pub enum Action {
     Webhook {
         /// Where it is told.
         url: String,
-        /// What what is told is signed with.
+        /// The secret that messages are signed with.
         secret: Option<String>,
     },
 }
 
-/// What can be written in the configuration.
+/// A hook as the configuration has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {

@@ -182,7 +182,7 @@ impl Planner {
         };
         let last_end = match schedule.state {
             ScheduleState::New => None,
-            // What has been due since then, while nobody planned, is made up for.
+            // Runs that became due while no manager ran are made up for.
             _ => self.holdings.wait(catalog.last_end(schedule.id))?,
         };
         let (run_at, state) = match next(schedule, &frequency, last_end, now) {

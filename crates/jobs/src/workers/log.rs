@@ -61,7 +61,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// What a worker says that finds its job to be another's.
+    /// Logs that the job now belongs to another worker.
     pub(super) fn fenced(&self, claim: &Claim) {
         let worker = claim.job.worker.as_deref().unwrap_or("a worker");
         self.warning(&format!(

@@ -40,7 +40,7 @@ use flows::{Holdings, message};
 /// How workers work.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions {
-    /// What they are called in logs, beside their process.
+    /// The name in logs, beside the process.
     pub name: String,
     /// Which jobs they run.
     pub kinds: Vec<JobKind>,
@@ -52,13 +52,13 @@ pub struct WorkerOptions {
     pub per_host: Option<u32>,
     /// How repositories are asked.
     pub client: ClientOptions,
-    /// What opens the servers that sources of imports are fetched from.
+    /// Credentials of the servers that sources of imports are fetched from.
     pub access: Access,
     /// Where those may import from today who may not name any file, whatever held when they ordered it.
     pub import_roots: Vec<PathBuf>,
     /// How long a job that failed waits before it is tried again.
     pub backoff: Backoff,
-    /// What is to be done after harvests.
+    /// Hooks that run after harvests.
     pub hooks: Vec<Hook>,
     /// How this program executes itself so that a hook's command ends with it, also if it is killed; none: such a command
     /// goes on.
@@ -128,7 +128,7 @@ impl Default for WorkerOptions {
 impl Workers {
     /// Starts the threads.
     pub fn start(holdings: Arc<Holdings>, options: WorkerOptions) -> anyhow::Result<Self> {
-        // What is wrong with the options is found now, not by every job.
+        // Mistakes in the options are found now, not by every job.
         Client::new(options.client.clone())?;
         if let Some(per_host) = options.per_host {
             holdings.wait(holdings.catalog().set_per_host(per_host))?;
@@ -393,7 +393,7 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const REFUSED: Duration = Duration::from_secs(60);
 const LONGEST_REFUSED: Duration = Duration::from_secs(600);
 const AN_HOUR: Duration = Duration::from_secs(3600);
-/// So often it is looked for jobs that others put into the queue.
+/// How often the queue is polled for jobs of others.
 const POLL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ fn is_final(error: &anyhow::Error) -> bool {
             ErrorKind::Usage(_) => true,
             ErrorKind::RepositoryIncompatible(lack) => !matches!(
                 lack,
-                // What the web server says may be different in an hour.
+                // The web server may answer differently in an hour.
                 Incompatibility::HttpStatus(_) | Incompatibility::Refused(_)
             ),
             _ => false,

@@ -1,4 +1,4 @@
-//! What operations work on.
+//! The context that operations work in.
 
 pub(super) mod actor;
 pub(super) mod settings;

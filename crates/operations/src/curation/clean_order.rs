@@ -1,4 +1,4 @@
-//! What a job of the kind `clean` does.
+//! The order of a job of the kind `clean`.
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::documents::CleanDocuments;
 use crate::parents::CleanParents;
 
-/// What a job of the kind `clean` does. As JSON, these are its parameters.
+/// The order of a job of the kind `clean`. As JSON, these are its parameters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CleanOrder {

@@ -23,7 +23,7 @@ pub struct UrlList {
     pub version: i64,
     /// When it was written.
     pub changed: Time,
-    /// Who wrote it.
+    /// The account that wrote it.
     pub changed_by: Option<String>,
 }
 
@@ -75,7 +75,7 @@ pub struct CompareQuery {
     pub with: i64,
 }
 
-/// What two lists have in common, and what not. Entries are in their one spelling.
+/// The entries that two lists share, and the others. Entries are normalised.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct UrlListComparison {
     /// The first list.

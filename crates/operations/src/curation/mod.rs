@@ -1,4 +1,4 @@
-//! What curators do beside single documents: parents, whitelists, named lists.
+//! Curation beside single documents: parents, whitelists, named lists.
 
 pub(crate) mod clean_order;
 pub mod lists;

@@ -84,7 +84,7 @@ pub struct CleanParents {
     pub interval_seconds: Option<u32>,
 }
 
-/// What a cleaning of the parents left.
+/// The outcome of a cleaning of the parents.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CleanedParents {
     /// All parents.
@@ -99,7 +99,7 @@ pub struct CleanedParents {
     pub dead: u64,
     /// Of those in the list: parents of which it is not known whether their link is alive, although links were checked.
     pub unknown: u64,
-    /// What the check of links did, if there was one.
+    /// The outcome of the link check, if there was one.
     #[schema(value_type = Option<Object>)]
     pub links: Option<LinksChecked>,
     /// Whether it was stopped before its end; then nothing is written.
@@ -368,7 +368,7 @@ impl Parent {
 }
 
 impl CleanedParents {
-    /// What was done, in words.
+    /// Describes the outcome in words.
     pub fn said(&self) -> String {
         let Self {
             parents,

@@ -28,11 +28,11 @@ pub struct WhitelistOrder {
     pub weight_citations: f64,
     /// Only those with so many ingested documents; the default is 1.
     pub minimum: u64,
-    /// So many at most, the best; all by default.
+    /// At most this many, the best first; all by default.
     pub limit: Option<u64>,
 }
 
-/// What a whitelist lists.
+/// The entries of a whitelist: parents or hosts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
@@ -84,7 +84,7 @@ pub struct NewCitations {
     pub citations: Vec<Citation>,
 }
 
-/// What became of citations.
+/// The outcome of reading citations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CitationsKept {
     /// Those that are kept.

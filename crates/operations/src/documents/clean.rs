@@ -23,7 +23,7 @@ pub struct CleanDocuments {
     pub blacklist: Option<String>,
 }
 
-/// What a cleaning would remove.
+/// A preview of a cleaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CleanPreview {
     /// Documents that failed to be ingested, as far as they were looked at.

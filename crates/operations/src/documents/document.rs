@@ -102,7 +102,7 @@ pub struct Judgement {
     pub engine: Option<String>,
     /// Its pages.
     pub pages: Option<u32>,
-    /// What was wrong with it.
+    /// The problem, if there was one.
     pub note: Option<String>,
     /// The decision of the content filter: `accept`, `unsure` or `reject`.
     pub decision: Option<String>,
@@ -127,7 +127,7 @@ pub struct Corrected {
     pub kind: Option<String>,
     /// When it was made.
     pub at: Time,
-    /// Who made it.
+    /// The account that made it.
     pub by: Option<String>,
 }
 

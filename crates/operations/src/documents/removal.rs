@@ -26,7 +26,7 @@ pub struct TrashedDocument {
     pub size: u64,
     /// When it was removed.
     pub removed: Time,
-    /// Who removed it.
+    /// The account that removed it.
     pub removed_by: Option<String>,
     /// The reason.
     pub reason: String,
@@ -80,7 +80,7 @@ pub struct Restoration {
     pub documents: Vec<String>,
 }
 
-/// What became of documents that were to be restored.
+/// The outcome of a restoration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Restored {
     /// Documents that are in the collection again.
@@ -305,7 +305,7 @@ async fn restore_some(
 }
 
 impl Restored {
-    /// What was done, in words.
+    /// Describes the outcome in words.
     pub fn said(&self) -> String {
         let Self {
             restored,

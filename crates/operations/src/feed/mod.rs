@@ -21,7 +21,7 @@ pub struct Change {
     pub seq: String,
     /// When it became visible.
     pub at: Time,
-    /// What happened.
+    /// The event, in words.
     pub change: ChangeKind,
     /// The number of the document.
     pub id: i64,

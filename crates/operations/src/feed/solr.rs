@@ -37,7 +37,7 @@ pub struct SolrOrder {
     pub access: Option<String>,
 }
 
-/// What was sent.
+/// Counts of a push.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Pushed {
     /// Documents that Solr took.

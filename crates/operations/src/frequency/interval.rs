@@ -8,7 +8,7 @@ use jiff::{Span, civil};
 
 use super::{moment, seconds};
 
-/// So many of a unit.
+/// A number of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Interval {
     number: u32,

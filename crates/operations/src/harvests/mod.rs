@@ -63,7 +63,7 @@ pub struct Warning {
     pub id: i64,
     /// The record, if it is known.
     pub identifier: Option<String>,
-    /// What happened.
+    /// The event, in words.
     pub reason: String,
     /// Whether the record could not be obtained; the next harvest asks for it again.
     pub lost: bool,

@@ -89,7 +89,7 @@ pub struct ImportWarning {
     pub file: String,
     /// The position in that file, in bytes.
     pub offset: Option<u64>,
-    /// What happened.
+    /// The event, in words.
     pub reason: String,
     /// The count of the run that it belongs to, by its code.
     pub kind: Option<String>,

@@ -17,7 +17,7 @@ pub struct ImportTemplate {
     pub import: Map<String, Value>,
     /// When it was saved.
     pub changed: Time,
-    /// Who saved it.
+    /// The account that saved it.
     pub changed_by: Option<String>,
 }
 

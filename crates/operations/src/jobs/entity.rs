@@ -48,7 +48,7 @@ pub struct Job {
     pub done: u64,
     /// Records, bytes or documents in all, if that is known.
     pub total: Option<u64>,
-    /// What came of it so far.
+    /// The outcome so far.
     pub note: Option<String>,
     /// Why a job that waits has not begun, or what one that runs does.
     pub why: Option<Why>,
@@ -58,7 +58,7 @@ pub struct Job {
     pub error: Option<String>,
     /// When it was added.
     pub created: Time,
-    /// Who added it.
+    /// The account that added it.
     pub created_by: Option<String>,
     /// When it was begun.
     pub started: Option<Time>,

@@ -212,7 +212,7 @@ fn unknown(id: i64) -> Refusal {
     Refusal::from(catalog::Error::UnknownJob { id })
 }
 
-/// What the audit trail calls a job.
+/// The subject of a job in the audit trail.
 fn subject(job: &catalog::Job) -> String {
     let about = job.base_url.as_deref().unwrap_or(job.kind.name());
     format!("job {} ({about})", job.id)

@@ -52,7 +52,7 @@ pub enum WhyCode {
     Stopping,
 }
 
-/// What a job that runs did last.
+/// The last activity of a running job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct JobActivity {
     /// The current step.
@@ -374,7 +374,7 @@ pub(crate) fn span(seconds: i64) -> String {
 
 /// A job that is late for less is not called overdue.
 const LATE: i64 = 60;
-/// What waits for longer should be looked at.
+/// A longer wait needs attention.
 const TROUBLE: i64 = 600;
 /// A server that is silent for longer is worth a word.
 const SILENT: i64 = 10;

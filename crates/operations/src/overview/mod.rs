@@ -19,7 +19,7 @@ pub struct Overview {
     pub at: Time,
     /// The version of garner.
     pub version: String,
-    /// What needs attention.
+    /// Trouble that needs attention.
     pub attention: Attention,
     /// Jobs that run: the first of them, the latest first.
     pub active: Vec<Job>,
@@ -39,7 +39,7 @@ pub struct Overview {
     pub disk: Option<Disk>,
 }
 
-/// What needs attention.
+/// Trouble that needs attention.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Attention {
     /// The failures of the last seven days, by their causes, without those that somebody has acknowledged.

@@ -188,7 +188,7 @@ pub struct ImportPatch {
     pub crawler: Option<Setting<String>>,
 }
 
-/// What becomes of the older content of a document that changed.
+/// The treatment of the older content of a changed document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Versions {
     /// The newer replaces it.

@@ -26,7 +26,7 @@ pub enum ExportFormat {
     Csv,
 }
 
-/// What an export wrote.
+/// Counts of an export.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExportCounts {
     /// Records with their metadata.
@@ -106,7 +106,7 @@ impl ExportFormat {
 }
 
 impl Export {
-    /// What was written so far.
+    /// The counts so far.
     pub fn counts(&self) -> ExportCounts {
         self.counts
     }

@@ -393,5 +393,5 @@ impl RecordFilter {
 
 /// Records are counted up to so many.
 const MAX_COUNT: u64 = 10_000;
-/// So many numbers are asked for at once.
+/// The most numbers in one query.
 const MAX_AMONG: usize = 2_000;

@@ -28,17 +28,17 @@ pub struct RepositoryCheck {
 pub struct CheckedRule {
     /// Its name.
     pub rule: &'static str,
-    /// What it claims.
+    /// The rule, as a claim.
     pub claim: &'static str,
     /// `passed`, `failed`, `warning` or `not_checked`.
     pub verdict: &'static str,
-    /// What was seen, or why it was not checked.
+    /// The observation, or the reason why it was not checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
     /// The request that shows it, as a URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
-    /// What to do about it.
+    /// The remedy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<&'static str>,
 }

@@ -157,7 +157,7 @@ fn nearby(client: &Client, home: &str) -> Vec<String> {
     for url in in_page(&text(client, home), home, &origin) {
         add(url);
     }
-    // Whoever names a page does not mean whatever else is on its host.
+    // The address of a page does not stand for its whole host.
     for path in PATHS.iter().filter(|_| is_home) {
         add(format!("{origin}{path}"));
     }

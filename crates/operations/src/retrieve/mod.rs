@@ -47,7 +47,7 @@ pub struct Selected {
     pub unindexed: u64,
 }
 
-/// What a retrieval gave, and the seed that repeats it.
+/// The outcome of a retrieval, and the seed that repeats it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RetrievalOutcome {
     /// How much was retrieved, and what was not.

@@ -12,15 +12,15 @@ use crate::{Actor, Context, Listed, Refusal, Time};
 pub struct SavedRetrieval {
     /// Its name.
     pub name: String,
-    /// What it retrieves.
+    /// The order that is saved.
     pub order: RetrievalOrder,
     /// When it was saved.
     pub changed: Time,
-    /// Who saved it.
+    /// The account that saved it.
     pub changed_by: Option<String>,
 }
 
-/// All that are kept, by name.
+/// Lists the saved retrievals by name.
 pub async fn saved_all(context: &Context) -> Result<Listed<SavedRetrieval>, Refusal> {
     let rows = context.catalog().saved(SavedKind::Retrieval).await?;
     let saved: Result<Vec<_>, _> = rows.into_iter().map(read).collect();

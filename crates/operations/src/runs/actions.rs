@@ -1,4 +1,4 @@
-//! What can be done with runs: stop, retry, run again.
+//! The actions of runs: stop, retry, run again.
 
 use std::collections::HashSet;
 

@@ -13,7 +13,7 @@ pub struct RunCount {
     /// Its name, for programs.
     #[schema(value_type = String)]
     pub code: &'static str,
-    /// What is counted, in words, for this number.
+    /// The unit of the count, in words.
     #[schema(value_type = String)]
     pub text: &'static str,
     /// The number.
@@ -34,7 +34,7 @@ pub enum CountRole {
     Rejected,
     /// A part that could not be had.
     Lost,
-    /// What was kept.
+    /// Kept.
     Kept,
 }
 

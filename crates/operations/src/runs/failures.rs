@@ -141,7 +141,7 @@ pub async fn runs_of_cause(
     Ok(runs)
 }
 
-/// What is the same for runs of the same.
+/// The target that runs share.
 pub(super) fn target(run: &catalog::FailedRun) -> String {
     match (run.schedule, run.repository) {
         (Some(schedule), _) => format!("schedule {schedule}"),

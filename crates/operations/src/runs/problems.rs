@@ -18,7 +18,7 @@ pub struct Problem {
     pub file: Option<String>,
     /// The position in that file, in bytes.
     pub offset: Option<u64>,
-    /// What happened.
+    /// The event, in words.
     pub reason: String,
     /// Whether the record could not be obtained; the next harvest asks for it again.
     pub lost: bool,

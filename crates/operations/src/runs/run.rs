@@ -24,9 +24,9 @@ pub struct Run {
     pub kind: JobKind,
     /// Its state.
     pub state: RunState,
-    /// What it is about: the name of the repository, or the sources of an import.
+    /// The name of the repository, or the sources of an import.
     pub title: String,
-    /// What is done, in words.
+    /// The action, in words.
     pub what: String,
     /// Why it waits, what it does, or why it did not come to its end.
     pub reason: Option<String>,
@@ -48,7 +48,7 @@ pub struct Run {
     pub done: u64,
     /// Records, bytes or documents in all, if that is known.
     pub total: Option<u64>,
-    /// What became of the records or captures, from the first to the last, in words.
+    /// The funnel of records or captures, in words.
     pub counts: Vec<RunCount>,
     /// Its job; commands have none, and it is removed long after it is over.
     pub job: Option<Job>,
@@ -301,5 +301,5 @@ fn what(kind: JobKind, job: Option<&Job>, harvest: Option<&Harvest>) -> String {
     }
 }
 
-/// What was done in less time says nothing about the rest.
+/// Less elapsed time than this gives no estimate of the rest.
 const SOON: i64 = 3;

@@ -60,7 +60,7 @@ pub struct Schedule {
     pub changed: Time,
 }
 
-/// What a schedule does.
+/// The kind of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ScheduleKind {
@@ -122,7 +122,7 @@ impl Schedule {
         }
     }
 
-    /// What the audit trail calls it.
+    /// Its subject in the audit trail.
     pub(crate) fn subject(&self) -> String {
         match self.name.trim() {
             "" => format!("schedule {}", self.id),

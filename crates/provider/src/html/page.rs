@@ -200,7 +200,7 @@ impl<'a, W: Write> Page<'a, W> {
         self.asked();
     }
 
-    /// What was asked, and when it was answered.
+    /// The request and the time of the answer.
     fn asked(&mut self) {
         self.push("<section class=\"gn-asked\" aria-labelledby=\"gn-asked\"><h2 id=\"gn-asked\">Request</h2>\n");
         if self.request.is_empty() {

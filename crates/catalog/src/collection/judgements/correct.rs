@@ -1,4 +1,4 @@
-//! What librarians say of documents. It outweighs what a classifier says, now and whenever the same bytes are met again.
+//! Corrections by librarians. They outweigh the classifier, now and whenever the same bytes are met again.
 
 use super::repeat;
 use crate::collection::outdate;
@@ -6,14 +6,14 @@ use crate::database::bounded::clean;
 use crate::imports::{changed, lock_collection};
 use crate::{Catalog, Corrected, Error, Judgement};
 
-/// What a librarian says of a document.
+/// A librarian's correction of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Correction {
     /// Whether it is wanted.
     pub is_wanted: bool,
     /// Which kind it is, if that is said.
     pub kind: Option<String>,
-    /// Who says so.
+    /// The account that says so.
     pub by: Option<String>,
 }
 

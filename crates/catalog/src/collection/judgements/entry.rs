@@ -6,22 +6,22 @@ use super::Probability;
 use crate::Error;
 use crate::database::Row;
 
-/// What was found out about the text of a content.
+/// Findings about the text of a content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JudgementRow {
     /// The SHA-1 of the content, in hexadecimal.
     pub sha1: String,
     /// The URL that it was met under.
     pub url: String,
-    /// What came of reading it: `text`, `empty`, `encrypted`, `damaged`, `image-only` and so on.
+    /// The outcome of reading it: `text`, `empty`, `encrypted`, `damaged`, `image-only` and so on.
     pub outcome: String,
     /// Which programs read it, with their versions.
     pub engine: Option<String>,
     /// How many pages it has.
     pub pages: Option<u32>,
-    /// What was wrong with it.
+    /// The problem, if there was one.
     pub note: Option<String>,
-    /// What was decided: `accept`, `unsure` or `reject`; nothing if nobody was to decide.
+    /// The decision: `accept`, `unsure` or `reject`; nothing without the content filter.
     pub decision: Option<String>,
     /// How likely it is academic.
     pub probability: Option<Probability>,
@@ -41,18 +41,18 @@ pub struct JudgementRow {
     pub sketch: Option<String>,
 }
 
-/// What is known of the text of a content.
+/// The judgement of the text of a content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Judgement {
-    /// What came of reading it: `text`, `empty`, `encrypted`, `damaged`, `image-only` and so on.
+    /// The outcome of reading it: `text`, `empty`, `encrypted`, `damaged`, `image-only` and so on.
     pub outcome: String,
     /// Which programs read it, with their versions.
     pub engine: Option<String>,
     /// How many pages it has.
     pub pages: Option<u32>,
-    /// What was wrong with it.
+    /// The problem, if there was one.
     pub note: Option<String>,
-    /// What was decided: `accept`, `unsure` or `reject`; nothing if nobody was to decide.
+    /// The decision: `accept`, `unsure` or `reject`; nothing without the content filter.
     pub decision: Option<String>,
     /// How likely it is academic.
     pub probability: Option<Probability>,
@@ -75,11 +75,11 @@ pub struct Judgement {
     /// The sketch of the text, by which others that say the same are found.
     #[serde(skip)]
     pub sketch: Option<String>,
-    /// What a librarian said.
+    /// The librarian's correction.
     pub corrected: Option<Corrected>,
 }
 
-/// What a librarian said of a content.
+/// A librarian's correction of a content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Corrected {
     /// Whether it is wanted: `accept` or `reject`.
@@ -92,10 +92,10 @@ pub struct Corrected {
     pub by: Option<String>,
 }
 
-/// What is known of bytes that were met.
+/// Facts about bytes that were met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownContent {
-    /// What is known of their text.
+    /// The judgement of their text.
     pub judgement: Judgement,
     /// Whether they are in the collection.
     pub is_stored: bool,

@@ -20,7 +20,7 @@ pub struct JudgedContent {
     pub media_type: String,
     /// The URL of a document that has it, or had it once.
     pub url: String,
-    /// What is known of its text, if anything is.
+    /// The judgement of its text, if there is one.
     pub judgement: Option<Judgement>,
 }
 
@@ -49,7 +49,7 @@ impl Default for JudgementQuery {
 }
 
 impl Catalog {
-    /// What is known of bytes with this SHA-1, in hexadecimal.
+    /// Returns the facts about bytes with this SHA-1, in hexadecimal.
     pub async fn known_content(&self, sha1: &str) -> Result<Option<KnownContent>, Error> {
         let sql = format!(
             "SELECT {COLUMNS}, (SELECT stored FROM content WHERE content.sha1 = judgement.sha1) AS stored

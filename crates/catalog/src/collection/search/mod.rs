@@ -50,7 +50,7 @@ pub enum SearchOrder {
 impl Searched {
     /// Documents are counted up to here.
     pub const MOST_COUNTED: u64 = 10_000;
-    /// So many documents are ranked at most: the newest.
+    /// The most documents that are ranked: the newest.
     pub const MOST_RANKED: u64 = 1_000;
 }
 

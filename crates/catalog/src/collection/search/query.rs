@@ -34,11 +34,11 @@ pub(super) struct SearchTerm {
 pub struct QueryError {
     /// The character at which the mistake is, counted from 1.
     pub at: usize,
-    /// What is wrong, and what to write instead.
+    /// The mistake, and the remedy.
     pub reason: String,
 }
 
-/// What PostgreSQL is asked: each condition that is there has to hold.
+/// The query for PostgreSQL: every condition that is set has to hold.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Asked {
     pub(super) words: Option<String>,

@@ -26,7 +26,7 @@ pub(super) struct CollectionOptions {
     collection: bool,
     #[command(flatten)]
     holdings: HoldingsOptions,
-    /// What becomes of documents that the model is not sure of: import or set-aside [default: import]
+    /// Treatment of documents that the model is not sure of: import or set-aside [default: import]
     #[arg(
         long,
         value_name = "import|set-aside",

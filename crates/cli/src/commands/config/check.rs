@@ -26,7 +26,7 @@ pub(super) struct Check {
     json: bool,
 }
 
-/// What was found.
+/// The result.
 #[derive(Serialize)]
 struct Report {
     state: &'static str,

@@ -28,7 +28,7 @@ pub(crate) struct Whitelist {
     /// parenturl.revised.csv to select from, in place of the catalog
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// What is listed
+    /// The entries: parents or hosts
     #[arg(
         long,
         value_name = "parent|host",

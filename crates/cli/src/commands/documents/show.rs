@@ -102,7 +102,7 @@ fn describe(
     Ok(())
 }
 
-/// What is known of the text, and what was decided.
+/// The judgement of the text.
 fn judged(judgement: &Judgement) -> Vec<(&'static str, String)> {
     let mut text = judgement.outcome.clone();
     for more in [&judgement.engine, &judgement.note].into_iter().flatten() {

@@ -76,7 +76,7 @@ impl State {
     }
 }
 
-/// What a search engine may say.
+/// The states that a search engine may set.
 fn state(name: &str) -> Result<DocumentState, String> {
     let state = DocumentState::parse(&name.replace('-', "_"));
     let state = state.filter(|state| *state != DocumentState::SetAside);

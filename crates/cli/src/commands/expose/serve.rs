@@ -30,7 +30,7 @@ use crate::output::log;
 /// oai_dc, marc21, mods and others, or your own by [[records.format]]. An empty or removed file is a deleted record.
 ///
 /// With --catalog LOCATION --data DIR it is what was harvested and imported that is offered, at http://ADDR:PORT/oai.
-/// What is exposed, and to whom, is said in the table [aggregator] of the file that --config names.
+/// The table [aggregator] of the file that --config names says which content is exposed, and to whom.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// The directory of the site

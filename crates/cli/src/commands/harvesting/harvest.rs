@@ -260,7 +260,7 @@ impl Harvest {
         .map(drop)
     }
 
-    /// What came of it, for people.
+    /// Prints the outcome for people.
     fn summarise(
         &self,
         holdings: &Holdings,

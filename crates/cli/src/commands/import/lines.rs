@@ -1,4 +1,4 @@
-//! What happens to each document, live, and how far the import is: lines, and on a terminal a bar below them.
+//! Progress of an import: a line per document, and on a terminal a bar below them.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +66,7 @@ impl Lines {
         for fate in fates {
             text.push_str(&self.line(fate));
         }
-        // Whoever does not read on does not end the import.
+        // A closed pipe does not end the import.
         self.bar.suspend(|| {
             let _ = std::io::stderr().write_all(text.as_bytes());
         });

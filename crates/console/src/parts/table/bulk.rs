@@ -12,7 +12,7 @@ use crate::problem::Problem;
 pub(crate) struct Bulk {
     /// The value of `action` in the form.
     pub(crate) action: &'static str,
-    /// What the button says.
+    /// The label of the button.
     pub(crate) label: &'static str,
     pub(crate) is_dangerous: bool,
     /// Where the form is sent.

@@ -43,7 +43,7 @@ pub(crate) enum Cell {
 /// A button of a row.
 #[derive(Debug, Clone)]
 pub(crate) struct Action {
-    /// What it says.
+    /// The label.
     pub(crate) label: &'static str,
     /// The row, for those who do not see in which one it stands.
     pub(crate) about: String,

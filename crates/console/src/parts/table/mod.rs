@@ -70,7 +70,7 @@ pub(crate) struct Column<R> {
     class: &'static str,
 }
 
-/// What a list shows that has no rows and no filter: a message, and the next step.
+/// The message of an empty list without filters, and the next step.
 #[derive(Debug, Clone)]
 struct Empty {
     message: String,
@@ -158,7 +158,7 @@ pub(crate) struct Pages {
     pub(crate) first: Option<Link>,
     pub(crate) previous: Option<Link>,
     pub(crate) next: Option<Link>,
-    /// Such as `51–100 of 10 000+ documents`.
+    /// For example `51–100 of 10 000+ documents`.
     pub(crate) shown: String,
 }
 
@@ -189,7 +189,7 @@ pub(crate) struct Tab {
     pub(crate) is_current: bool,
 }
 
-/// What stands around the table of a page: its title, what one can do, and the lists beside it.
+/// The surroundings of a table: the title, the actions, and the lists beside it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Around {
     pub(crate) title: &'static str,
@@ -302,7 +302,7 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
         self
     }
 
-    /// What can be done to chosen rows, whose numbers `key` gives.
+    /// Adds actions on selected rows; `key` gives their numbers.
     pub(crate) fn bulk(mut self, key: fn(&R) -> i64, bulk: Vec<Bulk>) -> Self {
         (self.key, self.bulk) = (Some(key), bulk);
         self
@@ -341,7 +341,7 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
         self
     }
 
-    /// What is shown if there is nothing at all: a message, and the label and address of the next step.
+    /// Sets the message of an empty list, with the label and address of the next step.
     pub(crate) fn empty(
         mut self,
         message: impl Into<String>,
@@ -714,7 +714,7 @@ impl Shown {
         &self.filters.errors
     }
 
-    /// What the filters that links set are about.
+    /// Describes the filters that links set.
     pub(crate) fn notes(&self) -> impl Iterator<Item = &str> {
         self.filters
             .all

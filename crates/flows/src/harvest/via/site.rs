@@ -418,12 +418,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// So many entries are looked up, visited and committed together.
+/// The number of entries that are looked up, visited and committed together.
 const CHUNK: usize = 200;
-/// What came is committed after this time at the latest.
+/// The longest time before resources are committed.
 const LONGEST_PAGE: Duration = Duration::from_millis(500);
 const OPEN_FILE: usize = crate::harvest::storing::OPEN_FILE;
-/// So many skipped resources are named one by one; all are counted.
+/// The number of skipped resources that are named one by one; all are counted.
 const MOST_NAMED: usize = 100;
 const MOST_HOSTS: usize = 10;
 const MOST_FAILURES: u32 = 5;

@@ -137,7 +137,7 @@ fn unchanged(entry: &Entry, held: &Known, stored: &StoredState) -> Option<bool> 
     if held.datestamp != Some(modified) {
         return None;
     }
-    // What changed later on a day has the same date.
+    // A later change on the same day has the same date.
     let is_over = |fetched: i64| modified.saturating_add(A_DAY) <= fetched;
     (!entry.is_dated_by_day() || stored.fetched.is_some_and(is_over)).then_some(true)
 }

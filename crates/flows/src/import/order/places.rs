@@ -185,7 +185,7 @@ mod tests {
         let mut moved = order(&[&new]);
         moved.hold_to(std::slice::from_ref(&old)).unwrap();
         assert_eq!(moved.within, std::slice::from_ref(&old));
-        // Whoever may name any file is held to nothing.
+        // An account that may name any file is not restricted.
         let mut free = order(&[]);
         free.hold_to(&[]).unwrap();
         assert!(free.within.is_empty());

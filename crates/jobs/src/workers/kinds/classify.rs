@@ -35,7 +35,7 @@ impl Job for Classify {
         })?;
         work.log.info(&classified.said());
         Ok(Ran::Ends(match classified.stopped {
-            // Whoever stopped it says what becomes of it.
+            // The reason of the stop decides the end of the job.
             true => JobEnd::GivenBack,
             false => JobEnd::Finished,
         }))

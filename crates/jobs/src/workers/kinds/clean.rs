@@ -24,7 +24,7 @@ impl Job for Clean {
         };
         let context = Context::new(Arc::clone(&work.shared.holdings));
         let created_by = work.claim.job.created_by.as_deref();
-        // Whoever ordered it was allowed to.
+        // The order was checked when it was made.
         let actor = Actor {
             name: created_by.unwrap_or("(worker)").to_owned(),
             role: Role::Operator,
@@ -56,7 +56,7 @@ impl Job for Clean {
         };
         work.log.info(&said);
         Ok(Ran::Ends(match stopped {
-            // Whoever stopped it says what becomes of it.
+            // The reason of the stop decides the end of the job.
             true => JobEnd::GivenBack,
             false => JobEnd::Finished,
         }))

@@ -43,7 +43,7 @@ impl Job for Feed {
             )?)
         })?;
         if pushed.stopped {
-            // Whoever stopped it says what becomes of it.
+            // The reason of the stop decides the end of the job.
             return Ok(Ran::Ends(JobEnd::GivenBack));
         }
         match pushed.refused {

@@ -114,7 +114,7 @@ fn is_over(end: &JobEnd) -> bool {
     }
 }
 
-/// What is to be harvested, and by whom it is asked for.
+/// The order of the harvest and the client that makes its requests.
 fn prepare(work: &Work<'_>) -> anyhow::Result<(HarvestOrder, Client)> {
     let job = &work.claim.job;
     let base_url = job.base_url.as_deref();

@@ -16,11 +16,11 @@ use crate::hook::{self, HookEvent};
 
 pub(super) struct RunHook;
 
-/// What the job of a hook has to know.
+/// The parameters of a hook's job.
 #[derive(Serialize, Deserialize)]
 struct HookParameters {
     hook: String,
-    /// What receivers know a message by: the same each time that it is tried, and no other's.
+    /// The identifier of a message: the same at every attempt, and unique.
     #[serde(default = "new_id")]
     id: String,
     facts: Value,
@@ -90,7 +90,7 @@ pub(super) fn hook_jobs(work: &Work<'_>, ended: &Ended) -> Vec<NewJob> {
     jobs.collect()
 }
 
-/// What a hook is told.
+/// The facts that a hook receives.
 fn facts(work: &Work<'_>, event: HookEvent, ended: &Ended) -> Value {
     let job = &work.claim.job;
     let data = work.holdings().directory();

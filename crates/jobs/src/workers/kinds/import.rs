@@ -28,7 +28,7 @@ impl Job for Import {
         let (job, options, running) = (&work.claim.job, work.options(), work.running);
         let mut order = match ImportOrder::parse(&job.parameters) {
             Ok(order) => ImportOrder {
-                // Whoever typed in an address may not see all that this machine sees.
+                // A typed address must not reach everything that this machine can reach.
                 allow: options.client.allow.clone(),
                 access: options.access.clone(),
                 confiner: options.confiner.clone(),
@@ -161,7 +161,7 @@ fn log_end(log: &Log, imported: &Imported) {
 
 /// An import by somebody else may take hours, and to open all sources just to ask again costs something.
 const A_WHILE: Duration = Duration::from_secs(60);
-/// So many seconds a scheduled import waits for a worker that sees its files.
+/// The seconds that a scheduled import waits for a worker that sees its files.
 const PATIENCE: i64 = 3600;
 const MOST_SOURCES: u64 = 1000;
 const CANCELLED: &str =

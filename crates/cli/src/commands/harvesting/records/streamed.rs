@@ -193,7 +193,7 @@ fn day(date: &Date) -> String {
     day
 }
 
-/// What is said of a single header that cannot be read: the list goes on behind it. Errors that end the list name a
+/// The message for a single header that cannot be read: the list continues. Errors that end the list name a
 /// request or are of another kind.
 fn one_header(error: &Error) -> Option<&str> {
     match error.kind() {

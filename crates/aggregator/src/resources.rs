@@ -1,4 +1,4 @@
-//! What a GET gives of the catalog: the record of an identifier in a format, and the file of a document.
+//! Answers of a GET: the record of an identifier in a format, and the file of a document.
 
 use std::time::{Duration, SystemTime};
 
@@ -28,7 +28,7 @@ pub(crate) fn of(view: &CatalogView<'_>, item: &CatalogItem) -> Option<provider:
                 ("sha-1", document.content_sha1.clone()),
                 ("sha-256", document.content_sha256.clone()),
             ],
-            // What was crawled once and is told for the first time.
+            // A resource that was crawled once and is told for the first time.
             is_new: document.discover_date == document.update_date,
             url: document_url(base_url, document.id),
         }),

@@ -187,7 +187,7 @@ pub enum Error {
 impl Error {
     /// Whether the same may go well a little later: the database is busy, starts, stops, or cannot be reached.
     ///
-    /// What was to be committed at that moment may have been. Who tries it again is then told so by a lease that is lost.
+    /// A commit at that moment may have succeeded. A second attempt then finds its lease lost.
     pub fn is_transient(&self) -> bool {
         let Self::Database { source, .. } = self else {
             return false;

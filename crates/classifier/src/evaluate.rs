@@ -109,7 +109,7 @@ pub struct Sure {
     pub wrong_share: Option<f64>,
 }
 
-/// What is accepted where a share of all documents is academic.
+/// Precision and recall at a base rate of academic documents.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct AtBaseRate {
     /// The share of academic documents.

@@ -83,7 +83,7 @@ impl ConsoleConfig {
         Ok(())
     }
 
-    /// What is to be said of an address that others can reach too, unless a proxy takes care of it, and of a proxy that
+    /// A warning about an address that others can reach too, unless a proxy takes care of it, and about a proxy that
     /// is not known.
     pub fn warning(&self, listening: SocketAddr) -> Option<String> {
         let warnings = [self.without_tls(listening), self.without_proxies()];

@@ -17,11 +17,11 @@ use tokio::net::TcpListener;
 #[derive(Clone)]
 pub struct Watch {
     monitoring: Monitoring,
-    /// What opens `/metrics` from elsewhere.
+    /// The token that opens `/metrics` to other machines.
     token: Option<String>,
     /// Whether clients of other machines need the token. An address for operators alone is open if there is none.
     is_guarded: bool,
-    /// What this process counts itself.
+    /// Counters of this process.
     counters: Arc<dyn Fn() -> String + Send + Sync>,
 }
 

@@ -15,13 +15,13 @@ use crate::{DocumentFiles, DocumentPart, Holdings, extract_options, message};
 /// A fact about the installation.
 #[derive(Debug, Clone, Serialize)]
 pub struct Checked {
-    /// What was looked at: `disk`, `catalog` and so on.
+    /// The area: `disk`, `catalog` and so on.
     pub check: &'static str,
     /// How it is.
     pub state: CheckState,
     /// The result.
     pub message: String,
-    /// What helps, if something is wrong.
+    /// The remedy, if something is wrong.
     pub remedy: Option<String>,
 }
 

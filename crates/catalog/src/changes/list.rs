@@ -1,4 +1,4 @@
-//! All that changed, page by page, for those who expose the catalog: records and documents as they are now, each at the
+//! Changes, page by page, for those who expose the catalog: records and documents as they are now, each at the
 //! place of its last change.
 
 use std::collections::{HashMap, HashSet};

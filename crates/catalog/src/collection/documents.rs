@@ -381,7 +381,7 @@ impl DocumentOrder {
         )
     }
 
-    /// What a list is sorted by before the numbers of documents. None is ever null.
+    /// The columns that a list is sorted by before the numbers of documents. None is ever null.
     fn keys(self, is_descending: bool) -> &'static [&'static str] {
         match self {
             Self::Number | Self::Newest => &[],

@@ -118,7 +118,7 @@ pub enum ParentOrder {
     Ingested,
     /// When they were last seen.
     LastCrawlDate,
-    /// What the last check of their links found.
+    /// The result of the last check of their links.
     Link,
 }
 

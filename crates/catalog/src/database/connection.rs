@@ -85,7 +85,7 @@ enum InnerRow {
 
 /// How long SQLite waits for the writer of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(60);
-/// Who waits for longer than this has met trouble, and it is over when nobody has for so long.
+/// Waits above `LONG` count as trouble; after `CALM` without any, the database is calm again.
 const LONG: Duration = Duration::from_secs(3);
 const CALM: Duration = Duration::from_secs(5);
 const READERS: u32 = 4;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct CaptureRow {
     /// The URL, normalised, of any length.
     pub url: String,
-    /// What makes the document the same again: the MD5 of the URL, in hexadecimal. Of a document inside of a container,
+    /// The identity of the document: the MD5 of the URL, in hexadecimal. Of a document inside of a container,
     /// that of the URL and the member.
     pub md5: String,
     /// The host of the URL.

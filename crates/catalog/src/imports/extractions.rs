@@ -8,7 +8,7 @@ use crate::database::rows::{BATCH, batch};
 use crate::queue::jobs::lock_queue;
 use crate::{Catalog, Error};
 
-/// What became of the claim on an extraction.
+/// The outcome of claiming an extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtractionClaim {
     /// The import loads it.

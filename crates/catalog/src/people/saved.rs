@@ -15,7 +15,7 @@ pub enum SavedKind {
     Import,
     /// How far a search engine has been told of changes, by its URL.
     Feed,
-    /// What a rule of alerts has found and told.
+    /// The findings and messages of an alert rule.
     Alert,
     /// That somebody has taken note of a cause of failures, by the cause.
     Cause,

@@ -75,7 +75,7 @@ pub struct PageCommit<'a> {
     pub dropped: &'a [String],
     /// Where to go on; `None` keeps nothing to go on from.
     pub resume_state: Option<&'a str>,
-    /// What the rows do not tell: requests, bytes, what was filtered, what failed or was skipped without a row.
+    /// Counts that the rows do not give: requests, bytes, filtered, failed and skipped records without a row.
     /// It is added to what they do tell.
     pub counts: Counts,
     /// The skipped and repaired records.

@@ -26,7 +26,7 @@ pub struct IndexedRecord<'a> {
     pub id: i64,
     /// Its name.
     pub title: Option<&'a str>,
-    /// What it says; empty for one that is deleted.
+    /// Its text; empty for a deleted record.
     pub text: &'a str,
 }
 

@@ -41,7 +41,7 @@ impl Catalog {
     pub async fn remove_repository(&self, id: i64) -> Result<RepositoryCounts, Error> {
         let (lease, counts) = self.begin_removal(id).await?;
         if let Err(error) = self.remove_all(id, lease).await {
-            // Whoever tries again need not wait for the lease. What went wrong is told, this is not.
+            // A second attempt need not wait for the lease. The first error is reported, this one is not.
             let end = JobEnd::Failed {
                 reason: error.to_string(),
                 retry_in: None,

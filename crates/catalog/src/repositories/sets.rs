@@ -73,7 +73,7 @@ impl Catalog {
         row.as_ref().map(set).transpose()
     }
 
-    /// So many sets of a repository, those with this text in their `setSpec` or `setName` if there is one, in about the
+    /// At most `limit` sets of a repository, with `text` in their `setSpec` or `setName` if given, in about the
     /// order of their `setSpec`. Some repositories have a set for every author.
     pub async fn some_sets(
         &self,

@@ -129,7 +129,7 @@ impl Catalog {
         Ok(totals)
     }
 
-    /// What came in since then, in steps of so many seconds, up to now. Also steps with nothing are given. The first
+    /// Activity from `since` to now, in steps of `step_seconds`. Empty steps are included. The first
     /// begins at the last full step of a clock that is `offset` seconds ahead of UTC, so that days begin at its midnight.
     pub async fn activity(
         &self,

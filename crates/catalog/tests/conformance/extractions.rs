@@ -73,7 +73,7 @@ async fn one_that_was_left_is_taken_over_and_its_first_loader_is_lost(place: Pla
 
     let claim = catalog.claim_extraction(&mut two, "a").await.unwrap();
     assert_eq!(claim, ExtractionClaim::Claimed);
-    // Whoever goes on with the first import finds it elsewhere, and cannot end it.
+    // A process that resumes the first import finds it taken, and cannot end it.
     let mut resumed = begin(&catalog, "1").await;
     assert!(resumed.is_resumed());
     let claim = catalog.claim_extraction(&mut resumed, "a").await.unwrap();

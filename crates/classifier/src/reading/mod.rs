@@ -23,7 +23,7 @@ pub(crate) struct Reading {
     pub(crate) words: Vec<Word>,
     /// Index of the first line of each page that was read.
     pub(crate) page_starts: Vec<usize>,
-    /// Who put a cover before the document, which is passed over.
+    /// The source of a cover page, which is skipped.
     pub(crate) cover: Option<&'static str>,
     /// How many pages the whole document has; `None` where nothing tells.
     pub(crate) pages: Option<usize>,

@@ -65,7 +65,7 @@ pub(crate) struct Config {
     pub(crate) friends: FriendsConfig,
     /// How crawls are imported.
     pub(crate) import: ImportConfig,
-    /// Who is told of what.
+    /// The alerts.
     pub(crate) alert: Vec<AlertRule>,
     /// The server that takes e-mails.
     pub(crate) mail: MailConfig,

@@ -7,7 +7,7 @@ use crate::api::Reply;
 use crate::state::ConsoleState;
 use crate::who::Viewer;
 
-/// What the aggregator exposes, to whom, and in which formats
+/// The exposure of the aggregator: records, documents, areas and formats
 #[utoipa::path(get, path = "/api/v1/aggregator", tag = "aggregator", operation_id = "show_aggregator",
     responses((status = 200, body = Aggregator)))]
 pub(crate) async fn show(

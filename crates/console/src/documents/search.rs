@@ -116,7 +116,7 @@ pub(crate) async fn show(
     })
 }
 
-/// All that is found, as CSV or JSON.
+/// The whole result, as CSV or JSON.
 async fn export(who: Who, state: ConsoleState, asked: Typed, search: DocumentSearch) -> Answer {
     let table = Table::<FoundDocument>::new("/documents/search", WORDS, Filters::new(asked));
     let read = move |view: View| {

@@ -35,7 +35,7 @@ pub(super) fn html(page: &HelpPage) -> String {
                 None => is_dead = true,
             },
             Event::End(TagEnd::Link) if is_dead => is_dead = false,
-            // What is wider than a phone scrolls in its own frame, and keys reach that frame.
+            // Content wider than a phone scrolls in its own frame, and keys reach that frame.
             Event::Start(Tag::Table(_)) => {
                 events.push(raw("<div class=\"scroll\" tabindex=\"0\">".to_owned()));
                 events.push(event);

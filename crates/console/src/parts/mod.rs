@@ -1,4 +1,4 @@
-//! What pages are made of beside text: links with parameters, errors of fields, pages of lists, charts. Their looks are
+//! Building blocks of pages: links with parameters, errors of fields, pages of lists, charts. Their looks are
 //! in `templates/parts.html`.
 
 mod chart;

@@ -1,4 +1,4 @@
-//! What goes wrong with a request, for people and for programs.
+//! Failures of requests, for people and for programs.
 //!
 //! Handlers return a [`Problem`]. What it looks like is decided in one place, [`crate::dress`]: a page in the browser,
 //! JSON for the API.

@@ -1,4 +1,4 @@
-//! Who asks: the account of a session or of a token, and the role that a handler asks for.
+//! The requester: the account of a session or of a token, and the role that a handler asks for.
 //!
 //! A handler's first argument is [`Viewer`], [`Operator`] or [`Admin`]. [`crate::routes`] takes no other for what is not
 //! open to everybody, so that a handler without a role does not compile.

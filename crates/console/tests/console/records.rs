@@ -95,7 +95,7 @@ fn an_item_is_one_row_whatever_formats_it_has() {
         assert!(page.body.contains(&link), "{number}: {}", page.body);
     }
     assert_eq!(page.body.matches("scope=\"row\"").count(), 5);
-    // What is found in one format alone is there, though a newer record of the item is not found.
+    // A record that matches in one format alone is listed, though a newer record of the item does not match.
     let found = vic.get("/records?prefix=oai_dc");
     found.shows(StatusCode::OK, "4 items");
     let api = |query: &str| {

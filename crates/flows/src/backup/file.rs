@@ -21,7 +21,7 @@ pub(super) struct Keeper<'a> {
     scratch: &'a Path,
 }
 
-/// What became of a file.
+/// The outcome of copying a file.
 pub(super) enum Kept {
     /// It was removed meanwhile.
     Gone,

@@ -28,14 +28,14 @@ use crate::Holdings;
 
 pub use self::restore::{RestoreOptions, Restored, restore};
 
-/// What is kept of earlier backups.
+/// The manifest of earlier backups.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BackupOptions {
     /// How many backups stay, with this one; all of them if nothing is said.
     pub keep: Option<usize>,
 }
 
-/// What a backup did.
+/// Counts of a backup.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct BackedUp {
     /// The backup's name: when it began.
@@ -54,9 +54,9 @@ pub struct BackedUp {
     pub resumed: bool,
     /// Earlier backups that were removed.
     pub removed: u64,
-    /// What is not in the backup, and why.
+    /// Files that are not in the backup, with the reasons.
     pub failures: Vec<String>,
-    /// What lies elsewhere and has to be backed up there.
+    /// Places outside that have to be backed up by other means.
     pub elsewhere: Vec<String>,
 }
 

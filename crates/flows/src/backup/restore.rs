@@ -25,7 +25,7 @@ pub struct RestoreOptions {
     pub catalog: Option<String>,
 }
 
-/// What was restored.
+/// Counts of a restoration.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Restored {
     /// The name of the backup.

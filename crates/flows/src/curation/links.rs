@@ -1,7 +1,7 @@
 //! The links of parents, checked: HEAD, and GET where that is not enough; as robots.txt allows, at a slow pace for each
 //! host, many hosts at once.
 //!
-//! What was found is kept in the catalog as it comes, so that a check that was stopped or killed is continued by the next.
+//! Results are kept in the catalog as they come, so that the next check continues one that was stopped or killed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -18,7 +18,7 @@ pub struct BrowsedFile {
     pub size: Option<u64>,
 }
 
-/// What lies in a directory below one of `roots`, directories first, at most `most`; and whether there is more. Links that
+/// The entries of a directory below one of `roots`, directories first, at most `most`; and whether there is more. Links that
 /// lead out of the roots are not there, nor are hidden files and names that are no text.
 pub fn browse_sources(
     roots: &[PathBuf],

@@ -33,7 +33,7 @@ pub struct WarcProblem {
     pub offset: u64,
     /// The record, such as `http://host/` or `request of http://host/`; empty if none could be read.
     pub record: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
 }
 

@@ -18,7 +18,7 @@ pub use self::mail::{MailConfig, Security};
 use crate::hook::tell_server;
 use flows::{Holdings, message};
 
-/// Who is told, and how.
+/// The receivers of a message.
 #[derive(Debug, Clone, Default)]
 pub struct AlertOptions {
     /// The rules.
@@ -173,10 +173,10 @@ impl Alerting {
     }
 }
 
-/// What follows from a look at a rule.
+/// The outcome of evaluating a rule.
 struct Step<'a> {
     next: RuleState,
-    /// What a message is about; nothing if none is due.
+    /// The subject of a message; nothing if none is due.
     new: Vec<&'a Alert>,
 }
 

@@ -1,4 +1,4 @@
-//! What is done after a harvest: a command is run or a web server told, so that indexers and the like know of it.
+//! Hooks after a harvest: a command is run or a web server told, so that indexers and the like know of it.
 //!
 //! Hooks are named by the configuration alone, so nobody who merely steers harvests can have anything run.
 

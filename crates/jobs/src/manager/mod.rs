@@ -30,7 +30,7 @@ pub struct ManagerOptions {
     pub retention: Retention,
     /// Rung when a job is due, if the workers are in this process.
     pub bell: Option<Bell>,
-    /// Who is told of what.
+    /// The alerts.
     pub alerts: AlertOptions,
 }
 

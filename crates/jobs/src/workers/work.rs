@@ -122,7 +122,7 @@ impl Work<'_> {
                 told = true;
                 tracing::warn!(job.id = self.running.id(), "waiting: {}", message(&error));
             }
-            // Who is to stop does not wait for long. The job is then found by the next who looks for work.
+            // A worker that has to stop does not wait for long. The next worker then finds the job.
             if self.shared.is_stopping() || self.running.why() == Some(Why::Fenced) {
                 left = left.checked_sub(POLL).ok_or(error)?;
             }

@@ -84,7 +84,7 @@ pub struct HarvestPatch {
     #[arg(long, conflicts_with = "prune", hide = true)]
     #[serde(skip)]
     pub no_prune: bool,
-    /// What becomes of the files of deleted records: remove them, or keep them with .deleted at the end of the name
+    /// Treatment of the files of deleted records: remove them, or keep them with .deleted at the end of the name
     /// [default: remove]
     #[arg(long, value_name = "remove|keep", hide_possible_values = true)]
     #[schema(value_type = Option<String>, example = "remove")]

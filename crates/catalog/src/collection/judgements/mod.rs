@@ -1,4 +1,4 @@
-//! What is known of the texts of contents: what came of reading them, what the content filter decided, and what
+//! Judgements of the texts of contents: the outcome of reading them, the decision of the content filter, and what
 //! librarians said of that.
 //!
 //! All of it belongs to bytes, by their SHA-1. So documents with the same content stand alike, and what was rejected is

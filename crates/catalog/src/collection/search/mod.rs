@@ -190,7 +190,7 @@ impl SearchQuery {
         ));
     }
 
-    /// What PostgreSQL is asked for: each of these has to hold.
+    /// The conditions for PostgreSQL: each of them has to hold.
     fn postgres_conditions(&self, conditions: &mut Conditions) -> Vec<String> {
         let asked = self.for_postgres();
         let parts = [

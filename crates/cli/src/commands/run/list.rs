@@ -140,7 +140,7 @@ fn at(run: &Run) -> Option<Time> {
     }
 }
 
-/// What came of a run that is over.
+/// The outcome of a finished run.
 fn result(run: &Run) -> Option<String> {
     let counts = run.counts.iter().filter(|count| count.count > 0);
     let counts: Vec<_> = counts

@@ -1,4 +1,4 @@
-//! What answers monitoring, for `garner up`, `garner worker` and `garner serve --catalog`.
+//! Answers for monitoring, for `garner up`, `garner worker` and `garner serve --catalog`.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -44,7 +44,7 @@ struct Copy {
     quiet: bool,
 }
 
-/// What was copied.
+/// The copied tables.
 #[derive(Serialize)]
 struct Report {
     from: String,

@@ -1,4 +1,4 @@
-//! What stands in a cell of a table: typed, so that a page says what it shows and the template how it looks.
+//! The content of a table's cell: typed, so that a page says what it shows and the template how it looks.
 
 use std::borrow::Cow;
 

@@ -499,7 +499,7 @@ impl<R: Serialize + Send + Sync + 'static> Table<R> {
         self.by_row && !(self.is_sorted_by_number && sort != self.sort)
     }
 
-    /// What is wrong with the order that is asked for, if there is no such order.
+    /// The mistake in the requested order, if there is no such order.
     fn mistaken_sort(&self) -> Option<String> {
         let word = self.filters.asked.get("sort");
         let by = word.strip_prefix('-').unwrap_or(word);

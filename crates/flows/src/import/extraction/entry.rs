@@ -1,4 +1,4 @@
-//! What is said of a result: facts that follow from the source alone, and the entry that says that it is complete.
+//! The description of a result: facts that follow from the source alone, and the entry that says that it is complete.
 
 use catalog::ImportCounters;
 use data_encoding::HEXLOWER;

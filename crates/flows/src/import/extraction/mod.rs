@@ -332,7 +332,7 @@ impl Extraction {
     }
 }
 
-/// What is written of a source.
+/// The files written for a source.
 struct Writing {
     table: TableWriter<BufWriter<File>>,
     segment: Option<SegmentWriter>,
@@ -425,7 +425,7 @@ impl Writing {
     }
 }
 
-/// What tells that a file changed.
+/// The stamp by which a change of a file is noticed.
 #[derive(Debug, PartialEq, Eq)]
 struct Stamp {
     size: u64,

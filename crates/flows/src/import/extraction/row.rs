@@ -148,7 +148,7 @@ impl Row {
         })
     }
 
-    /// What was found out about the text, if it was read.
+    /// The judgement of the text, if it was read.
     pub(in crate::import) fn judgement(&self) -> Option<JudgementRow> {
         let kinds = self.kinds.as_deref().unwrap_or_default();
         let kinds = kinds.split_whitespace();

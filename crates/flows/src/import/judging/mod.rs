@@ -1,6 +1,6 @@
 //! The content filter: documents are read for their text and judged by it, beside the reading of the crawl.
 //!
-//! Whoever examines captures hands a document over and gets a [`Ticket`]; threads of their own read and judge it; whoever
+//! The examining thread hands a document over and gets a [`Ticket`]; threads of their own read and judge it; whoever
 //! commits the group waits for what came of it. So the order of the crawl is kept, all cores are busy with programs that
 //! read documents, and one document that takes long keeps nobody from reading on.
 

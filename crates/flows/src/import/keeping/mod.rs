@@ -343,7 +343,7 @@ fn fate(row: &CaptureRow, outcome: CaptureOutcome, number: Option<i64>) -> Optio
 }
 
 const BEAT: Duration = Duration::from_secs(20);
-/// So often a group is reserved anew, because documents were removed that it counted on.
+/// How often a group is reserved anew, because documents were removed that it counted on.
 const MOST_RESERVATIONS: u32 = 10;
 
 /// How many revisits are remembered to be named.

@@ -49,7 +49,7 @@ pub struct LoadOrder {
     pub threads: usize,
 }
 
-/// What came of loading.
+/// The outcome of loading.
 #[derive(Debug, Clone, Serialize)]
 pub struct Loaded {
     /// How it ended, as an import does.
@@ -317,7 +317,7 @@ impl Loading<'_> {
     }
 }
 
-/// What became of the sources of a batch.
+/// The outcome of the sources of a batch.
 #[derive(Debug, Default)]
 struct Settled {
     keys: HashSet<String>,

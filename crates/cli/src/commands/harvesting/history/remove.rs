@@ -19,7 +19,7 @@ pub(super) struct Remove {
     /// The numbers of harvests, or of imports with --imports
     #[arg(required_unless_present = "older_than")]
     numbers: Vec<i64>,
-    /// All that ended more than this many days ago, instead of numbers; the last one of each repository, format and set
+    /// Harvests that ended more than DAYS ago, instead of numbers; the last one of each repository, format and set
     /// stays
     #[arg(long, value_name = "DAYS", conflicts_with = "numbers")]
     older_than: Option<u32>,

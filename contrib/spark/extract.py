@@ -87,7 +87,7 @@ def done_before(context, options):
 
 def listed(options):
     """Files whose results are complete, if the driver has garner and sees the place of results."""
-    run = [program(options), "extract", "--list", "--json", "--output", options.output, *options.passed]
+    run = [program(options), "extract", "--complete", "--json", "--output", options.output, *options.passed]
     try:
         printed = subprocess.run(run, capture_output=True, text=True, timeout=options.timeout)
     except (OSError, subprocess.TimeoutExpired):

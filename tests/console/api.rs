@@ -155,7 +155,10 @@ fn every_operation_is_as_it_is_described() {
     for _ in 0..2 {
         managed.garner(&["harvest", &repository.base_url(), "--quiet"]);
     }
-    let console = Console::start(managed, "");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let examples = examples.canonicalize().unwrap();
+    let config = format!("[import]\nroots = ['{}']\n", examples.display());
+    let console = Console::start(managed, &config);
     let program = Program::new(&console, "root");
     let none = &Value::Null;
 
@@ -382,6 +385,13 @@ fn documents(program: &Program) {
     let corrected = program.post("/documents/{}/correction", document, &correction);
     assert_eq!(corrected["state"], "set_aside");
     assert_eq!(corrected["judgement"]["corrected"]["kind"], "manual");
+    let trial = json!({ "import": again["import"], "captures": 5 });
+    program.post("/imports/dry-run", none, &trial);
+    program.get("/imports/sources", none);
+    program.put("/imports/templates/{name}", none, &again["import"]);
+    program.get("/imports/templates", none);
+    program.get("/imports/templates/{name}", none);
+    program.delete("/imports/templates/{name}", none);
     program.post("/imports/remove", none, &json!({ "older_than_days": 3650 }));
     program.delete("/imports/{}", import);
     retrievals(program, document);

@@ -24,7 +24,7 @@ fn harvests_are_compared_and_downloaded_and_their_records_found() {
     let text = browser.text();
     for words in ["Counts", "Settings that differ", "–27"] {
         assert!(
-            text.replace('-', "–").contains(words),
+            text.replace(['-', '\u{2212}'], "–").contains(words),
             "{words} is missing:\n{text}"
         );
     }

@@ -36,7 +36,7 @@ fn a_viewer_reads_everything_and_steers_nothing() {
         assert!(!browser.offers("Accounts"), "{path}");
     }
     browser.open(&console.at("/schedules/1/edit"));
-    browser.wait_for("Forbidden");
+    browser.wait_for("Not allowed");
     browser.picture(&picture("forbidden"));
     let status = browser.run_on(
         "fetch('/schedules/1/run', { method: 'POST' }).then((got) => arguments[0](got.status))",

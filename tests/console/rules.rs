@@ -23,7 +23,7 @@ fn a_filter_is_tried_on_a_live_record_before_it_is_saved() {
     browser.fill("Name", "Titles");
     browser.fill("Rules", "this is no XML");
     browser.choose("Record", "a live record");
-    browser.choose("Repository, for a live record", "Misbehaving");
+    browser.fill("Repository, for a live record", "Misbehaving");
     browser.press("Try it");
     browser.wait("the mistake is told", || {
         browser.text_of("#content-error").contains("line 1")

@@ -116,7 +116,7 @@ fn a_mirror_is_the_site_and_stays_so() {
 #[test]
 fn a_file_that_is_longer_than_a_record_may_be_comes_by_value_in_little_memory() {
     let fixture = Fixture::small();
-    let bytes: Vec<u8> = (0..70_000_000_u32).map(|n| (n % 251) as u8).collect();
+    let bytes: Vec<u8> = (0..100_000_000_u32).map(|n| (n % 251) as u8).collect();
     fixture.write("video.bin", &bytes);
     fixture.write("picture.bin", &bytes[..1_000_000]);
     let server = garner().serve(&fixture, "[by_value]\nlimit = \"1G\"\n");
@@ -135,7 +135,8 @@ fn a_file_that_is_longer_than_a_record_may_be_comes_by_value_in_little_memory() 
     let told = String::from_utf8_lossy(&measured.stderr);
     assert!(measured.status.success(), "{told}");
     let peak: u64 = told.lines().last().unwrap().parse().unwrap();
-    assert!(peak < 60_000, "{peak} kB");
+    // Much less than the file; most of it are the pages of the program, which is not optimised here.
+    assert!(peak < 75_000, "{peak} kB");
     expect_same(&fixture.site(), &harvester.path("mirror"));
     harvester.harvest(
         &server.url("modoai"),

@@ -46,7 +46,7 @@ pub(crate) struct Extract {
     json: bool,
     /// Extract nothing, and list the files whose results with these options are complete
     #[arg(long, conflicts_with = "paths")]
-    list: bool,
+    complete: bool,
     #[command(flatten)]
     patch: ImportPatch,
 }
@@ -68,7 +68,7 @@ impl Extract {
         super::allow_many_files();
         let extraction = Extraction::open(order, &self.output, self.bytes)?;
         let mut tally = Tally::default();
-        if self.list {
+        if self.complete {
             for extracted in extraction.complete_results()? {
                 self.done(&extracted, &mut tally)?;
             }
@@ -122,6 +122,11 @@ impl Extract {
                 "ocr",
                 order.texts.ocr,
                 "scans are recognised later: garner classify --collection --ocr",
+            ),
+            (
+                "lists",
+                !order.lists.is_empty(),
+                "kept blacklists are in a catalog; name a file with --blacklist",
             ),
             (
                 "mirror_deletions",

@@ -122,7 +122,10 @@ fn what_is_no_repository_is_told_in_plain_words() {
         (&nothing, "There is nothing at this address"),
         (&other, "It cannot be reached"),
         (&closed, "It cannot be reached"),
-        ("repository.example/oai", "is not a base URL"),
+        (
+            "repository.example/oai",
+            "was tried with https:// and http://",
+        ),
         ("ftp://repository.example/oai", "http:// or https://"),
         ("", "Type in where the repository answers"),
     ] {

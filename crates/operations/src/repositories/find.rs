@@ -46,7 +46,7 @@ pub fn find(client: &Client, address: &str, brief: bool) -> Result<FoundReposito
         (_, Some(refusal)) => {
             let reason = format!(
                 "`{address}` was tried with https:// and http://. {}",
-                refusal.message()
+                refusal.reasons()
             );
             Err(Refusal::new(Code::NoRepository, reason).at("base_url"))
         }

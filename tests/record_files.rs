@@ -48,7 +48,7 @@ fn directory() -> Fixture {
 fn serve(fixture: &Fixture, config: &str, port: u16) -> Server {
     let path = fixture.write_beside("records.toml", config);
     garner()
-        .args(&["serve", "--admin-email", "admin@example.org", "--listen"])
+        .args(["serve", "--admin-email", "admin@example.org", "--listen"])
         .arg(format!("127.0.0.1:{port}"))
         .arg("--records")
         .arg(fixture.site())
@@ -273,7 +273,7 @@ fn mistakes_in_the_configuration_of_records_are_named() {
     ] {
         let path = fixture.write_beside("records.toml", config);
         let output = garner()
-            .args(&["serve", "--records"])
+            .args(["serve", "--records"])
             .arg(fixture.site())
             .arg("--data")
             .arg(fixture.data())

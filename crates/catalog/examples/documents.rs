@@ -138,7 +138,7 @@ async fn measure(catalog: &Catalog) {
         (
             "filter by type",
             list(&|query, round| {
-                query.media_type = Some(TYPES[round as usize % TYPES.len()].to_owned())
+                query.media_type = Some(TYPES[round as usize % TYPES.len()].to_owned());
             }),
         ),
         (
@@ -289,7 +289,11 @@ fn judgement(number: usize) -> JudgementRow {
         // Every tenth is like the one before.
         sketch: Some(format!(
             "{}",
-            if number % 10 == 0 { number } else { number - 1 }
+            if number.is_multiple_of(10) {
+                number
+            } else {
+                number - 1
+            }
         )),
         ..JudgementRow::default()
     }

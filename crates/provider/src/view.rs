@@ -73,7 +73,7 @@ pub enum Obtained {
     Busy,
 }
 
-/// What a GET of an item's URL returns, as far as it is known without asking.
+/// The result of a GET of an item's URL, as far as it is known without a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Resource {
     /// Its URL.

@@ -3,7 +3,7 @@
 /// The cover of a document, which is not the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrontMatter {
-    /// Who put it there.
+    /// The service that added it.
     pub source: &'static str,
     /// Where the document itself begins, in bytes.
     pub end: usize,

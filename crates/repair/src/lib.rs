@@ -17,7 +17,7 @@ pub use front::{FrontMatter, front_matter, is_stamp};
 pub use hyphens::join_hyphenated;
 pub use rubbish::is_rubbish;
 
-/// What was repaired in a text.
+/// The repairs of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repairs {
     code_page: Option<&'static str>,

@@ -19,7 +19,7 @@ use crate::{client, files, oai_pmh, robots};
 /// The state that all requests share.
 #[derive(Debug)]
 pub(crate) struct State {
-    /// What opens the metrics, if they are not for everybody who reaches their address.
+    /// The token that opens the metrics, unless they are open to everybody who reaches their address.
     pub(crate) admin_token: Option<String>,
     pub(crate) config: Config,
     pub(crate) site: Site,

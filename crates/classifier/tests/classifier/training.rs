@@ -98,18 +98,19 @@ fn a_correction_is_learnt_also_against_what_the_data_say() {
 
 #[test]
 fn the_model_in_the_repository_is_what_the_labelled_documents_give() {
-    let data =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/dcf/train/train.jsonl.gz");
-    let Ok(data) = File::open(data) else {
-        eprintln!("SKIPPED: the labelled documents are not there");
-        return;
-    };
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/dcf");
     let mut samples = Vec::new();
-    read_examples(data, |example| {
-        samples.push(Sample::new(&example));
-        Ok(())
-    })
-    .unwrap();
+    for name in ["train/train.jsonl.gz", "train2/train2.jsonl.gz"] {
+        let Ok(data) = File::open(shared.join(name)) else {
+            eprintln!("SKIPPED: the labelled documents are not there");
+            return;
+        };
+        read_examples(data, |example| {
+            samples.push(Sample::new(&example));
+            Ok(())
+        })
+        .unwrap();
+    }
 
     let model = Classifier::train(&Training::default(), &samples, &mut |_, _| ()).unwrap();
 

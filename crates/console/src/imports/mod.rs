@@ -27,7 +27,7 @@ pub(crate) async fn blacklists(
     chosen: &str,
 ) -> Result<Vec<(String, String)>, Problem> {
     let query = ListsQuery {
-        kind: Some(ListKind::Blacklist.into()),
+        kind: Some(ListKind::Blacklist),
     };
     let kept = lists::list(state.context(), query).await?;
     let mut names: Vec<_> = kept.into_iter().map(|list| list.name).collect();

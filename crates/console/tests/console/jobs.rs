@@ -85,7 +85,7 @@ fn a_job_that_begins_or_ends_while_it_is_deleted_is_told_plainly() {
         .get(&place)
         .shows(StatusCode::OK, "Nothing was done");
     let again = operator.post(&format!("{place}/again"), &[("full", "true")]);
-    let page = operator.get(&again.location());
+    let page = operator.get(again.location());
     page.shows(StatusCode::OK, "<dt>Full harvest</dt><dd>yes</dd>");
     page.shows(StatusCode::OK, "Queued as run");
 

@@ -52,7 +52,7 @@ pub fn browse_sources(
                 name,
                 path,
                 is_directory: metadata.is_dir(),
-                size: metadata.is_file().then(|| metadata.len()),
+                size: metadata.is_file().then_some(metadata.len()),
             });
         }
     }

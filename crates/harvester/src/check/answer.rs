@@ -125,10 +125,10 @@ impl Answer {
         }
         match (self.errors.is_empty(), self.verb.is_empty()) {
             (true, true) => {
-                self.deviate("there is neither an error nor the element of a verb".to_owned())
+                self.deviate("there is neither an error nor the element of a verb".to_owned());
             }
             (false, false) => {
-                self.deviate("there is an error beside the element of a verb".to_owned())
+                self.deviate("there is an error beside the element of a verb".to_owned());
             }
             _ => {}
         }

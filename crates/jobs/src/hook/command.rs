@@ -1,6 +1,6 @@
 //! Runs a command as a hook: without a shell, within its time, and with all that it started ended when it must be.
 //!
-//! What a command leaves behind when it ends by itself goes on, for a command may start an indexer and go.
+//! Processes that a command leaves behind continue, for a command may start an indexer and end.
 
 use std::fs::File;
 use std::io::{Seek, Write};

@@ -14,7 +14,7 @@ use crate::overview::{self, Overview};
 use crate::repositories::{self, Repository, RepositoryQuery};
 use crate::{Context, Refusal, Time};
 
-/// What a rule found.
+/// The findings of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Alert {
     /// The name of the rule.
@@ -28,10 +28,10 @@ pub struct Alert {
     pub repository: Option<i64>,
 }
 
-/// What is known of a rule between two looks at it, kept in the catalog: several managers may look.
+/// The state of a rule between two evaluations, kept in the catalog: several managers may evaluate it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleState {
-    /// What it finds, by subject.
+    /// The findings by subject.
     pub firing: BTreeMap<String, Firing>,
     /// When the last message was sent, in seconds since 1970.
     pub told: i64,
@@ -50,7 +50,7 @@ pub struct Firing {
     pub is_told: bool,
 }
 
-/// What all rules found when they were last looked at, the latest first.
+/// The findings of all rules at their last evaluation, the latest first.
 pub async fn firing(context: &Context) -> Result<Vec<FiringAlert>, Refusal> {
     let mut alerts = Vec::new();
     for saved in context.catalog().saved(SavedKind::Alert).await? {

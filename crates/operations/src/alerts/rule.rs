@@ -40,7 +40,7 @@ pub struct AlertRule {
     pub minutes: Option<u32>,
     /// The base URL or the number of the one repository that it is for.
     pub repository: Option<String>,
-    /// Who gets an e-mail.
+    /// The receivers of an e-mail.
     #[serde(default)]
     pub email: Vec<String>,
     /// The URL that is told by POST.

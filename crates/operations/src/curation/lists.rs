@@ -254,7 +254,8 @@ fn compared(
         match (a.peek(), b.peek()) {
             (Some(x), Some(y)) if x == y => {
                 c.common += 1;
-                (a.next(), b.next());
+                a.next();
+                b.next();
             }
             (Some(x), Some(y)) if x < y => {
                 note(&mut c.only_first_count, &mut c.only_first, x);

@@ -15,7 +15,7 @@ pub struct SourceDirectory {
     pub path: Option<String>,
     /// The directory above it, unless it is one of `import.roots`.
     pub parent: Option<String>,
-    /// What lies in it, directories first, at most 1000.
+    /// Its entries, directories first, at most 1000.
     pub items: Vec<SourceFile>,
     /// Whether there is more in it.
     pub is_more: bool,
@@ -34,7 +34,7 @@ pub struct SourceFile {
     pub size: Option<u64>,
 }
 
-/// What lies in a directory below one of `import.roots`; without a directory, these themselves.
+/// Lists a directory below one of `import.roots`; without a directory, the roots themselves.
 pub async fn browse(
     context: &Context,
     actor: &Actor,

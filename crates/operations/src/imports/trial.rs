@@ -13,7 +13,7 @@ use crate::jobs::ordered_import;
 use crate::runs::{RunCount, counts_of_import};
 use crate::{Actor, Context, ImportPatch, Refusal};
 
-/// What would become of the first captures of an import.
+/// The outcome of trying the first captures of an import.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ImportTrial {
     /// The counts in words, as if the collection were empty.
@@ -23,7 +23,7 @@ pub struct ImportTrial {
     pub counters: ImportCounters,
     /// The captures in the order of the crawl, at most 1000.
     pub captures: Vec<TriedCapture>,
-    /// What would be missing.
+    /// The captures that would be missing.
     pub reason: Option<String>,
     /// Whether it was ended because it took too long.
     pub is_cut: bool,

@@ -298,7 +298,7 @@ fn working(job: &catalog::Job, now: i64) -> Why {
     }
 }
 
-/// What an activity waits for from its server, if that lasts long enough to be worth a word, and for how many seconds.
+/// The answer that an activity waits for, if the wait is long enough to be told, and its seconds.
 fn silence(activity: &catalog::Activity, now: i64) -> Option<(String, i64)> {
     let request = subject(activity.request.as_deref()?);
     let (verb, since) = match activity.answered {

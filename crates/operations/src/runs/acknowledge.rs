@@ -20,7 +20,7 @@ pub struct Acknowledged {
     pub until: Option<Time>,
 }
 
-/// What is kept of it beside its author and time.
+/// The details that are kept beside its author and time.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Kept {
     until: Option<i64>,

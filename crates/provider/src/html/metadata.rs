@@ -1,4 +1,4 @@
-//! What a record holds, as HTML: Dublin Core, HTTP headers, DIDL and the results of plug-ins have a form of their own,
+//! The content of a record as HTML: Dublin Core, HTTP headers, DIDL and the results of plug-ins have a form of their own,
 //! any other XML is an indented tree.
 
 use super::escape::{escaped, grouped, linked, moment, shortened};

@@ -213,7 +213,7 @@ impl<V: View> List<'_, V> {
         Ok(entries)
     }
 
-    /// What ResourceSync says of a list before its entries.
+    /// The head of a ResourceSync list, before its entries.
     fn head<W: Write>(
         &self,
         xml: &mut Writer<W>,

@@ -533,7 +533,7 @@ mod tests {
         let refused = guesses.filter(|guess| tries(&access, guess).is_err());
         assert_eq!(refused.count(), 4);
 
-        // Whoever was let in before is, nobody without a password waits, and nobody elsewhere with another name.
+        // A client that was let in before still is; requests without a password and other names from elsewhere do not wait.
         assert_eq!(tries(&access, &reader), Ok(Verdict::Open));
         assert!(tries(&access, &requester("192.0.2.1", None)).is_ok());
         assert!(tries(&access, &requester("192.0.2.2", Some("other:1"))).is_ok());

@@ -63,7 +63,7 @@ impl Ground {
         }
     }
 
-    /// What a file is offered as: by its name, or by its content where files are records.
+    /// The media type of a file: by its name, or by its content where files are records.
     pub(crate) fn typed(&self, path: &SitePath, facts: &Facts, dynamic: bool) -> Typed {
         match &self.records {
             Some(records) => records.of_file(self, path, facts),

@@ -9,7 +9,7 @@ use super::fixity::Algorithm;
 use crate::{Origin, headers};
 
 impl Record<'_> {
-    /// What a GET of the item's URL returns, as far as the index knows it.
+    /// The result of a GET of the item's URL, as far as the index knows it.
     pub(crate) fn listed(&self) -> provider::Resource {
         let row = &self.item.row;
         let mut listed = provider::Resource {

@@ -37,7 +37,7 @@ struct Refused {
     reason: String,
 }
 
-/// What a file is by its content.
+/// The class of a file by its content.
 #[derive(Debug)]
 pub(crate) enum Typed {
     /// An item of this media type.
@@ -103,7 +103,7 @@ impl Formats {
             .collect()
     }
 
-    /// What a file is. One that is read for the first time and is no record is named in the log.
+    /// Returns the class of a file. A file that is read for the first time and is no record is named in the log.
     pub(crate) fn of_file(&self, ground: &Ground, path: &SitePath, facts: &Facts) -> Typed {
         if !path.name().ends_with(ENDING) || facts.size == 0 {
             self.forget(path);

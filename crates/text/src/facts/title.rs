@@ -74,7 +74,7 @@ fn first_title(page: &str) -> Option<String> {
                 && !is_names(line)
         };
         if behind == at + MOST_TITLE_LINES && lines.get(behind).is_some_and(is_cut) {
-            // What goes on like that is text.
+            // A line that continues like that is text.
             title.clone_from(&lines[at]);
         }
         let title = title

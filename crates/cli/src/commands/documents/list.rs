@@ -110,10 +110,11 @@ impl List {
         to_stdout(|out| {
             let mut table = Table::on_terminal(&COLUMNS).filter(|_| is_table);
             let mut rows = each_row(limit, page, |document| {
-                Ok(match &mut table {
+                match &mut table {
                     Some(table) => table.row(out, cells(&document))?,
                     None => self.write(&document, out)?,
-                })
+                }
+                Ok(())
             })?;
             if let Some(table) = table {
                 table.finish(out)?;

@@ -139,10 +139,11 @@ impl Review {
         let limit = self.limit.unwrap_or(u64::MAX);
         to_stdout(|out| {
             each_row(limit, page, |waiting| {
-                Ok(match self.json {
+                match self.json {
                     true => write_json(out, &waiting)?,
                     false => line(&waiting, out)?,
-                })
+                }
+                Ok(())
             })?;
             Ok(ExitCode::SUCCESS)
         })

@@ -97,10 +97,11 @@ impl Search {
         to_stdout(|out| {
             let is_bold = !self.json && stdout().is_terminal();
             shown = each_row(self.limit, page, |found| {
-                Ok(match self.json {
+                match self.json {
                     true => write_json(out, &found)?,
                     false => write(&found, is_bold, out)?,
-                })
+                }
+                Ok(())
             })?
             .shown;
             Ok(ExitCode::SUCCESS)

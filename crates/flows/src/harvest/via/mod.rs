@@ -96,7 +96,7 @@ pub(super) struct Site {
 
 /// The lists of a site.
 enum Found {
-    ResourceSync(ResourceSync),
+    ResourceSync(Box<ResourceSync>),
     /// The URLs of sitemaps.
     Sitemaps(Vec<String>),
 }
@@ -113,7 +113,8 @@ impl Source {
         let (found, manners) = match order.via {
             Via::Oai | Via::Static | Via::Auto => return Ok(Self::Repository),
             Via::ResourceSync => {
-                let found = Found::ResourceSync(resource_sync(&lists, &repository.base_url())?);
+                let found =
+                    Found::ResourceSync(Box::new(resource_sync(&lists, &repository.base_url())?));
                 (found, Manners::none())
             }
             Via::Sitemap => {

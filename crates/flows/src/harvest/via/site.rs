@@ -143,7 +143,7 @@ impl SiteReader<'_> {
         from: Option<&str>,
         out: &Mutex<Out<'_>>,
     ) -> anyhow::Result<()> {
-        let since = from.and_then(|from| Datestamp::parse(from));
+        let since = from.and_then(Datestamp::parse);
         let since = since
             .map(|(since, _)| since.seconds())
             .filter(|since| *since > 0);

@@ -122,7 +122,7 @@ impl Import {
     }
 }
 
-/// What a worker has to see of a schedule's files: some of those that the last import read. If nobody does for an
+/// The files of a schedule that a worker has to see: some of those that the last import read. If none does for an
 /// hour, they are gone for good, and the import takes what there is.
 fn listing(
     work: &Work<'_>,

@@ -16,7 +16,7 @@ pub(crate) struct Parents {
 
 #[derive(Debug, Subcommand)]
 enum ParentsCommand {
-    List(list::List),
+    List(Box<list::List>),
     Clean(Box<clean::Clean>),
 }
 

@@ -36,10 +36,11 @@ pub(super) fn run(options: &Records) -> anyhow::Result<ExitCode> {
     to_stdout(|out| {
         let mut table = Table::on_terminal(&COLUMNS).filter(|_| is_table);
         let mut rows = each_row(limit, page, |record| {
-            Ok(match &mut table {
+            match &mut table {
                 Some(table) => table.row(out, cells(&record))?,
                 None => write(options, &record, out)?,
-            })
+            }
+            Ok(())
         })?;
         if let Some(table) = table {
             table.finish(out)?;

@@ -78,10 +78,14 @@ fn indexes_are_those_of_cdxj_indexer_byte_for_byte() {
     for archive in archives {
         let path = archive.to_str().unwrap();
         // Damaged on purpose: garner reads around the damage, and leaves records out that have no length.
-        if ["bad.arc", "example-trunc.warc", "example-bad-non-chunked"]
-            .iter()
-            .any(|name| path.contains(name))
-        {
+        // The record of example-space-in-url.arc is shorter than it says.
+        let damaged = [
+            "bad.arc",
+            "example-trunc.warc",
+            "example-bad-non-chunked",
+            "example-space-in-url.arc",
+        ];
+        if damaged.iter().any(|name| path.contains(name)) {
             continue;
         }
         let theirs = python("cdxj-indexer", &[path]);

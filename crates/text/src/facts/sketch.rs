@@ -21,7 +21,8 @@ impl Sketch {
     /// ```
     /// use text::Sketch;
     ///
-    /// let words = (0..400).map(|n| format!("word{}", n * n % 997)).collect::<Vec<_>>();
+    /// let letter = |n: u32, at: u32| char::from(b'a' + ((n * n % 997) >> (3 * at) & 7) as u8);
+    /// let words = (0..400).map(|n| (0..4).map(|at| letter(n, at)).collect::<String>()).collect::<Vec<_>>();
     /// let paper = Sketch::of(&words.join(" ")).unwrap();
     /// let other = Sketch::of(&words.join("\n").to_uppercase()).unwrap();
     /// assert_eq!(paper.similarity(&other), 1.0);

@@ -10,7 +10,7 @@ mod access;
 mod account;
 /// What was harvested and imported, exposed as a repository of its own.
 mod aggregate;
-/// Who is told of what: e-mails, webhooks, rules.
+/// Alerts: rules, e-mails, webhooks.
 mod alerts;
 /// Wrong requests: always a correct answer or a clear error.
 mod bad_input;

@@ -1,4 +1,4 @@
-//! What monitoring sees: metrics, health, the log as JSON, and the files of contrib.
+//! Monitoring: metrics, health, the log as JSON, and the files of contrib.
 
 use std::collections::BTreeSet;
 use std::fs;

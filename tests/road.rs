@@ -140,7 +140,7 @@ impl Road {
         documents(&self.path("data"))
     }
 
-    /// What the second garner holds: the paths of the documents, and whether they are deleted.
+    /// The documents of the second garner: their paths, and whether they are deleted.
     fn downstream(&self) -> BTreeMap<String, bool> {
         let output = garner()
             .args(["records", "--json", "--data"])
@@ -283,7 +283,7 @@ fn walk(fixture: &Fixture, base_url: &str, protect: &dyn Fn(), settle: &dyn Fn()
         &["papers/1.pdf", "papers/moved.pdf"],
     );
 
-    // What comes back is there again.
+    // A file that comes back is a document again.
     fixture.write("papers/4.pdf", pdf(4));
     settle();
     road.round();

@@ -1,4 +1,4 @@
-//! What a person sees on a terminal: tables cut to its width, colours, and how much there is.
+//! Output on a terminal: tables cut to its width, colours, and totals.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +8,7 @@ use crate::command_line::{prints, stdout};
 use crate::garner;
 use crate::harvested::Harvested;
 
-/// What a command prints on a terminal of this width; `environment` is put before it.
+/// The output of a command on a terminal of this width; `environment` is put before it.
 fn on_terminal(width: usize, environment: &str, arguments: &str) -> Vec<String> {
     let program = env!("CARGO_BIN_EXE_garner");
     let line = format!("stty cols {width} rows 50; {environment} {program} {arguments}");

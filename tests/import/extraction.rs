@@ -158,7 +158,7 @@ fn left(managed: &Managed) -> (BTreeMap<String, Value>, BTreeMap<String, u64>) {
     let mut counters = BTreeMap::new();
     for run in managed.lines(&["history", "--imports", "--limit", "1000"]) {
         for (name, count) in run["counters"].as_object().into_iter().flatten() {
-            // What is new in which import depends on their order; all of them together have the same.
+            // The order of the imports decides which one counts a document as new; their sums are the same.
             *counters.entry(name.clone()).or_insert(0) += count.as_u64().unwrap_or_default();
         }
     }
@@ -544,7 +544,7 @@ fn texts_and_judgements_are_those_of_an_import_and_a_correction_counts_first() {
     load(&loaded, &[results.path()]);
     compare();
 
-    // Whoever is told that a paper is none does not take it again, under whatever URL.
+    // A paper that a librarian rejected is not imported again, under whatever URL.
     for managed in [&plain, &loaded] {
         let list = managed.lines(&["documents", "list"]);
         let paper = list

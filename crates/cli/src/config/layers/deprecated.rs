@@ -1,4 +1,4 @@
-//! Keys that have another name by now: they still work, and a warning names the new one.
+//! Renamed keys: the old names still work, and a warning names the new one.
 
 use toml::{Table, Value};
 

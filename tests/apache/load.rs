@@ -59,12 +59,8 @@ fn check(mpm: Mpm, requests: usize) {
     assert!(load.lost.into_inner() < requests / 100, "{mpm:?}");
     assert_eq!(client.identifiers().len(), 20);
     let log = httpd.error_log();
-    for trouble in [
-        "exit signal",
-        "Segmentation",
-        "panicked",
-        "scoreboard is full",
-    ] {
+    assert_eq!(httpd.crashes(), [""; 0], "{mpm:?}");
+    for trouble in ["panicked", "scoreboard is full"] {
         assert!(!log.contains(trouble), "{mpm:?}: {trouble}");
     }
     let mut httpd = httpd;

@@ -3,30 +3,28 @@
 
 mod access;
 mod backup;
-mod base_directory;
-mod curation;
+mod collection;
 mod doctor;
-mod document_files;
 mod explain;
 mod failure;
-pub mod friends;
 mod harvest;
 mod holdings;
 mod identity;
 mod import;
 mod index;
-mod introduction;
 mod judgement;
 mod message;
 mod mistake;
 mod model;
 mod pulse;
-mod removal;
-mod retrieval;
+mod repositories;
 pub mod rules;
-mod solr;
 pub mod text;
 mod warc;
+
+use self::collection::{curation, document_files, retrieval, solr};
+pub use self::repositories::friends;
+use self::repositories::{base_directory, introduction, removal};
 
 pub use ::text::{Sketch, decoded, file_title, language_code};
 pub use access::{Access, forget_access, sweep as sweep_access};

@@ -1,16 +1,13 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod activity;
 pub mod alerts;
 pub mod audit;
+mod collection;
 mod context;
-mod curation;
-pub mod documents;
-pub mod feed;
-mod frequency;
 pub mod harvests;
 pub mod imports;
-pub mod jobs;
 mod json;
 pub mod monitoring;
 pub mod overview;
@@ -19,17 +16,15 @@ mod people;
 pub mod records;
 mod refusal;
 pub mod repositories;
-pub mod retrieve;
-pub mod reviews;
 pub mod rules;
-pub mod runs;
 mod saved_name;
-pub mod schedules;
-pub mod search;
-pub mod statistics;
 pub mod upkeep;
 pub mod verify;
 
+use self::activity::frequency;
+pub use self::activity::{jobs, runs, schedules};
+use self::collection::curation;
+pub use self::collection::{documents, feed, retrieve, reviews, search, statistics};
 use self::context::{actor, settings, turn};
 pub use self::curation::{lists, parents, whitelist};
 use self::imports::rules as import_rules;

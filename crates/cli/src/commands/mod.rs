@@ -2,31 +2,27 @@
 
 pub(crate) mod account;
 pub(crate) mod audit;
-pub(crate) mod classifier;
-pub(crate) mod classify;
+mod collection;
 pub(crate) mod config;
-mod curation;
-pub(crate) mod documents;
 pub(crate) mod expose;
 pub(crate) mod extract;
-pub(crate) mod feed;
-pub(crate) mod filter;
 pub(crate) mod harvesting;
 pub(crate) mod import;
 pub(crate) mod job;
+mod judging;
 pub(crate) mod load;
 mod options;
-pub(crate) mod retrieve;
 pub(crate) mod run;
 pub(crate) mod running;
-pub(crate) mod search;
 pub(crate) mod shell;
-pub(crate) mod statistics;
 pub(crate) mod status;
-pub(crate) mod text;
 mod upkeep;
 pub(crate) mod verify;
 pub(crate) mod warc;
+
+use self::collection::curation;
+pub(crate) use self::collection::{documents, feed, retrieve, search, statistics};
+pub(crate) use self::judging::{classifier, classify, filter, text};
 
 pub(crate) use self::curation::{lists, parents, whitelist};
 pub(crate) use self::expose::{check, explain, robots, serve};

@@ -1,7 +1,5 @@
 //! The flow of an import: sources → captures → examined on all cores → groups, in order → files → rows.
 
-mod browse;
-mod digests;
 mod ending;
 mod events;
 mod examine;
@@ -15,16 +13,18 @@ mod loading;
 mod met;
 mod order;
 pub(crate) mod place;
-mod reclassify;
 mod report;
-mod review;
 mod searchable;
 mod sources;
 mod spool;
-mod types;
 mod uncatalogued;
 mod verification;
 mod withdrawal;
+
+use self::examine::{digests, types};
+use self::judging::{reclassify, review};
+
+use self::sources::browse;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;

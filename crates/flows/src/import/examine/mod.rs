@@ -2,7 +2,9 @@
 //!
 //! Nothing here knows the catalog, and the order of captures does not matter, so it runs on all cores.
 
+pub(crate) mod digests;
 pub(super) mod member;
+pub(crate) mod types;
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;

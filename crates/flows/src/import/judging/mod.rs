@@ -7,7 +7,9 @@
 mod judge;
 mod order;
 mod queue;
+pub(crate) mod reclassify;
 mod recognition;
+pub(crate) mod review;
 mod row;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -69,26 +69,39 @@ impl Harvested {
                     continue;
                 };
                 let mirror = Mirror::open(directory, Some(&repository.base_url), Durability::None)?;
-                let mut query = RecordQuery {
-                    repository: Some(repository.id),
-                    metadata_prefix: Some(metadata_prefix.clone()),
-                    deleted: Some(true),
-                    ..RecordQuery::default()
-                };
-                loop {
-                    let records = holdings.wait(catalog.records(&query))?;
-                    let Some(last) = records.last() else {
-                        break;
-                    };
-                    query.after = last.id;
-                    let urls = records.into_iter().map(|record| record.identifier);
+                each_page(&holdings, &repository, metadata_prefix, true, |records| {
+                    let urls = records.iter().map(|record| record.identifier.clone());
                     let is_gone =
                         |url: &String| is_url(url) && matches!(mirror.find(url), Ok(None));
-                    take(&urls.filter(is_gone).collect::<Vec<_>>())?;
-                }
+                    take(&urls.filter(is_gone).collect::<Vec<_>>())
+                })?;
             }
         }
         Ok(())
+    }
+}
+
+/// Hands over the records of a repository in a format, live or deleted, page by page.
+fn each_page(
+    holdings: &Holdings,
+    repository: &Repository,
+    metadata_prefix: &str,
+    deleted: bool,
+    mut take: impl FnMut(&[RecordEntry]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut query = RecordQuery {
+        repository: Some(repository.id),
+        metadata_prefix: Some(metadata_prefix.to_owned()),
+        deleted: Some(deleted),
+        ..RecordQuery::default()
+    };
+    loop {
+        let records = holdings.wait(holdings.catalog().records(&query))?;
+        let Some(last) = records.last() else {
+            return Ok(());
+        };
+        query.after = last.id;
+        take(&records)?;
     }
 }
 
@@ -152,22 +165,12 @@ fn list(
             continue;
         };
         let mirror = Mirror::open(directory, Some(&repository.base_url), Durability::None)?;
-        let mut query = RecordQuery {
-            repository: Some(repository.id),
-            metadata_prefix: Some(metadata_prefix.clone()),
-            deleted: Some(false),
-            ..RecordQuery::default()
-        };
-        loop {
-            let records = holdings.wait(catalog.records(&query))?;
-            let Some(last) = records.last() else {
-                break;
-            };
-            query.after = last.id;
+        each_page(holdings, &repository, metadata_prefix, false, |records| {
             for record in records.iter().filter(|record| record.is_held()) {
                 write_resources(holdings, &repository, record, &mirror, roots, &mut out)?;
             }
-        }
+            Ok(())
+        })?;
     }
     let file = out.into_inner().map_err(|error| error.into_error());
     file.context("the list of resources cannot be written")

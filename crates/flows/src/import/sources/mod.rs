@@ -1,5 +1,6 @@
 //! The sources of an import: the archives, or the log and the files that it names.
 
+pub(crate) mod browse;
 pub(super) mod downloads;
 pub(super) mod fetched;
 pub(super) mod harvested;

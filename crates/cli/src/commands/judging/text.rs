@@ -11,7 +11,7 @@ use document::media_type;
 use serde::Serialize;
 use text::{ExtractOptions, Extracted, Extractor, Outcome};
 
-use super::confine::confiner;
+use crate::commands::confine::confiner;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 

@@ -1,12 +1,16 @@
 //! How an import begins: as a new one, or where an earlier one of the same was interrupted.
 
+mod grown;
+mod inherited;
+mod others;
+
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
+use self::grown::grown;
+use self::inherited::inherited;
+use self::others::others;
 use super::entry::find;
-use super::grown::grown;
-use super::inherited::inherited;
-use super::others::others;
 use super::{Import, NewImport};
 use crate::database::Transaction;
 use crate::database::rows::batch;

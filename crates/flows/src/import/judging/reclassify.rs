@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use store::Collection;
 use text::{Extracted, Extractor, Outcome};
 
-use super::judging::{Unsure, answered, row};
-use super::{met, place, searchable};
+use crate::import::judging::{Unsure, answered, row};
+use crate::import::{met, place, searchable};
 use crate::judgement::{assess, extract_options, has_text, stored};
 use crate::{Holdings, load_model};
 

@@ -7,7 +7,7 @@ use clap::Args;
 use operations::Context;
 use operations::statistics::{self, CollectionFilter};
 
-use super::holdings_options::HoldingsOptions;
+use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 

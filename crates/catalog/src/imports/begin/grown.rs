@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::NewImport;
 use crate::Error;
 use crate::database::Transaction;
 use crate::database::rows::batch;
+use crate::imports::NewImport;
 
 /// An import that did not come to its end and all of whose sources are among those of the new one. It has these as well
 /// from now on, in the new order, and what was read of its own stays read.
-pub(super) async fn grown(
+pub(crate) async fn grown(
     transaction: &mut Transaction,
     new: &NewImport,
 ) -> Result<Option<i64>, Error> {

@@ -1,8 +1,8 @@
 //! Imports that run, as others see them. Those whose process is gone, or was not heard of for too long, are ended; they
 //! can be resumed.
 
-use super::entry::SELECT;
 use crate::database::{Row, Transaction};
+use crate::imports::entry::SELECT;
 use crate::queue::jobs::lock_queue;
 use crate::queue::lease::{Holder, Leased, interrupt};
 use crate::queue::owner::{self, Present};
@@ -10,11 +10,11 @@ use crate::queue::running::Running;
 use crate::{Catalog, Error, JobLease};
 
 /// An import that another holds.
-pub(super) struct OtherImport {
-    pub(super) id: i64,
-    pub(super) target: String,
-    pub(super) is_exclusive: bool,
-    pub(super) holder: Holder,
+pub(crate) struct OtherImport {
+    pub(crate) id: i64,
+    pub(crate) target: String,
+    pub(crate) is_exclusive: bool,
+    pub(crate) holder: Holder,
 }
 
 impl Catalog {
@@ -29,7 +29,7 @@ impl Catalog {
 }
 
 /// Ends imports that nobody works on, and that of the job `own`, which is resumed; gives the others.
-pub(super) async fn others(
+pub(crate) async fn others(
     transaction: &mut Transaction,
     own: Option<JobLease>,
 ) -> Result<Vec<OtherImport>, Error> {

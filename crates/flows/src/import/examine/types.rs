@@ -4,20 +4,20 @@ use std::collections::BTreeSet;
 
 /// The media types that are wanted.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Types {
+pub(crate) struct Types {
     names: BTreeSet<String>,
 }
 
 impl Types {
     /// Those with these names.
-    pub(super) fn new(names: &[String]) -> Self {
+    pub(crate) fn new(names: &[String]) -> Self {
         Self {
             names: names.iter().map(|name| name.to_lowercase()).collect(),
         }
     }
 
     /// Whether a media type is wanted.
-    pub(super) fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         let is_of_family = || {
             let family = name
                 .split_once('/')

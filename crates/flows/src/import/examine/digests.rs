@@ -2,11 +2,11 @@
 
 use crawl::{Checked, DigestCheck, Place};
 
-use super::group::Group;
+use crate::import::group::Group;
 
 /// The findings about the digests of one archive.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     kinds: [Kind; 2],
 }
 
@@ -23,7 +23,7 @@ struct Kind {
 
 impl Tally {
     /// Takes how the digests of `record` compare. Returns which of them are those of other bytes.
-    pub(super) fn take(
+    pub(crate) fn take(
         &mut self,
         digests: &DigestCheck,
         place: &Place,
@@ -47,7 +47,7 @@ impl Tally {
     }
 
     /// Tells what is left to be told, because no more is read. `is_all` says that the archive was read to its end.
-    pub(super) fn end(&mut self, archive: &Place, is_all: bool, group: &mut Group) {
+    pub(crate) fn end(&mut self, archive: &Place, is_all: bool, group: &mut Group) {
         for (kind, name) in self.kinds.iter_mut().zip(KINDS) {
             match (is_all, kind.misfits) {
                 (true, 2..) => {

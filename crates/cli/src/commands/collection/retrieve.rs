@@ -12,8 +12,8 @@ use indicatif::ProgressBar;
 use operations::Actor;
 use operations::retrieve::{self, RetrievalOrder, SavedRetrieval, Selection};
 
-use super::holdings_options::HoldingsOptions;
-use super::{LEFT_OUT, stop_signal};
+use crate::commands::holdings_options::HoldingsOptions;
+use crate::commands::{LEFT_OUT, stop_signal};
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 

@@ -2,7 +2,7 @@
 
 mod corrections;
 mod evaluate;
-pub(super) mod model;
+pub(crate) mod model;
 mod table;
 mod train;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{ImportCounters, NewImport, NewSource};
 use crate::database::Transaction;
+use crate::imports::{ImportCounters, NewImport, NewSource};
 use crate::{Catalog, Error};
 
 impl Catalog {
@@ -21,7 +21,7 @@ impl Catalog {
 }
 
 /// Where each source begins, in their order; at 0 if nothing of it was read, or if the import belongs to no schedule.
-pub(super) async fn inherited(
+pub(crate) async fn inherited(
     transaction: &mut Transaction,
     new: &NewImport,
 ) -> Result<Vec<i64>, Error> {

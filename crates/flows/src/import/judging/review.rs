@@ -16,12 +16,12 @@ use document::digest::Digests;
 use serde::{Deserialize, Serialize};
 use store::{Collection, Durability, NewFile, Reader};
 
-use super::group::{Content, Group};
-use super::keeping::Keeping;
-use super::met::Met;
-use super::spool::Spooled;
-use super::{met, place, searchable};
 use crate::Holdings;
+use crate::import::group::{Content, Group};
+use crate::import::keeping::Keeping;
+use crate::import::met::Met;
+use crate::import::spool::Spooled;
+use crate::import::{met, place, searchable};
 use harvester::Stop;
 
 /// How long rejected documents are kept, and how much of them.
@@ -35,9 +35,9 @@ pub struct ReviewLimits {
 
 /// A document that was rejected.
 #[derive(Debug)]
-pub(super) struct RejectedDocument {
-    pub(super) row: CaptureRow,
-    pub(super) content: Content,
+pub(crate) struct RejectedDocument {
+    pub(crate) row: CaptureRow,
+    pub(crate) content: Content,
 }
 
 /// The data with which an import keeps a rejected document.
@@ -93,7 +93,7 @@ fn open(holdings: &Holdings) -> anyhow::Result<Collection> {
 
 /// Stores what was rejected in a group. It is put into the queue before the group is committed: a group that comes again
 /// finds it there.
-pub(super) fn keep(keeping: &Keeping<'_>, group: &mut Group) -> anyhow::Result<()> {
+pub(crate) fn keep(keeping: &Keeping<'_>, group: &mut Group) -> anyhow::Result<()> {
     if group.rejected.is_empty() {
         return Ok(());
     }
@@ -193,7 +193,7 @@ pub fn prune_reviews(holdings: &Holdings, limits: ReviewLimits) -> anyhow::Resul
 }
 
 /// The same at the end of an import, where no manager may be running. How many days they wait is the manager's to know.
-pub(super) fn prune(keeping: &Keeping<'_>) -> anyhow::Result<()> {
+pub(crate) fn prune(keeping: &Keeping<'_>) -> anyhow::Result<()> {
     prune_reviews(keeping.holdings, ReviewLimits::decided())?;
     Ok(())
 }

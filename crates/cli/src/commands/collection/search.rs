@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use operations::search::{self, HitList, Hits, SearchQuery};
 
-use super::LEFT_OUT;
-use super::holdings_options::HoldingsOptions;
+use crate::commands::LEFT_OUT;
+use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{Out, to_stdout, write_json};
 use crate::text::plain;
 

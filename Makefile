@@ -1,4 +1,4 @@
-.PHONY: help run install uninstall package package-test container-test apache install-apache uninstall-apache test cluster fuzz check bench
+.PHONY: help run install uninstall package package-test container-test apache install-apache uninstall-apache test cluster fuzz check docs sbom bench
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -17,6 +17,8 @@ help:
 	@echo 'make cluster           extract on a Spark cluster on this machine, load, and compare'
 	@echo 'make fuzz TARGET=…     run a fuzz target under libFuzzer; without TARGET, list them'
 	@echo 'make check             format, lints, documentation, audit'
+	@echo 'make docs              make the web pages of the documentation, with search'
+	@echo 'make sbom              list the components of the program (CycloneDX)'
 	@echo 'make bench             measure, and write the results down'
 
 run:
@@ -66,6 +68,13 @@ fuzz:
 
 check:
 	scripts/check
+
+docs:
+	scripts/setup docs
+	scripts/docs
+
+sbom:
+	scripts/sbom
 
 bench:
 	scripts/setup bench

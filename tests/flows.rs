@@ -32,6 +32,8 @@ mod configuration;
 mod console;
 /// Kill -9, restarts, full disks, damaged indexes.
 mod crashes;
+/// README and the guides, followed literally.
+mod documented;
 /// Why something is offered or not.
 mod explain;
 /// Records out: as one stream, and one by its identifier.

@@ -155,3 +155,28 @@ fn the_log_is_json_if_it_is_to_be() {
         }
     }
 }
+
+#[test]
+fn slow_statements_and_pages_are_logged_with_their_time_and_without_values() {
+    for (slow_ms, is_logged) in [("0", true), ("60000", false)] {
+        let (managed, console) = (Managed::new(), free_port());
+        let mut command = managed.command(&["up", "--log-format", "json"]);
+        command
+            .env("GARNER_CONSOLE_LISTEN", format!("127.0.0.1:{console}"))
+            .env("GARNER_LOG_SLOW_MS", slow_ms);
+        let up = Process::start(command, "garner is up");
+
+        let address = format!("http://127.0.0.1:{console}/setup/a-secret");
+        assert_eq!(get(&address).status, 404);
+        get(&format!("http://127.0.0.1:{console}/api/v1/search?query=a-secret"));
+
+        let log = up.log();
+        let slow = |target: &str| {
+            let lines = log.lines().filter(|line| line.contains("slow"));
+            lines.filter(|line| line.contains(target)).count()
+        };
+        assert_eq!(slow("slow page: GET /setup/{token}") > 0, is_logged, "{log}");
+        assert_eq!(slow("\"target\":\"sqlx::query\"") > 0, is_logged, "{log}");
+        assert!(!log.contains("a-secret"), "{log}");
+    }
+}

@@ -33,6 +33,7 @@ pub use collection::{
     Selection, TrashEntry, TrashQuery, TrashedContent, TrashedState, UnreadText, UrlList,
     VersionEntry,
 };
+pub use database::slow::{set_slow_limit, slow_limit};
 pub use error::Error;
 pub use harvests::history::{Counts, HistoryEntry, HistoryQuery, State, Warning};
 pub use harvests::rules::{Rules, RulesKind};

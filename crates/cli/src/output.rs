@@ -2,6 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use defence::harmful::{is_harmful, may_begin};
 use serde::Serialize;
@@ -54,6 +55,7 @@ pub(crate) fn failed(code: &str, message: &str) {
 
 /// Begins the log: lines for people, with colours on a terminal, or JSON objects. `RUST_LOG` says which lines.
 pub(crate) fn log(config: &LogConfig) -> anyhow::Result<()> {
+    catalog::set_slow_limit(Duration::from_millis(config.slow_ms));
     let colours = io::stderr().is_terminal() && config.format == LogFormat::Text;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(config.filter()?)

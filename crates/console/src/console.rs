@@ -24,6 +24,7 @@ use crate::headers::secure;
 use crate::outside::Outside;
 use crate::router;
 use crate::routes::Route;
+use crate::slow::slow;
 use crate::state::ConsoleState;
 use crate::watch::Watch;
 use crate::whole::whole;
@@ -55,6 +56,7 @@ impl Console {
         let state = ConsoleState::new(holdings, config, outside, &openapi)?;
         // The last is the first to see a request.
         let router = router
+            .layer(from_fn(slow))
             .layer(from_fn(whole))
             .layer(DefaultBodyLimit::max(LONGEST_BODY))
             .layer(csrf)

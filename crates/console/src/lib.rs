@@ -30,7 +30,7 @@ use self::collection::{documents, feed, lists, parents, retrievals, search};
 use self::parts::filters;
 use self::web::{
     assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes,
-    stream, who, whole,
+    slow, stream, who, whole,
 };
 pub use config::ConsoleConfig;
 pub use console::Console;

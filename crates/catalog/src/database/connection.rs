@@ -27,6 +27,7 @@ use crate::Error;
 use crate::changes::{self, OpenGroup};
 use crate::database::bounded::clean;
 use crate::database::dialect::Dialect;
+use crate::database::slow::logged;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Database {
@@ -127,7 +128,7 @@ impl Database {
         // SQLite would let everybody read it, and what it makes beside it has the same mode. What goes wrong it tells.
         let mut file = OpenOptions::new();
         drop(file.write(true).create_new(true).mode(0o600).open(path));
-        let readers = SqliteConnectOptions::new()
+        let readers = logged(SqliteConnectOptions::new())
             .filename(path)
             .busy_timeout(BUSY_TIMEOUT)
             .pragma("cache_size", "-8000");
@@ -187,6 +188,7 @@ impl Database {
         let options = PgConnectOptions::from_str(url)
             .map_err(|source| failed("postgres://", source))?
             .application_name("garner");
+        let options = logged(options);
         let location: Arc<str> = postgres_location(&options).into();
         // The pool would go on trying for as long as it may wait for a connection.
         let first = PgConnection::connect_with(&options).await;

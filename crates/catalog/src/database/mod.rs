@@ -7,5 +7,6 @@ pub(crate) mod dialect;
 pub(crate) mod identity;
 pub(crate) mod migrations;
 pub(crate) mod rows;
+pub(crate) mod slow;
 
 pub(crate) use connection::{Database, Row, Transaction, Value, is_busy, is_conflict};

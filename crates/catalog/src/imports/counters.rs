@@ -225,3 +225,20 @@ impl AddAssign for ImportCounters {
         self.bytes_saved += bytes_saved;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_explains_every_counter_and_no_other() {
+        let page = include_str!("../../../../docs/reference/counters.md");
+        let explained = page.lines().filter_map(|line| line.strip_prefix("| `"));
+        let mut explained: Vec<_> = explained.filter_map(|line| line.split('`').next()).collect();
+        let counters = serde_json::to_value(ImportCounters::default()).unwrap();
+        let mut counters: Vec<_> = counters.as_object().unwrap().keys().collect();
+        explained.sort_unstable();
+        counters.sort_unstable();
+        assert_eq!(explained, counters);
+    }
+}

@@ -6,13 +6,25 @@ use serde::Deserialize;
 use tracing_subscriber::EnvFilter;
 
 /// The log on stderr.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LogConfig {
     /// Lines for people, or JSON objects.
     pub(crate) format: LogFormat,
     /// Which lines: `warn`, or levels per area such as `info,site=debug`. `RUST_LOG` wins.
     pub(crate) level: Option<String>,
+    /// Statements of the catalog and pages of the console that take at least as long get a line.
+    pub(crate) slow_ms: u64,
+}
+
+impl Default for LogConfig {
+    fn default() -> Self {
+        Self {
+            format: LogFormat::default(),
+            level: None,
+            slow_ms: 1000,
+        }
+    }
 }
 
 /// The form of a line.

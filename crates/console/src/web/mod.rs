@@ -11,6 +11,7 @@ pub(super) mod host;
 pub(super) mod outside;
 pub(super) mod problem;
 pub(super) mod routes;
+pub(super) mod slow;
 pub(super) mod stream;
 pub(super) mod who;
 pub(super) mod whole;

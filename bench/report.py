@@ -5,6 +5,9 @@ Sections can be measured one at a time: rows and figures of the others are kept 
 
 import csv
 import os
+import sys
+
+import opening
 
 COLUMNS = ["section", "comparison", "garner", "against", "ratio", "target", "result"]
 ORDER = ["papers", "apache", "pages", "growth", "scan", "memory", "harvest", "manager", "console", "import", "filter", "classifier"]
@@ -86,9 +89,13 @@ def table(rows):
 
 
 def write_page(folder, rows, quick):
-    parts = ["# Benchmarks", ""]
-    if quick:
-        parts += ["Made with `--quick`: the sizes are too small for the targets to mean anything.", ""]
+    """The first page, for readers, and behind it all figures."""
+    note = ["Made with `--quick`: the sizes are too small for the targets to mean anything.", ""] if quick else []
+    for section, row in opening.missing(rows):
+        print(f"bench: the first page names a comparison that is not there: {section}, {row}", file=sys.stderr)
+    first = ["# Benchmarks", "", *note, *opening.page(rows, folder)]
+    (folder / "README.md").write_text("\n".join(first), encoding="utf-8")
+    parts = ["# All figures", "", *note]
     parts += [
         f"Measured on a machine with {os.cpu_count()} cores and {_memory_gib()} GiB of memory, client and server on the same machine over "
         "the loopback interface, everything in the page cache. Each figure is the median of several rounds. A row without a target is "
@@ -108,9 +115,9 @@ def write_page(folder, rows, quick):
         "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, for the "
         "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, for the section `console` also `nginx`, for the section `import` also `time`, PostgreSQL and those Python packages, and "
         "room for 3 GB and a million files in `$TMPDIR`. "
-        "It writes this page, the tables and the figures.", "",
+        "It writes this page, the [first page](README.md), the tables and the figures.", "",
     ]
-    (folder / "README.md").write_text("\n".join(parts), encoding="utf-8")
+    (folder / "table.md").write_text("\n".join(parts), encoding="utf-8")
 
 
 def _title(figure):

@@ -102,6 +102,8 @@ mod terminal;
 mod text;
 /// Everything in one process: started, stopped, killed.
 mod up;
+/// Data of releases, taken over by this program.
+mod upgrades;
 /// Backups, restores, copies of the catalog, and the doctor.
 mod upkeep;
 /// Archives by themselves: indexes beside those of cdxj-indexer, checks beside those of warcio, single records.

@@ -125,14 +125,17 @@ const FOR: &[(&str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use super::*;
     use crate::help::render;
 
     #[test]
     fn every_page_of_the_documentation_is_here() {
-        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
         for folder in ["", "guides", "concepts", "reference"] {
-            for entry in std::fs::read_dir(docs.join(folder)).unwrap() {
+            for entry in fs::read_dir(docs.join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
                 let Some(name) = name.strip_suffix(".md") else {
                     continue;
@@ -142,6 +145,54 @@ mod tests {
                 assert!(page(name).is_some(), "{name} is not in PAGES");
             }
         }
+    }
+
+    /// Also those of pages that `/help` does not carry, such as README.md.
+    #[test]
+    fn links_of_all_pages_lead_to_files_and_headings_that_there_are() {
+        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+        let others = [
+            "../README",
+            "../ARCHITECTURE",
+            "../CHANGELOG",
+            "../CONTRIBUTING",
+            "../SECURITY",
+            "benchmarks/README",
+            "benchmarks/table",
+            "benchmarks/budget",
+        ];
+        let of_file = |path: &Path| -> HelpPage {
+            let text = fs::read_to_string(path).unwrap();
+            HelpPage {
+                name: "page",
+                text: text.leak(),
+            }
+        };
+        let names = PAGES.iter().map(|page| page.name).chain(others);
+        let (mut links, mut dead) = (0, Vec::new());
+        for name in names {
+            let file = docs.join(format!("{name}.md"));
+            for link in render::links(&of_file(&file)) {
+                if link.contains("://") || link.starts_with("mailto:") {
+                    continue;
+                }
+                links += 1;
+                let (path, heading) = link.split_once('#').unwrap_or((&link, ""));
+                let target = match path {
+                    "" => file.clone(),
+                    path => file.parent().unwrap().join(path),
+                };
+                let is_there = target.exists()
+                    && (heading.is_empty()
+                        || render::html(&of_file(&target))
+                            .contains(&format!("id=\"{heading}\"")));
+                if !is_there {
+                    dead.push(format!("{name}: {link}"));
+                }
+            }
+        }
+        assert!(links > 100, "{links}");
+        assert!(dead.is_empty(), "{dead:#?}");
     }
 
     #[test]

@@ -63,6 +63,17 @@ pub(super) fn html(page: &HelpPage) -> String {
     html.replace("<th></th>", "<td></td>")
 }
 
+/// The addresses of links and pictures, as they are written.
+#[cfg(test)]
+pub(super) fn links(page: &HelpPage) -> Vec<String> {
+    let parser = Parser::new_ext(page.text, Options::ENABLE_TABLES);
+    let links = parser.filter_map(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url),
+        _ => None,
+    });
+    links.map(|link| link.to_string()).collect()
+}
+
 /// The anchors of headings, as GitHub makes them.
 #[derive(Default)]
 struct Anchors(HashMap<String, usize>);

@@ -18,6 +18,18 @@ fn names(text: &str) -> BTreeSet<String> {
     named.map(str::to_owned).collect()
 }
 
+/// The metric and the labels with which a text begins: `name{label="value",…}`.
+fn selector(text: &str) -> Option<(String, BTreeSet<String>)> {
+    let (metric, rest) = text.split_once('{')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if metric.is_empty() || !metric.chars().all(is_name) {
+        return None;
+    }
+    let (labels, _) = rest.split_once('}')?;
+    let labels = labels.split(',').map(|label| label.trim().to_owned());
+    Some((metric.to_owned(), labels.collect()))
+}
+
 fn contrib(name: &str) -> String {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../contrib/monitoring");
     fs::read_to_string(place.join(name)).unwrap()
@@ -52,6 +64,24 @@ fn dashboard_and_alerts_use_metrics_that_there_are() {
             metrics.text()
         );
     }
+    // A label with a value that no metric has would make an alert that never fires.
+    let text = metrics.text();
+    let exported: Vec<_> = text.lines().filter_map(selector).collect();
+    let mut selectors = 0;
+    for name in ["grafana.json", "alerts.yml"] {
+        let text = contrib(name).replace('\\', "");
+        for (at, _) in text.match_indices("garner_") {
+            let Some((metric, labels)) = selector(&text[at..]) else {
+                continue;
+            };
+            selectors += 1;
+            let is_there = exported.iter().any(|(other, others)| {
+                *other == metric && labels.iter().all(|label| others.contains(label))
+            });
+            assert!(is_there, "{name}: {metric}{labels:?}\n{}", metrics.text());
+        }
+    }
+    assert!(selectors > 1, "{selectors}");
     serde_json::from_str::<Value>(&contrib("grafana.json")).unwrap();
     assert!(metrics.text().contains("garner_catalog_up 1"));
     for path in ["/health", "/ready"] {
@@ -168,15 +198,43 @@ fn slow_statements_and_pages_are_logged_with_their_time_and_without_values() {
 
         let address = format!("http://127.0.0.1:{console}/setup/a-secret");
         assert_eq!(get(&address).status, 404);
-        get(&format!("http://127.0.0.1:{console}/api/v1/search?query=a-secret"));
+        get(&format!(
+            "http://127.0.0.1:{console}/api/v1/search?query=a-secret"
+        ));
 
         let log = up.log();
         let slow = |target: &str| {
             let lines = log.lines().filter(|line| line.contains("slow"));
             lines.filter(|line| line.contains(target)).count()
         };
-        assert_eq!(slow("slow page: GET /setup/{token}") > 0, is_logged, "{log}");
+        assert_eq!(
+            slow("slow page: GET /setup/{token}") > 0,
+            is_logged,
+            "{log}"
+        );
         assert_eq!(slow("\"target\":\"sqlx::query\"") > 0, is_logged, "{log}");
         assert!(!log.contains("a-secret"), "{log}");
+    }
+}
+
+#[test]
+fn the_level_of_one_area_leaves_the_others_as_they_are() {
+    let managed = Managed::new();
+    let mut command = managed.command(&["up", "--no-console", "--log-format", "json"]);
+    command.env("GARNER_LOG_LEVEL", "warn,sqlx=debug");
+    let up = Process::start(command, "garner is up");
+
+    let log = up.log();
+    let lines: Vec<Value> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect();
+    assert!(!lines.is_empty(), "{log}");
+    for line in lines {
+        let of_area = line["target"].as_str().unwrap().starts_with("sqlx");
+        assert!(
+            of_area || line["level"] == "WARN" || line["level"] == "ERROR",
+            "{line}"
+        );
     }
 }

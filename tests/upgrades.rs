@@ -25,7 +25,10 @@ impl Release {
         let mut archives: Vec<_> = archives.map(|entry| entry.unwrap().path()).collect();
         archives.sort();
         assert!(!archives.is_empty());
-        archives.iter().map(|archive| Self::unpack(archive)).collect()
+        archives
+            .iter()
+            .map(|archive| Self::unpack(archive))
+            .collect()
     }
 
     fn unpack(archive: &Path) -> Self {
@@ -52,7 +55,11 @@ impl Release {
     /// The objects that a command prints.
     fn objects(&self, data: &str, arguments: &[&str]) -> Vec<Value> {
         let output = self.run(data, &[arguments, &["--json"]].concat());
-        assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
         let lines = stdout(&output);
         let lines = lines.lines().map(serde_json::from_str);
         lines.collect::<Result<_, _>>().unwrap()
@@ -170,7 +177,10 @@ fn data_of_a_newer_version_is_refused_and_left_as_it_is() {
         let output = release.run("data", arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         let said = stderr(&output);
-        assert!(said.contains("was written by a newer garner (version 99"), "{arguments:?}: {said}");
+        assert!(
+            said.contains("was written by a newer garner (version 99"),
+            "{arguments:?}: {said}"
+        );
     }
     let site = release.path("site");
     let served = release.run("index", &["serve", site.to_str().unwrap()]);
@@ -181,7 +191,10 @@ fn data_of_a_newer_version_is_refused_and_left_as_it_is() {
         stderr(&served)
     );
     // The lists of backups say which version of the catalog they hold.
-    let list = fs::read_dir(backup.join("backups")).unwrap().next().unwrap();
+    let list = fs::read_dir(backup.join("backups"))
+        .unwrap()
+        .next()
+        .unwrap();
     let list = list.unwrap().path();
     let unpacked = Command::new("gzip").arg("-dc").arg(&list).output().unwrap();
     let lines = String::from_utf8(unpacked.stdout).unwrap();
@@ -190,11 +203,19 @@ fn data_of_a_newer_version_is_refused_and_left_as_it_is() {
     head["catalog"]["schema"] = json!(99);
     let plain = list.with_extension("");
     fs::write(&plain, format!("{head}\n{rest}")).unwrap();
-    let packed = Command::new("gzip").arg("-fk").arg(&plain).status().unwrap();
+    let packed = Command::new("gzip")
+        .arg("-fk")
+        .arg(&plain)
+        .status()
+        .unwrap();
     assert!(packed.success());
     fs::remove_file(&plain).unwrap();
     let output = release.run("restored", &["restore", backup.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("made by a newer garner"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("made by a newer garner"),
+        "{}",
+        stderr(&output)
+    );
     assert!(!release.path("restored/catalog.sqlite").exists());
 }

@@ -29,8 +29,8 @@ use self::collection::{documents, feed, lists, parents, retrievals, search};
 
 use self::parts::filters;
 use self::web::{
-    assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes,
-    slow, stream, who, whole,
+    assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes, slow,
+    stream, who, whole,
 };
 pub use config::ConsoleConfig;
 pub use console::Console;

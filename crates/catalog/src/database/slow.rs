@@ -19,9 +19,7 @@ pub fn slow_limit() -> Duration {
     Duration::from_millis(LIMIT_MS.load(Ordering::Relaxed))
 }
 
-/// Connections that log slow statements as warnings, without the values in them, and no others.
+/// Connections that log slow statements as warnings, without the values in them.
 pub(super) fn logged<O: ConnectOptions>(options: O) -> O {
-    options
-        .log_statements(LevelFilter::Trace)
-        .log_slow_statements(LevelFilter::Warn, slow_limit())
+    options.log_slow_statements(LevelFilter::Warn, slow_limit())
 }

@@ -234,7 +234,9 @@ mod tests {
     fn the_reference_explains_every_counter_and_no_other() {
         let page = include_str!("../../../../docs/reference/counters.md");
         let explained = page.lines().filter_map(|line| line.strip_prefix("| `"));
-        let mut explained: Vec<_> = explained.filter_map(|line| line.split('`').next()).collect();
+        let mut explained: Vec<_> = explained
+            .filter_map(|line| line.split('`').next())
+            .collect();
         let counters = serde_json::to_value(ImportCounters::default()).unwrap();
         let mut counters: Vec<_> = counters.as_object().unwrap().keys().collect();
         explained.sort_unstable();

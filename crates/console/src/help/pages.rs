@@ -184,8 +184,7 @@ mod tests {
                 };
                 let is_there = target.exists()
                     && (heading.is_empty()
-                        || render::html(&of_file(&target))
-                            .contains(&format!("id=\"{heading}\"")));
+                        || render::html(&of_file(&target)).contains(&format!("id=\"{heading}\"")));
                 if !is_there {
                     dead.push(format!("{name}: {link}"));
                 }

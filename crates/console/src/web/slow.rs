@@ -15,7 +15,9 @@ pub(crate) async fn slow(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let elapsed = began.elapsed();
     if elapsed >= slow_limit() {
-        let route = route.as_ref().map_or("a path without a route", MatchedPath::as_str);
+        let route = route
+            .as_ref()
+            .map_or("a path without a route", MatchedPath::as_str);
         let elapsed_ms = elapsed.as_millis();
         let status = response.status().as_u16();
         tracing::warn!(%elapsed_ms, status, "slow page: {method} {route}");

@@ -45,7 +45,7 @@ ABOUT = {
     "console": "One page of each kind that links of the console lead to, from the overview on, and lists in other orders and with filters, asked for one "
                "after the other by an admin who is logged in, while nothing else runs. The catalog is in SQLite: the repositories are harvested by "
                "`garner up`, a small crawl is imported, and copies of what that brought make up the numbers.",
-    "import": "A crawl of 1.6 GB as a `.warc.gz`, each record a gzip member of its own: by count 70 % HTML, of which a quarter is chunked, 20 % "
+    "import": "A crawl of 1.4 GB, 0.9 GB as a `.warc.gz`, each record a gzip member of its own: by count 70 % HTML, of which a quarter is chunked, 20 % "
               "pictures, 6 % PDF, 4 % pages that were not there, each a response with its request and its metadata. `garner import --dry-run` parses, "
               "looks at media types and digests (SHA-1 and SHA-256) what it would import; the others parse every response and digest (SHA-1) those that are "
               "declared to be PDF. The floor is inflating the file with zlib-rs and nothing else. A whole import writes documents, their metadata and the catalog, "

@@ -1,6 +1,7 @@
 //! Backups, restores and copies of the catalog; what the doctor finds.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -344,4 +345,41 @@ fn the_doctor_names_problems_and_remedies() {
             .unwrap()
             .contains("nobody")
     );
+}
+
+#[test]
+fn a_data_directory_that_belongs_to_somebody_else_is_named_as_such() {
+    let managed = Managed::new();
+    let data = managed.data();
+    fs::create_dir(&data).unwrap();
+    fs::set_permissions(&data, Permissions::from_mode(0o000)).unwrap();
+    // Root gets past modes unless it has no capabilities.
+    let program = env!("CARGO_BIN_EXE_garner");
+    let words = match rustix::process::geteuid().is_root() {
+        true => &["setpriv", "--bounding-set", "-all", program][..],
+        false => &[program],
+    };
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(arguments);
+        command.arg("--data").arg(&data).output().unwrap()
+    };
+
+    for arguments in [&["records"][..], &["up", "--no-console"], &["worker"]] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        let said = stderr(&output);
+        assert!(
+            said.contains("belongs to another user; run garner as that user"),
+            "{said}"
+        );
+    }
+    let doctor = run(&["doctor"]);
+    assert_eq!(doctor.status.code(), Some(3));
+    assert!(
+        stdout(&doctor).contains("PROBLEM  catalog"),
+        "{}",
+        stdout(&doctor)
+    );
+    fs::set_permissions(&data, Permissions::from_mode(0o700)).unwrap();
 }

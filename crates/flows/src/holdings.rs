@@ -2,6 +2,7 @@
 
 use std::fs::DirBuilder;
 use std::future::Future;
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,7 @@ impl Holdings {
             .mode(0o700)
             .create(directory);
         made.with_context(|| format!("the data directory {} cannot be made", directory.display()))?;
+        refuse_closed(directory)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -49,6 +51,7 @@ impl Holdings {
 
     /// Opens a data directory that is there.
     pub fn open(directory: &Path, catalog: Option<&str>) -> anyhow::Result<Self> {
+        refuse_closed(directory)?;
         if catalog.is_none() && !in_directory(directory).exists() {
             let message = format!(
                 "there is no catalog in {}; harvest something first, or name another directory with --data",
@@ -151,6 +154,19 @@ pub fn content_file(content: i64, extension: &str) -> String {
 /// A base URL as the catalog has it, if it is one.
 fn canonical(name: &str) -> String {
     harvester::canonical_base_url(name).unwrap_or_else(|_| name.to_owned())
+}
+
+/// Refuses a directory that this user cannot enter. The database would only say that it cannot open its file.
+fn refuse_closed(directory: &Path) -> anyhow::Result<()> {
+    match std::fs::read_dir(directory) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(error).with_context(|| {
+            format!(
+                "the data directory {} belongs to another user; run garner as that user, such as `sudo -u garner garner …`, or name another directory with --data",
+                directory.display()
+            )
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn in_directory(directory: &Path) -> PathBuf {

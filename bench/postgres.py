@@ -23,10 +23,11 @@ def programs():
 
 
 class Postgres:
-    """A cluster that listens on a socket in its directory, with settings as they come."""
+    """A cluster that listens on a socket in its directory, with settings as they come but for those that are given."""
 
-    def __init__(self, place):
+    def __init__(self, place, settings=()):
         self.place, self.programs, self.process = place, programs(), None
+        self.settings = [part for setting in settings for part in ("-c", setting)]
         self.user = {"user": UNPRIVILEGED, "group": UNPRIVILEGED} if os.geteuid() == 0 else {}
 
     def __enter__(self):
@@ -40,7 +41,7 @@ class Postgres:
         with open(self.place / "log", "wb") as log:
             if subprocess.run(made, stdout=log, stderr=log, cwd=self.place, **self.user).returncode != 0:
                 raise BenchError(self._explain("initdb failed"))
-            server = [self.programs / "postgres", "-D", self.place / "data", "-k", self.place, "-c", "listen_addresses="]
+            server = [self.programs / "postgres", "-D", self.place / "data", "-k", self.place, "-c", "listen_addresses=", *self.settings]
             self.process = subprocess.Popen(server, stdout=log, stderr=log, cwd=self.place, **self.user)
         self._wait()
         return self

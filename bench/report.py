@@ -10,7 +10,8 @@ import sys
 import opening
 
 COLUMNS = ["section", "comparison", "garner", "against", "ratio", "target", "result"]
-ORDER = ["papers", "apache", "pages", "growth", "scan", "memory", "harvest", "manager", "console", "import", "filter", "classifier"]
+ORDER = ["papers", "counting", "apache", "pages", "growth", "aggregate", "synchronize", "scan", "memory", "harvest", "manager", "console", "collection", "import",
+         "filter", "classifier"]
 ABOUT = {
     "papers": "The experiment of the mod_oai papers: a site of 5,268 files and 292 MB, harvested completely and then again after a "
               "quarter of it changed, by a crawler and over OAI-PMH. The program is restarted before every round. Today's wget asks for "
@@ -27,6 +28,16 @@ ABOUT = {
               "files by value. One large file by value is compared with a GET of it, both by curl.",
     "pages": "The same site at different page sizes, by number of records and by bytes.",
     "growth": "A hundred changes in ever larger sites, and early against late pages of the complete list.",
+    "counting": "The counting experiment of the mod_oai papers (their Table 2): a site of as many files as theirs, of which the home page leads to as many as their "
+                "crawl found, and to some that are gone. False are URLs that were asked for or named although no such file is there.",
+    "aggregate": "Complete lists of the records that `garner harvest` brought from a site, from the aggregator over the catalog, against the same lists from the "
+                 "index of the site; and a hundred changes among many records and among few.",
+    "synchronize": "A copy of a site by ResourceSync, all files fetched and compared with their digests: by `garner harvest --via resourcesync`, and by the client that "
+                   "the authors of the standard wrote.",
+    "collection": "A collection that SQL fills with documents, parents and judgements, every 25th document with a text of 1,500 words, in SQLite and in PostgreSQL. "
+                  "Pages of the console and facets are asked for one after the other by an admin who is logged in, each time with another value, while nothing else "
+                  "runs. A page for a part of a URL looks at 200,000 documents and leads on to the next ones. Retrieval copies documents with files of their own; cp "
+                  "copies the same files. The cleaning of documents moves the files of those it removes.",
     "scan": "The first start over a large site, with an empty data directory, until every file is listed.",
     "memory": "Resident memory (VmRSS) and its highest value since the start (VmHWM), in units of 1,000,000 bytes.",
     "harvest": "Lists harvested from our own provider, where the time of the server counts as well, and from nginx, which only has to send "
@@ -103,18 +114,18 @@ def write_page(folder, rows, quick):
     ]
     for section in ORDER:
         figures = sorted(folder.glob(f"{section}*.svg"))
-        if not figures:
+        if not figures and not (folder / f"{section}.csv").exists():
             continue
         parts += [f"## {section}", "", ABOUT[section], ""]
         parts += [f"![{_title(figure)}]({figure.name})\n" for figure in figures]
         parts += [f"All figures: [{section}.csv]({section}.csv)", ""]
     parts += [
-        "## How to reproduce", "", "```", "cargo build --release", "cargo build --release -p garner-catalog --example claims",
+        "## How to reproduce", "", "```", "cargo build --release", "cargo build --release -p garner-catalog --example claims --example texts",
         "cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers", "make apache", "python3 bench/run.py                  # everything",
         "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
         "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, for the "
-        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, for the section `console` also `nginx`, for the section `import` also `time`, PostgreSQL and those Python packages, and "
-        "room for 3 GB and a million files in `$TMPDIR`. "
+        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, for the section `console` also `nginx`, for the section `collection` also `time` and PostgreSQL, for the section `synchronize` also those Python packages, for the section `import` also `time`, PostgreSQL and those Python packages, and "
+        "room for 12 GB and a million files in `$TMPDIR`. "
         "It writes this page, the [first page](README.md), the tables and the figures.", "",
     ]
     (folder / "table.md").write_text("\n".join(parts), encoding="utf-8")

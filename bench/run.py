@@ -20,7 +20,9 @@ from pathlib import Path
 import aggregate
 import apache
 import classifying
+import collection
 import console
+import counting
 import growth
 import harvest
 import httpd
@@ -32,10 +34,11 @@ import pages
 import papers
 import report
 import scan
+import synchronize
 from program import BenchError
 
-SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "aggregate": aggregate, "scan": scan,
-            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "import": importing, "filter": judging,
+SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "aggregate": aggregate, "synchronize": synchronize, "counting": counting, "scan": scan,
+            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "collection": collection, "import": importing, "filter": judging,
             "classifier": classifying}
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -146,6 +149,10 @@ def parse_options():
         manager.check(parser, options.claims)
     if "console" in options.sections:
         console.check(parser)
+    if "synchronize" in options.sections:
+        synchronize.check(parser)
+    if "collection" in options.sections:
+        collection.check(parser, options.garner)
     if "import" in options.sections:
         importing.check(parser)
     return options

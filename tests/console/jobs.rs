@@ -141,6 +141,16 @@ fn what_a_command_imported_is_a_run_with_its_funnel() {
     browser.set_width(390);
     browser.picture(&picture("run-import-phone"));
     browser.set_width(0);
+    // Captures of other types are behind their count as well.
+    browser.press_at(".funnel li:nth-child(2) a");
+    browser.wait_for("Only those of one count");
+    let other_types = runs[0]["counts"][1]["count"].as_u64().unwrap();
+    assert_eq!(runs[0]["counts"][1]["code"], "other_types");
+    assert_eq!(
+        browser.count("#problems ~ .scroll tbody tr") as u64,
+        other_types
+    );
+    browser.picture(&picture("run-import-other-types"));
     browser.press_at(".funnel li:last-child a");
     browser.wait("its documents are shown", || browser.path() == "/documents");
     assert_eq!(browser.complaints(), Vec::<String>::new());

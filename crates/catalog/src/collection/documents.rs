@@ -113,6 +113,8 @@ pub struct DocumentQuery {
     pub descending: Option<bool>,
     /// Those behind the document with this number, for the next page.
     pub after: i64,
+    /// Where a list by number ends: see [`Catalog::end_of_look`].
+    pub end: Option<i64>,
     /// How many at most.
     pub limit: u64,
 }
@@ -161,6 +163,7 @@ impl Default for DocumentQuery {
             order: DocumentOrder::default(),
             descending: None,
             after: 0,
+            end: None,
             limit: 100,
         }
     }
@@ -204,41 +207,133 @@ impl Catalog {
         rows.iter().map(document).collect()
     }
 
-    /// How many documents a query has, counted up to `most`.
-    pub async fn count_documents(&self, query: &DocumentQuery, most: u64) -> Result<u64, Error> {
-        let mut transaction = self.database.long_list().await?;
-        let few = query.gather(&mut transaction).await?;
-        let (sql, values) = query.count(few.as_deref(), most);
-        let row = transaction.row(&sql, values).await?;
-        row.map_or(Ok(0), |row| row.count("number"))
+    /// How many documents a query has, counted up to `most`; none if people would wait for the number too long.
+    pub async fn count_documents(
+        &self,
+        query: &DocumentQuery,
+        most: u64,
+    ) -> Result<Option<u64>, Error> {
+        let (sql, values) = query.leading("SELECT 1 AS one", None, most);
+        let sql = format!("SELECT count(*) AS number FROM ({sql}) AS counted");
+        match self.database.quick_list().await?.row(&sql, values).await {
+            Ok(row) => row.map_or(Ok(0), |row| row.count("number")).map(Some),
+            Err(Error::TooLong) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Where a page of a query for a part of URLs stops looking: the number of a document, or none if it looks at all
+    /// that are left. No index has parts of URLs, so one page looks at some documents only.
+    pub async fn end_of_look(&self, query: &DocumentQuery) -> Result<Option<i64>, Error> {
+        if query.text.is_none() || query.is_narrow() || !query.goes_by_number() {
+            return Ok(None);
+        }
+        let greatest = greatest(&mut self.database.read().await?).await?;
+        let end = match (query.is_descending(), query.after) {
+            (true, 0) => greatest - LOOK + 1,
+            (true, after) => after - LOOK,
+            (false, after) => after + LOOK,
+        };
+        Ok((0 < end && end < greatest).then_some(end))
     }
 }
 
+/// The greatest number of a document.
+async fn greatest(transaction: &mut Transaction) -> Result<i64, Error> {
+    let sql = "SELECT max(id) AS number FROM document";
+    let row = transaction.row(sql, []).await?;
+    let greatest = row.map_or(Ok(None), |row| row.maybe_integer("number"))?;
+    Ok(greatest.unwrap_or_default())
+}
+
+/// The table that a statement reads first. Neither database knows which of several conditions is the rarest one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lead {
+    /// The documents, in the order that is asked for.
+    Order,
+    /// The contents that were judged as asked for.
+    Contents,
+    /// The documents of a time.
+    Dates,
+}
+
 impl DocumentQuery {
-    /// The numbers of the documents that the rarest condition leaves, if these are few. A list goes along the numbers of
+    /// The table that leads to the fewest documents.
+    pub(super) fn lead(&self) -> Lead {
+        if self.is_narrow() {
+            Lead::Order
+        } else if self.judged().is_some() {
+            Lead::Contents
+        } else if self.since.is_some() || self.until.is_some() {
+            Lead::Dates
+        } else {
+            Lead::Order
+        }
+    }
+
+    /// Whether an index leads to few documents in the order of their numbers.
+    fn is_narrow(&self) -> bool {
+        self.host.is_some()
+            || self.domain.is_some()
+            || self.import.is_some()
+            || self.parent.is_some()
+            || self.content.is_some()
+    }
+
+    /// Whether a page of any list is read without sorting all of it, or looking for a part of URLs in all of it.
+    pub fn is_read_in_order(&self) -> bool {
+        self.order.is_indexed() && (self.text.is_none() || self.goes_by_number())
+    }
+
+    /// Whether a list is in the order of the numbers of documents, up or down.
+    fn goes_by_number(&self) -> bool {
+        matches!(self.order, DocumentOrder::Number | DocumentOrder::Newest)
+    }
+
+    /// The numbers of the documents, if they are few and an index leads to them. A list goes along the numbers of
     /// documents, and would meet what is rare too seldom.
     pub(super) async fn gather(
         &self,
         transaction: &mut Transaction,
     ) -> Result<Option<Vec<(i64,)>>, Error> {
-        if let Some(judged) = self.judged()
-            && let Some(contents) = few(transaction, judged).await?
-        {
-            let mut conditions = Conditions::default();
-            conditions.only("content_id {integers($n)}", Some(batch(&contents)));
-            let documents = conditions.some("SELECT id FROM document", "", FEW + 1);
-            if let Some(documents) = few(transaction, documents).await? {
-                return Ok(Some(documents));
-            }
+        if self.lead() == Lead::Order {
+            return Ok(None);
         }
-        if self.since.is_some() || self.until.is_some() {
-            let mut conditions = Conditions::default();
-            conditions.only("update_date >= $n", self.since);
-            conditions.only("update_date <= $n", self.until);
-            let documents = conditions.some("SELECT id FROM document", "", FEW + 1);
-            return few(transaction, documents).await;
-        }
-        Ok(None)
+        let statement = self.leading("SELECT document.id AS id", None, FEW + 1);
+        few(transaction, statement).await
+    }
+
+    /// A statement for the documents of the filter, in the order in which an index leads to them: all of them, or those
+    /// from a value of this order on.
+    pub(super) fn leading(
+        &self,
+        select: &str,
+        from: Option<i64>,
+        limit: u64,
+    ) -> (String, Vec<Value>) {
+        let lead = self.lead();
+        let mut conditions = Conditions::default();
+        self.narrow_by(lead, &mut conditions);
+        let (tables, key) = match lead {
+            Lead::Contents => (CONTENTS_FIRST, "content.id"),
+            Lead::Dates => (DOCUMENTS_FIRST, "document.update_date"),
+            Lead::Order => (DOCUMENTS_FIRST, "document.id"),
+        };
+        // Without its contents a document need not be read: an index has the rest.
+        let is_about_contents =
+            self.is_about_contents() || select.contains("content.") || lead == Lead::Contents;
+        let tables = if is_about_contents {
+            tables
+        } else {
+            "FROM document"
+        };
+        conditions.only(&format!("{key} >= $n"), from);
+        let order = from.map_or_else(String::new, |_| format!("ORDER BY {key}"));
+        conditions.some(&format!("{select} {tables}"), &order, limit)
+    }
+
+    fn is_about_contents(&self) -> bool {
+        self.judged().is_some() || self.state.is_some() || self.near.is_some()
     }
 
     /// The statement for the numbers of contents that were judged as asked for; `None` if nothing is asked for.
@@ -261,18 +356,18 @@ impl DocumentQuery {
     fn statement(&self, few: Option<&[(i64,)]>) -> (String, Vec<Value>) {
         let mut conditions = Conditions::default();
         self.behind(&mut conditions);
+        let sign = if self.is_descending() { ">=" } else { "<=" };
+        conditions.only(&format!("document.id {sign} $n"), self.end);
         conditions.only("document.id {integers($n)}", few.map(batch));
         self.narrow(&mut conditions);
-        conditions.some(&select(), &self.order_by(), self.limit)
-    }
-
-    /// The statement that counts the documents, up to `most`.
-    fn count(&self, few: Option<&[(i64,)]>, most: u64) -> (String, Vec<Value>) {
-        let mut conditions = Conditions::default();
-        conditions.only("document.id {integers($n)}", few.map(batch));
-        self.narrow(&mut conditions);
-        let (sql, values) = conditions.some(&format!("SELECT 1 AS one {FACET_TABLES}"), "", most);
-        let sql = format!("SELECT count(*) AS number FROM ({sql}) AS counted");
+        let order = self.order_by();
+        if self.order.is_indexed() {
+            return conditions.some(&select(), &order, self.limit);
+        }
+        // Only the rows of the page are read as a whole, and not all that are sorted.
+        let sorted = format!("SELECT document.id {TABLES}");
+        let (sorted, values) = conditions.some(&sorted, &order, self.limit);
+        let sql = format!("{} WHERE document.id IN ({sorted}) {order}", select());
         (sql, values)
     }
 
@@ -311,12 +406,7 @@ impl DocumentQuery {
     /// Statements for the contents that one of the conditions leaves, each for one more than are few.
     pub(super) fn rare_contents(&self) -> Vec<(String, Vec<Value>)> {
         let mut rare = Vec::new();
-        let is_narrow = self.host.is_some()
-            || self.domain.is_some()
-            || self.import.is_some()
-            || self.parent.is_some()
-            || self.content.is_some();
-        if is_narrow {
+        if self.is_narrow() {
             let narrow = Self {
                 host: self.host.clone(),
                 domain: self.domain.clone(),
@@ -335,6 +425,16 @@ impl DocumentQuery {
 
     /// The conditions of the filter.
     pub(super) fn narrow(&self, conditions: &mut Conditions) {
+        self.narrow_by(Lead::Order, conditions);
+    }
+
+    /// The same for a statement that reads `lead` first. The empty text and the zero keep the databases from reading
+    /// another index first.
+    fn narrow_by(&self, lead: Lead, conditions: &mut Conditions) {
+        let of_content = if lead == Lead::Contents { "" } else { " || ''" };
+        let is_led = lead != Lead::Order || self.is_narrow();
+        let has_dates = lead == Lead::Dates || self.order == DocumentOrder::Updated && !is_led;
+        let of_dates = if has_dates { "" } else { " + 0" };
         let host = self.host.as_deref().map(|host| reversed(&bounded(host)));
         conditions.only("document.rev_host = $n", host);
         let domain = self
@@ -347,21 +447,32 @@ impl DocumentQuery {
             domain,
         );
         match self.state {
+            Some(DocumentState::SetAside) if lead == Lead::Contents => {
+                conditions.always("content.aside = 1");
+            }
             Some(DocumentState::SetAside) => conditions.always("content.aside + 0 = 1"),
             Some(state) => {
-                conditions.only("document.state = $n", Some(state.number()));
+                let zero = if is_led { " + 0" } else { "" };
+                let condition = format!("document.state{zero} = $n");
+                conditions.only(&condition, Some(state.number()));
                 conditions.always("content.aside = 0");
             }
             None => {}
         }
-        // The empty text keeps the databases from gathering and sorting all contents that were judged so.
-        conditions.only("content.decision || '' = $n", self.decision.as_deref());
-        conditions.only("content.kind || '' = $n", self.kind.as_deref());
-        conditions.only("content.language || '' = $n", self.language.as_deref());
+        for (column, value) in [
+            ("decision", &self.decision),
+            ("kind", &self.kind),
+            ("language", &self.language),
+        ] {
+            let condition = format!("content.{column}{of_content} = $n");
+            conditions.only(&condition, value.as_deref());
+        }
         conditions.only("content.near = $n", self.near);
-        of_type(conditions, self.media_type.as_deref());
-        conditions.only("document.update_date >= $n", self.since);
-        conditions.only("document.update_date <= $n", self.until);
+        of_type(conditions, self.media_type.as_deref(), is_led);
+        for (sign, value) in [(">=", self.since), ("<=", self.until)] {
+            let condition = format!("document.update_date{of_dates} {sign} $n");
+            conditions.only(&condition, value);
+        }
         conditions.only("document.parent_id = $n", self.parent);
         conditions.only("document.content_id = $n", self.content);
         conditions.only("document.import_id = $n", self.import);
@@ -406,9 +517,10 @@ impl DocumentOrder {
 const TITLE_OR_URL: &str = "lower(COALESCE(content.title, document.url))";
 
 /// Asks for a media type; `image/*` stands for all of a family, `*/*` for any.
-fn of_type(conditions: &mut Conditions, media_type: Option<&str>) {
+fn of_type(conditions: &mut Conditions, media_type: Option<&str>, is_led: bool) {
     let family = media_type.and_then(|name| name.strip_suffix('*'));
     match family.filter(|family| family.ends_with('/')) {
+        None if is_led => conditions.only("document.media_type || '' = $n", media_type),
         None => conditions.only("document.media_type = $n", media_type),
         Some("*/") => {}
         Some(family) => conditions.only(
@@ -445,8 +557,12 @@ pub(super) fn select() -> String {
 }
 
 /// The tables of a filter.
-pub(super) const FACET_TABLES: &str =
-    "FROM document JOIN content ON content.id = document.content_id";
+const TABLES: &str = "FROM document JOIN content ON content.id = document.content_id";
+/// The same, with one of them read first.
+const DOCUMENTS_FIRST: &str = "FROM document {first} content ON content.id = document.content_id";
+const CONTENTS_FIRST: &str = "FROM content {first} document ON document.content_id = content.id";
+/// Documents that a page looks at for a part of URLs.
+const LOOK: i64 = 200_000;
 
 const SELECT: &str = "SELECT document.id, document.url, document.md5, document.host, document.content_id, \
      content.extension, content.sha1, content.sha256, content.size, document.declared_type, document.sniffed_type, \
@@ -519,6 +635,65 @@ mod tests {
         steps.collect::<Vec<_>>().join("; ")
     }
 
+    /// Adds a document with a number of its own.
+    async fn add(catalog: &Catalog, number: i64) {
+        let mut transaction = catalog.database.write().await.unwrap();
+        for sql in [
+            "INSERT INTO content (id, sha1, sha256, size, media_type, extension) VALUES ($1, $2, $2, 1, 'a/b', 'b')",
+            "INSERT INTO document (id, content_id, url, md5, host, rev_host, discover_date, update_date, import_id,
+                 media_type, content_sha1, crawl_date)
+             VALUES ($1, $1, 'http://a.example/paper-' || $2, $2, 'a.example', 'example.a', 1, 1, 1, 'a/b', $2, 1)",
+        ] {
+            let values = [number.into(), number.to_string().as_str().into()];
+            transaction.execute(sql, values).await.unwrap();
+        }
+        transaction.commit().await.unwrap();
+    }
+
+    /// Issue 21: a part of a URL was looked for among all of 5,000,000 documents for a page.
+    #[tokio::test]
+    async fn a_page_for_a_part_of_a_url_looks_at_some_documents_and_leads_to_the_next() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("catalog.sqlite");
+        let catalog = Catalog::open(path.to_str().unwrap()).await.unwrap();
+        let numbers = [1, LOOK, 2 * LOOK + 7, 3 * LOOK + 9];
+        for number in numbers {
+            add(&catalog, number).await;
+        }
+        for (order, mut expected) in [
+            (DocumentOrder::Number, numbers.to_vec()),
+            (DocumentOrder::Newest, numbers.to_vec()),
+        ] {
+            let mut query = DocumentQuery {
+                text: Some("Paper".to_owned()),
+                order,
+                ..DocumentQuery::default()
+            };
+            if query.is_descending() {
+                expected.reverse();
+            }
+            let (mut found, mut pages) = (Vec::new(), 0);
+            loop {
+                query.end = catalog.end_of_look(&query).await.unwrap();
+                let page = catalog.documents(&query).await.unwrap();
+                assert!(page.len() < 3, "{page:?}");
+                found.extend(page.iter().map(|document| document.id));
+                pages += 1;
+                match query.end {
+                    Some(end) => query.after = end,
+                    None => break,
+                }
+            }
+            assert_eq!((found, pages), (expected, 4), "{order:?}");
+        }
+        let of_host = DocumentQuery {
+            text: Some("paper".to_owned()),
+            host: Some("a.example".to_owned()),
+            ..DocumentQuery::default()
+        };
+        assert_eq!(catalog.end_of_look(&of_host).await.unwrap(), None);
+    }
+
     /// Issue 18: a decision that few documents have took 14 seconds among 5,000,000.
     #[tokio::test]
     async fn rare_documents_are_gathered_by_an_index_and_others_met_in_their_order() {
@@ -537,11 +712,23 @@ mod tests {
             media_type: Some("text/html".to_owned()),
             ..DocumentQuery::default()
         };
+        let dated = DocumentQuery {
+            since: Some(1),
+            ..typed.clone()
+        };
 
         for (statement, index) in [
             (decided.judged().unwrap(), "INDEX content_by_decision"),
             (aside.judged().unwrap(), "INDEX content_aside"),
             (typed.statement(None), "INDEX document_by_type"),
+            (
+                decided.leading("SELECT 1 AS one", None, 9),
+                "INDEX content_by_decision",
+            ),
+            (
+                dated.leading("SELECT 1 AS one", None, 9),
+                "INDEX document_by_update",
+            ),
             (
                 decided.statement(Some(&[(1,)])),
                 "document USING INTEGER PRIMARY KEY",

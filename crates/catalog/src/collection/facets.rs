@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::documents::{DocumentQuery, FACET_TABLES};
+use super::documents::{DocumentQuery, Lead};
 use super::figures::month;
 use super::search::{SearchQuery, Searched};
-use crate::database::conditions::Conditions;
 use crate::database::{Row, Transaction};
 use crate::{Catalog, DocumentState, Error};
 
@@ -47,60 +46,57 @@ impl Catalog {
             let total = counts.counted;
             return Ok(counts.facets(total));
         }
-        let all = DocumentQuery {
-            after: 0,
-            limit: Searched::MOST_COUNTED + 1,
-            ..filter.clone()
-        };
-        let few = all.gather(&mut transaction).await?;
-        let (sql, values) = all.facet_statement(few.as_deref());
-        let rows = transaction.rows(&sql, values).await?;
-        let total = rows.len() as u64;
-        if total <= Searched::MOST_COUNTED {
-            counts.add(&rows)?;
-            return Ok(counts.facets(total));
+        drop(transaction);
+        let most = Searched::MOST_COUNTED;
+        let counted = self.count_documents(filter, most + 1).await?;
+        let mut transaction = self.database.long_list().await?;
+        if counted.is_none_or(|total| total <= most) {
+            let (sql, values) = filter.leading(&select(), None, most + 1);
+            let rows = transaction.rows(&sql, values).await?;
+            if rows.len() as u64 <= most {
+                counts.add(&rows)?;
+                return Ok(counts.facets(rows.len() as u64));
+            }
         }
-        drop(rows);
-        let greatest = greatest(&mut transaction).await?;
+        let (first, last) = filter.spread(&mut transaction).await?;
         for part in 0..PARTS {
-            let part = DocumentQuery {
-                after: greatest / PARTS * part,
-                limit: Searched::MOST_COUNTED / PARTS.unsigned_abs(),
-                ..all.clone()
-            };
-            let (sql, values) = part.facet_statement(None);
+            let from = first + (last - first) / PARTS * part;
+            let limit = most / PARTS.unsigned_abs();
+            let (sql, values) = filter.leading(&select(), Some(from), limit);
             counts.add(&transaction.rows(&sql, values).await?)?;
         }
-        Ok(counts.facets(total))
+        Ok(counts.facets(most + 1))
     }
 }
 
-async fn greatest(transaction: &mut Transaction) -> Result<i64, Error> {
-    let row = transaction
-        .row("SELECT max(id) AS number FROM document", [])
-        .await?;
-    row.map_or(Ok(None), |row| row.maybe_integer("number"))
-        .map(Option::unwrap_or_default)
+fn select() -> String {
+    format!("SELECT {COLUMNS}")
 }
 
-/// The columns of the facets, of the tables of [`FACET_TABLES`].
+/// The columns of the facets, of documents and their contents.
 pub(super) const COLUMNS: &str = "document.host, document.media_type, content.kind, document.update_date, \
      content.decision, document.state, content.aside, content.language";
 
 impl DocumentQuery {
-    fn facet_statement(&self, few: Option<&[(i64,)]>) -> (String, Vec<crate::database::Value>) {
-        let mut conditions = Conditions::default();
-        conditions.only("document.id > $n", Some(self.after));
-        conditions.only(
-            "document.id {integers($n)}",
-            few.map(crate::database::rows::batch),
+    /// The least and the greatest value of what the documents are read by.
+    async fn spread(&self, transaction: &mut Transaction) -> Result<(i64, i64), Error> {
+        let is_by_dates = self.lead() == Lead::Dates;
+        let column = if is_by_dates { "update_date" } else { "id" };
+        // Each of the two is read from an index; both in one statement are not.
+        let sql = format!(
+            "SELECT (SELECT min({column}) FROM document) AS least, (SELECT max({column}) FROM document) AS greatest"
         );
-        self.narrow(&mut conditions);
-        conditions.some(
-            &format!("SELECT {COLUMNS} {FACET_TABLES}"),
-            "ORDER BY document.id",
-            self.limit,
-        )
+        let row = transaction.row(&sql, []).await?;
+        let value = |name| row.as_ref().map_or(Ok(None), |row| row.maybe_integer(name));
+        let (least, greatest) = (value("least")?, value("greatest")?);
+        let (least, greatest) = (least.unwrap_or_default(), greatest.unwrap_or_default());
+        Ok(match is_by_dates {
+            true => (
+                self.since.unwrap_or(least).max(least),
+                self.until.unwrap_or(greatest).min(greatest),
+            ),
+            false => (least, greatest),
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Figures on the collection, or on the documents that one import brought: by type, host, year and so on.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::database::conditions::Conditions;
@@ -97,26 +99,11 @@ impl Catalog {
         let taking = Taking { import };
         let mut figures = DocumentFigures {
             computed: self.now().await?,
-            types: taking
-                .by(&mut transaction, "document.media_type", "DESC", 1000)
-                .await?,
-            hosts: taking
-                .by(&mut transaction, "document.host", "DESC", 100)
-                .await?,
-            kinds: taking
-                .by(&mut transaction, "content.kind", "DESC", 100)
-                .await?,
-            decisions: taking
-                .by(&mut transaction, "content.decision", "DESC", 10)
-                .await?,
-            languages: taking
-                .by(&mut transaction, "content.language", "DESC", 100)
-                .await?,
-            states: taking.by(&mut transaction, STATE, "DESC", 10).await?,
-            declared: taking.declared(&mut transaction).await?,
+            hosts: taking.hosts(&mut transaction).await?,
             months: taking.months(&mut transaction).await?,
             ..DocumentFigures::default()
         };
+        taking.groups(&mut transaction, &mut figures).await?;
         figures.documents = figures.states.iter().map(|figure| figure.documents).sum();
         taking.contents(&mut transaction, &mut figures).await?;
         Ok(figures)
@@ -135,36 +122,61 @@ impl Taking {
         conditions
     }
 
-    async fn by(
-        &self,
-        transaction: &mut Transaction,
-        value: &str,
-        order: &str,
-        most: u64,
-    ) -> Result<Vec<Figure>, Error> {
-        // A table that is not asked for is not read.
-        let content = match value.contains("content.") {
-            true => " JOIN content ON content.id = document.content_id",
-            false => "",
-        };
-        let select = format!(
-            "SELECT COALESCE({value}, '') AS value, count(*) AS number FROM document{content}"
-        );
-        let order = format!("GROUP BY 1 ORDER BY 2 {order}, 1");
-        let (sql, values) = self.conditions().some(&select, &order, most);
+    async fn hosts(&self, transaction: &mut Transaction) -> Result<Vec<Figure>, Error> {
+        let select = "SELECT document.host AS value, count(*) AS number FROM document";
+        let order = "GROUP BY 1 ORDER BY 2 DESC, 1";
+        let (sql, values) = self.conditions().some(select, order, 100);
         let rows = transaction.rows(&sql, values).await?;
         rows.iter().map(figure).collect()
     }
 
-    async fn declared(&self, transaction: &mut Transaction) -> Result<Vec<Figure>, Error> {
-        let mut conditions = self.conditions();
-        conditions.always(
-            "document.declared_type IS NOT NULL AND document.declared_type <> document.media_type",
+    /// By all that has few values, in one pass over the documents.
+    async fn groups(
+        &self,
+        transaction: &mut Transaction,
+        figures: &mut DocumentFigures,
+    ) -> Result<(), Error> {
+        let select = format!(
+            "SELECT document.media_type, document.declared_type, {STATE} AS state, content.kind, content.decision,
+                 content.language, count(*) AS number
+             FROM document JOIN content ON content.id = document.content_id"
         );
-        let select = "SELECT document.declared_type || ' → ' || document.media_type AS value, count(*) AS number FROM document";
-        let (sql, values) = conditions.some(select, "GROUP BY 1 ORDER BY 2 DESC, 1", 100);
-        let rows = transaction.rows(&sql, values).await?;
-        rows.iter().map(figure).collect()
+        let (sql, values) = self.conditions().all(&select, "GROUP BY 1, 2, 3, 4, 5, 6");
+        let mut counts: [HashMap<String, u64>; 6] = Default::default();
+        for row in transaction.rows(&sql, values).await? {
+            let number = row.count("number")?;
+            let media_type = row.maybe_text("media_type")?;
+            let declared = row.maybe_text("declared_type")?;
+            if let (Some(declared), Some(real)) = (&declared, &media_type)
+                && declared != real
+            {
+                let both = format!("{declared} → {real}");
+                *counts[0].entry(both).or_default() += number;
+            }
+            let values = [
+                media_type,
+                row.maybe_text("state")?,
+                row.maybe_text("kind")?,
+                row.maybe_text("decision")?,
+                row.maybe_text("language")?,
+            ];
+            for (counts, value) in counts[1..].iter_mut().zip(values) {
+                *counts.entry(value.unwrap_or_default()).or_default() += number;
+            }
+        }
+        let mut most = counts.into_iter().map(most_frequent);
+        for figures in [
+            &mut figures.declared,
+            &mut figures.types,
+            &mut figures.states,
+            &mut figures.kinds,
+            &mut figures.decisions,
+            &mut figures.languages,
+        ] {
+            *figures = most.next().unwrap_or_default();
+        }
+        figures.declared.truncate(100);
+        Ok(())
     }
 
     /// By months. Days are counted by the database and put together here: the databases have no word for a month in common.
@@ -218,6 +230,16 @@ impl Taking {
         }
         Ok(())
     }
+}
+
+/// Values, the most frequent first; at most a thousand.
+fn most_frequent(counts: HashMap<String, u64>) -> Vec<Figure> {
+    let figures = counts.into_iter();
+    let figures = figures.map(|(value, documents)| Figure { value, documents });
+    let mut figures: Vec<_> = figures.collect();
+    figures.sort_by(|one, other| (other.documents, &one.value).cmp(&(one.documents, &other.value)));
+    figures.truncate(1000);
+    figures
 }
 
 fn figure(row: &Row) -> Result<Figure, Error> {

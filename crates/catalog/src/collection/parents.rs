@@ -143,6 +143,11 @@ impl ParentOrder {
         }
     }
 
+    /// Whether the documents of every parent are counted for it.
+    pub fn counts_documents(self) -> bool {
+        matches!(self, Self::Documents | Self::Ingested)
+    }
+
     fn expression(self) -> &'static str {
         match self {
             Self::Url => "parent.url",

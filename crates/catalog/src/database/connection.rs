@@ -97,6 +97,11 @@ const LIST_TIME: Duration = match cfg!(test) {
     true => Duration::from_millis(500),
     false => Duration::from_secs(10),
 };
+/// How long people wait for what is only beside a list.
+const QUICK_TIME: Duration = match cfg!(test) {
+    true => Duration::from_millis(500),
+    false => Duration::from_millis(120),
+};
 /// After how many steps SQLite looks at the clock where time is limited; it takes about a millisecond.
 const STEPS: i32 = 20_000;
 #[cfg(feature = "postgres")]
@@ -273,6 +278,15 @@ impl Database {
         // That others read long lists is no trouble of the database.
         let mut transaction = self.transaction(inner, Instant::now())?;
         transaction.limit(LIST_TIME).await?;
+        Ok(transaction)
+    }
+
+    /// The same for what is only beside a list, such as how long it is: people wait a moment for it.
+    pub(crate) async fn quick_list(&self) -> Result<Transaction, Error> {
+        let mut transaction = self.long_list().await?;
+        if self.interactive {
+            transaction.limit(QUICK_TIME).await?;
+        }
         Ok(transaction)
     }
 

@@ -89,7 +89,8 @@ impl Catalog {
             counters.count(row, *outcome);
         }
         import.lease.keep(&mut transaction).await?;
-        for warnings in group.warnings.chunks(BATCH) {
+        let noted = noted(&import.counters, group.warnings);
+        for warnings in noted.chunks(BATCH) {
             warn(&mut transaction, import.id(), warnings).await?;
         }
         let mut total = import.counters;
@@ -229,10 +230,29 @@ fn numbers_of(
     rows.iter().map(of).collect()
 }
 
+/// The warnings that are kept: of usual ones as many as an import has of each.
+fn noted<'a>(before: &ImportCounters, warnings: &'a [ImportWarning]) -> Vec<&'a ImportWarning> {
+    let left = |count: u64| ImportWarning::MOST_USUAL.saturating_sub(count);
+    let [other_types, status] = ImportWarning::USUAL;
+    let mut left = HashMap::from([
+        (other_types, left(before.filtered_mtf)),
+        (status, left(before.skipped_status)),
+    ]);
+    let is_kept = |warning: &&ImportWarning| match left.get_mut(warning.kind.as_str()) {
+        None => true,
+        Some(0) => false,
+        Some(left) => {
+            *left -= 1;
+            true
+        }
+    };
+    warnings.iter().filter(is_kept).collect()
+}
+
 async fn warn(
     transaction: &mut Transaction,
     import: i64,
-    warnings: &[ImportWarning],
+    warnings: &[&ImportWarning],
 ) -> Result<(), Error> {
     let number = |offset: u64| i64::try_from(offset).unwrap_or(i64::MAX);
     let warnings: Vec<_> = warnings

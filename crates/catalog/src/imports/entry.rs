@@ -90,6 +90,18 @@ pub struct ImportWarning {
     pub kind: String,
 }
 
+impl ImportWarning {
+    /// The counters of most captures of a crawl. The first captures of each are kept, and listed where they are asked for.
+    pub const USUAL: [&str; 2] = ["other_types", "status"];
+    /// Captures of such a counter that are kept of an import.
+    pub const MOST_USUAL: u64 = 1_000;
+
+    /// Whether it is about a capture of the kind that most of a crawl is.
+    pub fn is_usual(&self) -> bool {
+        Self::USUAL.contains(&self.kind.as_str())
+    }
+}
+
 impl Default for ImportQuery {
     fn default() -> Self {
         Self {
@@ -121,7 +133,7 @@ impl Catalog {
         find(&mut self.database.read().await?, id).await
     }
 
-    /// A page of what an import skipped: those behind a number, each with its own.
+    /// A page of what an import skipped: those behind a number, each with its own. Usual ones are left out.
     pub async fn import_warnings(
         &self,
         import: i64,
@@ -131,17 +143,13 @@ impl Catalog {
         self.import_warnings_of(import, None, after, limit).await
     }
 
-    /// How much an import skipped, of one kind if one is named.
+    /// How much an import skipped, of one kind, or all but the usual ones.
     pub async fn count_import_warnings(
         &self,
         import: i64,
         kind: Option<&str>,
     ) -> Result<u64, Error> {
-        let of_kind = if kind.is_some() {
-            "kind = $2"
-        } else {
-            "$2 = ''"
-        };
+        let of_kind = of_kind(kind, "$2");
         let sql = format!(
             "SELECT count(*) AS number FROM import_warning WHERE import_id = $1 AND {of_kind}"
         );
@@ -150,7 +158,7 @@ impl Catalog {
         row.map_or(Ok(0), |row| row.count("number"))
     }
 
-    /// A page of what an import skipped, of one kind if one is named.
+    /// A page of what an import skipped, of one kind, or all but the usual ones.
     pub async fn import_warnings_of(
         &self,
         import: i64,
@@ -158,11 +166,7 @@ impl Catalog {
         after: i64,
         limit: u64,
     ) -> Result<Vec<(i64, ImportWarning)>, Error> {
-        let of_kind = if kind.is_some() {
-            "kind = $4"
-        } else {
-            "$4 = ''"
-        };
+        let of_kind = of_kind(kind, "$4");
         let sql = &format!(
             "SELECT id, file, file_offset, reason, kind FROM import_warning
              WHERE import_id = $1 AND {of_kind} AND id > $2 ORDER BY id LIMIT $3"
@@ -173,6 +177,17 @@ impl Catalog {
         rows.iter()
             .map(|row| Ok((row.integer("id")?, warning(row)?)))
             .collect()
+    }
+}
+
+/// The condition for one kind, or for all but the usual ones.
+fn of_kind(kind: Option<&str>, parameter: &str) -> String {
+    match kind {
+        Some(_) => format!("kind = {parameter}"),
+        None => {
+            let [one, other] = ImportWarning::USUAL;
+            format!("{parameter} = '' AND kind NOT IN ('{one}', '{other}')")
+        }
     }
 }
 

@@ -16,6 +16,7 @@ crate::on_both_databases!(
     an_import_that_was_not_heard_of_is_taken_over_and_its_holder_can_write_nothing_more,
     a_failed_import_is_gone_on_with_and_a_finished_one_is_not,
     positions_counters_and_warnings_are_kept_with_each_group,
+    the_first_captures_of_usual_counts_are_kept,
     imports_are_listed_and_forgotten_by_age,
     an_import_is_a_job_without_a_repository,
     a_job_and_its_import_end_together,
@@ -169,6 +170,46 @@ async fn positions_counters_and_warnings_are_kept_with_each_group(place: Place) 
     assert_eq!((told.len(), rest.len()), (4, 2));
     assert_eq!((told[0].1.offset, told[1].1.offset), (None, Some(1)));
     assert_eq!(told[0].1.file, "a\u{fffd}");
+}
+
+/// Captures of other types and statuses are most of a crawl: the first ones of each are kept, for those who ask for them.
+async fn the_first_captures_of_usual_counts_are_kept(place: Place) {
+    let catalog = place.open().await;
+    let new = NewImport::new("{}", vec!["a".to_owned()]);
+    let mut import = catalog.begin_import(&new).await.unwrap();
+    let warnings: Vec<_> = (0..700)
+        .flat_map(|number| ["status", "record"].map(|kind| (number, kind)))
+        .map(|(number, kind)| ImportWarning {
+            file: "a".to_owned(),
+            offset: Some(number),
+            reason: "status 404".to_owned(),
+            kind: kind.to_owned(),
+        })
+        .collect();
+
+    for position in 1..=2 {
+        let group = GroupCommit {
+            rows: &[],
+            placements: &[],
+            source: 0,
+            position,
+            source_done: false,
+            counters: ImportCounters {
+                skipped_status: 700,
+                ..ImportCounters::default()
+            },
+            warnings: &warnings,
+            judgements: &[],
+        };
+        catalog.commit_group(&mut import, group).await.unwrap();
+    }
+
+    let id = import.id();
+    let kept = catalog.count_import_warnings(id, Some("status")).await;
+    assert_eq!(kept.unwrap(), ImportWarning::MOST_USUAL);
+    assert_eq!(catalog.count_import_warnings(id, None).await.unwrap(), 1400);
+    let told = catalog.import_warnings(id, 0, 2000).await.unwrap();
+    assert!(told.iter().all(|(_, warning)| warning.kind == "record"));
 }
 
 async fn imports_are_listed_and_forgotten_by_age(place: Place) {

@@ -4,7 +4,7 @@
 //! open to everybody, so that a handler without a role does not compile.
 
 use axum::extract::{FromRequestParts, Request};
-use axum::http::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, ORIGIN};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap, HeaderName, ORIGIN, REFERER};
 use axum::http::request::Parts;
 use axum::http::{Method, Uri};
 use catalog::{Account, Role};
@@ -29,6 +29,8 @@ pub(crate) struct Visit {
     pub(crate) here: String,
     /// The list that an action was begun from, and returns to.
     pub(crate) back: Option<String>,
+    /// The page of ours with a link to this one that was followed.
+    pub(crate) left: Option<String>,
     /// Whether the script asks, to bring a part of a page up to date.
     pub(crate) is_live: bool,
 }
@@ -48,6 +50,8 @@ pub(crate) struct Who {
     pub(crate) here: String,
     /// The list that an action was begun from, and returns to.
     pub(crate) back: Option<String>,
+    /// The page of ours with a link to this one that was followed.
+    pub(crate) left: Option<String>,
     /// Whether the script asks, to bring a part of a page up to date.
     pub(crate) is_live: bool,
 }
@@ -127,6 +131,24 @@ impl Who {
         self.back.as_deref().unwrap_or(place)
     }
 
+    /// The list at `place` with the filters, the order and the page that it was left with for this page.
+    pub(crate) fn list<'a>(&'a self, place: &'a str) -> &'a str {
+        let left = self.left.as_deref().unwrap_or_default();
+        let path = left.split('?').next().unwrap_or_default();
+        // A run is in several lists.
+        let lists: &[&str] = match place {
+            "/runs" => &[
+                "/runs",
+                "/runs/queued",
+                "/runs/failed",
+                "/runs/all",
+                "/imports",
+            ],
+            _ => &[place],
+        };
+        if lists.contains(&path) { left } else { place }
+    }
+
     /// Whether a link of the navigation leads to where one is.
     pub(crate) fn is_in(&self, place: &str) -> bool {
         let rest = self.path.strip_prefix(place);
@@ -173,6 +195,7 @@ impl Asking {
                 .path_and_query()
                 .map_or_else(String::new, ToString::to_string),
             back: back_in(uri),
+            left: left_for(headers),
             is_live: headers.contains_key(LIVE),
         };
         let catalog = state.catalog();
@@ -209,6 +232,7 @@ impl Asking {
             flash,
             here,
             back,
+            left,
             is_live,
         } = self.visit.clone();
         Some(Who {
@@ -220,6 +244,7 @@ impl Asking {
             flash,
             here,
             back,
+            left,
             is_live,
         })
     }
@@ -256,6 +281,15 @@ fn back_in(uri: &Uri) -> Option<String> {
     let query = axum::extract::Query::<Back>::try_from_uri(uri).ok()?;
     let back = query.0.back;
     (local_path(Some(&back)) == back).then_some(back)
+}
+
+/// The page of ours with the link that was followed, as the browser says.
+fn left_for(headers: &HeaderMap) -> Option<String> {
+    let referer: Uri = headers.get(REFERER)?.to_str().ok()?.parse().ok()?;
+    let host = headers.get(HOST)?.to_str().ok()?;
+    let place = referer.path_and_query()?.as_str();
+    let is_ours = referer.authority()?.as_str().eq_ignore_ascii_case(host);
+    (is_ours && local_path(Some(place)) == place).then(|| place.to_owned())
 }
 
 /// A path of our own, and never the address of another site.
@@ -349,5 +383,27 @@ mod tests {
         let back = way_back(&Method::GET, &uri);
         assert_eq!(back.as_deref(), Some("/jobs?state=failed"));
         assert_eq!(way_back(&Method::POST, &uri), None);
+    }
+
+    #[test]
+    fn only_a_page_of_the_same_host_is_one_that_was_left() {
+        let left = |referer: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, "console.example:8080".parse().unwrap());
+            headers.insert(REFERER, referer.parse().unwrap());
+            left_for(&headers)
+        };
+
+        let list = left("http://console.example:8080/documents?host=a.example&page=7");
+
+        assert_eq!(list.as_deref(), Some("/documents?host=a.example&page=7"));
+        for elsewhere in [
+            "http://evil.example/documents?host=a.example",
+            "http://console.example:8080//evil.example/",
+            "about:blank",
+            "/documents",
+        ] {
+            assert_eq!(left(elsewhere), None, "{elsewhere}");
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use classifier::Kind;
 use flows::{DigestRule, ImportOrder, Mistake, Unsure};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use store::Durability;
 use utoipa::ToSchema;
 
@@ -14,7 +15,7 @@ use super::setting::Given as _;
 use super::{Parameter, Setting, apply};
 
 /// Settings of an import. Settings that are not given stay as they are; an empty text means the default.
-#[derive(Debug, Clone, Default, PartialEq, Args, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Args, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[command(next_help_heading = "Which documents")]
 pub struct ImportPatch {
@@ -188,6 +189,15 @@ pub struct ImportPatch {
     pub crawler: Option<Setting<String>>,
 }
 
+impl ImportPatch {
+    /// The settings that are given, as JSON has them.
+    pub fn given(&self) -> Result<Map<String, Value>, serde_json::Error> {
+        let mut given: Map<String, Value> = serde_json::from_value(serde_json::to_value(self)?)?;
+        given.retain(|_, value| !value.is_null());
+        Ok(given)
+    }
+}
+
 /// The treatment of the older content of a changed document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Versions {
@@ -195,6 +205,12 @@ pub enum Versions {
     Replace,
     /// Both are kept.
     Keep,
+}
+
+impl Serialize for Versions {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bool(*self == Self::Keep)
+    }
 }
 
 impl Parameter for Versions {
@@ -281,6 +297,20 @@ mod tests {
     struct Flags {
         #[command(flatten)]
         patch: ImportPatch,
+    }
+
+    #[test]
+    fn what_is_given_is_read_again_as_it_was() {
+        let flags = "import --types image/*,text/html --versions keep --digests skip --max-url-length= --accept 0.7
+            --kinds paper,slides --log crawl.log --content-filter on --list one --list two";
+        let patch = Flags::parse_from(flags.split_whitespace()).patch;
+
+        let given = patch.given().unwrap();
+
+        assert_eq!(given.len(), 9, "{given:?}");
+        let (read, mistakes) = crate::read_fields::<ImportPatch>(given);
+        assert!(mistakes.is_empty(), "{mistakes:?}");
+        assert_eq!(read, patch);
     }
 
     fn applied(patch: &ImportPatch) -> ImportOrder {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValue, TypedValueParser, ValueParserFactory};
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use serde::{Serialize, Serializer};
 
 use super::Parameter;
 
@@ -60,6 +61,15 @@ impl<T: Clone> Given<Vec<T>> for Option<Vec<T>> {
             None => {}
             Some([]) => target.clone_from(default),
             Some(values) => *target = values.to_vec(),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for Setting<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Default => serializer.serialize_str(""),
+            Self::To(value) => value.serialize(serializer),
         }
     }
 }

@@ -12,7 +12,7 @@ use catalog::ImportState;
 use clap::Args;
 use flows::{ImportOrder, Imported};
 use harvester::Stop;
-use operations::{Actor, Context, ImportPatch, Mistake, Refusal, imports, jobs};
+use operations::{Actor, Context, ImportPatch, Mistake, Refusal, Setting, imports, jobs};
 
 use self::lines::Lines;
 pub(crate) use self::summary::counted;
@@ -46,9 +46,12 @@ pub(crate) struct Import {
     /// With --dry-run: read the first N captures only, and print what would become of each
     #[arg(long, value_name = "N", requires = "dry_run", value_parser = clap::value_parser!(u64).range(1..))]
     limit: Option<u64>,
-    /// Start from the settings that are kept under this name: see Import a crawl in the console; flags win over them
+    /// Start from the settings that are kept under this name by --save-template or the console; flags win over them
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
+    /// Keep the settings of these flags under this name for --template and the console, and import nothing
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["dry_run", "queue", "template", "json"])]
+    save_template: Option<String>,
     /// Put the import into the queue of garner up and garner worker, which see PATH under the same name
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     queue: bool,
@@ -70,6 +73,9 @@ impl Import {
         let config = self.holdings.configuration()?;
         if !self.paths.is_empty() {
             self.patch.paths = Some(self.paths.clone());
+        }
+        if let Some(name) = &self.save_template {
+            return self.save_as(name);
         }
         let order = match self.order(&config.import) {
             Ok(order) => order,
@@ -138,6 +144,34 @@ impl Import {
         let context = self.holdings.context()?;
         let template = context.wait(imports::template(&context, name))?;
         Ok(Some(template.patch()?))
+    }
+
+    /// Keeps the settings as a template, with paths that mean the same everywhere.
+    fn save_as(&self, name: &str) -> anyhow::Result<ExitCode> {
+        let mut patch = self.patch.clone();
+        for path in patch.paths.iter_mut().flatten() {
+            if !path.to_string_lossy().contains("://") {
+                *path = std::path::absolute(&*path)?;
+            }
+        }
+        let settings = [
+            &mut patch.blacklist,
+            &mut patch.log,
+            &mut patch.root,
+            &mut patch.no_database,
+        ];
+        for setting in settings {
+            if let Some(Setting::To(path)) = setting {
+                *path = std::path::absolute(&*path)?;
+            }
+        }
+        let holdings = Arc::new(self.holdings.create()?);
+        let context = Context::new(Arc::clone(&holdings));
+        let actor = Actor::command_line();
+        let saving = imports::save_template(&context, &actor, name, &patch.given()?);
+        let saved = holdings.wait(saving)?;
+        eprintln!("kept as {}: garner import --template", saved.name);
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Puts the import into the queue.

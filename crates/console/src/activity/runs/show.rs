@@ -188,7 +188,8 @@ impl Live {
         match (count.code, count.role) {
             ("new", _) => Some(Link::to("/documents").with("import", import.id).to_string()),
             ("revisits", _) if import.counters.revisits_unknown == 0 => None,
-            ("url" | "content" | "revisits", _) | (_, CountRole::Lost) => {
+            ("url" | "content" | "revisits" | "other_types" | "status", _)
+            | (_, CountRole::Lost) => {
                 let problems = Link::to(format!("/runs/{}", self.run.id)).with("kind", count.code);
                 Some(format!("{problems}#problems"))
             }
@@ -335,6 +336,17 @@ impl RunPage {
         counts.any(|count| {
             matches!(count.role, CountRole::Rejected | CountRole::Lost) && count.count > 0
         })
+    }
+
+    /// The number of captures of the count that is shown, if fewer of them are kept.
+    fn is_partly_kept(&self) -> Option<u64> {
+        let count = self.live.run.counts.iter();
+        let count = count
+            .filter(|count| count.code == self.kind)
+            .map(|count| count.count);
+        count
+            .max()
+            .filter(|count| self.total > 0 && *count > self.total)
     }
 
     fn has_quirks(&self) -> bool {

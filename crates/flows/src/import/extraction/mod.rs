@@ -347,7 +347,9 @@ impl Writing {
     /// Writes a group whose documents may still be judged.
     fn keep(&mut self, mut group: Group) -> anyhow::Result<Kept> {
         self.read += group.counters;
-        for warning in &group.warnings {
+        // Usual ones are most of a crawl, and only counted here.
+        let unusual = group.warnings.iter();
+        for warning in unusual.filter(|warning| !warning.is_usual()) {
             let note = self.note(warning);
             self.table.push(note)?;
         }

@@ -164,6 +164,8 @@ impl Group {
             SkipReason::Unsaved => &mut counters.failed_save,
         };
         *counter += 1;
+        // As the catalog keeps: those that come later would be let go.
+        let is_noted = !left.why.is_usual() || *counter <= ImportWarning::MOST_USUAL;
         let kind = match left.why {
             SkipReason::Status => FateKind::Skipped,
             SkipReason::Url | SkipReason::MediaType | SkipReason::Content => FateKind::Filtered,
@@ -180,8 +182,7 @@ impl Group {
             Some(member) => format!("{name}#{member}"),
             None => name.to_owned(),
         };
-        // Documents filtered by type or status are most of a crawl, and no news.
-        if !left.why.is_usual() {
+        if is_noted {
             self.note(place, left.why.word(), format!("{name}: {}", left.reason));
         }
         self.told.push(ReportLine::Fate(Fate {

@@ -140,7 +140,8 @@ impl<'a> Separate<'a> {
         mut group: Group,
         warnings: &mut Vec<ImportWarning>,
     ) -> anyhow::Result<Kept> {
-        warnings.append(&mut group.warnings);
+        let unusual = group.warnings.drain(..);
+        warnings.extend(unusual.filter(|warning| !warning.is_usual()));
         let mut unsaved = Unsaved::default();
         let mut outcomes = Vec::new();
         let mut numbers = Vec::new();

@@ -31,7 +31,8 @@ pub struct Problem {
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ProblemFilter {
-    /// Problems of one count of an import, by its code, such as `content`.
+    /// Problems of one count of an import, by its code, such as `content`. Captures of other types and statuses are listed
+    /// only so: the first 1,000 of `other_types` and of `status` are kept.
     pub kind: Option<String>,
     /// Problems with a larger number, for the next page: the `next` of this one.
     pub after: Option<i64>,

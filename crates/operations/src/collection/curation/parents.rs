@@ -58,7 +58,7 @@ pub struct ParentFilter {
     /// Parents with a larger number, for the next page.
     pub after: Option<i64>,
     /// The order: `url`, `documents`, `ingested`, `last_crawl_date` or `link`. Without it they are in the order of their
-    /// numbers.
+    /// numbers. Lists of more than 10,000 parents cannot be sorted by `documents` or `ingested`.
     pub sort: Option<String>,
     /// Whether the largest come first in that order.
     pub descending: Option<bool>,
@@ -130,14 +130,22 @@ pub async fn list(context: &Context, filter: &ParentFilter) -> Result<Listed<Par
         limit: limit + 1,
     };
     let catalog = context.catalog();
+    let all = ParentQuery {
+        after: 0,
+        ..query.clone()
+    };
+    let count = catalog.count_parents(&all, MAX_COUNT + 1).await?;
+    if count > MAX_COUNT && query.order.is_some_and(ParentOrder::counts_documents) {
+        let reason = "the documents of more than 10,000 parents are not counted at once; narrow the list, or take the \
+             whitelist, which has the best of all";
+        return Err(Refusal::invalid("sort", reason));
+    }
     let parents = catalog.parents(&query).await?;
     let mut listed = Listed::page(parents, limit, |parent| parent.id);
     if query.order.is_some() {
         let end = query.offset.saturating_add(listed.items.len() as u64);
         listed.next = listed.next.map(|_| end.cast_signed());
     }
-    let all = ParentQuery { after: 0, ..query };
-    let count = catalog.count_parents(&all, MAX_COUNT + 1).await?;
     (listed.total, listed.is_more) = (Some(count.min(MAX_COUNT)), count > MAX_COUNT);
     Ok(listed)
 }

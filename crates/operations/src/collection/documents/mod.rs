@@ -83,7 +83,7 @@ pub struct DocumentFilter {
     pub sort: Option<DocumentSort>,
     /// Whether the greatest come first; without it, they do for `newest` and `updated`.
     pub descending: Option<bool>,
-    /// Whether the documents are counted, up to 10,000; never if `text` is given, which no index has.
+    /// Whether the documents are counted, up to 10,000. A number that takes longer than a moment is left out.
     pub count: Option<bool>,
     /// Documents behind the one with this number, for the next page.
     pub after: Option<i64>,
@@ -118,15 +118,15 @@ mirrored! {
 /// Documents in their order; `next` is for `after`.
 pub async fn list(context: &Context, filter: &DocumentFilter) -> Result<Listed<Document>, Refusal> {
     let limit = page_limit(filter.limit);
-    let query = filter.query(limit + 1)?;
+    let mut query = filter.query(limit + 1)?;
     let catalog = context.catalog();
-    let is_counted = filter.count == Some(true) && filter.text.is_none();
     let mut number = None;
-    if is_counted || !query.order.is_indexed() {
-        number = Some(catalog.count_documents(&query, MOST_COUNTED + 1).await?);
-    }
-    if let Some(number) = number {
+    if filter.count == Some(true) || !query.is_read_in_order() {
+        number = catalog.count_documents(&query, MOST_COUNTED + 1).await?;
         can_be_sorted(&query, number)?;
+    }
+    if number.is_none_or(|number| number > MOST_COUNTED) {
+        query.end = catalog.end_of_look(&query).await?;
     }
     let entries = catalog.documents(&query).await?;
     let directory = context.blocking(flows::documents_directory).await?;
@@ -135,22 +135,26 @@ pub async fn list(context: &Context, filter: &DocumentFilter) -> Result<Listed<D
         .map(|entry| document(&directory, entry))
         .collect();
     let mut listed = Listed::page(documents, limit, |document: &Document| document.id);
-    listed.total = number
-        .filter(|_| is_counted)
-        .map(|number| number.min(MOST_COUNTED));
-    listed.is_more = is_counted && number > Some(MOST_COUNTED);
+    listed.next = listed.next.or(query.end);
+    if filter.count == Some(true) {
+        listed.total = number.map(|number| number.min(MOST_COUNTED));
+        listed.is_more = number > Some(MOST_COUNTED);
+    }
     Ok(listed)
 }
 
 /// Refuses an order without an index for more documents than a database sorts in no time.
-fn can_be_sorted(query: &DocumentQuery, number: u64) -> Result<(), Refusal> {
-    if number <= MOST_COUNTED || query.order.is_indexed() {
+fn can_be_sorted(query: &DocumentQuery, number: Option<u64>) -> Result<(), Refusal> {
+    if query.is_read_in_order() || number.is_some_and(|number| number <= MOST_COUNTED) {
         return Ok(());
     }
     let order = DocumentSort::from(query.order).name();
+    let by = match query.text {
+        Some(_) => "number or newest",
+        None => "number, newest, updated, host or type",
+    };
     let reason = format!(
-        "more than 10,000 documents cannot be sorted by {order}; narrow the list, or sort it by number, newest, updated, \
-         host or type"
+        "more than 10,000 documents cannot be sorted by {order}; narrow the list, or sort it by {by}"
     );
     Err(Refusal::invalid("sort", reason))
 }
@@ -229,6 +233,7 @@ impl DocumentFilter {
             text: self.text.clone(),
             order: self.sort.map_or_else(DocumentOrder::default, Into::into),
             descending: self.descending,
+            end: None,
             after: self.after.unwrap_or(0),
             limit,
         })

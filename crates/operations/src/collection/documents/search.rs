@@ -147,12 +147,14 @@ pub async fn search(
             };
             let wanted = offset.saturating_add(limit).min(Searched::MOST_RANKED);
             let filter = filter.query(wanted)?;
-            let facets = catalog.facets_of_documents(None, &filter).await?;
-            super::can_be_sorted(&filter, facets.total)?;
+            let most = Searched::MOST_COUNTED + 1;
+            let number = catalog.count_documents(&filter, most).await?;
+            super::can_be_sorted(&filter, number)?;
+            let total = number.unwrap_or(most);
             let entries = catalog.documents(&filter).await?.into_iter();
             let skipped = usize::try_from(offset).unwrap_or(usize::MAX);
             let entries: Vec<_> = entries.skip(skipped).map(|entry| (entry, 0)).collect();
-            (entries, facets.total, facets.total > Searched::MOST_RANKED)
+            (entries, total, total > Searched::MOST_RANKED)
         }
     };
     let reachable = total.min(Searched::MOST_RANKED);

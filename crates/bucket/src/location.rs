@@ -81,6 +81,12 @@ impl Location {
         Ok(location)
     }
 
+    /// The location of what is below a name.
+    pub fn below(mut self, name: &str) -> Self {
+        self.prefix = self.key(name);
+        self
+    }
+
     /// The location without what is only needed to get there.
     pub fn shown(&self) -> String {
         match self.prefix.as_str() {

@@ -129,6 +129,7 @@ fn options() -> ClaimOptions<'static> {
     ClaimOptions {
         lease: Duration::from_secs(3_600),
         kinds: &JobKind::ALL,
+        tags: &[],
         worker: "claims",
     }
 }

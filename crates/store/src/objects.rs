@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
 
 use crate::Reader;
 
@@ -17,6 +17,15 @@ pub trait Objects: Debug + Send + Sync {
 
     /// Opens an object.
     fn get(&self, path: &str) -> io::Result<Reader>;
+
+    /// Reads at most `most` bytes of an object from an offset on.
+    fn get_part(&self, path: &str, from: u64, most: u64) -> io::Result<Vec<u8>> {
+        let mut reader = self.get(path)?;
+        io::copy(&mut reader.by_ref().take(from), &mut io::sink())?;
+        let mut bytes = Vec::new();
+        reader.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
 
     /// How many bytes an object has, if it is there.
     fn size(&self, path: &str) -> io::Result<Option<u64>>;

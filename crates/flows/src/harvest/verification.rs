@@ -13,12 +13,13 @@ use anyhow::Context;
 use catalog::{HistoryQuery, RecordEntry, RecordQuery, Repository, State};
 use harvester::unpack;
 use serde::Serialize;
-use store::{Durability, Layout, Mirror, RecordFiles};
+use store::{Durability, Layout, Mirror};
 
 use super::is_url;
 use super::order::Parameters;
 use super::storing::Place;
 use crate::holdings::plain_name;
+use crate::records::{RecordKeeper, RecordPlace, unnamed_packs};
 use crate::{Finding, Holdings};
 
 /// The findings of a verification of records and mirrors.
@@ -144,7 +145,8 @@ impl Verifying<'_> {
             Lock::Held(file) => Some(file).filter(|_| self.repair),
         };
         if lock.is_some() {
-            let files = RecordFiles::open(&directory, Layout::default(), Durability::Page)?;
+            let form = (Layout::default(), Durability::Page);
+            let files = RecordKeeper::open(holdings, repository, prefix, form, "verified")?;
             let place = Place::of(holdings, repository, prefix);
             let removed = place.clear(holdings, repository, prefix, &files)?;
             if removed > 0 {
@@ -165,25 +167,59 @@ impl Verifying<'_> {
         self.each(query, |this, record| {
             this.result.records += 1;
             (this.told)(this.result.records);
-            if let Some(file) = &record.file {
-                known.insert(hash(Path::new(file)));
+            let Some(file) = &record.file else {
+                return Ok(());
+            };
+            if let Some(RecordPlace::File(path)) = RecordPlace::of(file) {
+                known.insert(hash(path));
                 if !is_file(&directory.join(file)) {
                     missing.push((record.identifier, directory.join(file)));
                 }
+                return Ok(());
+            }
+            let pack = file.split_once('#').map_or(&**file, |(pack, _)| pack);
+            known.insert(hash(Path::new(pack)));
+            // Packs have checksums, so that reading them tells whether they are whole.
+            match holdings.read_record(repository, prefix, file) {
+                Ok(_) => {}
+                Err(error) if error.is_away() => return Err(error.into()),
+                Err(_) => missing.push((record.identifier, directory.join(file))),
             }
             Ok(())
         })?;
         let strays = self.strays(&directory, &known)?;
+        let is_named = |pack: &str| known.contains(&hash(Path::new(pack)));
+        let packs = unnamed_packs(holdings, repository, prefix, &is_named)?;
         if !self.repair && self.last_harvest(repository)? != before {
             return self.is_busy(repository);
         }
         let aside = format!("records/{}-{}", repository.id, plain_name(prefix));
         self.set_aside(&directory, strays, &aside)?;
+        self.unnamed(packs)?;
         self.ask_again(repository, prefix, missing, "its file is missing")
+    }
+
+    /// Tells of packs in the store of which no record speaks, and moves them away if something is to be repaired.
+    fn unnamed(&mut self, packs: Vec<String>) -> anyhow::Result<()> {
+        for pack in packs {
+            self.result.files += 1;
+            self.result.strays += 1;
+            let mut repair = None;
+            if self.repair {
+                let name = pack.strip_prefix(catalog::IN_STORE).unwrap_or(&pack);
+                let to = self.holdings.stored_packs()?.set_aside(name)?;
+                self.result.repaired += 1;
+                repair = Some(format!("moved to {}", to.display()));
+            }
+            let problem = "no record speaks of the pack".to_owned();
+            self.result.note(Path::new(&pack), problem, repair);
+        }
+        Ok(())
     }
 
     /// Compares a mirror with the records that were unpacked into it.
     fn mirror(&mut self, directory: &Path, sources: &[Mirrored]) -> anyhow::Result<()> {
+        let holdings = self.holdings;
         self.result.mirrors += 1;
         if !directory.is_dir() {
             self.result.missing += 1;
@@ -199,9 +235,6 @@ impl Verifying<'_> {
         for source in sources {
             let repository = &source.repository;
             before.push(self.last_harvest(repository)?);
-            let records = self
-                .holdings
-                .record_directory(repository, &source.metadata_prefix);
             let mirror = Mirror::open(directory, Some(&repository.base_url), Durability::Page)?;
             let query = RecordQuery {
                 repository: Some(repository.id),
@@ -212,8 +245,9 @@ impl Verifying<'_> {
             };
             let mut missing = Vec::new();
             self.each(query, |_, record| {
-                let file = record.file.as_ref().map(|file| records.join(file));
-                let Some(xml) = file.and_then(|file| std::fs::read(file).ok()) else {
+                let prefix = &source.metadata_prefix;
+                let read = |file| holdings.read_record(repository, prefix, file).ok();
+                let Some(xml) = record.file.as_deref().and_then(read) else {
                     // Where identifiers are URLs, that is enough to know.
                     match is_url(&record.identifier) {
                         true => known.extend(mirror.find(&record.identifier)?.map(|it| hash(&it))),

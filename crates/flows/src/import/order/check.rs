@@ -72,6 +72,9 @@ impl ImportOrder {
             let reason = format!("write a number from 1 to {MOST_THREADS}");
             refuse("threads", reason);
         }
+        if self.needs.len() > MOST_TAGS || !self.needs.iter().all(|tag| is_tag(tag)) {
+            refuse("needs", TAGS.to_owned());
+        }
         let texts = [("base_url", &self.base_url), ("crawler", &self.crawler)];
         for (field, text) in texts {
             if text.as_ref().is_some_and(|text| text.len() > LONGEST_PATH) {
@@ -92,6 +95,16 @@ impl ImportOrder {
         mistakes
     }
 }
+
+/// Whether a text can be a tag of workers.
+pub fn is_tag(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (1..=100).contains(&text.len()) && text.chars().all(is_plain)
+}
+
+/// How tags of workers are written.
+pub const TAGS: &str = "write at most 20 tags of letters, digits, -, _ and .";
+const MOST_TAGS: usize = 20;
 
 /// Whether a name is that of a media type, without parameters.
 fn is_media_type(name: &str) -> bool {

@@ -18,6 +18,7 @@ use remote::{Access, Address};
 use serde::{Deserialize, Serialize};
 use store::Durability;
 
+pub use self::check::{TAGS, is_tag};
 pub use self::containers::containers;
 pub use self::digests::DigestRule;
 pub use self::listing::Listing;
@@ -82,6 +83,9 @@ pub struct ImportOrder {
     /// When files must have reached the disk.
     #[serde(rename = "no_sync", with = "unsynced")]
     pub durability: Durability,
+    /// The tags that a worker must have to do it as a job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
     /// The listing made where the import was ordered, if another machine may do it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listing: Option<Listing>,
@@ -121,6 +125,7 @@ impl Default for ImportOrder {
             confiner: None,
             within: Vec::new(),
             durability: Durability::default(),
+            needs: Vec::new(),
             listing: None,
             access: Access::of_environment(),
             allow: AddressPolicy::default(),

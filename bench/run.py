@@ -26,6 +26,7 @@ import harvest
 import httpd
 import importing
 import judging
+import loading
 import manager
 import memory
 import pages
@@ -35,7 +36,7 @@ import scan
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "aggregate": aggregate, "scan": scan,
-            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "import": importing, "filter": judging,
+            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "import": importing, "load": loading, "filter": judging,
             "classifier": classifying}
 ROOT = Path(__file__).resolve().parent.parent
 

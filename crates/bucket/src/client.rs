@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
@@ -378,6 +378,19 @@ impl Objects for Bucket {
         let length = response.headers().get("content-length");
         let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
         Ok(Some(length.unwrap_or(0)))
+    }
+
+    fn modified(&self, path: &str) -> io::Result<Option<SystemTime>> {
+        let key = self.location.key(path);
+        let ask = Ask {
+            key: &key,
+            ..Ask::default()
+        };
+        let response = self.expect(self.send(&Method::HEAD, &ask)?, path)?;
+        let modified = response.headers().get("last-modified");
+        let modified = modified.and_then(|modified| modified.to_str().ok());
+        let modified = modified.and_then(|it| jiff::fmt::rfc2822::parse(it).ok());
+        Ok(modified.map(|modified| modified.timestamp().into()))
     }
 
     fn copy(&self, from: &str, to: &str) -> io::Result<()> {

@@ -87,6 +87,22 @@ impl Location {
         self
     }
 
+    /// The location above the last name, and that name, if there is one.
+    pub fn split(mut self) -> (Self, Option<String>) {
+        if self.prefix.is_empty() {
+            return (self, None);
+        }
+        let prefix = std::mem::take(&mut self.prefix);
+        let name = match prefix.rsplit_once('/') {
+            Some((above, name)) => {
+                above.clone_into(&mut self.prefix);
+                name.to_owned()
+            }
+            None => prefix,
+        };
+        (self, Some(name))
+    }
+
     /// The location without what is only needed to get there.
     pub fn shown(&self) -> String {
         match self.prefix.as_str() {

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::time::SystemTime;
 
 use crate::Reader;
 
@@ -29,6 +30,11 @@ pub trait Objects: Debug + Send + Sync {
 
     /// How many bytes an object has, if it is there.
     fn size(&self, path: &str) -> io::Result<Option<u64>>;
+
+    /// When an object was written, as far as the store tells.
+    fn modified(&self, _path: &str) -> io::Result<Option<SystemTime>> {
+        Ok(None)
+    }
 
     /// Puts what one name has under another, in the place of what has that.
     fn copy(&self, from: &str, to: &str) -> io::Result<()>;

@@ -12,6 +12,7 @@ use crate::runs::ok;
 
 crate::on_both_databases!(
     what_is_due_is_claimed_by_priority_and_then_by_time,
+    a_job_is_run_by_a_worker_with_the_tags_that_it_needs,
     a_repository_is_harvested_by_one_job_at_a_time,
     too_many_harvests_at_one_host_wait,
     a_repository_that_a_command_harvests_is_passed_over,

@@ -1,12 +1,23 @@
 //! How the records of a repository are kept: as files, in packs, or in the database.
 
-use catalog::Role;
+use catalog::{RecordWay, Role};
 use flows::RecordMove;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{read, subject};
 use crate::{Actor, Context, Refusal};
+
+/// What is to be moved.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordsOrder {
+    /// How records are kept from now on: `files`, `packs` or `database`.
+    #[schema(example = "packs")]
+    pub to: Option<String>,
+    /// Whether packs are rewritten without what is not wanted any more.
+    pub compact: bool,
+}
 
 /// The result of a move of records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -31,9 +42,10 @@ pub async fn move_records(
     context: &Context,
     actor: &Actor,
     id: i64,
-    what: RecordMove,
+    order: &RecordsOrder,
 ) -> Result<MovedRecords, Refusal> {
     actor.require(Role::Operator)?;
+    let what = order.what()?;
     let repository = read(context, id).await?;
     let about = subject(&repository);
     let moved = context.blocking(move |holdings| {
@@ -64,6 +76,30 @@ pub async fn move_records(
         unreadable_records,
         packs_removed: moved.packs_removed,
     })
+}
+
+impl RecordsOrder {
+    fn what(&self) -> Result<RecordMove, Refusal> {
+        let Some(to) = self.to.as_deref() else {
+            let missing =
+                || Refusal::invalid("to", "write files, packs or database, or compact packs");
+            return self
+                .compact
+                .then_some(RecordMove::Compact)
+                .ok_or_else(missing);
+        };
+        match RecordWay::parse(to) {
+            _ if self.compact => Err(Refusal::invalid(
+                "compact",
+                "packs that are moved are compact; leave it out",
+            )),
+            Some(way) => Ok(RecordMove::To(way)),
+            None => Err(Refusal::invalid(
+                "to",
+                format!("there is no `{to}`; write files, packs or database"),
+            )),
+        }
+    }
 }
 
 /// How many records that cannot be read are named.

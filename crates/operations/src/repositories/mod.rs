@@ -22,7 +22,7 @@ pub use self::entities::{
     Format, Identity, Inspection, LastHarvest, Preview, RemovedRepository, Repository, Set,
 };
 pub use self::find::{FoundRepository, find};
-pub use self::keeping::{MovedRecords, move_records};
+pub use self::keeping::{MovedRecords, RecordsOrder, move_records};
 pub use self::pasted::{PastedLine, pasted};
 pub use self::well_known::{WellKnown, well_known};
 use crate::{Actor, Code, Context, Listed, Paging, Refusal, SortKey};

@@ -2,7 +2,7 @@
 
 use super::ImportOrder;
 use crate::Mistake;
-use crate::import::sources::fetched::address;
+use crate::import::sources::fetched::is_remote;
 
 impl ImportOrder {
     /// Finds settings that no import could be made with.
@@ -15,8 +15,8 @@ impl ImportOrder {
         }
         for (field, path) in self.files() {
             let can_be_fetched = ["paths", "log", "root"].contains(&field);
-            match address(path) {
-                Ok(Some(_)) if can_be_fetched => continue,
+            match is_remote(path) {
+                Ok(true) if can_be_fetched => continue,
                 Err(error) if can_be_fetched => {
                     refuse(field, crate::message(&error));
                     continue;
@@ -28,7 +28,7 @@ impl ImportOrder {
                 refuse(
                     field,
                     format!(
-                        "`{path}` is a URL where a file or directory is due; ftp://, ftps:// and sftp:// can be fetched"
+                        "`{path}` is a URL where a file or directory is due; ftp://, ftps://, sftp:// and s3:// can be fetched"
                     ),
                 );
             } else if path.is_empty() || path.len() > LONGEST_PATH || path.contains('\0') {

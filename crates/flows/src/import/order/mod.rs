@@ -26,13 +26,14 @@ pub(in crate::import) use self::parameters::Parameters;
 use super::judging::TextOrder;
 use super::sources::fetched::FetchedSource;
 use super::sources::is_file;
+use super::sources::stored::StoredSource;
 
 /// An import: which crawl, which of its documents, and where they go. As JSON, these are the parameters of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImportOrder {
     /// Archives, directories of archives, or the directory of a mirror; here, or at an address such as
-    /// `sftp://user@host/crawl/`.
+    /// `sftp://user@host/crawl/` or `s3://bucket/crawl/`.
     pub paths: Vec<PathBuf>,
     /// The crawler's log: what the archives lack, or the list of what is in a mirror.
     pub log: Option<PathBuf>,
@@ -142,7 +143,7 @@ impl ImportOrder {
 
     /// The parameters of a job that any process can do which sees the files under the same names.
     pub fn text(&self) -> anyhow::Result<String> {
-        let place = |path: &Path| match Address::is_meant(path) {
+        let place = |path: &Path| match Address::is_meant(path) || StoredSource::is_meant(path) {
             true => Ok(path.to_owned()),
             false => std::path::absolute(path),
         };

@@ -5,6 +5,7 @@ use std::io;
 use store::Objects;
 
 /// The location of a store, of which there is none.
+#[derive(Clone)]
 pub(crate) enum Location {}
 
 /// A client, of which there is none.
@@ -27,6 +28,10 @@ impl Location {
     }
 
     pub(crate) fn below(self, _: &str) -> Self {
+        match self {}
+    }
+
+    pub(crate) fn split(self) -> (Self, Option<String>) {
         match self {}
     }
 

@@ -3,6 +3,7 @@
 pub(super) mod downloads;
 pub(super) mod fetched;
 pub(super) mod harvested;
+pub(super) mod stored;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

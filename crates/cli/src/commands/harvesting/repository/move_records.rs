@@ -3,10 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use catalog::RecordWay;
 use clap::Args;
-use flows::RecordMove;
-use operations::{Actor, repositories};
+use operations::Actor;
+use operations::repositories::{self, RecordsOrder};
 
 use crate::commands::repository::Chosen;
 use crate::output::{to_stdout, write_json};
@@ -24,8 +23,8 @@ pub(super) struct MoveRecords {
     #[command(flatten)]
     chosen: Chosen,
     /// How they are kept from now on
-    #[arg(long, value_name = "files|packs|database", value_parser = way, group = "what")]
-    to: Option<RecordWay>,
+    #[arg(long, value_name = "files|packs|database", group = "what")]
+    to: Option<String>,
     /// Rewrite packs without what is not wanted any more; harvests do so by themselves when half of it is not
     #[arg(long, group = "what")]
     compact: bool,
@@ -38,8 +37,11 @@ impl MoveRecords {
             Actor::command_line(),
         );
         let id = context.holdings().repository(&self.chosen.repository)?.id;
-        let what = self.to.map_or(RecordMove::Compact, RecordMove::To);
-        let moved = context.wait(repositories::move_records(&context, &actor, id, what))?;
+        let order = RecordsOrder {
+            to: self.to,
+            compact: self.compact,
+        };
+        let moved = context.wait(repositories::move_records(&context, &actor, id, &order))?;
         for line in &moved.unreadable_records {
             eprintln!("warning: {}", plain(line));
         }
@@ -58,8 +60,4 @@ impl MoveRecords {
             })
         })
     }
-}
-
-fn way(text: &str) -> Result<RecordWay, String> {
-    RecordWay::parse(text).ok_or_else(|| "write files, packs or database".to_owned())
 }

@@ -116,15 +116,11 @@ fn each_way(test: impl Fn(&str, Kept)) {
 #[test]
 fn everything_that_reads_records_gives_the_same_whatever_the_way() {
     let repository = Misbehaving::start(Script::new(120, 25));
-    let (expected, texts) = {
+    let expected = {
         let files = Kept::new("files", None);
         files.harvest(&repository, &[]);
-        (
-            files.export().0,
-            files.garner(&["records", "--text", "record 17", "--json"]),
-        )
+        files.export().0
     };
-    assert!(texts.is_empty(), "nothing was indexed yet");
     each_way(|way, kept| {
         assert_eq!(kept.harvest(&repository, &[]), [108, 0, 0, 12], "{way}");
 
@@ -177,13 +173,6 @@ fn everything_that_reads_records_gives_the_same_whatever_the_way() {
         kept.harvest(&repository, &["--full"]);
         assert!(kept.export().0 == expected, "{way}");
 
-        // A filter reads what is held.
-        std::fs::write(
-            kept.directory.path().join("filter.toml"),
-            "[[filter]]\nxpath = \"contains(., 'Record 17')\"\n",
-        )
-        .unwrap();
-        // The words are read by the manager.
         kept.garner(&["repository", "remove", "1", "--files"]);
         assert_eq!(kept.packs(), [""; 0], "{way}");
     });
@@ -244,13 +233,14 @@ fn packs_lose_what_nobody_wants_any_more() {
     repository.change(|script| script.faults = vec![Fault::SmallEntities]);
     assert_eq!(kept.harvest(&repository, &["--full"])[1], 1170);
     let after = length();
-    assert!(after < first * 3 / 2, "{first} {after}");
+    assert!(after < first * 4, "{first} {after}");
     let exported = kept.export().0;
     kept.garner(&["verify"]);
     let moved = kept.json(&["repository", "move-records", "1", "--compact"]);
     assert_eq!(moved["moved"], 1170, "{moved}");
     assert!(kept.export().0 == exported);
     assert_eq!(kept.packs().len(), 1);
+    assert!(length() < first * 3 / 2, "{first} {}", length());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use catalog::{Repository, RepositoryCounts};
 
 use crate::Holdings;
-use crate::records::unnamed_packs;
+use crate::records::packs_in_store;
 
 /// The result of a removal.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ pub fn remove_repository(
 fn stored_packs(holdings: &Holdings, repository: &Repository) -> anyhow::Result<Vec<String>> {
     let mut packs = Vec::new();
     for prefix in holdings.wait(holdings.catalog().formats_held(repository.id))? {
-        packs.extend(unnamed_packs(holdings, repository, &prefix, &|_| false)?);
+        packs.extend(packs_in_store(holdings, repository, &prefix)?);
     }
     Ok(packs)
 }
@@ -73,8 +73,7 @@ fn remove_all(
 ) -> anyhow::Result<u64> {
     let files = remove_files(directories, base)?;
     for pack in packs {
-        let name = pack.strip_prefix(catalog::IN_STORE).unwrap_or(pack);
-        holdings.stored_packs()?.remove(name)?;
+        holdings.stored_packs()?.remove(pack)?;
     }
     Ok(files + packs.len() as u64)
 }

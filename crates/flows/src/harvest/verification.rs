@@ -19,7 +19,7 @@ use super::is_url;
 use super::order::Parameters;
 use super::storing::Place;
 use crate::holdings::plain_name;
-use crate::records::{RecordKeeper, RecordPlace, unnamed_packs};
+use crate::records::{PACKS, RecordKeeper, RecordPlace};
 use crate::{Finding, Holdings};
 
 /// The findings of a verification of records and mirrors.
@@ -177,8 +177,6 @@ impl Verifying<'_> {
                 }
                 return Ok(());
             }
-            let pack = file.split_once('#').map_or(&**file, |(pack, _)| pack);
-            known.insert(hash(Path::new(pack)));
             // Packs have checksums, so that reading them tells whether they are whole.
             match holdings.read_record(repository, prefix, file) {
                 Ok(_) => {}
@@ -188,33 +186,12 @@ impl Verifying<'_> {
             Ok(())
         })?;
         let strays = self.strays(&directory, &known)?;
-        let is_named = |pack: &str| known.contains(&hash(Path::new(pack)));
-        let packs = unnamed_packs(holdings, repository, prefix, &is_named)?;
         if !self.repair && self.last_harvest(repository)? != before {
             return self.is_busy(repository);
         }
         let aside = format!("records/{}-{}", repository.id, plain_name(prefix));
         self.set_aside(&directory, strays, &aside)?;
-        self.unnamed(packs)?;
         self.ask_again(repository, prefix, missing, "its file is missing")
-    }
-
-    /// Tells of packs in the store of which no record speaks, and moves them away if something is to be repaired.
-    fn unnamed(&mut self, packs: Vec<String>) -> anyhow::Result<()> {
-        for pack in packs {
-            self.result.files += 1;
-            self.result.strays += 1;
-            let mut repair = None;
-            if self.repair {
-                let name = pack.strip_prefix(catalog::IN_STORE).unwrap_or(&pack);
-                let to = self.holdings.stored_packs()?.set_aside(name)?;
-                self.result.repaired += 1;
-                repair = Some(format!("moved to {}", to.display()));
-            }
-            let problem = "no record speaks of the pack".to_owned();
-            self.result.note(Path::new(&pack), problem, repair);
-        }
-        Ok(())
     }
 
     /// Compares a mirror with the records that were unpacked into it.
@@ -331,7 +308,8 @@ impl Verifying<'_> {
             for entry in entries {
                 let entry = entry.with_context(|| place.display().to_string())?;
                 let path = below.join(entry.file_name());
-                if path == Path::new(".garner-tmp") {
+                // What nobody wants of packs goes when they are compacted.
+                if path == Path::new(".garner-tmp") || path == Path::new(PACKS) {
                     continue;
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -20,7 +20,7 @@ use store::{Blocks, Error, PackEntry, Packs, Reader};
 
 pub(crate) use self::keeper::{KeptBatch, RecordKeeper};
 pub use self::moving::{RecordMove, RecordsMoved, move_records};
-pub(crate) use self::moving::{compact_if_due, unnamed_packs};
+pub(crate) use self::moving::{compact_if_due, packs_in_store};
 use crate::Holdings;
 use crate::import::{Location, objects};
 

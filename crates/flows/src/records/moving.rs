@@ -167,6 +167,10 @@ impl Moving<'_> {
             for record in &records {
                 self.beat()?;
                 let Some(file) = &record.file else { continue };
+                if self.quiet.is_none() {
+                    // Somebody may read them, and a backup may have the catalog as it was: they go the next time.
+                    used.extend(pack_of(file));
+                }
                 let place = RecordPlace::of(file);
                 if !self.is_moved(place.as_ref()) {
                     used.extend(pack_of(file));
@@ -325,18 +329,15 @@ fn remove(
     Ok(packs.remove(name)?)
 }
 
-/// The packs of a repository and a format in the store of which none of the records speak that `files` names.
-pub(crate) fn unnamed_packs(
+/// The packs of a repository and a format in the store, by their names there.
+pub(crate) fn packs_in_store(
     holdings: &Holdings,
     repository: &Repository,
     prefix: &str,
-    is_named: &dyn Fn(&str) -> bool,
 ) -> anyhow::Result<Vec<String>> {
-    let packs = packs(holdings, repository, prefix)?;
-    let of_store = packs
-        .into_iter()
-        .filter(|pack| pack.starts_with(catalog::IN_STORE));
-    Ok(of_store.filter(|pack| !is_named(pack)).collect())
+    let packs = packs(holdings, repository, prefix)?.into_iter();
+    let of_store = packs.filter_map(|pack| Some(pack.strip_prefix(catalog::IN_STORE)?.to_owned()));
+    Ok(of_store.collect())
 }
 
 /// How many records are moved at once.

@@ -132,16 +132,6 @@ impl Packs {
         self.place.remove(pack)
     }
 
-    /// Takes a pack out of the others without losing it, and returns where it is now.
-    pub fn set_aside(&self, pack: &str) -> Result<PathBuf, Error> {
-        let to = format!("set-aside/{pack}");
-        if !self.place.move_new(pack, &to)? {
-            let taken = io::Error::from(io::ErrorKind::AlreadyExists);
-            return Err(self.place.error("set aside", &to, taken));
-        }
-        Ok(self.place.absolute(&to))
-    }
-
     /// Returns the path of a pack in the file system or in the store.
     pub fn absolute(&self, pack: &str) -> PathBuf {
         self.place.absolute(pack)

@@ -28,6 +28,7 @@ import harvest
 import httpd
 import importing
 import judging
+import loading
 import manager
 import memory
 import pages
@@ -38,7 +39,7 @@ import synchronize
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "aggregate": aggregate, "synchronize": synchronize, "counting": counting, "scan": scan,
-            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "collection": collection, "import": importing, "filter": judging,
+            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "collection": collection, "import": importing, "load": loading, "filter": judging,
             "classifier": classifying}
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -64,6 +64,8 @@ mod items;
 mod job;
 /// The JSON of the command line and of the API: the same objects.
 mod json;
+/// How records are kept: files, packs, the database; moved, compacted, verified.
+mod keeping;
 /// Everything that takes part is killed at random while twenty repositories are harvested.
 mod kill_campaign;
 /// A data directory with schedules and jobs, and the processes that work on it.

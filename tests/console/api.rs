@@ -276,6 +276,8 @@ fn repositories(program: &Program, other: &Misbehaving) {
     let moved = json!({ "base_url": format!("{}/moved", other.base_url()) });
     program.put("/repositories/{}", added, &moved);
     program.delete("/repositories/{}?files=true", added);
+    let to_packs = json!({ "to": "packs" });
+    program.post("/repositories/{}/records/move", known, &to_packs);
     program.get("/repositories/{}/formats", known);
     program.get("/repositories/{}/sets", known);
     let wanted = json!({ "why": "building an index", "seconds": 60 });

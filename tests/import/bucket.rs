@@ -136,6 +136,90 @@ fn what_is_lost_or_changed_in_the_bucket_is_found_and_comes_back() {
 }
 
 #[test]
+fn sources_in_a_store_are_fetched_once_and_again_when_they_changed() {
+    let stored = Stored::new();
+    let put = |name: &str, bytes: &[u8]| {
+        stored
+            .server
+            .send("PUT", &format!("papers/crawls/{name}"), bytes);
+    };
+    put("a.warc.gz", &many(3).bytes);
+    let mut other = Warc::default();
+    for number in 10..14 {
+        let url = format!("http://b.example/{number}.pdf");
+        other.response(&url, &date(1), "application/pdf", &pdf(number));
+    }
+    put("deeper/b.warc.gz", &other.bytes);
+
+    let printed = stored.import(&["s3://papers/crawls/"]);
+    assert_eq!(printed["saved_New"], 7, "{printed}");
+    let said = stored.garner(0, &["import", "s3://papers/crawls/"]);
+    assert!(
+        said.contains("nothing new in s3://papers/crawls: 2 objects are here"),
+        "{said}"
+    );
+
+    // The same length, other bytes.
+    std::thread::sleep(Duration::from_millis(1100));
+    put("deeper/b.warc.gz", &other.bytes);
+    put("deeper/c.warc.gz", &many(5).bytes);
+    let said = stored.garner(0, &["import", "s3://papers/crawls/"]);
+    assert!(said.contains("2 of 3 objects came"), "{said}");
+    let one = stored.import(&["s3://papers/crawls/a.warc.gz"]);
+    assert_eq!(one["saved_New"], 0, "{one}");
+
+    for (place, words) in [
+        (
+            "s3://papers/nothing/",
+            "there is nothing at `s3://papers/nothing`",
+        ),
+        ("s3://nowhere/x", "NoSuchBucket"),
+        ("s3://", "s3://BUCKET/PREFIX"),
+    ] {
+        let output = stored.command(&["import", place]).output().unwrap();
+        assert!(!output.status.success(), "{place}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn archives_of_a_store_are_extracted_and_loaded_like_those_that_lie_here() {
+    let stored = Stored::new();
+    let bytes = many(5).bytes;
+    stored.server.send("PUT", "papers/crawls/a.warc.gz", &bytes);
+    let extract = ["extract", "s3://papers/crawls/", "--output", "out"];
+    let without = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_garner"));
+        command
+            .args(arguments)
+            .current_dir(stored.crawl.path(""))
+            .env("AWS_ACCESS_KEY_ID", "key")
+            .env("AWS_SECRET_ACCESS_KEY", "geheim")
+            .env("AWS_ENDPOINT_URL", stored.server.endpoint());
+        command.output().unwrap()
+    };
+    let refused = without(&extract);
+    assert!(
+        stderr(&refused).contains("give --bytes"),
+        "{}",
+        stderr(&refused)
+    );
+
+    let extracted = without(&[&extract[..], &["--bytes", "--json"]].concat());
+
+    assert!(extracted.status.success(), "{}", stderr(&extracted));
+    let line: Value = serde_json::from_str(&stdout(&extracted)).unwrap();
+    assert_eq!(line["file"], "s3://papers/crawls/a.warc.gz");
+    let again = without(&[&extract[..], &["--bytes", "--json"]].concat());
+    let again: Value = serde_json::from_str(&stdout(&again)).unwrap();
+    assert_eq!(again["reused"], true);
+    stored.garner(0, &["load", "out"]);
+    stored.garner(0, &["verify"]);
+    let documents = stored.garner(0, &["documents", "list", "--json"]);
+    assert_eq!(documents.lines().count(), 5, "{documents}");
+}
+
+#[test]
 fn a_bucket_that_is_not_there_and_keys_that_are_missing_are_said() {
     let stored = Stored::new();
     stored.crawl.write("a.warc.gz", many(1).bytes);

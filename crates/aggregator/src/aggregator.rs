@@ -1,6 +1,6 @@
 //! The aggregator: answers requests from the catalog as it is.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -173,7 +173,6 @@ impl Repository for Aggregator {
             exposure,
             response_date: Cell::new(response_date),
             earliest,
-            directories: RefCell::default(),
             missing: Cell::default(),
         };
         match question {

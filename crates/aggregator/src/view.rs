@@ -1,13 +1,8 @@
 //! The view of one requester on a catalog at one moment, as the provider wants it.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::cell::Cell;
+use std::io::Write;
 
-use beneath::{open_file, open_parent};
 use catalog::{ChangeQuery, Changed, Facet, ListPosition, RecordEntry, Subject};
 use oai::format::{MetadataFormat, dublin_core};
 use oai::xml::Writer;
@@ -27,8 +22,6 @@ pub(crate) struct CatalogView<'a> {
     pub(crate) exposure: Exposure<'a>,
     pub(crate) response_date: Cell<Datestamp>,
     pub(crate) earliest: Datestamp,
-    /// The directories of records that were opened, by repository and format.
-    pub(crate) directories: RefCell<HashMap<(i64, String), Option<OwnedFd>>>,
     /// Records that are not told because their files are missing.
     pub(crate) missing: Cell<u64>,
 }
@@ -39,9 +32,7 @@ pub(crate) struct CatalogItem {
     pub(crate) header: RecordHeader,
     position: Position,
     pub(crate) subject: Subject,
-    /// The file of a record that is told.
-    file: Option<File>,
-    /// The bytes of that file.
+    /// How long the XML of a record is that is told.
     length: u64,
     /// The formats of the item, where they were asked for.
     formats: Vec<String>,
@@ -103,15 +94,14 @@ impl CatalogView<'_> {
         if !self.exposure.shows(&subject) {
             return None;
         }
-        let (mut file, mut length, mut deleted) = (None, 0, true);
+        let (mut length, mut deleted) = (0, true);
         match &subject {
             Subject::Record { record, .. } if is_told(record) => {
-                let Some(opened) = self.open(record) else {
+                let Some(found) = self.length(record) else {
                     self.missing.set(self.missing.get() + 1);
                     return None;
                 };
-                length = opened.metadata().map_or(0, |metadata| metadata.len());
-                file = Some(opened);
+                length = found;
                 deleted = false;
             }
             Subject::Document(document) => deleted = !is_told_document(document),
@@ -127,28 +117,19 @@ impl CatalogView<'_> {
             header,
             position: place(position),
             subject,
-            file,
             length,
             formats: Vec::new(),
         })
     }
 
-    /// Opens the file of a record, in the directory of its repository and nowhere else.
-    fn open(&self, record: &RecordEntry) -> Option<File> {
-        let all = self.exposure.known();
-        let known = all.repositories.get(&record.repository)?;
-        let path = Path::new(record.file.as_deref()?);
-        let mut directories = self.directories.borrow_mut();
-        let key = (record.repository, record.metadata_prefix.clone());
-        let directory = directories.entry(key).or_insert_with(|| {
-            let holdings = &self.aggregator.holdings;
-            let path = holdings.record_directory(&known.repository, &record.metadata_prefix);
-            File::open(path).ok().map(OwnedFd::from)
-        });
-        let (parent, name) = open_parent(directory.as_ref()?, path, false).ok()?;
-        let file = File::from(open_file(&parent, name).ok()?);
-        let metadata = file.metadata().ok()?;
-        (metadata.is_file() && metadata.len() <= LONGEST).then_some(file)
+    /// How long the XML of a record is, if it is there and not longer than the harvester takes.
+    fn length(&self, record: &RecordEntry) -> Option<u64> {
+        let known = self.exposure.known();
+        let known = known.repositories.get(&record.repository)?;
+        let (prefix, file) = (&record.metadata_prefix, record.file.as_deref()?);
+        let holdings = &self.aggregator.holdings;
+        let length = holdings.record_length(&known.repository, prefix, file);
+        length.ok().filter(|length| *length <= LONGEST)
     }
 
     /// The rows of an identifier that are told to the requester, in one format or all.
@@ -251,11 +232,15 @@ impl CatalogView<'_> {
     fn write_record<W: Write>(
         &self,
         record: &RecordEntry,
-        file: &File,
         xml: &mut Writer<W>,
     ) -> Result<(), Error> {
-        let mut bytes = Vec::new();
-        file.take(LONGEST + 1).read_to_end(&mut bytes)?;
+        let known = self.exposure.known();
+        let known = known.repositories.get(&record.repository);
+        let file = known.zip(record.file.as_deref());
+        let (known, file) = file.ok_or_else(|| unavailable("the record is gone"))?;
+        let (holdings, prefix) = (&self.aggregator.holdings, &record.metadata_prefix);
+        let bytes = holdings.read_record(&known.repository, prefix, file);
+        let bytes = bytes.map_err(unavailable)?;
         let parts = Parts::find(&bytes).map_err(|error| {
             unavailable(format!(
                 "the file of record {} is damaged ({error}); run: garner verify",
@@ -266,14 +251,10 @@ impl CatalogView<'_> {
             Some(part) => write_part(xml, "metadata", part, &bytes)?,
             None => xml.empty("metadata", &[])?,
         }
-        let known = self.exposure.known();
-        if let Some(known) = known.repositories.get(&record.repository) {
-            let holdings = &self.aggregator.holdings;
-            let namespace = known.namespace(holdings, &record.metadata_prefix)?;
-            let nested = parts.provenance.as_ref();
-            let nested = nested.map(|part| (part, &bytes[part.bytes.clone()]));
-            provenance::write(xml, record, &known.repository, &namespace, nested)?;
-        }
+        let namespace = known.namespace(holdings, prefix)?;
+        let nested = parts.provenance.as_ref();
+        let nested = nested.map(|part| (part, &bytes[part.bytes.clone()]));
+        provenance::write(xml, record, &known.repository, &namespace, nested)?;
         for part in &parts.about {
             write_part(xml, "about", part, &bytes)?;
         }
@@ -539,8 +520,8 @@ impl View for CatalogView<'_> {
         prefix: &str,
         xml: &mut Writer<W>,
     ) -> Result<(), Error> {
-        if let (Subject::Record { record, .. }, Some(file)) = (&item.subject, &item.file) {
-            return self.write_record(record, file, xml);
+        if let (Subject::Record { record, .. }, false) = (&item.subject, item.header.deleted) {
+            return self.write_record(record, xml);
         }
         xml.start("metadata", &[])?;
         self.write_metadata(item, prefix, xml)?;

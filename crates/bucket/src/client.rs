@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use data_encoding::HEXLOWER;
@@ -260,6 +260,24 @@ impl Bucket {
         self.runtime.block_on(response.chunk())
     }
 
+    /// At most `most` bytes of an answer, behind those that are `skipped`.
+    fn part(&self, mut response: Response, skipped: u64, most: u64) -> io::Result<Vec<u8>> {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let mut skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        self.runtime.block_on(async {
+            let mut bytes = Vec::new();
+            while bytes.len() < most
+                && let Some(chunk) = response.chunk().await.map_err(io::Error::other)?
+            {
+                let begin = skipped.min(chunk.len());
+                skipped -= begin;
+                let length = (chunk.len() - begin).min(most - bytes.len());
+                bytes.extend_from_slice(&chunk[begin..begin + length]);
+            }
+            Ok(bytes)
+        })
+    }
+
     /// An answer that is short by its nature.
     fn whole(&self, mut response: Response) -> io::Result<Vec<u8>> {
         self.runtime.block_on(async {
@@ -322,6 +340,30 @@ impl Objects for Bucket {
         Ok(StoreReader::new(Box::new(reader), length))
     }
 
+    fn get_part(&self, path: &str, from: u64, most: u64) -> io::Result<Vec<u8>> {
+        let key = self.location.key(path);
+        let end = from.saturating_add(most).saturating_sub(1);
+        let ask = Ask {
+            key: &key,
+            headers: vec![("range", format!("bytes={from}-{end}"))],
+            ..Ask::default()
+        };
+        let mut wait = FIRST_WAIT;
+        for attempt in 1.. {
+            let response = self.expect(self.send(&Method::GET, &ask)?, path)?;
+            // A store that does not know ranges gives the whole.
+            let is_part = response.status() == StatusCode::PARTIAL_CONTENT;
+            let skipped = if is_part { 0 } else { from };
+            match self.part(response, skipped, most) {
+                Err(_) if attempt < ATTEMPTS => {}
+                part => return part,
+            }
+            std::thread::sleep(wait);
+            wait *= 2;
+        }
+        Err(io::ErrorKind::TimedOut.into())
+    }
+
     fn size(&self, path: &str) -> io::Result<Option<u64>> {
         let key = self.location.key(path);
         let ask = Ask {
@@ -336,6 +378,19 @@ impl Objects for Bucket {
         let length = response.headers().get("content-length");
         let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
         Ok(Some(length.unwrap_or(0)))
+    }
+
+    fn modified(&self, path: &str) -> io::Result<Option<SystemTime>> {
+        let key = self.location.key(path);
+        let ask = Ask {
+            key: &key,
+            ..Ask::default()
+        };
+        let response = self.expect(self.send(&Method::HEAD, &ask)?, path)?;
+        let modified = response.headers().get("last-modified");
+        let modified = modified.and_then(|modified| modified.to_str().ok());
+        let modified = modified.and_then(|it| jiff::fmt::rfc2822::parse(it).ok());
+        Ok(modified.map(|modified| modified.timestamp().into()))
     }
 
     fn copy(&self, from: &str, to: &str) -> io::Result<()> {

@@ -81,6 +81,28 @@ impl Location {
         Ok(location)
     }
 
+    /// The location of what is below a name.
+    pub fn below(mut self, name: &str) -> Self {
+        self.prefix = self.key(name);
+        self
+    }
+
+    /// The location above the last name, and that name, if there is one.
+    pub fn split(mut self) -> (Self, Option<String>) {
+        if self.prefix.is_empty() {
+            return (self, None);
+        }
+        let prefix = std::mem::take(&mut self.prefix);
+        let name = match prefix.rsplit_once('/') {
+            Some((above, name)) => {
+                above.clone_into(&mut self.prefix);
+                name.to_owned()
+            }
+            None => prefix,
+        };
+        (self, Some(name))
+    }
+
     /// The location without what is only needed to get there.
     pub fn shown(&self) -> String {
         match self.prefix.as_str() {

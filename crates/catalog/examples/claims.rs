@@ -1,4 +1,5 @@
-//! How many jobs a second are claimed and ended, by one worker and by several at once, and beside many that run.
+//! How many jobs a second are claimed and ended, by one worker and by several at once, and beside many that run; and how many
+//! pages of harvests a second are committed.
 //!
 //! `cargo run --release -p garner-catalog --example claims -- LOCATION [WORKERS…]` with a SQLite file or a `postgres://` URL
 //! that does not hold a catalog yet. It makes 1,000 repositories at 100 hosts, and limits the harvests of a host. Each
@@ -12,10 +13,16 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use catalog::{Catalog, ClaimOptions, Identity, JobEnd, JobKind, NewJob};
+use catalog::{
+    Catalog, ClaimOptions, Identity, JobEnd, JobKind, NewJob, NewRun, PageCommit, RecordRow,
+    Validation,
+};
 
 const REPOSITORIES: usize = 1_000;
 const JOBS: usize = 3_000;
+/// The pages that each worker commits, and the records of each.
+const PAGES: usize = 40;
+const RECORDS: usize = 100;
 /// The repositories whose jobs run meanwhile are the last ones.
 const BESIDE: [usize; 2] = [400, 800];
 
@@ -33,10 +40,15 @@ async fn main() {
     let catalog = Catalog::open(&location).await.unwrap();
     catalog.set_per_host(20).await.unwrap();
     let repositories = repositories(&catalog).await;
-    for number in workers {
+    for number in &workers {
+        let number = *number;
         fill(&catalog, &repositories, JOBS).await;
         let (rate, slowest) = at_once(&location, number, JOBS).await;
         report(&format!("claim and end, {number} at once"), rate, slowest);
+    }
+    for number in &workers {
+        let (rate, slowest) = pages(&location, &repositories[..*number]).await;
+        report(&format!("pages, {number} at once"), rate, slowest);
     }
     let mut running = 0;
     for beside in BESIDE {
@@ -108,6 +120,67 @@ async fn at_once(location: &str, workers: usize, jobs: usize) -> (f64, Duration)
     (jobs as f64 / time.as_secs_f64(), slowest)
 }
 
+/// The pages a second that are committed by as many workers as there are repositories, and the slowest.
+async fn pages(location: &str, repositories: &[i64]) -> (f64, Duration) {
+    let before = Instant::now();
+    let tasks: Vec<_> = repositories
+        .iter()
+        .map(|repository| tokio::spawn(commit_pages(location.to_owned(), *repository)))
+        .collect();
+    let mut slowest = Duration::ZERO;
+    for task in tasks {
+        slowest = slowest.max(task.await.unwrap());
+    }
+    let all = PAGES * repositories.len();
+    (all as f64 / before.elapsed().as_secs_f64(), slowest)
+}
+
+/// Commits pages of a harvest, each with records that are new.
+async fn commit_pages(location: String, repository: i64) -> Duration {
+    let catalog = Catalog::open(&location).await.unwrap();
+    let new = NewRun::new(repository, format!("oai_dc{}", repository % 7));
+    let mut run = catalog.begin(&new).await.unwrap();
+    let mut slowest = Duration::ZERO;
+    for page in 0..PAGES {
+        let rows: Vec<_> = (0..RECORDS)
+            .map(|at| row(run.id(), page * RECORDS + at))
+            .collect();
+        let commit = PageCommit {
+            rows: &rows,
+            resume_state: Some("next"),
+            ..PageCommit::default()
+        };
+        let before = Instant::now();
+        catalog.commit_page(&mut run, commit).await.unwrap();
+        slowest = slowest.max(before.elapsed());
+    }
+    let finish = catalog::Finish {
+        state: catalog::State::Ok,
+        reason: None,
+        next_from: None,
+        quirks: None,
+        counts: catalog::Counts::default(),
+        job: None,
+        follow_ups: Vec::new(),
+    };
+    catalog.finish(run, &finish).await.unwrap();
+    catalog.close().await;
+    slowest
+}
+
+fn row(run: i64, number: usize) -> RecordRow {
+    RecordRow {
+        identifier: format!("oai:{run}.example:{number}"),
+        datestamp: Some(1_000_000 + i64::try_from(number).unwrap()),
+        deleted: false,
+        file: Some(format!("~packs/{run}-1-0-0.xml.gz#{number}+0+1500")),
+        sha256: Some("ab".repeat(32)),
+        set_specs: vec!["papers".to_owned()],
+        harvested: 2_000_000,
+        validation: Validation::Ok,
+    }
+}
+
 /// Claims and ends jobs until none is left.
 async fn work(catalog: Catalog) -> (Vec<i64>, Duration) {
     let (mut done, mut slowest) = (Vec::new(), Duration::ZERO);
@@ -129,6 +202,7 @@ fn options() -> ClaimOptions<'static> {
     ClaimOptions {
         lease: Duration::from_secs(3_600),
         kinds: &JobKind::ALL,
+        tags: &[],
         worker: "claims",
     }
 }

@@ -60,6 +60,9 @@ pub use queue::schedules::ScheduleQuery;
 pub use queue::standing::{CommandAtWork, JobAtWork, QueueStanding};
 pub use queue::workers::{Worker, WorkerReport};
 pub use records::entry::{FormatCounts, Known, Order, RecordColumn, RecordEntry, RecordQuery};
+pub use records::keeping::{
+    IN_DATABASE, IN_PACKS, IN_STORE, MovedRecord, RecordContent, RecordStore, RecordWay,
+};
 pub use records::page::{Outcome, PageCommit, RecordRow, Validation};
 pub use records::search::{IndexedRecord, Unindexed};
 pub use repositories::entry::{Identity, Repository, RepositoryCounts};

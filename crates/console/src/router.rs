@@ -64,6 +64,7 @@ pub(crate) fn routes() -> Routes {
     operation!(r, repositories::api::refresh);
     operation!(r, repositories::api::change);
     operation!(r, repositories::api::remove);
+    operation!(r, repositories::api::move_records);
     operation!(r, repositories::api::formats);
     operation!(r, repositories::api::sets);
     operation!(r, repositories::api::show_quiet);

@@ -32,6 +32,11 @@ impl Roots {
         self
     }
 
+    /// Whether everything may be opened.
+    pub fn is_everywhere(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Opens a file or a directory for reading, if what was opened lies in one of these.
     pub fn open(&self, path: &Path) -> io::Result<File> {
         let Some(roots) = &self.0 else {

@@ -12,12 +12,14 @@ use store::Collection;
 use tokio::runtime::Runtime;
 
 use crate::Failure;
+use crate::records::OpenPacks;
 
 /// A data directory and its catalog, for code that blocks.
 #[derive(Debug)]
 pub struct Holdings {
     directory: PathBuf,
     catalog: Catalog,
+    packs: OpenPacks,
     runtime: Runtime,
 }
 
@@ -45,6 +47,7 @@ impl Holdings {
         Ok(Self {
             directory: directory.to_owned(),
             catalog,
+            packs: OpenPacks::default(),
             runtime,
         })
     }
@@ -104,6 +107,11 @@ impl Holdings {
     /// The catalog.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// The packs of records that were opened last.
+    pub(crate) fn packs(&self) -> &OpenPacks {
+        &self.packs
     }
 
     /// Waits for an answer of the catalog.

@@ -1,8 +1,6 @@
 //! Makes the words of harvested records known to the search, after the harvest and beside everything else.
 
 use std::collections::HashMap;
-use std::io::Read;
-use std::path::Path;
 
 use catalog::{IndexedRecord, RecordEntry, RecordQuery, Repository, Unindexed};
 use harvester::Stop;
@@ -134,12 +132,10 @@ impl<'a> Indexing<'a> {
         let Some(repository) = self.repository(record.repository)? else {
             return Ok(Ok(Words::default()));
         };
-        let directory = holdings.record_directory(repository, &record.metadata_prefix);
-        let path = directory.join(file);
-        let content = content(&path);
+        let content = holdings.read_record(repository, &record.metadata_prefix, file);
         Ok(content
             .map(|content| text::of_record(&content))
-            .map_err(|error| format!("{}: {error}", path.display())))
+            .map_err(|error| error.to_string()))
     }
 
     fn repository(&mut self, id: i64) -> anyhow::Result<Option<&Repository>> {
@@ -159,21 +155,8 @@ fn row<'a>((record, (title, text)): &'a (&RecordEntry, Words)) -> IndexedRecord<
     }
 }
 
-/// The content of a record file. Anything that is no file, such as a pipe, could be read for ever.
-fn content(path: &Path) -> std::io::Result<Vec<u8>> {
-    if !std::fs::symlink_metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is no file"));
-    }
-    let mut content = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(MOST_BYTES).read_to_end(&mut content)?;
-    Ok(content)
-}
-
 const MOST_HARVESTS: u64 = 1000;
 const BATCH: u64 = 500;
-/// Of a longer record nothing is taken anyway.
-const MOST_BYTES: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -17,6 +17,7 @@ mod message;
 mod mistake;
 mod model;
 mod pulse;
+mod records;
 mod repositories;
 pub mod rules;
 pub mod text;
@@ -46,11 +47,11 @@ pub use import::{
     AcceptedReviews, BrowsedFile, Classified, ClassifyCollection, DigestRule, Extracted,
     Extraction, Fate, FateKind, FetchProgress, FetchedSource, Finding, ImportEnded, ImportEvent,
     ImportJob, ImportOrder, ImportProgress, ImportVerdict, Imported, Listing, LoadOrder, Loaded,
-    ReviewLimits, ReviewPart, TextOrder, Unsure, Verification, VerifyOptions, accept_reviews,
-    address, archives_at, browse_sources, classify_collection, containers, documents_directory,
-    fetch_sources, forget_report, import, import_for, import_report, import_separately,
-    index_texts, index_texts_within, load, prune_reviews, review_file, try_import, update_metadata,
-    verify,
+    ReviewLimits, ReviewPart, StoredFile, StoredSource, TAGS, TextOrder, Unsure, Verification,
+    VerifyOptions, accept_reviews, archives_at, browse_sources, classify_collection, containers,
+    documents_directory, fetch_sources, forget_report, import, import_for, import_report,
+    import_separately, index_texts, index_texts_within, is_remote, is_tag, load, prune_reviews,
+    review_file, try_import, update_metadata, verify, write_report,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};
@@ -59,6 +60,7 @@ pub use message::message;
 pub use mistake::Mistake;
 pub use model::load_model;
 pub use pulse::{Moment, Pulse};
+pub use records::{RecordMove, RecordsMoved, move_records};
 pub use removal::{Removed, check_files, remove_repository};
 pub use retrieval::{
     Copied, Format, Lines, Pick, Retrieval, RetrievalEvent, Retrieved, retrieval_file, retrieve,

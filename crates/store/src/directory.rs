@@ -79,6 +79,11 @@ impl Directory {
         })
     }
 
+    /// Whether `sync` waits for the disk.
+    pub(crate) fn is_durable(&self) -> bool {
+        self.durability == Durability::Page
+    }
+
     /// Makes a file that has no place yet.
     pub(crate) fn create(&self) -> Result<NewFile, Error> {
         if let Some(temporary) = self.temporary.get() {

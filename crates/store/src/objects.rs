@@ -2,7 +2,8 @@
 
 use std::fmt::Debug;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read as _};
+use std::time::SystemTime;
 
 use crate::Reader;
 
@@ -18,8 +19,22 @@ pub trait Objects: Debug + Send + Sync {
     /// Opens an object.
     fn get(&self, path: &str) -> io::Result<Reader>;
 
+    /// Reads at most `most` bytes of an object from an offset on.
+    fn get_part(&self, path: &str, from: u64, most: u64) -> io::Result<Vec<u8>> {
+        let mut reader = self.get(path)?;
+        io::copy(&mut reader.by_ref().take(from), &mut io::sink())?;
+        let mut bytes = Vec::new();
+        reader.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     /// How many bytes an object has, if it is there.
     fn size(&self, path: &str) -> io::Result<Option<u64>>;
+
+    /// When an object was written, as far as the store tells.
+    fn modified(&self, _path: &str) -> io::Result<Option<SystemTime>> {
+        Ok(None)
+    }
 
     /// Puts what one name has under another, in the place of what has that.
     fn copy(&self, from: &str, to: &str) -> io::Result<()>;

@@ -84,6 +84,11 @@ impl Run {
         self.lease.id
     }
 
+    /// How often it was begun or taken over: no two processes that hold it one after the other have the same number.
+    pub fn fence(&self) -> i64 {
+        self.lease.token
+    }
+
     /// Where to go on, as it was committed with the last page.
     pub fn resume_state(&self) -> Option<&str> {
         self.resume_state.as_deref()

@@ -22,6 +22,8 @@ pub struct ClaimOptions<'a> {
     pub lease: Duration,
     /// The kinds of jobs that the worker runs. Without any, it only releases jobs of workers that are gone.
     pub kinds: &'a [JobKind],
+    /// The tags of the worker: it takes jobs that need some of these, or none.
+    pub tags: &'a [String],
     /// The name of the worker, beside its process.
     pub worker: &'a str,
 }
@@ -60,11 +62,12 @@ impl Claim {
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// The jobs that can be run now: due, of the kinds in `$1`, not among `$2`, with no job of the same key running, nor a
-/// command at work on the same repository, and with a slot left at their host. The sum keeps the time from being looked up
+/// The jobs that can be run now: due, of the kinds in `$1`, not among `$2`, in need of no tag but those of `$3`, with no job
+/// of the same key running, nor a command at work on the same repository, and with a slot left at their host. The sum keeps the time from being looked up
 /// in another index than that of the order.
 const FREE: &str = "FROM job CROSS JOIN queue_limit
      WHERE job.state = 'scheduled' AND job.run_at + 0 <= {now} AND job.kind {texts($1)} AND NOT job.id {integers($2)}
+         AND (job.needs IS NULL OR NOT EXISTS (SELECT 1 FROM {each(job.needs)} WHERE NOT (item.value->>0 {texts($3)})))
          AND (job.exclusive IS NULL OR NOT (
              EXISTS (SELECT 1 FROM job AS other WHERE other.exclusive = job.exclusive AND other.state = 'running')
              OR EXISTS (SELECT 1 FROM history WHERE history.repository_id = job.repository_id
@@ -73,8 +76,8 @@ const FREE: &str = "FROM job CROSS JOIN queue_limit
              OR (SELECT count(*) FROM host_slot WHERE host_slot.host = job.host) < per_host)
      ORDER BY job.lease_owner IS NULL, job.priority DESC, job.run_at, job.id LIMIT 1";
 
-const TAKE: &str = "state = 'running', attempt = attempt + 1, lease_owner = $3, lease_token = lease_token + 1,
-     lease_until = {now} + $4, started = {now}, finished = NULL, cancel_requested = 0, progress_done = 0,
+const TAKE: &str = "state = 'running', attempt = attempt + 1, lease_owner = $4, lease_token = lease_token + 1,
+     lease_until = {now} + $5, started = {now}, finished = NULL, cancel_requested = 0, progress_done = 0,
      progress_total = NULL, progress_note = NULL, activity = NULL, put_off = NULL";
 
 impl Catalog {
@@ -95,15 +98,16 @@ impl Catalog {
         let wanted = || {
             let kinds: Vec<_> = options.kinds.iter().map(|kind| (kind.name(),)).collect();
             let except: Vec<_> = except.iter().map(|id| (id,)).collect();
-            [batch(&kinds), batch(&except)]
+            let tags: Vec<_> = options.tags.iter().map(|tag| (tag,)).collect();
+            [batch(&kinds), batch(&except), batch(&tags)]
         };
         if self.is_sweep_due() {
             self.release_stale().await?;
         }
         for _ in 0..TRIES {
-            let [kinds, except] = wanted();
+            let [kinds, except, tags] = wanted();
             let lease = seconds(options.lease).into();
-            let values = [kinds, except, worker.as_str().into(), lease];
+            let values = [kinds, except, tags, worker.as_str().into(), lease];
             if let Some(claim) = self.try_claim(&worker, values).await? {
                 return Ok(Some(claim));
             }
@@ -126,11 +130,12 @@ impl Catalog {
         transaction.commit().await
     }
 
-    async fn try_claim(&self, worker: &str, values: [Value; 4]) -> Result<Option<Claim>, Error> {
+    async fn try_claim(&self, worker: &str, values: [Value; 5]) -> Result<Option<Claim>, Error> {
         // Idle workers ask often, and SQLite has one writer.
         if self.database.is_sqlite() {
-            let [kinds, except, ..] = &values;
-            if !self.is_any_free([kinds.clone(), except.clone()]).await? {
+            let [kinds, except, tags, ..] = &values;
+            let wanted = [kinds.clone(), except.clone(), tags.clone()];
+            if !self.is_any_free(wanted).await? {
                 return Ok(None);
             }
         }
@@ -154,7 +159,7 @@ impl Catalog {
         Ok(Some(claim))
     }
 
-    async fn is_any_free(&self, wanted: [Value; 2]) -> Result<bool, Error> {
+    async fn is_any_free(&self, wanted: [Value; 3]) -> Result<bool, Error> {
         let sql = format!("SELECT job.id {FREE}");
         let row = self.database.read().await?.row(&sql, wanted).await?;
         Ok(row.is_some())
@@ -165,7 +170,7 @@ impl Catalog {
 /// and asked for again. The slots of a host are tried from different ends, so that this is rare.
 async fn take_among_others(
     transaction: &mut Transaction,
-    values: [Value; 4],
+    values: [Value; 5],
 ) -> Result<Option<Claim>, Error> {
     let columns = SELECT.replacen("FROM job ", "FROM taken AS job ", 1);
     let columns = columns.replacen("SELECT ", "SELECT job.lease_token, job.left_by, ", 1);
@@ -198,19 +203,19 @@ async fn take_among_others(
 /// Takes a job while nobody else writes.
 async fn take_alone(
     transaction: &mut Transaction,
-    values: [Value; 4],
+    values: [Value; 5],
 ) -> Result<Option<Claim>, Error> {
-    let [kinds, except, worker, lease] = values;
+    let [kinds, except, tags, worker, lease] = values;
     let sql = format!(
         "SELECT job.id, job.host, job.lease_token + 1 AS lease_token, job.lease_owner AS left_by {FREE}"
     );
-    let wanted = [kinds.clone(), except.clone()];
+    let wanted = [kinds.clone(), except.clone(), tags.clone()];
     let Some(row) = transaction.row(&sql, wanted).await? else {
         return Ok(None);
     };
     let id = row.integer("id")?;
-    let sql = format!("UPDATE job SET {TAKE} WHERE id = $5");
-    let values = [kinds, except, worker, lease, id.into()];
+    let sql = format!("UPDATE job SET {TAKE} WHERE id = $6");
+    let values = [kinds, except, tags, worker, lease, id.into()];
     transaction.execute(&sql, values).await?;
     if row.maybe_text("host")?.is_some() {
         let sql = "INSERT INTO host_slot (host, number, job_id)

@@ -105,6 +105,8 @@ pub struct Job {
     pub exclusive: Option<String>,
     /// The host that it asks, whose slots are limited.
     pub host: Option<String>,
+    /// The tags that a worker must have to run it.
+    pub needs: Vec<String>,
     /// Why it was put back into the queue without having failed.
     pub put_off: Option<String>,
     /// The worker that has it, or had it last, in words.
@@ -364,10 +366,25 @@ impl JobState {
 pub(crate) const SELECT: &str = "SELECT job.id, job.kind, job.repository_id, repository.base_url, \
      repository.name AS repository_name, job.schedule_id, job.metadata_prefix, job.set_spec, job.parameters, \
      job.state, job.priority, job.run_at, job.attempt, job.max_attempts, job.lease_owner, job.cancel_requested, \
-     job.progress_done, job.progress_total, job.progress_note, job.activity, job.exclusive, job.host, job.put_off, job.error, job.created, job.created_by, job.started, \
+     job.progress_done, job.progress_total, job.progress_note, job.activity, job.exclusive, job.host, job.needs, job.put_off, job.error, job.created, job.created_by, job.started, \
      job.finished, (SELECT max(history.id) FROM history WHERE history.job_id = job.id) AS harvest, \
      (SELECT max(import.id) FROM import WHERE import.job_id = job.id) AS import \
      FROM job LEFT JOIN repository ON repository.id = job.repository_id";
+
+/// The tags that parameters of a job name as those which its worker needs.
+pub(crate) fn needs(parameters: &str) -> Vec<String> {
+    let parameters: serde_json::Value = serde_json::from_str(parameters).unwrap_or_default();
+    let needs = parameters["needs"].as_array().into_iter().flatten();
+    needs
+        .filter_map(|tag| tag.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Tags, from the parameter that they were written as.
+pub(crate) fn tags(written: Option<&str>) -> Vec<String> {
+    let rows: Vec<(String,)> = serde_json::from_str(written.unwrap_or("[]")).unwrap_or_default();
+    rows.into_iter().map(|(tag,)| tag).collect()
+}
 
 /// The activity of a job, unless another version wrote it.
 pub(crate) fn activity(row: &Row) -> Result<Option<Activity>, Error> {
@@ -395,6 +412,7 @@ pub(crate) fn job(row: &Row) -> Result<Job, Error> {
         max_attempts: row.integer("max_attempts")?.abs(),
         exclusive: row.maybe_text("exclusive")?,
         host: row.maybe_text("host")?,
+        needs: tags(row.maybe_text("needs")?.as_deref()),
         put_off: row.maybe_text("put_off")?,
         worker: row
             .maybe_text("lease_owner")?

@@ -2,9 +2,9 @@
 //!
 //! How a job is claimed is in `claims`, how it is kept in `beats`, how it ends in `ends`.
 
-use crate::database::Transaction;
 use crate::database::rows::{BATCH, batch};
-use crate::queue::job::{SELECT, job};
+use crate::database::{Transaction, Value};
+use crate::queue::job::{SELECT, job, needs};
 use crate::{Catalog, Error, Job, JobKind, JobState, NewJob};
 
 /// Which jobs are wanted.
@@ -140,11 +140,19 @@ pub(crate) async fn insert(transaction: &mut Transaction, new: &NewJob) -> Resul
         known.ok_or(Error::UnknownSchedule { id })?;
     }
     let sql = "INSERT INTO job (kind, repository_id, schedule_id, metadata_prefix, set_spec, parameters, state,
-             run_at, priority, max_attempts, created_by, created, exclusive, host)
+             run_at, priority, max_attempts, created_by, created, exclusive, host, needs)
          VALUES ($1, $2, $3, $4, $5, $6, 'scheduled', COALESCE($7, {now}), $8, $9, $10, {now}, $11,
-             (SELECT host FROM repository WHERE id = $12)) RETURNING id";
+             (SELECT host FROM repository WHERE id = $12), $13) RETURNING id";
     let exclusive = new.repository.filter(|_| new.kind.is_exclusive());
     let asked = new.repository.filter(|_| new.kind.asks_host());
+    let needs: Vec<_> = needs(&new.parameters)
+        .into_iter()
+        .map(|tag| (tag,))
+        .collect();
+    let needs = match needs.is_empty() {
+        true => Value::Text(None),
+        false => batch(&needs),
+    };
     let values = [
         new.kind.name().into(),
         new.repository.into(),
@@ -158,6 +166,7 @@ pub(crate) async fn insert(transaction: &mut Transaction, new: &NewJob) -> Resul
         new.created_by.as_deref().into(),
         exclusive.map(exclusive_key).as_deref().into(),
         asked.into(),
+        needs,
     ];
     let row = transaction.row(sql, values).await?;
     row.ok_or(Error::UnknownJob { id: 0 })?.integer("id")

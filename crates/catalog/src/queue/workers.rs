@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::job::tags;
 use super::owner::{self, Present};
 use crate::database::rows::batch;
 use crate::{Catalog, Error, JobKind};
@@ -13,6 +14,8 @@ pub struct WorkerReport<'a> {
     pub name: &'a str,
     /// The kinds of jobs that they run.
     pub kinds: &'a [JobKind],
+    /// Their tags.
+    pub tags: &'a [String],
     /// How many jobs run there at once.
     pub threads: usize,
 }
@@ -24,6 +27,8 @@ pub struct Worker {
     pub name: String,
     /// The kinds of jobs that it runs.
     pub kinds: Vec<JobKind>,
+    /// Its tags: it takes jobs that need some of these, or none.
+    pub tags: Vec<String>,
     /// How many jobs it runs at once.
     pub threads: u64,
     /// When it started, in seconds.
@@ -41,15 +46,17 @@ impl Catalog {
         let mut transaction = self.database.write().await?;
         let sql = "DELETE FROM worker WHERE seen < {now} - 86400";
         transaction.execute(sql, []).await?;
-        let sql = "INSERT INTO worker (owner, kinds, threads, started, seen)
-             VALUES ($1, $2, $3, {now}, {now})
+        let sql = "INSERT INTO worker (owner, kinds, threads, tags, started, seen)
+             VALUES ($1, $2, $3, $4, {now}, {now})
              ON CONFLICT (owner) DO UPDATE
-                 SET kinds = excluded.kinds, threads = excluded.threads, seen = excluded.seen";
+                 SET kinds = excluded.kinds, threads = excluded.threads, tags = excluded.tags, seen = excluded.seen";
         let kinds: Vec<_> = report.kinds.iter().map(|kind| kind.name()).collect();
+        let tags: Vec<_> = report.tags.iter().map(|tag| (tag,)).collect();
         let values = [
             owner::this_worker(report.name).into(),
             batch(&kinds),
             i64::try_from(report.threads).unwrap_or(i64::MAX).into(),
+            batch(&tags),
         ];
         transaction.execute(sql, values).await?;
         transaction.commit().await
@@ -66,7 +73,7 @@ impl Catalog {
 
     /// The workers that are alive, those first that started first.
     pub async fn workers(&self) -> Result<Vec<Worker>, Error> {
-        let sql = "SELECT owner, kinds, threads, started, seen FROM worker
+        let sql = "SELECT owner, kinds, threads, tags, started, seen FROM worker
              WHERE seen BETWEEN {now} - $1 AND {now} + $1 ORDER BY started, owner";
         let silence = 4 * Self::WORKER_REPORTS.as_secs();
         let mut transaction = self.database.read().await?;
@@ -84,6 +91,7 @@ impl Catalog {
                     .iter()
                     .filter_map(|kind| JobKind::parse(kind))
                     .collect(),
+                tags: tags(row.maybe_text("tags")?.as_deref()),
                 threads: row.count("threads")?,
                 started: row.integer("started")?,
                 seen: row.integer("seen")?,

@@ -3,6 +3,7 @@
 pub(crate) mod again;
 pub(crate) mod entry;
 pub(crate) mod holding;
+pub(crate) mod keeping;
 pub(crate) mod memberships;
 pub(crate) mod page;
 pub(crate) mod rarity;

@@ -11,9 +11,10 @@ use crate::database::rows::{BATCH, batch};
 use crate::database::{Row, Transaction};
 use crate::harvests::runs::count;
 use crate::records::holding::Holding;
+use crate::records::keeping::add_contents;
 use crate::records::memberships::{Memberships, Sets};
 use crate::repositories::entry::lock;
-use crate::{Catalog, Counts, Error, Run, Warning};
+use crate::{Catalog, Counts, Error, RecordContent, Run, Warning};
 
 /// A record as it was harvested.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub struct RecordRow {
     pub datestamp: Option<i64>,
     /// Whether its status is `deleted`.
     pub deleted: bool,
-    /// Its file, as the store names it.
+    /// Where it is kept, as the store names it.
     pub file: Option<String>,
     /// The digest of its content, in hexadecimal.
     pub sha256: Option<String>,
@@ -71,6 +72,8 @@ pub enum Outcome {
 pub struct PageCommit<'a> {
     /// Its records. If an identifier comes twice, the last counts.
     pub rows: &'a [RecordRow],
+    /// The XML of those that are kept in the catalog.
+    pub contents: &'a [RecordContent],
     /// Identifiers of records that are not to be held any more, for instance because a filter leaves them out now.
     pub dropped: &'a [String],
     /// Where to go on; `None` keeps nothing to go on from.
@@ -117,6 +120,7 @@ impl Catalog {
             drop_records(&mut transaction, run, identifiers, &mut holding).await?;
         }
         holding.write(&mut transaction, run).await?;
+        keep_contents(&mut transaction, run, &page).await?;
         for warnings in page.warnings.chunks(BATCH) {
             warn(&mut transaction, run, warnings).await?;
         }
@@ -198,6 +202,11 @@ async fn write(
                 }
             }
             held => {
+                if let Some(file) = held.as_ref().and_then(|held| held.file.as_ref())
+                    && row.file.as_ref() != Some(file)
+                {
+                    holding.release(file);
+                }
                 changed.push(at);
                 if held.is_none() {
                     added.push(keys[at].as_ref());
@@ -336,6 +345,22 @@ async fn upsert(
     written.iter().map(pair).collect()
 }
 
+/// Keeps the XML of records that are kept in the catalog. Of several with one identifier only the last is held.
+async fn keep_contents(
+    transaction: &mut Transaction,
+    run: &Run,
+    page: &PageCommit<'_>,
+) -> Result<(), Error> {
+    if page.contents.is_empty() {
+        return Ok(());
+    }
+    let files = page.rows.iter().map(|row| (&row.identifier, &row.file));
+    let last: HashMap<_, _> = files.collect();
+    let held: HashSet<_> = last.values().filter_map(|file| file.as_ref()).collect();
+    let contents = page.contents.iter().filter(|it| held.contains(&it.name));
+    add_contents(transaction, run.repository, contents).await
+}
+
 async fn drop_records(
     transaction: &mut Transaction,
     run: &Run,
@@ -350,11 +375,14 @@ async fn drop_records(
     ];
     let mut dropped = Vec::with_capacity(keys.len());
     let found = transaction
-        .rows("SELECT id, deleted {found}", values)
+        .rows("SELECT id, deleted, file {found}", values)
         .await?;
     for row in found {
         dropped.push(row.integer("id")?);
         holding.change(Some(row.flag("deleted")?), None);
+        if let Some(file) = row.maybe_text("file")? {
+            holding.release(&file);
+        }
     }
     if !dropped.is_empty() {
         bury_records(transaction, run.target(), &dropped).await?;

@@ -29,7 +29,9 @@ const BEFORE: [&str; 2] = [
          JOIN history ON history.id = warning.history_id WHERE history.repository_id = $1 LIMIT $2)",
     "DELETE FROM history WHERE id IN (SELECT id FROM history WHERE repository_id = $1 LIMIT $2)",
 ];
-const AFTER: [&str; 2] = [
+const AFTER: [&str; 3] = [
+    "DELETE FROM record_content WHERE name IN
+         (SELECT name FROM record_content WHERE repository_id = $1 LIMIT $2)",
     "DELETE FROM oai_set WHERE id IN (SELECT id FROM oai_set WHERE repository_id = $1 LIMIT $2)",
     "DELETE FROM job WHERE id IN
          (SELECT id FROM job WHERE repository_id = $1 AND state <> 'running' LIMIT $2)",

@@ -127,6 +127,7 @@ pub(crate) fn options() -> ClaimOptions<'static> {
     ClaimOptions {
         lease: Duration::from_secs(60),
         kinds: &[JobKind::Harvest],
+        tags: &[],
         worker: "tester",
     }
 }

@@ -12,6 +12,7 @@ use crate::runs::ok;
 
 crate::on_both_databases!(
     what_is_due_is_claimed_by_priority_and_then_by_time,
+    a_job_is_run_by_a_worker_with_the_tags_that_it_needs,
     a_repository_is_harvested_by_one_job_at_a_time,
     too_many_harvests_at_one_host_wait,
     a_repository_that_a_command_harvests_is_passed_over,
@@ -102,6 +103,33 @@ async fn what_is_due_is_claimed_by_priority_and_then_by_time(place: Place) {
     assert_eq!(claimed_with(&catalog, hooks).await.unwrap().job.id, hook.id);
     let unknown = catalog.add_job(&harvest(999)).await;
     assert!(matches!(unknown, Err(Error::UnknownRepository { id: 999 })));
+}
+
+/// Issue 25: workers took imports whose files they could not see.
+async fn a_job_is_run_by_a_worker_with_the_tags_that_it_needs(place: Place) {
+    let catalog = place.open().await;
+    let needs = |tags: &str| NewJob::import(format!(r#"{{"paths":["/crawl"],"needs":[{tags}]}}"#));
+    let both = catalog.add_job(&needs(r#""disk","gpu""#)).await.unwrap();
+    let one = catalog.add_job(&needs(r#""disk""#)).await.unwrap();
+    let none = catalog.add_job(&needs("")).await.unwrap();
+    assert_eq!(both.needs, ["disk", "gpu"]);
+    assert!(none.needs.is_empty());
+    let claim = async |tags: &[&str]| {
+        let tags: Vec<_> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+        let options = ClaimOptions {
+            kinds: &[JobKind::Import],
+            tags: &tags,
+            ..options()
+        };
+        claimed_with(&catalog, options)
+            .await
+            .map(|claim| claim.job.id)
+    };
+
+    assert_eq!(claim(&[]).await, Some(none.id));
+    assert_eq!(claim(&["gpu"]).await, None);
+    assert_eq!(claim(&["disk", "other"]).await, Some(one.id));
+    assert_eq!(claim(&["other", "gpu", "disk"]).await, Some(both.id));
 }
 
 async fn a_repository_is_harvested_by_one_job_at_a_time(place: Place) {

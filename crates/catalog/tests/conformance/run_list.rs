@@ -121,6 +121,7 @@ async fn what_runs_and_who_could_run_it_is_known(place: Place) {
     let report = WorkerReport {
         name: "worker",
         kinds: &[JobKind::Harvest],
+        tags: &[],
         threads: 3,
     };
     catalog.report_worker(&report).await.unwrap();

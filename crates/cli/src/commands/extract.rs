@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use catalog::ImportState;
 use clap::Args;
-use flows::{Extracted, Extraction, ImportEvent, ImportOrder};
+use flows::{Extracted, Extraction, ImportEvent, ImportOrder, StoredSource};
 use harvester::Stop;
 use operations::{ImportPatch, Mistake, Refusal};
 
@@ -167,6 +167,12 @@ impl Extract {
         stop: &Stop,
         tally: &mut Tally,
     ) -> anyhow::Result<()> {
+        if StoredSource::is_meant(path) {
+            return match self.stored(extraction, path, stop, tally) {
+                Ok(()) => Ok(()),
+                Err(error) => self.failed(path, &error, tally),
+            };
+        }
         let files = match flows::archives_at(path) {
             Ok(files) => files,
             Err(error) => return self.failed(path, &error, tally),
@@ -180,10 +186,44 @@ impl Extract {
                     eprintln!("{}", plain(note));
                 }
             };
-            match extraction.extract(&file, stop, &tell) {
+            match extraction.extract(&file, &file, stop, &tell) {
                 Ok(extracted) => self.done(&extracted, tally)?,
                 Err(error) => self.failed(&file, &error, tally)?,
             }
+        }
+        Ok(())
+    }
+
+    /// Extracts the archives of a place in a store, each fetched when it is its turn and removed after it.
+    fn stored(
+        &self,
+        extraction: &Extraction,
+        place: &Path,
+        stop: &Stop,
+        tally: &mut Tally,
+    ) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.bytes,
+            "archives of a store are not kept here, and garner load would not find the documents: give --bytes"
+        );
+        let source = StoredSource::look(place)?;
+        let folder = tempfile::tempdir()?;
+        let tell = |event: ImportEvent<'_>| {
+            if let ImportEvent::Note(note) = event {
+                eprintln!("{}", plain(note));
+            }
+        };
+        for file in source.files.iter().filter(|_| !stop.is_set()) {
+            let name = PathBuf::from(source.shown(file));
+            let last = file.name.rsplit('/').next().unwrap_or_default();
+            let here = folder.path().join(last);
+            let fetched = source.fetch(file, &here, stop, &tell);
+            let extracted = fetched.and_then(|_| extraction.extract(&here, &name, stop, &tell));
+            match extracted {
+                Ok(extracted) => self.done(&extracted, tally)?,
+                Err(error) => self.failed(&name, &error, tally)?,
+            }
+            let _ = std::fs::remove_file(&here);
         }
         Ok(())
     }

@@ -13,6 +13,8 @@ use serde::Deserialize;
 pub(crate) struct JobsConfig {
     /// How many run at once.
     pub(crate) workers: usize,
+    /// What the machine has that others lack: jobs that need a tag are run where it is.
+    pub(crate) tags: Vec<String>,
     /// After so many seconds without a sign of life another process takes a job over.
     pub(crate) lease_seconds: u64,
     /// How many harvests may run at one host, for all workers of the catalog; 0 is no limit.
@@ -30,6 +32,7 @@ impl Default for JobsConfig {
         let backoff = Backoff::default();
         Self {
             workers: 4,
+            tags: Vec::new(),
             lease_seconds: 60,
             per_host: None,
             attempts: Settings::ATTEMPTS,
@@ -50,6 +53,9 @@ impl JobsConfig {
         }
         if !(1..=1000).contains(&self.attempts) {
             bail!("jobs.attempts: write a number from 1 to 1000");
+        }
+        if !self.tags.iter().all(|tag| flows::is_tag(tag)) {
+            bail!("jobs.tags: {}", flows::TAGS);
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 
 mod aggregator;
 mod friends;
+mod harvest;
 mod history;
 mod import;
 mod jobs;
@@ -35,6 +36,7 @@ use server::config::{
 
 pub(crate) use self::aggregator::AggregatorConfig;
 pub(crate) use self::friends::FriendsConfig;
+pub(crate) use self::harvest::HarvestConfig;
 pub(crate) use self::history::HistoryConfig;
 pub(crate) use self::import::ImportConfig;
 pub(crate) use self::jobs::JobsConfig;
@@ -53,6 +55,10 @@ pub(crate) struct Config {
     pub(crate) data: Option<PathBuf>,
     /// The catalog, if it is not in that directory.
     pub(crate) catalog: Option<String>,
+    /// The store that documents and records go to: s3://BUCKET/PREFIX.
+    pub(crate) store: Option<String>,
+    /// How harvests are kept.
+    pub(crate) harvest: HarvestConfig,
     /// Where people steer.
     pub(crate) console: ConsoleConfig,
     /// How jobs run.

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use catalog::RecordWay;
+use flows::Holdings;
 
 use super::Config;
 use super::layers::of_user;
@@ -13,6 +15,9 @@ use crate::text::plain;
 pub(crate) struct Place {
     pub(crate) data: PathBuf,
     pub(crate) catalog: Option<String>,
+    /// The store of records, and how they are kept, if the configuration says so.
+    pub(crate) store: Option<String>,
+    pub(crate) records: Option<RecordWay>,
     /// Whether the directory was not named anywhere.
     pub(crate) is_default: bool,
 }
@@ -37,6 +42,8 @@ impl Config {
             is_default: named.is_none(),
             data: named.map_or_else(default_data, Ok)?,
             catalog,
+            store: self.store.clone(),
+            records: self.harvest.records,
         })
     }
 
@@ -58,6 +65,14 @@ impl Config {
 }
 
 impl Place {
+    /// Has the catalog know where records go, as the configuration says.
+    pub(crate) fn settle(&self, holdings: &Holdings) -> anyhow::Result<()> {
+        match (&self.records, &self.store) {
+            (None, None) => Ok(()),
+            (way, store) => holdings.settle_records(*way, store.as_deref()),
+        }
+    }
+
     /// Says which directory is used if nobody named it, unless the command is to be quiet.
     pub(crate) fn announce(&self) {
         let mut arguments = std::env::args().take_while(|argument| argument != "--");

@@ -67,7 +67,7 @@ pub(crate) fn counted(counters: &ImportCounters) -> Vec<(String, u64)> {
 }
 
 /// Settings that are folded away.
-const RARE: [&str; 20] = [
+const RARE: [&str; 21] = [
     "log",
     "log_format",
     "root",
@@ -86,6 +86,7 @@ const RARE: [&str; 20] = [
     "languages",
     "text",
     "threads",
+    "needs",
     "collection",
     "no_sync",
 ];

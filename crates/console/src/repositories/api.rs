@@ -11,8 +11,8 @@ use harvester::check::CheckLimits;
 use operations::Refusal;
 use operations::repositories::quiet::{self, HeldQuiet, NewQuiet, Quiet, QuietState, RenewedQuiet};
 use operations::repositories::{
-    self, Format, Preview, RemovedRepository, Repository, RepositoryCheck, RepositoryQuery, Set,
-    SetQuery,
+    self, Format, MovedRecords, Preview, RecordsOrder, RemovedRepository, Repository,
+    RepositoryCheck, RepositoryQuery, Set, SetQuery,
 };
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -158,6 +158,22 @@ pub(crate) async fn remove(
     let files = parameters.files.unwrap_or(false);
     let removed = repositories::remove(state.context(), &who.actor(), id, files).await?;
     Ok(Body(removed))
+}
+
+/// Moves the records of a repository to files, packs or the database, or compacts its packs
+///
+/// The answer comes when all are moved, which takes minutes for millions of records. If the connection is lost, the move goes on,
+/// and the same request resumes one that was interrupted.
+#[utoipa::path(post, path = "/api/v1/repositories/{id}/records/move", tag = "repositories", operation_id = "move_records",
+    params(("id" = i64, Path)), request_body = RecordsOrder, responses((status = 200, body = MovedRecords)))]
+pub(crate) async fn move_records(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    Json(order): Json<RecordsOrder>,
+) -> Reply<MovedRecords> {
+    let moved = repositories::move_records(state.context(), &who.actor(), id, &order).await?;
+    Ok(Body(moved))
 }
 
 /// The metadata formats that a repository offers, and those that records are held in

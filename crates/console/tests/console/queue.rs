@@ -30,6 +30,7 @@ impl TestConsole {
         let options = ClaimOptions {
             lease: LEASE,
             kinds: &[JobKind::Harvest],
+            tags: &[],
             worker: "test",
         };
         let claimed = self.holdings.wait(self.holdings.catalog().claim(&options));

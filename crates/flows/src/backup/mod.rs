@@ -203,6 +203,12 @@ impl Previous {
 /// Parts of the holdings that are not in the data directory.
 fn elsewhere(holdings: &Holdings) -> anyhow::Result<Vec<String>> {
     let mut elsewhere = Vec::new();
+    if holdings.wait(holdings.catalog().has_stored_records())? {
+        let store = holdings
+            .wait(holdings.catalog().default_record_store())?
+            .store;
+        elsewhere.push(format!("records are in packs below {store}"));
+    }
     let collection = holdings.wait(holdings.catalog().collection_place())?;
     if let Some(collection) = collection.filter(|place| !place.is_empty()) {
         elsewhere.push(format!("the documents are in {collection}"));

@@ -41,7 +41,7 @@ pub use self::verification::{HarvestVerification, verify_harvested};
 use self::via::{Source, describe};
 pub use self::via::{Via, settle_way};
 use self::work::Work;
-use crate::{Holdings, SelfDescription, base_directory, introduce, message, mistake};
+use crate::{Failure, Holdings, SelfDescription, base_directory, introduce, message, mistake};
 
 /// How far a harvest is, after each page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,6 @@ pub fn harvest_for(
     progress: &dyn Fn(Progress),
 ) -> anyhow::Result<HistoryEntry> {
     mistake::first(order.check())?;
-    // The files would lie where nobody else who knows the catalog looks for them.
-    holdings.check_place()?;
     let order = match order.via {
         Via::Auto if job.is_some() => bail!("a job harvests one way; name it with via"),
         _ => &settle_way(client, order, notify)?,
@@ -100,6 +98,13 @@ pub fn harvest_for(
     let source = Source::find(client, order, notify)?;
     let parameters = Parameters::new(holdings, &remote, order, rules)?;
     let known = holdings.wait(holdings.catalog().repository_at(&remote.base_url()))?;
+    let number = known.as_ref().map_or(0, |known| known.id);
+    let writes_files = order.unpack.is_some() || order.warc.is_some();
+    if writes_files || !holdings.are_records_shared(number)? {
+        // The files would lie where nobody else who knows the catalog looks for them.
+        let checked = holdings.check_place();
+        checked.map_err(|error| Failure::new(Failure::OTHER_FILES, message(&error)))?;
+    }
     let is_new = known.is_none();
     if let (Some(known), Some(directory)) = (&known, &order.base_directory) {
         base_directory::wanted(holdings, &known.base_url, directory)?;

@@ -55,7 +55,6 @@ pub fn count_rejected(holdings: &Holdings, order: &HarvestOrder) -> anyhow::Resu
     }
     query.validation = None;
     let filters = source.filters()?;
-    let directory = holdings.record_directory(&repository, &order.metadata_prefix);
     loop {
         let records = holdings.wait(catalog.records(&query))?;
         let Some(last) = records.last() else {
@@ -64,8 +63,9 @@ pub fn count_rejected(holdings: &Holdings, order: &HarvestOrder) -> anyhow::Resu
         query.after = last.id;
         for record in records.iter().filter(|record| record.is_held()) {
             count.held += 1;
-            let file = record.file.as_ref().map(|file| directory.join(file));
-            let xml = file.and_then(|file| std::fs::read(file).ok());
+            let file = record.file.as_deref();
+            let read = |file| holdings.read_record(&repository, &order.metadata_prefix, file);
+            let xml = file.and_then(|file| read(file).ok());
             // A record that cannot be read is not known to be rejected.
             let accepts = xml.is_none_or(|xml| filters.accepts(&xml).unwrap_or(true));
             count.rejected += u64::from(!accepts);

@@ -1,7 +1,5 @@
 //! The URLs that a harvest found to be new or changed: seeds for a crawler.
 
-use std::path::Path;
-
 use catalog::{HistoryEntry, RecordEntry, RecordQuery, Validation};
 use harvester::unpack;
 use roxmltree::Document;
@@ -19,7 +17,11 @@ pub fn write_urls(
     let Some(repository) = holdings.wait(holdings.catalog().repository(entry.repository))? else {
         return Ok(0);
     };
-    let directory = holdings.record_directory(&repository, &entry.metadata_prefix);
+    let read = |file: &str| {
+        holdings
+            .read_record(&repository, &entry.metadata_prefix, file)
+            .ok()
+    };
     let mut query = RecordQuery {
         repository: Some(entry.repository),
         metadata_prefix: Some(entry.metadata_prefix.clone()),
@@ -38,7 +40,7 @@ pub fn write_urls(
         let is_wanted =
             |record: &&RecordEntry| record.is_held() && record.validation != Validation::Filtered;
         for record in records.iter().filter(is_wanted) {
-            for url in urls(record, &directory) {
+            for url in urls(record, &read) {
                 tell(&url)?;
                 written += 1;
             }
@@ -47,12 +49,11 @@ pub fn write_urls(
 }
 
 /// Where the thing is that a record describes: its identifier if that is a URL, else what the record says.
-fn urls(record: &RecordEntry, directory: &Path) -> Vec<String> {
+fn urls(record: &RecordEntry, read: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<String> {
     if is_url(&record.identifier) {
         return vec![record.identifier.clone()];
     }
-    let file = record.file.as_ref().map(|file| directory.join(file));
-    let Some(xml) = file.and_then(|file| std::fs::read(file).ok()) else {
+    let Some(xml) = record.file.as_deref().and_then(read) else {
         return Vec::new();
     };
     let resources = unpack::resources(&xml).unwrap_or_default();

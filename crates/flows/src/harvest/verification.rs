@@ -13,12 +13,13 @@ use anyhow::Context;
 use catalog::{HistoryQuery, RecordEntry, RecordQuery, Repository, State};
 use harvester::unpack;
 use serde::Serialize;
-use store::{Durability, Layout, Mirror, RecordFiles};
+use store::{Durability, Layout, Mirror};
 
 use super::is_url;
 use super::order::Parameters;
 use super::storing::Place;
 use crate::holdings::plain_name;
+use crate::records::{PACKS, RecordKeeper, RecordPlace};
 use crate::{Finding, Holdings};
 
 /// The findings of a verification of records and mirrors.
@@ -144,7 +145,8 @@ impl Verifying<'_> {
             Lock::Held(file) => Some(file).filter(|_| self.repair),
         };
         if lock.is_some() {
-            let files = RecordFiles::open(&directory, Layout::default(), Durability::Page)?;
+            let form = (Layout::default(), Durability::Page);
+            let files = RecordKeeper::open(holdings, repository, prefix, form, "verified")?;
             let place = Place::of(holdings, repository, prefix);
             let removed = place.clear(holdings, repository, prefix, &files)?;
             if removed > 0 {
@@ -165,11 +167,21 @@ impl Verifying<'_> {
         self.each(query, |this, record| {
             this.result.records += 1;
             (this.told)(this.result.records);
-            if let Some(file) = &record.file {
-                known.insert(hash(Path::new(file)));
+            let Some(file) = &record.file else {
+                return Ok(());
+            };
+            if let Some(RecordPlace::File(path)) = RecordPlace::of(file) {
+                known.insert(hash(path));
                 if !is_file(&directory.join(file)) {
                     missing.push((record.identifier, directory.join(file)));
                 }
+                return Ok(());
+            }
+            // Packs have checksums, so that reading them tells whether they are whole.
+            match holdings.read_record(repository, prefix, file) {
+                Ok(_) => {}
+                Err(error) if error.is_away() => return Err(error.into()),
+                Err(_) => missing.push((record.identifier, directory.join(file))),
             }
             Ok(())
         })?;
@@ -184,6 +196,7 @@ impl Verifying<'_> {
 
     /// Compares a mirror with the records that were unpacked into it.
     fn mirror(&mut self, directory: &Path, sources: &[Mirrored]) -> anyhow::Result<()> {
+        let holdings = self.holdings;
         self.result.mirrors += 1;
         if !directory.is_dir() {
             self.result.missing += 1;
@@ -199,9 +212,6 @@ impl Verifying<'_> {
         for source in sources {
             let repository = &source.repository;
             before.push(self.last_harvest(repository)?);
-            let records = self
-                .holdings
-                .record_directory(repository, &source.metadata_prefix);
             let mirror = Mirror::open(directory, Some(&repository.base_url), Durability::Page)?;
             let query = RecordQuery {
                 repository: Some(repository.id),
@@ -212,8 +222,9 @@ impl Verifying<'_> {
             };
             let mut missing = Vec::new();
             self.each(query, |_, record| {
-                let file = record.file.as_ref().map(|file| records.join(file));
-                let Some(xml) = file.and_then(|file| std::fs::read(file).ok()) else {
+                let prefix = &source.metadata_prefix;
+                let read = |file| holdings.read_record(repository, prefix, file).ok();
+                let Some(xml) = record.file.as_deref().and_then(read) else {
                     // Where identifiers are URLs, that is enough to know.
                     match is_url(&record.identifier) {
                         true => known.extend(mirror.find(&record.identifier)?.map(|it| hash(&it))),
@@ -297,7 +308,8 @@ impl Verifying<'_> {
             for entry in entries {
                 let entry = entry.with_context(|| place.display().to_string())?;
                 let path = below.join(entry.file_name());
-                if path == Path::new(".garner-tmp") {
+                // What nobody wants of packs goes when they are compacted.
+                if path == Path::new(".garner-tmp") || path == Path::new(PACKS) {
                     continue;
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -48,17 +48,19 @@ pub use self::judging::{TextOrder, Unsure};
 use self::keeping::Keeping;
 pub use self::loading::{LoadOrder, Loaded, load};
 pub use self::met::update::update_metadata;
-pub use self::order::{DigestRule, ImportOrder, Listing, containers};
+pub use self::order::{DigestRule, ImportOrder, Listing, TAGS, containers, is_tag};
 pub use self::place::documents_directory;
+pub(crate) use self::place::{Location, objects};
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
 pub use self::report::forget as forget_report;
-pub use self::report::import_report;
+pub use self::report::{import_report, write as write_report};
 pub use self::review::{
     AcceptedReviews, ReviewLimits, ReviewPart, accept_reviews, prune_reviews, review_file,
 };
 pub use self::searchable::{index_texts, index_texts_within};
 use self::sources::Sources;
-pub use self::sources::fetched::{FetchedSource, address, fetch_sources};
+pub use self::sources::fetched::{FetchedSource, fetch_sources, is_remote};
+pub use self::sources::stored::{StoredFile, StoredSource};
 use self::spool::Spool;
 use self::types::Types;
 pub use self::uncatalogued::separate::import_separately;

@@ -35,7 +35,7 @@ fn place(holdings: &Holdings, import: i64) -> PathBuf {
 
 /// Writes the report of an import from what the catalog has, so that what was killed in between is neither missing nor
 /// there twice. Returns where it is; `None` if there is nothing to tell.
-pub(super) fn write(holdings: &Holdings, import: i64) -> anyhow::Result<Option<PathBuf>> {
+pub fn write(holdings: &Holdings, import: i64) -> anyhow::Result<Option<PathBuf>> {
     let directory = holdings.directory().join("reports");
     let path = place(holdings, import);
     let mut out = None;

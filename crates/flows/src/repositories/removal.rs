@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use catalog::{Repository, RepositoryCounts};
 
 use crate::Holdings;
+use crate::records::packs_in_store;
 
 /// The result of a removal.
 #[derive(Debug)]
@@ -32,14 +33,20 @@ pub fn remove_repository(
         true => Some(directories(holdings, repository, &base)?),
         false => None,
     };
+    let packs = match files {
+        true => stored_packs(holdings, repository)?,
+        false => Vec::new(),
+    };
     let counts = holdings.wait(holdings.catalog().remove_repository(repository.id))?;
     let files = match directories {
-        Some(directories) => Some(remove_files(&directories, &base).with_context(|| {
-            format!(
-                "the catalog has forgotten {}, but not all of its files are removed",
-                repository.base_url
-            )
-        })?),
+        Some(directories) => Some(
+            remove_all(holdings, &directories, &base, &packs).with_context(|| {
+                format!(
+                    "the catalog has forgotten {}, but not all of its files are removed",
+                    repository.base_url
+                )
+            })?,
+        ),
         None => None,
     };
     Ok(Removed {
@@ -47,6 +54,28 @@ pub fn remove_repository(
         counts,
         files,
     })
+}
+
+/// The packs in the store that the repository has records in.
+fn stored_packs(holdings: &Holdings, repository: &Repository) -> anyhow::Result<Vec<String>> {
+    let mut packs = Vec::new();
+    for prefix in holdings.wait(holdings.catalog().formats_held(repository.id))? {
+        packs.extend(packs_in_store(holdings, repository, &prefix)?);
+    }
+    Ok(packs)
+}
+
+fn remove_all(
+    holdings: &Holdings,
+    directories: &[PathBuf],
+    base: &Path,
+    packs: &[String],
+) -> anyhow::Result<u64> {
+    let files = remove_files(directories, base)?;
+    for pack in packs {
+        holdings.stored_packs()?.remove(pack)?;
+    }
+    Ok(files + packs.len() as u64)
 }
 
 /// Why the files of a repository cannot be removed with it, if they cannot.

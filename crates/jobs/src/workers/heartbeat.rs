@@ -46,6 +46,7 @@ impl Shared {
         let report = WorkerReport {
             name: &self.options.name,
             kinds: &self.options.kinds,
+            tags: &self.options.tags,
             threads: self.options.threads,
         };
         let reported = self.holdings.catalog().report_worker(&report);

@@ -44,6 +44,8 @@ pub struct WorkerOptions {
     pub name: String,
     /// Which jobs they run.
     pub kinds: Vec<JobKind>,
+    /// What they have that other workers lack: jobs that need a tag are run where it is.
+    pub tags: Vec<String>,
     /// How many jobs run at once.
     pub threads: usize,
     /// How long nobody else takes a job over without hearing of this process.
@@ -94,6 +96,14 @@ struct Shared {
 }
 
 impl WorkerOptions {
+    /// Leaves jobs to others that need the data directory of the catalog. Harvests are among those that it runs: one whose
+    /// files are to lie there is given back.
+    pub fn without_directory(self) -> Self {
+        let mut options = self.imports_only();
+        options.kinds.push(JobKind::Harvest);
+        options
+    }
+
     /// Leaves harvests to others, so that no data directory has to be shared with them.
     pub fn imports_only(self) -> Self {
         let kinds = KINDS.iter().filter(|job| !job.needs_data_directory());
@@ -109,6 +119,7 @@ impl Default for WorkerOptions {
         Self {
             name: "worker".to_owned(),
             kinds: KINDS.iter().map(|job| job.kind()).collect(),
+            tags: Vec::new(),
             threads: 4,
             lease: Duration::from_secs(60),
             per_host: None,
@@ -236,6 +247,7 @@ impl Shared {
         let options = ClaimOptions {
             lease: self.options.lease,
             kinds: &self.options.kinds,
+            tags: &self.options.tags,
             worker: &self.options.name,
         };
         let mut away = false;

@@ -137,9 +137,8 @@ pub async fn show(context: &Context, id: i64) -> Result<Import, Refusal> {
     let entry = context.catalog().import(id).await?;
     let missing = || Refusal::not_found(format!("there is no import {id} in the history"));
     let entry = entry.ok_or_else(missing)?;
-    context
-        .blocking(|holdings| Ok(import(holdings, entry)))
-        .await
+    let made = |holdings: &Holdings| with_report(holdings, import(holdings, entry));
+    context.blocking(made).await
 }
 
 /// The captures that an import skipped or repaired, in the order of their numbers.
@@ -206,6 +205,15 @@ async fn remove_reports(context: &Context, removed: Vec<i64>) -> Result<Removed,
     };
     let removed = context.blocking(forget).await?;
     Ok(Removed { removed })
+}
+
+/// The import with its report: the worker that did it may have another data directory, and the catalog has all that a report
+/// tells.
+pub(crate) fn with_report(holdings: &Holdings, mut import: Import) -> anyhow::Result<Import> {
+    if import.report.is_none() && import.ended.is_some() {
+        import.report = flows::write_report(holdings, import.id)?.map(FilePath);
+    }
+    Ok(import)
 }
 
 pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import {

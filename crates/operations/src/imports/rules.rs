@@ -99,7 +99,7 @@ pub(crate) async fn permit(
 fn look(order: &ImportOrder, channel: Channel) -> Result<(), Mistake> {
     order.check_places()?;
     for (field, path) in order.files() {
-        if matches!(flows::address(path), Ok(Some(_))) {
+        if matches!(flows::is_remote(path), Ok(true)) {
             continue;
         }
         let shown = path.display();

@@ -55,7 +55,7 @@ pub async fn try_first(
     }
     let order = ordered_import(context, actor, patch).await?;
     for (field, path) in order.files() {
-        if matches!(flows::address(path), Ok(Some(_))) {
+        if matches!(flows::is_remote(path), Ok(true)) {
             let reason = format!(
                 "`{}` would have to be fetched first; try files of this machine, or garner import --dry-run",
                 path.display()

@@ -79,6 +79,11 @@ pub struct ImportPatch {
           hide_possible_values = true)]
     #[schema(value_type = Option<bool>)]
     pub no_sync: Option<Setting<bool>>,
+    /// Tags that a worker must have to run it as a job, as garner worker --tags gives them: for sources that only some
+    /// machines see
+    #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
+    #[serde(default, deserialize_with = "words")]
+    pub needs: Option<Vec<String>>,
     /// The number of threads that read and examine [default: one for each core]
     #[arg(long = "jobs", value_name = "N")]
     #[serde(alias = "jobs")]
@@ -249,6 +254,12 @@ impl ImportPatch {
         apply!(self, order, default; paths, blacklist, lists, no_database, max_url_length, mirror_deletions,
             digests, collection, threads, log, log_format, root,
             base_url, crawler);
+        if let Some(needs) = &self.needs {
+            let mut needs = trimmed(needs);
+            needs.sort();
+            needs.dedup();
+            order.needs = needs;
+        }
         self.keep_versions
             .put(&mut order.keep_versions, &default.keep_versions);
         if let Some(types) = &self.types {

@@ -310,7 +310,7 @@ pub async fn find(context: &Context, query: &IdentifierQuery) -> Result<Record, 
 pub async fn xml(context: &Context, id: i64) -> Result<RecordFile, Refusal> {
     let entry = entry(context, id).await?;
     let repository = repository(context, entry.repository).await?;
-    let file = RecordFile::of(context.holdings(), &repository, &entry);
+    let file = RecordFile::of(context.holdings(), repository, &entry);
     file.ok_or_else(|| Refusal::not_found(format!("record {id} has no file")))
 }
 
@@ -325,7 +325,10 @@ async fn repository(context: &Context, id: i64) -> Result<Repository, Refusal> {
 }
 
 fn record(holdings: &Holdings, repository: &Repository, entry: RecordEntry) -> Record {
-    let file = RecordFile::of(holdings, repository, &entry);
+    let path = entry
+        .file
+        .as_deref()
+        .and_then(|file| holdings.record_path(repository, &entry.metadata_prefix, file));
     Record {
         id: entry.id,
         repository: entry.repository,
@@ -337,7 +340,7 @@ fn record(holdings: &Holdings, repository: &Repository, entry: RecordEntry) -> R
         deleted: entry.deleted,
         set_specs: entry.set_specs,
         file: entry.file,
-        path: file.map(|file| FilePath(file.path())),
+        path: path.map(FilePath),
         sha256: entry.sha256,
         harvested: Time(entry.harvested),
         validation: entry.validation.into(),

@@ -4,6 +4,7 @@ mod ask;
 mod check;
 mod entities;
 mod find;
+mod keeping;
 mod pasted;
 pub mod quiet;
 mod well_known;
@@ -21,6 +22,7 @@ pub use self::entities::{
     Format, Identity, Inspection, LastHarvest, Preview, RemovedRepository, Repository, Set,
 };
 pub use self::find::{FoundRepository, find};
+pub use self::keeping::{MovedRecords, RecordsOrder, move_records};
 pub use self::pasted::{PastedLine, pasted};
 pub use self::well_known::{WellKnown, well_known};
 use crate::{Actor, Code, Context, Listed, Paging, Refusal, SortKey};

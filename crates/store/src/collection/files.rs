@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use super::name::{is_group, parse};
-use super::place::{Name, Place};
 use super::{METADATA, NOT_OURS, TEXT};
 use crate::Error;
+use crate::place::{Name, Place};
 
 /// A file of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]

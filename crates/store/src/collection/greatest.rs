@@ -4,8 +4,8 @@
 
 use super::files::{CollectionFiles, FileKind};
 use super::name::{is_group, parse};
-use super::place::Place;
 use crate::Error;
+use crate::place::Place;
 
 /// The greatest number that has a file.
 pub(super) fn number(place: &Place) -> Result<Option<i64>, Error> {

@@ -6,7 +6,6 @@
 mod files;
 mod greatest;
 mod name;
-mod place;
 mod same;
 
 use std::io::Write;
@@ -17,8 +16,8 @@ use crate::{Error, NewFile, Objects, Reader, temporary};
 
 pub use self::files::{CollectionFile, CollectionFiles, FileKind};
 use self::name::{directory_of, file_of, is_extension};
-use self::place::Place;
 use self::same::is_same;
+use crate::place::Place;
 
 /// The files of documents below one directory, or in a store of objects. It is shared by threads and by processes.
 ///

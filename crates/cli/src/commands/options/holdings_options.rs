@@ -52,7 +52,9 @@ impl HoldingsOptions {
     pub(crate) fn create(&self) -> anyhow::Result<Holdings> {
         let place = self.place()?;
         place.announce();
-        Holdings::create(&place.data, place.catalog.as_deref()).inspect(warn)
+        let holdings = Holdings::create(&place.data, place.catalog.as_deref()).inspect(warn)?;
+        place.settle(&holdings)?;
+        Ok(holdings)
     }
 
     /// Opens holdings that are there. A slip of the pen is not to make a new, empty catalog.

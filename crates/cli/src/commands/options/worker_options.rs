@@ -29,6 +29,9 @@ pub(crate) struct WorkerFlags {
     /// How many jobs run at once [default: 4]
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
+    /// Tags of the workers: imports that need one of these (garner import --queue --needs) run nowhere else
+    #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
+    tags: Vec<String>,
     /// Seconds without a sign of life after which another process takes a job over [default: 60]
     #[arg(long, value_name = "SECONDS")]
     lease: Option<u64>,
@@ -55,6 +58,9 @@ impl WorkerFlags {
         let jobs = &mut config.jobs;
         jobs.workers = self.workers.unwrap_or(jobs.workers);
         jobs.lease_seconds = self.lease.unwrap_or(jobs.lease_seconds);
+        if !self.tags.is_empty() {
+            jobs.tags.clone_from(&self.tags);
+        }
         jobs.per_host = self.per_host.or(jobs.per_host);
         config.network.allow.extend(self.allow.iter().cloned());
         config.jobs.check()?;
@@ -78,7 +84,11 @@ impl Config {
                     }
                     std::thread::sleep(A_SECOND);
                 }
-                holdings => return Ok(Arc::new(holdings.inspect(warn)?)),
+                holdings => {
+                    let holdings = holdings.inspect(warn)?;
+                    place.settle(&holdings)?;
+                    return Ok(Arc::new(holdings));
+                }
             }
         }
     }
@@ -87,6 +97,7 @@ impl Config {
     pub(crate) fn worker_options(&self) -> anyhow::Result<WorkerOptions> {
         Ok(WorkerOptions {
             threads: self.jobs.workers,
+            tags: self.jobs.tags.clone(),
             lease: self.jobs.lease(),
             per_host: self.jobs.per_host,
             client: self.network.client_options()?,

@@ -15,7 +15,8 @@ use crate::output::log;
 /// Run jobs, beside garner up and other workers on the same catalog
 ///
 /// For many harvests at once, on one machine or on several: give each worker the same catalog, a PostgreSQL database,
-/// and a data directory that all of them see. Another worker resumes the jobs of a worker that was killed.
+/// and a store (store = "s3://…" in the configuration) or a data directory that all of them see. Another worker resumes
+/// the jobs of a worker that was killed.
 #[derive(Debug, Args)]
 pub(crate) struct Worker {
     #[command(flatten)]
@@ -45,9 +46,18 @@ impl Worker {
         }
         options.name.clone_from(&self.name);
         let holdings = config.holdings()?;
-        match self.imports_only {
-            true => options = options.imports_only(),
-            false => holdings.check_directory()?,
+        if self.imports_only {
+            options = options.imports_only();
+        } else if let Err(error) = holdings.check_directory() {
+            // Records and documents go to where every machine reaches them; files do not.
+            if !holdings.are_records_shared(0)? {
+                return Err(error);
+            }
+            eprintln!(
+                "this machine has a data directory of its own: it harvests repositories whose records lie in the store or \
+                 in the catalog, and leaves jobs that need the catalog's directory to others"
+            );
+            options = options.without_directory();
         }
         let admin = self.admin_listen.or(config.admin.listen);
         if let Some(address) = admin {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use classifier::CDI_2012;
+use flows::StoredSource;
 use remote::Address;
 use toml::{Table, Value};
 
@@ -63,7 +64,9 @@ fn is_path(section: &str, key: &str, value: &Value) -> bool {
         ("friends", _) => !text.contains("://"),
         ("import", "log_format") => text.contains('/') || text.ends_with(".toml"),
         ("import", "model") => text != CDI_2012,
-        ("import", _) => !Address::is_meant(Path::new(text)),
+        ("import", _) => {
+            !(Address::is_meant(Path::new(text)) || StoredSource::is_meant(Path::new(text)))
+        }
         _ => true,
     }
 }

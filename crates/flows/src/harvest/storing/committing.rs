@@ -7,14 +7,17 @@ use std::thread::Scope;
 
 use anyhow::Context;
 use catalog::{Counts, PageCommit, RecordRow, Warning};
-use store::{Mirror, RecordFiles};
+use store::Mirror;
 
 use crate::Holdings;
 use crate::harvest::lease::Lease;
+use crate::records::{KeptBatch, RecordKeeper};
 
 /// The content of one commit: its files and resources are written, and wait to be synced.
 pub(super) struct Batch {
     pub(super) rows: Vec<RecordRow>,
+    /// Its records, as far as they have no files of their own.
+    pub(super) kept: KeptBatch,
     pub(super) dropped: Vec<String>,
     pub(super) warnings: Vec<Warning>,
     pub(super) counts: Counts,
@@ -27,7 +30,7 @@ pub(super) struct Batch {
 pub(super) struct Ledger<'a> {
     pub(super) holdings: &'a Holdings,
     pub(super) lease: &'a Lease,
-    pub(super) files: Arc<RecordFiles>,
+    pub(super) files: Arc<RecordKeeper<'a>>,
     pub(super) mirror: Option<Arc<Mirror>>,
     /// How many batches were committed.
     pub(super) committed: Arc<AtomicU64>,
@@ -50,7 +53,7 @@ impl Committer {
         scope.spawn(move || {
             for batch in handed_over {
                 // A receiver that is gone ended with another failure.
-                let _ = tell.send(ledger.commit(&batch));
+                let _ = tell.send(ledger.commit(batch));
             }
         });
         Self {
@@ -95,13 +98,14 @@ impl Committer {
 
 impl Ledger<'_> {
     /// Files first: nothing is committed that speaks of what may not be there.
-    fn commit(&self, batch: &Batch) -> anyhow::Result<Counts> {
-        self.files.sync()?;
+    fn commit(&self, mut batch: Batch) -> anyhow::Result<Counts> {
+        self.files.write(&mut batch.kept)?;
         if let Some(mirror) = &self.mirror {
             mirror.sync()?;
         }
         let page = PageCommit {
             rows: &batch.rows,
+            contents: &batch.kept.contents,
             dropped: &batch.dropped,
             resume_state: Some(&batch.resume_state),
             counts: batch.counts,
@@ -113,6 +117,9 @@ impl Ledger<'_> {
         let committed = self.holdings.wait(committed);
         committed.context("a page cannot be committed")?;
         self.committed.fetch_add(1, Ordering::Release);
-        Ok(run.counts())
+        let counts = run.counts();
+        drop(run);
+        self.files.committed(batch.kept)?;
+        Ok(counts)
     }
 }

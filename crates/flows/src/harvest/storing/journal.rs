@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use catalog::{Known, Repository};
 use serde::{Deserialize, Serialize};
-use store::{Durability, Mirror, RecordFiles};
+use store::{Durability, Mirror};
 
 use super::placing::urls_before;
 use crate::Holdings;
 use crate::holdings::plain_name;
+use crate::records::RecordKeeper;
 
 /// Two files that take turns: one for what is stored, one for the batch that is being committed.
 pub(super) struct Journal {
@@ -61,7 +62,7 @@ impl Place {
         holdings: &Holdings,
         repository: &Repository,
         metadata_prefix: &str,
-        files: &RecordFiles,
+        files: &RecordKeeper<'_>,
     ) -> anyhow::Result<u64> {
         let mut removed = 0;
         for turn in [0, 1] {
@@ -98,7 +99,7 @@ impl Entry {
         &self,
         known: Option<&Known>,
         repository: &Repository,
-        files: &RecordFiles,
+        files: &RecordKeeper<'_>,
     ) -> anyhow::Result<u64> {
         let held = known.filter(|known| !known.deleted);
         let mut removed = 0;
@@ -110,7 +111,7 @@ impl Entry {
             }
         }
         if held.is_none()
-            && let Some(file) = files.find(&self.identifier)?
+            && let Some(file) = files.files().find(&self.identifier)?
             && known.and_then(|known| known.file.as_ref()) != Some(&file)
         {
             files.remove(&file)?;

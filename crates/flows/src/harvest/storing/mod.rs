@@ -34,6 +34,7 @@ use super::reading::PageReport;
 use super::resources::Resources;
 use super::treatment::Treated;
 use super::work::Work;
+use crate::records::compact_if_due;
 
 /// Takes records and commits them with the way to the next page.
 pub(super) struct Storing<'a> {
@@ -136,7 +137,7 @@ impl<'a> Storing<'a> {
             Treated::Deleted | Treated::Gone | Treated::Unchanged => {}
         }
         self.store(slice, ready)?;
-        if self.pending.is_full() {
+        if self.pending.is_full() || self.preparer.files.waiting() >= MOST_WAITING {
             // The page is not complete, so it would be read again; its rows would be found to be there.
             self.commit()?;
         }
@@ -306,7 +307,19 @@ impl<'a> Storing<'a> {
 
     /// Ends the work when everything is committed.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        self.placing.finish()
+        self.placing.finish()?;
+        let (repository, prefix) = (self.work.repository, &self.work.order.metadata_prefix);
+        // A harvest that has brought everything does not fail for this; the next one tries it again.
+        match compact_if_due(self.work.holdings, repository, prefix) {
+            Ok(_) => {}
+            Err(error) => tracing::warn!(
+                repository.id = repository.id,
+                "the packs of {} are not compacted: {}",
+                repository.base_url,
+                crate::message(&error)
+            ),
+        }
+        Ok(())
     }
 
     fn store(&mut self, slice: usize, ready: Ready) -> anyhow::Result<()> {
@@ -417,6 +430,7 @@ impl<'a> Storing<'a> {
         self.traffic = now;
         let batch = Batch {
             rows,
+            kept: self.preparer.files.end_batch()?,
             dropped,
             warnings: page.warnings,
             counts,
@@ -437,6 +451,9 @@ impl<'a> Storing<'a> {
         Ok(())
     }
 }
+
+/// How many bytes of records wait in memory for the catalog.
+const MOST_WAITING: usize = 8 << 20;
 
 /// How often the committer is asked whether a batch is committed, if there is nothing else to do.
 const A_MOMENT: Duration = Duration::from_millis(10);

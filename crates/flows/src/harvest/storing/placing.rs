@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use catalog::{Known, RecordRow, Validation};
 use harvester::Header;
 use harvester::unpack::{self, Resource};
-use store::{NewFile, RecordFiles};
+use store::NewFile;
 
 use super::journal::{Journal, Place};
 use super::page::Page;
@@ -17,10 +17,11 @@ use super::preparing::Prepared;
 use crate::harvest::resources::{Missing, Resources, is_url};
 use crate::harvest::work::Work;
 use crate::harvest::{Deleted, digest, now};
+use crate::records::RecordKeeper;
 
 /// Places files. The journal knows of each before it is there.
 pub(super) struct Placing<'a> {
-    files: Arc<RecordFiles>,
+    files: Arc<RecordKeeper<'a>>,
     /// Harvests of two sets may go on at once, but not into one directory: files are numbered there.
     _lock: Option<File>,
     pub(super) resources: Option<Resources<'a>>,
@@ -35,14 +36,19 @@ impl<'a> Placing<'a> {
     /// Takes the directory of a repository and a format for this process, and clears away the files that a killed harvest
     /// has not committed.
     pub(super) fn open(
-        work: &Work<'_>,
+        work: &'a Work<'a>,
         resources: Option<Resources<'a>>,
         anew: bool,
     ) -> anyhow::Result<Self> {
         let (holdings, repository, order) = (work.holdings, work.repository, work.order);
         let prefix = &order.metadata_prefix;
         let directory = holdings.record_directory(repository, prefix);
-        let files = RecordFiles::open(&directory, order.layout(), order.durability())?;
+        let holder = {
+            let run = work.lease.lock();
+            format!("{}-{}", run.id(), run.fence())
+        };
+        let form = (order.layout(), order.durability());
+        let files = RecordKeeper::open(holdings, repository, prefix, form, &holder)?;
         let lock = lock(&directory, work.job.is_some())?;
         let place = Place::of(holdings, repository, prefix);
         // Without the lock they may be those of a process that goes on.
@@ -62,7 +68,7 @@ impl<'a> Placing<'a> {
     }
 
     /// The files of records, for the stages that write and sync them.
-    pub(super) fn files(&self) -> Arc<RecordFiles> {
+    pub(super) fn files(&self) -> Arc<RecordKeeper<'a>> {
         Arc::clone(&self.files)
     }
 
@@ -143,6 +149,10 @@ impl<'a> Placing<'a> {
                 urls.push(resource.url.clone());
             }
         }
+        // What was added to a pack and is not committed belongs to nobody, and goes with the next compaction.
+        if urls.is_empty() && !self.files.is_of_files() {
+            return Ok(());
+        }
         let directory = self.mirror_directory.as_deref();
         self.journal.note(identifier, directory, urls)
     }
@@ -160,18 +170,16 @@ impl<'a> Placing<'a> {
         let known = before.filter(|before| !before.deleted && before.sha256 == row.sha256);
         let file = before.and_then(|before| before.file.as_deref());
         if let Some(file) = known.and(file) {
-            let place = self.files.absolute(file);
             let is_there = match self.anew {
-                true => std::fs::read(place)
-                    .is_ok_and(|held| digest::of_record(&held) == digest::of_record(xml)),
-                false => place.exists(),
+                true => (self.files.read(file))
+                    .is_some_and(|held| digest::of_record(&held) == digest::of_record(xml)),
+                false => self.files.has(file),
             };
             if is_there {
                 return Ok(file.to_owned());
             }
         }
-        let written = written.unwrap_or_else(|| self.files.fill(&header.identifier, xml));
-        Ok(self.files.place(written?, &header.identifier, file)?)
+        Ok(self.files.place(written, &header.identifier, xml, file)?)
     }
 
     /// Removes what a deleted record had, and keeps the tombstone.
@@ -258,9 +266,9 @@ pub(super) fn filtered(header: &Header, held: &Known) -> RecordRow {
 }
 
 /// The URLs of the resources that a record spoke of when it was last harvested.
-pub(super) fn urls_before(files: &RecordFiles, before: Option<&Known>) -> Vec<String> {
+pub(super) fn urls_before(files: &RecordKeeper<'_>, before: Option<&Known>) -> Vec<String> {
     let file = before.and_then(|before| before.file.as_deref());
-    let Some(xml) = file.and_then(|file| std::fs::read(files.absolute(file)).ok()) else {
+    let Some(xml) = file.and_then(|file| files.read(file)) else {
         return Vec::new();
     };
     let found = unpack::resources(&xml).unwrap_or_default();

@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use catalog::Known;
 use harvester::unpack::{self, Handle, Resource, SpooledValue};
 use harvester::{Header, Record};
-use store::{NewFile, RecordFiles};
+use store::NewFile;
 
 use crate::Holdings;
 use crate::harvest::digest;
 use crate::harvest::resources::{Bodies, Missing, is_url};
 use crate::harvest::treatment::{Treated, Treatment};
+use crate::records::RecordKeeper;
 
 /// The threads that prepare records.
 pub(in crate::harvest) struct Preparer<'a> {
@@ -26,7 +27,7 @@ pub(in crate::harvest) struct Preparer<'a> {
     pub(super) run: i64,
     /// Whether everything is written anew.
     pub(super) anew: bool,
-    pub(super) files: Arc<RecordFiles>,
+    pub(super) files: Arc<RecordKeeper<'a>>,
     /// There if records are to be unpacked.
     pub(super) bodies: Option<Bodies>,
     /// How many batches were committed so far.
@@ -273,8 +274,8 @@ impl<'r> Prepared<'r> {
     }
 
     /// Writes its file, and the bytes that it has of some others, unless these are many: each is an open file.
-    fn write(&mut self, identifier: &str, files: &RecordFiles, bodies: Option<&Bodies>) {
-        self.file = Some(files.fill(identifier, &self.xml));
+    fn write(&mut self, identifier: &str, files: &RecordKeeper<'_>, bodies: Option<&Bodies>) {
+        self.file = files.fill(identifier, &self.xml);
         // In memory they would be too much at once.
         let bodies = bodies.filter(|bodies| bodies.are_files());
         let Some(bodies) = bodies.filter(|_| self.resources.len() <= MOST_FILES) else {

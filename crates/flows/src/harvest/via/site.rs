@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,11 +28,9 @@ pub(in crate::harvest) struct SiteReader<'a> {
     pub(in crate::harvest) site: &'a Site,
     /// The site as it is asked.
     pub(in crate::harvest) remote: &'a Repository,
-    pub(in crate::harvest) repository: i64,
+    pub(in crate::harvest) repository: &'a catalog::Repository,
     pub(in crate::harvest) metadata_prefix: &'a str,
     pub(in crate::harvest) run: i64,
-    /// Where the files of records lie.
-    pub(in crate::harvest) directory: PathBuf,
     /// Where the bytes of resources wait.
     pub(in crate::harvest) bodies: &'a Bodies,
     /// Whether everything is got again.
@@ -386,7 +383,7 @@ impl SiteReader<'_> {
         }
         let names: Vec<_> = urls.iter().map(String::as_str).collect();
         let catalog = self.holdings.catalog();
-        let known = catalog.known(self.repository, self.metadata_prefix, &names);
+        let known = catalog.known(self.repository.id, self.metadata_prefix, &names);
         Ok(self.holdings.wait(known)?)
     }
 

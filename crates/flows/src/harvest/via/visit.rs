@@ -105,8 +105,9 @@ impl SiteReader<'_> {
 
     /// The state of a resource that its record tells.
     fn stored(&self, held: &Known) -> Option<StoredState> {
-        let file = self.directory.join(held.file.as_deref()?);
-        StoredState::of(&std::fs::read(file).ok()?)
+        let file = held.file.as_deref()?;
+        let read = (self.holdings).read_record(self.repository, self.metadata_prefix, file);
+        StoredState::of(&read.ok()?)
     }
 }
 

@@ -36,6 +36,7 @@ use super::group::Group;
 use super::judging::{Ticket, Verdict};
 use super::order::{ImportOrder, Parameters};
 use super::sources::Sources;
+use super::sources::stored::StoredSource;
 use super::spool::{Spool, Spooled};
 use super::uncatalogued::seen::Seen;
 use super::{Imported, examiner, judging, rules};
@@ -131,10 +132,11 @@ impl Extraction {
         })
     }
 
-    /// Extracts a source, unless its result is there.
+    /// Extracts the source at a path, unless its result is there. `shown` is where it was found.
     pub fn extract(
         &self,
         path: &Path,
+        shown: &Path,
         stop: &Stop,
         tell: &(dyn Fn(ImportEvent<'_>) + Sync),
     ) -> anyhow::Result<Extracted> {
@@ -143,7 +145,7 @@ impl Extraction {
         let source = seen.digest(path)?;
         let name = ResultName::new(&source, &self.digest);
         if let Some(entry) = self.complete(&name)? {
-            return Ok(extracted(path, &name, &entry.facts, true, began));
+            return Ok(extracted(shown, &name, &entry.facts, true, began));
         }
         let order = ImportOrder {
             paths: vec![path.to_owned()],
@@ -182,11 +184,11 @@ impl Extraction {
         };
         parts.table.finish(serde_json::to_string(&facts)?)?;
         self.place.put(&name.table(), table)?;
-        let entry = self.publish_entry(&name, path, &seen)?;
+        let entry = self.publish_entry(&name, shown, &seen)?;
         Ok(Extracted {
             state: imported.state,
             reason: imported.reason,
-            ..extracted(path, &name, &entry.facts, false, began)
+            ..extracted(shown, &name, &entry.facts, false, began)
         })
     }
 
@@ -322,7 +324,10 @@ impl Extraction {
             facts,
             sha256,
             size,
-            path: std::path::absolute(path)?.to_string_lossy().into_owned(),
+            path: match StoredSource::is_meant(path) {
+                true => path.to_string_lossy().into_owned(),
+                false => std::path::absolute(path)?.to_string_lossy().into_owned(),
+            },
             written: seen.written,
         };
         let mut file = self.place.new_file()?;

@@ -2,7 +2,7 @@
 
 use super::ImportOrder;
 use crate::Mistake;
-use crate::import::sources::fetched::address;
+use crate::import::sources::fetched::is_remote;
 
 impl ImportOrder {
     /// Finds settings that no import could be made with.
@@ -15,8 +15,8 @@ impl ImportOrder {
         }
         for (field, path) in self.files() {
             let can_be_fetched = ["paths", "log", "root"].contains(&field);
-            match address(path) {
-                Ok(Some(_)) if can_be_fetched => continue,
+            match is_remote(path) {
+                Ok(true) if can_be_fetched => continue,
                 Err(error) if can_be_fetched => {
                     refuse(field, crate::message(&error));
                     continue;
@@ -28,7 +28,7 @@ impl ImportOrder {
                 refuse(
                     field,
                     format!(
-                        "`{path}` is a URL where a file or directory is due; ftp://, ftps:// and sftp:// can be fetched"
+                        "`{path}` is a URL where a file or directory is due; ftp://, ftps://, sftp:// and s3:// can be fetched"
                     ),
                 );
             } else if path.is_empty() || path.len() > LONGEST_PATH || path.contains('\0') {
@@ -72,6 +72,9 @@ impl ImportOrder {
             let reason = format!("write a number from 1 to {MOST_THREADS}");
             refuse("threads", reason);
         }
+        if self.needs.len() > MOST_TAGS || !self.needs.iter().all(|tag| is_tag(tag)) {
+            refuse("needs", TAGS.to_owned());
+        }
         let texts = [("base_url", &self.base_url), ("crawler", &self.crawler)];
         for (field, text) in texts {
             if text.as_ref().is_some_and(|text| text.len() > LONGEST_PATH) {
@@ -92,6 +95,16 @@ impl ImportOrder {
         mistakes
     }
 }
+
+/// Whether a text can be a tag of workers.
+pub fn is_tag(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (1..=100).contains(&text.len()) && text.chars().all(is_plain)
+}
+
+/// How tags of workers are written.
+pub const TAGS: &str = "write at most 20 tags of letters, digits, -, _ and .";
+const MOST_TAGS: usize = 20;
 
 /// Whether a name is that of a media type, without parameters.
 fn is_media_type(name: &str) -> bool {

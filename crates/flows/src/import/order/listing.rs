@@ -32,7 +32,7 @@ impl ImportOrder {
     /// Anything that keeps the import from being begun here is an error.
     pub fn list_sources(&mut self) -> anyhow::Result<()> {
         for path in &self.paths {
-            if crate::import::address(path)?.is_some() {
+            if crate::import::is_remote(path)? {
                 return Ok(());
             }
         }

@@ -18,6 +18,7 @@ use remote::{Access, Address};
 use serde::{Deserialize, Serialize};
 use store::Durability;
 
+pub use self::check::{TAGS, is_tag};
 pub use self::containers::containers;
 pub use self::digests::DigestRule;
 pub use self::listing::Listing;
@@ -25,13 +26,14 @@ pub(in crate::import) use self::parameters::Parameters;
 use super::judging::TextOrder;
 use super::sources::fetched::FetchedSource;
 use super::sources::is_file;
+use super::sources::stored::StoredSource;
 
 /// An import: which crawl, which of its documents, and where they go. As JSON, these are the parameters of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ImportOrder {
     /// Archives, directories of archives, or the directory of a mirror; here, or at an address such as
-    /// `sftp://user@host/crawl/`.
+    /// `sftp://user@host/crawl/` or `s3://bucket/crawl/`.
     pub paths: Vec<PathBuf>,
     /// The crawler's log: what the archives lack, or the list of what is in a mirror.
     pub log: Option<PathBuf>,
@@ -82,6 +84,9 @@ pub struct ImportOrder {
     /// When files must have reached the disk.
     #[serde(rename = "no_sync", with = "unsynced")]
     pub durability: Durability,
+    /// The tags that a worker must have to do it as a job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<String>,
     /// The listing made where the import was ordered, if another machine may do it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listing: Option<Listing>,
@@ -121,6 +126,7 @@ impl Default for ImportOrder {
             confiner: None,
             within: Vec::new(),
             durability: Durability::default(),
+            needs: Vec::new(),
             listing: None,
             access: Access::of_environment(),
             allow: AddressPolicy::default(),
@@ -137,7 +143,7 @@ impl ImportOrder {
 
     /// The parameters of a job that any process can do which sees the files under the same names.
     pub fn text(&self) -> anyhow::Result<String> {
-        let place = |path: &Path| match Address::is_meant(path) {
+        let place = |path: &Path| match Address::is_meant(path) || StoredSource::is_meant(path) {
             true => Ok(path.to_owned()),
             false => std::path::absolute(path),
         };

@@ -1,17 +1,21 @@
 //! Where the documents of the holdings lie: in DIR/documents, or where the first import was told to put them.
 
 #[cfg(not(feature = "s3"))]
-pub(super) mod no_bucket;
+pub(crate) mod no_bucket;
 
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, bail};
 #[cfg(feature = "s3")]
-use bucket::{Bucket, Location};
+use bucket::Bucket;
+#[cfg(feature = "s3")]
+pub(crate) use bucket::Location;
 use store::{Collection, Durability, Objects};
 
 #[cfg(not(feature = "s3"))]
-use self::no_bucket::{Bucket, Location};
+use self::no_bucket::Bucket;
+#[cfg(not(feature = "s3"))]
+pub(crate) use self::no_bucket::Location;
 use crate::{Failure, Holdings};
 
 /// Opens the collection for an import that is told to put documents at a place, or nothing of it.
@@ -22,7 +26,10 @@ pub(super) fn for_import(
 ) -> anyhow::Result<Collection> {
     let held = holdings.wait(holdings.catalog().collection_place())?;
     let wanted = wanted.map(|place| named(holdings, place)).transpose()?;
-    let place = wanted.or(held).unwrap_or_default();
+    let place = match wanted.or(held) {
+        Some(place) => place,
+        None => usual(holdings)?,
+    };
     let settled = holdings.wait(holdings.catalog().settle_place(&place))?;
     let (lie, wanted) = (directory(holdings, &settled), directory(holdings, &place));
     if settled != place && !is_same(&lie, &wanted) {
@@ -51,6 +58,17 @@ pub(super) fn for_import(
     Ok(collection)
 }
 
+/// Where documents go if nobody says so: into the store of records, if there is one.
+fn usual(holdings: &Holdings) -> anyhow::Result<String> {
+    let store = holdings
+        .wait(holdings.catalog().default_record_store())?
+        .store;
+    Ok(match store.is_empty() {
+        true => store,
+        false => Location::given(&store)?.below("documents").whole(),
+    })
+}
+
 /// Opens the collection as it is.
 pub(crate) fn of_holdings(holdings: &Holdings) -> anyhow::Result<Collection> {
     let place = holdings.wait(holdings.catalog().collection_place())?;
@@ -58,7 +76,7 @@ pub(crate) fn of_holdings(holdings: &Holdings) -> anyhow::Result<Collection> {
 }
 
 /// The store that a text names; none if it names a directory.
-pub(super) fn objects(place: &str) -> anyhow::Result<Option<Box<dyn Objects>>> {
+pub(crate) fn objects(place: &str) -> anyhow::Result<Option<Box<dyn Objects>>> {
     if !Location::is_meant(place) {
         return Ok(None);
     }

@@ -1,4 +1,4 @@
-//! Sources on other machines: fetched first, then imported as if they had always been here.
+//! Sources on other machines and in stores: fetched first, then imported as if they had always been here.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +6,8 @@ use anyhow::Context;
 use harvester::Stop;
 use remote::{Address, FetchEvent, Limits, Options};
 
+use super::stored::{self, StoredSource};
+use crate::import::Location;
 use crate::import::events::{FetchProgress, ImportEvent};
 use crate::import::order::ImportOrder;
 
@@ -60,6 +62,11 @@ struct Fetching<'a> {
 
 impl Fetching<'_> {
     fn source(&self, path: &Path) -> anyhow::Result<Option<FetchedSource>> {
+        if StoredSource::is_meant(path) {
+            let fetched = stored::fetch(path, &self.base, self.stop, self.tell);
+            let fetched = fetched.with_context(|| "a source in a store cannot be fetched")?;
+            return Ok(Some(fetched));
+        }
         let Some(address) = address(path)? else {
             return Ok(None);
         };
@@ -100,8 +107,17 @@ impl Fetching<'_> {
     }
 }
 
+/// Whether a path is none, but the address of something that is fetched. One that is written wrong is an error.
+pub fn is_remote(path: &Path) -> anyhow::Result<bool> {
+    if StoredSource::is_meant(path) {
+        Location::given(path.to_str().unwrap_or_default())?;
+        return Ok(true);
+    }
+    Ok(address(path)?.is_some())
+}
+
 /// The address that a path is, if it is one.
-pub fn address(path: &Path) -> anyhow::Result<Option<Address>> {
+fn address(path: &Path) -> anyhow::Result<Option<Address>> {
     match path.to_str().filter(|_| Address::is_meant(path)) {
         Some(text) => Ok(Some(Address::parse(text)?)),
         None => Ok(None),

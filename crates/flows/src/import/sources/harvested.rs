@@ -184,10 +184,16 @@ fn write_resources(
     roots: &Roots,
     out: &mut impl Write,
 ) -> anyhow::Result<()> {
-    let directory = holdings.record_directory(repository, &record.metadata_prefix);
-    let file = record.file.as_ref().map(|file| directory.join(file));
-    // A record that is gone has no resources; verifying holdings is not our job.
-    let Some(xml) = file.and_then(|file| roots.read(&file).ok()) else {
+    let prefix = &record.metadata_prefix;
+    let is_open = |file: &str| match holdings.record_path(repository, prefix, file) {
+        // Who may not name any place must not reach one by a catalog either.
+        Some(path) if path.starts_with("s3:") => roots.is_everywhere(),
+        Some(path) => roots.open(&path).is_ok(),
+        None => true,
+    };
+    let file = record.file.as_deref().filter(|file| is_open(file));
+    let xml = file.and_then(|file| holdings.read_record(repository, prefix, file).ok());
+    let Some(xml) = xml else {
         return Ok(());
     };
     let date = Datestamp::from_seconds(record.harvested);

@@ -4,6 +4,7 @@ pub(crate) mod browse;
 pub(super) mod downloads;
 pub(super) mod fetched;
 pub(super) mod harvested;
+pub(super) mod stored;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@ use anyhow::Context;
 use catalog::Error::Busy;
 use catalog::{Counts, HistoryEntry, JobEnd, JobKind, LogLevel, NewJob, State};
 use flows::{Ended, HarvestJob, Verdict, harvest_for};
-use flows::{HarvestOrder, Progress, count_rejected, message};
+use flows::{Failure, HarvestOrder, Progress, count_rejected, is_failure, message};
 use harvester::{Client, ClientEvent, ErrorKind, Listener};
 
 use super::super::log::Log;
@@ -61,6 +61,7 @@ impl Job for Harvest {
         });
         let entry = match harvested {
             // It has not begun: rules that cannot be used stay so.
+            Err(error) if is_failure(&error, Failure::OTHER_FILES) => return Err(error),
             Err(error) if !is(&error, |_| true) => return Ok(Ran::Ends(finally(&error))),
             harvested => harvested?,
         };
@@ -74,6 +75,13 @@ impl Job for Harvest {
         // Somebody harvests the repository by hand, and began between the claim and this.
         if is(error, |error| matches!(error, Busy { .. })) {
             work.log.info(&format!("waiting: {error}"));
+            return JobEnd::GivenBack;
+        }
+        // Another worker has the directory of its files. This one asks again in a minute, too.
+        if is_failure(error, Failure::OTHER_FILES) {
+            if work.shared.refuse(work.claim.job.id) {
+                work.log.info(&message(error));
+            }
             return JobEnd::GivenBack;
         }
         match asked_to_wait(error) {

@@ -36,6 +36,8 @@ pub struct Job {
     pub parameters: Value,
     /// When it is due.
     pub run_at: Time,
+    /// The tags that a worker must have to run it.
+    pub needs: Vec<String>,
     /// How often it was begun.
     pub attempt: i64,
     /// How often it is tried at most.
@@ -107,6 +109,7 @@ impl From<catalog::Job> for Job {
             set: job.set,
             parameters: serde_json::from_str(&job.parameters).unwrap_or_default(),
             run_at: Time(job.run_at),
+            needs: job.needs,
             attempt: job.attempt,
             max_attempts: job.max_attempts,
             worker: job.worker,

@@ -1,6 +1,6 @@
 //! Why nothing moves: what holds a job that waits, and what one that runs does and waits for.
 
-use catalog::{JobKind, JobState, QueueStanding};
+use catalog::{JobKind, JobState, QueueStanding, Worker};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,6 +40,8 @@ pub enum WhyCode {
     HostLimit,
     /// No worker is alive that runs such jobs.
     NoWorker,
+    /// No worker is alive that has the tags that it needs.
+    NoTag,
     /// All workers are busy.
     WorkersBusy,
     /// A worker takes it next.
@@ -142,7 +144,8 @@ fn waiting(job: &catalog::Job, standing: &QueueStanding) -> Why {
         text: sentence(format!("{late}{text}")),
         jobs,
         until: None,
-        is_trouble: code == WhyCode::NoWorker || now - job.run_at >= TROUBLE,
+        is_trouble: matches!(code, WhyCode::NoWorker | WhyCode::NoTag)
+            || now - job.run_at >= TROUBLE,
     };
     let same = |key: &&str| {
         standing
@@ -174,11 +177,19 @@ fn waiting(job: &catalog::Job, standing: &QueueStanding) -> Why {
         );
         return held(WhyCode::RepositoryBusy, text, Vec::new());
     }
-    let workers = standing
-        .workers
-        .iter()
-        .filter(|worker| worker.kinds.contains(&job.kind));
-    let threads: u64 = workers.map(|worker| worker.threads).sum();
+    let runs_kind = |worker: &&Worker| worker.kinds.contains(&job.kind);
+    let has_tags = |worker: &&Worker| job.needs.iter().all(|tag| worker.tags.contains(tag));
+    let mut workers = standing.workers.iter().filter(runs_kind).peekable();
+    let is_any = workers.peek().is_some();
+    let threads: u64 = workers.filter(has_tags).map(|worker| worker.threads).sum();
+    if threads == 0 && is_any {
+        let text = format!(
+            "no worker is alive that has what it needs: {}; start garner worker --tags {}",
+            job.needs.join(", "),
+            job.needs.join(",")
+        );
+        return held(WhyCode::NoTag, text, Vec::new());
+    }
     if threads == 0 {
         let text = format!(
             "no worker is alive that runs {}; start garner up or garner worker",
@@ -383,7 +394,7 @@ const REFUSED: u64 = 3;
 
 #[cfg(test)]
 mod tests {
-    use catalog::{JobAtWork, JobProgress, Worker};
+    use catalog::{JobAtWork, JobProgress};
 
     use super::*;
 
@@ -405,6 +416,7 @@ mod tests {
             max_attempts: 5,
             exclusive: Some("repository 1".to_owned()),
             host: Some("a.example".to_owned()),
+            needs: Vec::new(),
             put_off: None,
             worker: None,
             cancel_requested: false,
@@ -439,6 +451,7 @@ mod tests {
             workers: vec![Worker {
                 name: "worker".to_owned(),
                 kinds: vec![JobKind::Harvest],
+                tags: vec!["crawl-store".to_owned()],
                 threads: 3,
                 started: 0,
                 seen: 2380,
@@ -477,6 +490,18 @@ mod tests {
             ..standing(Vec::new())
         };
         assert_eq!(said(&due, &alone).0, WhyCode::NoWorker);
+        let needing = |tags: &[&str]| catalog::Job {
+            needs: tags.iter().map(ToString::to_string).collect(),
+            ..due.clone()
+        };
+        let next = said(&needing(&["crawl-store"]), &standing(Vec::new()));
+        assert_eq!(next.0, WhyCode::Next);
+        let (code, text) = said(&needing(&["crawl-store", "gpu"]), &standing(Vec::new()));
+        assert_eq!(code, WhyCode::NoTag);
+        assert!(
+            text.ends_with("start garner worker --tags crawl-store,gpu"),
+            "{text}"
+        );
         assert_eq!(said(&due, &standing(Vec::new())).0, WhyCode::Next);
     }
 

@@ -269,7 +269,7 @@ fn is_digest(text: &str) -> bool {
 }
 
 /// Names of settings, what people call them, and their default in words.
-const NAMES: [(&str, &str, &str); 58] = [
+const NAMES: [(&str, &str, &str); 59] = [
     ("via", "Harvested via", "oai"),
     ("other_hosts", "Resources on other hosts", "no"),
     ("method", "Requested with", "ListRecords"),
@@ -340,6 +340,7 @@ const NAMES: [(&str, &str, &str); 58] = [
     ),
     ("digests", "Documents with a wrong digest", "mark"),
     ("crawler", "Name of the crawler", ""),
+    ("needs", "Needs a worker with the tags", ""),
     ("threads", "Threads", ""),
     ("no_database", "Folder instead of the database", ""),
     ("content_filter", "Content filter", "no"),

@@ -9,6 +9,7 @@ mod problems;
 mod run;
 
 use catalog::{JobKind, RunOrder, RunQuery};
+use flows::Holdings;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -20,6 +21,7 @@ pub(crate) use self::failures::open_failures;
 pub use self::failures::{FailureCause, FailureOfCause, FailuresByCause, failures, runs_of_cause};
 pub use self::problems::{Problem, ProblemFilter, problems};
 pub use self::run::{Run, RunState};
+use crate::imports;
 use crate::jobs::{self, LogLine};
 use crate::sorting::named_order;
 use crate::{Context, Listed, Refusal, Time, page_limit};
@@ -102,7 +104,12 @@ pub async fn list(context: &Context, filter: &RunFilter) -> Result<Listed<Run>, 
 pub async fn show(context: &Context, id: i64) -> Result<Run, Refusal> {
     let row = row(context, id).await?;
     let mut runs = run::described(context, vec![row]).await?;
-    runs.pop().ok_or_else(|| unknown(id))
+    let mut run = runs.pop().ok_or_else(|| unknown(id))?;
+    if let Some(import) = run.import.take() {
+        let made = |holdings: &Holdings| imports::with_report(holdings, import);
+        run.import = Some(context.blocking(made).await?);
+    }
+    Ok(run)
 }
 
 /// The runs of the same before and after one.

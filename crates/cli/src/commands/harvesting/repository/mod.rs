@@ -5,6 +5,7 @@ mod edit;
 mod formats;
 mod inspect;
 mod list;
+mod move_records;
 mod refresh;
 mod remove;
 mod sets;
@@ -17,7 +18,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, find, list, show, refresh, edit or remove repositories
+/// Add, find, list, show, refresh, edit or remove repositories, and move their records
 #[derive(Debug, Args)]
 pub(crate) struct Repository {
     #[command(subcommand)]
@@ -35,6 +36,7 @@ enum RepositoryCommand {
     Edit(edit::Edit),
     Inspect(inspect::Inspect),
     WellKnown(well_known::WellKnown),
+    MoveRecords(move_records::MoveRecords),
     Remove(remove::Remove),
 }
 
@@ -63,6 +65,7 @@ impl Repository {
             RepositoryCommand::Edit(command) => command.run(),
             RepositoryCommand::Inspect(command) => command.run(),
             RepositoryCommand::WellKnown(command) => command.run(),
+            RepositoryCommand::MoveRecords(command) => command.run(),
             RepositoryCommand::Remove(command) => command.run(),
         }
     }

@@ -1,13 +1,16 @@
-//! The place of a collection: a directory, or the objects of a store.
+//! The place of a collection or of packs: a directory, or the objects of a store.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::directory::Directory;
 use crate::{Error, NewFile, Objects, Reader};
 
-/// A place that takes the files of a collection.
+/// A place that takes files.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Directory(Directory),
     Objects {
         objects: Box<dyn Objects>,
@@ -17,14 +20,14 @@ pub(super) enum Place {
 }
 
 /// A name in a directory, and how many bytes it has if that is known and it is a file.
-pub(super) struct Name<'a> {
-    pub(super) name: &'a str,
-    pub(super) is_directory: bool,
-    pub(super) size: Option<u64>,
+pub(crate) struct Name<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) is_directory: bool,
+    pub(crate) size: Option<u64>,
 }
 
 impl Place {
-    pub(super) fn create(&self) -> Result<NewFile, Error> {
+    pub(crate) fn create(&self) -> Result<NewFile, Error> {
         match self {
             Self::Directory(directory)
             | Self::Objects {
@@ -34,7 +37,7 @@ impl Place {
     }
 
     /// Puts a file at a path, in the place of the file that is there.
-    pub(super) fn place(&self, file: NewFile, path: &str) -> Result<(), Error> {
+    pub(crate) fn place(&self, file: NewFile, path: &str) -> Result<(), Error> {
         match self {
             Self::Directory(directory) => directory.place(file, Path::new(path)),
             Self::Objects { objects, .. } => {
@@ -46,7 +49,7 @@ impl Place {
     }
 
     /// Puts a file at a path where nothing is. What is there stays, and the file is given back.
-    pub(super) fn place_new(&self, file: NewFile, path: &str) -> Result<Option<NewFile>, Error> {
+    pub(crate) fn place_new(&self, file: NewFile, path: &str) -> Result<Option<NewFile>, Error> {
         match self {
             Self::Directory(directory) => directory.place_new(file, Path::new(path)),
             Self::Objects { objects, .. } => {
@@ -60,7 +63,7 @@ impl Place {
     }
 
     /// Moves a file to a path where nothing is; whether nothing was.
-    pub(super) fn move_new(&self, from: &str, to: &str) -> Result<bool, Error> {
+    pub(crate) fn move_new(&self, from: &str, to: &str) -> Result<bool, Error> {
         match self {
             Self::Directory(directory) => directory.move_new(Path::new(from), Path::new(to)),
             Self::Objects { objects, .. } => {
@@ -78,7 +81,7 @@ impl Place {
 
     /// Moves a file to the same path of another place; whether there was one. Killed in between, it is there twice and
     /// lost never.
-    pub(super) fn transfer(&self, to: &Self, path: &str) -> Result<bool, Error> {
+    pub(crate) fn transfer(&self, to: &Self, path: &str) -> Result<bool, Error> {
         if self.size(path)?.is_none() {
             return Ok(false);
         }
@@ -89,7 +92,7 @@ impl Place {
         }
         let mut bytes = self.read(path)?;
         let mut file = to.create()?;
-        std::io::copy(&mut bytes, &mut file).map_err(|error| self.error("copied", path, error))?;
+        io::copy(&mut bytes, &mut file).map_err(|error| self.error("copied", path, error))?;
         to.place(file, path)?;
         to.sync()?;
         self.remove(path)?;
@@ -97,7 +100,7 @@ impl Place {
     }
 
     /// Removes a file; whether there was one.
-    pub(super) fn remove(&self, path: &str) -> Result<bool, Error> {
+    pub(crate) fn remove(&self, path: &str) -> Result<bool, Error> {
         match self {
             Self::Directory(directory) => directory.remove(Path::new(path)),
             Self::Objects { objects, .. } => {
@@ -112,7 +115,7 @@ impl Place {
     }
 
     /// Removes the directories above a path as far as they are empty. Where there are only objects, they are gone.
-    pub(super) fn prune(&self, path: &str) -> Result<(), Error> {
+    pub(crate) fn prune(&self, path: &str) -> Result<(), Error> {
         if let Self::Directory(directory) = self {
             directory.prune(Path::new(path))?;
         }
@@ -120,7 +123,7 @@ impl Place {
     }
 
     /// How many bytes a file has, if it is there.
-    pub(super) fn size(&self, path: &str) -> Result<Option<u64>, Error> {
+    pub(crate) fn size(&self, path: &str) -> Result<Option<u64>, Error> {
         match self {
             Self::Directory(directory) => directory.size(Path::new(path)),
             Self::Objects { objects, .. } => {
@@ -130,7 +133,7 @@ impl Place {
         }
     }
 
-    pub(super) fn read(&self, path: &str) -> Result<Reader, Error> {
+    pub(crate) fn read(&self, path: &str) -> Result<Reader, Error> {
         match self {
             Self::Directory(directory) => {
                 let file = directory.read(Path::new(path))?;
@@ -143,8 +146,17 @@ impl Place {
         }
     }
 
+    /// Reads at most `most` bytes of a file from an offset on.
+    pub(crate) fn read_part(&self, path: &str, from: u64, most: u64) -> Result<Vec<u8>, Error> {
+        let part = match self {
+            Self::Directory(directory) => part_of(&directory.read(Path::new(path))?, from, most),
+            Self::Objects { objects, .. } => objects.get_part(path, from, most),
+        };
+        part.map_err(|error| self.error("read", path, error))
+    }
+
     /// Calls `see` with each name in a directory. One that is not there has no names.
-    pub(super) fn names(&self, path: &str, mut see: impl FnMut(Name<'_>)) -> Result<(), Error> {
+    pub(crate) fn names(&self, path: &str, mut see: impl FnMut(Name<'_>)) -> Result<(), Error> {
         match self {
             Self::Directory(directory) => directory.names(Path::new(path), |name, is_directory| {
                 see(Name {
@@ -166,7 +178,7 @@ impl Place {
         }
     }
 
-    pub(super) fn sync(&self) -> Result<(), Error> {
+    pub(crate) fn sync(&self) -> Result<(), Error> {
         match self {
             Self::Directory(directory) => directory.sync(),
             // An object that was put is safe.
@@ -174,15 +186,30 @@ impl Place {
         }
     }
 
+    /// Whether what is written has to have reached the disk before it counts.
+    pub(crate) fn is_durable(&self) -> bool {
+        match self {
+            Self::Directory(directory) => directory.is_durable(),
+            Self::Objects { .. } => false,
+        }
+    }
+
     /// The path in the file system or in the store, for messages and for people.
-    pub(super) fn absolute(&self, path: &str) -> PathBuf {
+    pub(crate) fn absolute(&self, path: &str) -> PathBuf {
         match self {
             Self::Directory(directory) => directory.absolute(Path::new(path)),
             Self::Objects { objects, .. } => Path::new(objects.location()).join(path),
         }
     }
 
-    fn error(&self, action: &'static str, path: &str, error: std::io::Error) -> Error {
+    pub(crate) fn error(&self, action: &'static str, path: &str, error: io::Error) -> Error {
         Error::io(action, &self.absolute(path), error)
     }
+}
+
+fn part_of(file: &File, from: u64, most: u64) -> io::Result<Vec<u8>> {
+    let length = file.metadata()?.len().saturating_sub(from).min(most);
+    let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+    file.read_exact_at(&mut bytes, from)?;
+    Ok(bytes)
 }

@@ -185,6 +185,7 @@ pub(crate) mod tests {
             max_attempts: 5,
             exclusive: None,
             host: None,
+            needs: Vec::new(),
             put_off: None,
             worker: None,
             cancel_requested: false,

@@ -168,7 +168,8 @@ impl Import {
         let holdings = Arc::new(self.holdings.create()?);
         let context = Context::new(Arc::clone(&holdings));
         let actor = Actor::command_line();
-        let saving = imports::save_template(&context, &actor, name, &patch.given()?);
+        let given = patch.given()?;
+        let saving = imports::save_template(&context, &actor, name, &given);
         let saved = holdings.wait(saving)?;
         eprintln!("kept as {}: garner import --template", saved.name);
         Ok(ExitCode::SUCCESS)

@@ -338,9 +338,9 @@ fn what_is_lost_of_a_pack_is_found_and_comes_back() {
         let found = kept.output(&["verify"]);
         assert_eq!(found.status.code(), Some(3), "{}", stderr(&found));
         assert!(
-            stdout(&found).contains("54 files of records are missing"),
+            stderr(&found).contains("54 files of records are missing"),
             "{}",
-            stdout(&found)
+            stderr(&found)
         );
         let unread = kept.output(&["records", "cat", &Script::identifier(3)]);
         assert_eq!(unread.status.code(), Some(1), "{}", stderr(&unread));

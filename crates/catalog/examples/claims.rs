@@ -125,7 +125,13 @@ async fn pages(location: &str, repositories: &[i64]) -> (f64, Duration) {
     let before = Instant::now();
     let tasks: Vec<_> = repositories
         .iter()
-        .map(|repository| tokio::spawn(commit_pages(location.to_owned(), *repository)))
+        .map(|repository| {
+            let (location, repository) = (location.to_owned(), *repository);
+            let runtime = tokio::runtime::Handle::current();
+            tokio::task::spawn_blocking(move || {
+                runtime.block_on(commit_pages(location, repository))
+            })
+        })
         .collect();
     let mut slowest = Duration::ZERO;
     for task in tasks {

@@ -344,11 +344,9 @@ mod tests {
     fn a_name_leads_to_one_kind_of_place_and_never_out_of_it() {
         let holdings = tempfile::tempdir().unwrap();
         let holdings = Holdings::create(holdings.path(), None).unwrap();
-        let added = holdings.catalog().add_repository(
-            "http://a.example/oai",
-            "records/a",
-            &catalog::Identity::default(),
-        );
+        let identity = catalog::Identity::default();
+        let catalog = holdings.catalog();
+        let added = catalog.add_repository("http://a.example/oai", "records/a", &identity);
         let repository = holdings.wait(added).unwrap();
         let directory = holdings.record_directory(&repository, "oai_dc");
         std::fs::create_dir_all(&directory).unwrap();

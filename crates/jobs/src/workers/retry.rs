@@ -77,6 +77,7 @@ mod tests {
             max_attempts: 5,
             exclusive: None,
             host: None,
+            needs: Vec::new(),
             put_off: None,
             worker: None,
             cancel_requested: false,

@@ -376,7 +376,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = |name| folder.path().join(name);
         let (layout, durability) = (Layout::default(), Durability::None);
-        let files = RecordFiles::open(&place("records"), layout, durability).unwrap();
+        let holdings = Holdings::create(&place("data"), None).unwrap();
+        let identity = catalog::Identity::default();
+        let catalog = holdings.catalog();
+        let added = catalog.add_repository("http://a.example/oai", "records/a", &identity);
+        let repository = holdings.wait(added).unwrap();
+        let form = (layout, durability);
+        let files = RecordKeeper::open(&holdings, &repository, "oai_dc", form, "1-1").unwrap();
         let mirror = Arc::new(Mirror::open(&place("mirror"), None, durability).unwrap());
         let is_detached = |count, mirror: Option<&Arc<Mirror>>| {
             let bodies = Bodies::new(mirror.cloned(), 1000);

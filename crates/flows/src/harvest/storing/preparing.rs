@@ -376,7 +376,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = |name| folder.path().join(name);
         let (layout, durability) = (Layout::default(), Durability::None);
-        let files = RecordFiles::open(&place("records"), layout, durability).unwrap();
+        let holdings = Holdings::create(&place("data"), None).unwrap();
+        let added = holdings.catalog().add_repository(
+            "http://a.example/oai",
+            "records/a",
+            &catalog::Identity::default(),
+        );
+        let repository = holdings.wait(added).unwrap();
+        let form = (layout, durability);
+        let files = RecordKeeper::open(&holdings, &repository, "oai_dc", form, "1-1").unwrap();
         let mirror = Arc::new(Mirror::open(&place("mirror"), None, durability).unwrap());
         let is_detached = |count, mirror: Option<&Arc<Mirror>>| {
             let bodies = Bodies::new(mirror.cloned(), 1000);

@@ -234,6 +234,8 @@ def _measure_claims(bench, folder):
             many, name = (4, "four") if database == "SQLite" else (16, "sixteen")
             bench.compare("manager", f"{database}: jobs claimed and ended per second, by one worker against {name} at once",
                           f"{rates['claim and end, 1 at once']:,.0f}", f"{rates[f'claim and end, {many} at once']:,.0f}", None)
+            bench.compare("manager", f"{database}: pages of 100 records committed per second, by one worker against {name} at once",
+                          f"{rates['pages, 1 at once']:,.0f}", f"{rates[f'pages, {many} at once']:,.0f}", None)
     return rows
 
 

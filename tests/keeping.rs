@@ -360,33 +360,31 @@ fn what_is_lost_of_a_pack_is_found_and_comes_back() {
 /// Issue 25: harvests needed a directory that all machines see.
 #[test]
 fn workers_without_a_common_directory_harvest_into_a_store() {
+    let slow = |script: Script, page| script.with(Fault::Slow { page, pause: 100 });
     let repositories: Vec<_> = (0..4)
-        .map(|_| Misbehaving::start(Script::new(100, 10)))
+        .map(|_| Misbehaving::start((0..10).fold(Script::new(100, 10), slow)))
         .collect();
     let kept = Kept::new("store", Some(Postgres::shared().database()));
     for repository in &repositories {
-        kept.garner(&[
-            "schedule",
-            "add",
-            &repository.base_url(),
-            "--once",
-            "--allow",
-            "127.0.0.1",
-        ]);
+        kept.garner(&["schedule", "add", &repository.base_url(), "--once"]);
     }
     let spawn = |data: &str, arguments: &[&str]| {
         let mut command = kept.command_in(data, arguments);
         command.args(["--allow", "127.0.0.1"]).stdout(Stdio::null());
         command.stderr(Stdio::null()).spawn().unwrap()
     };
-    let mut other = spawn(
-        "elsewhere",
-        &["worker", "--workers", "2", "--name", "other"],
+    let mut manager = spawn(
+        "data",
+        &["up", "--workers", "1", "--per-host", "4", "--no-console"],
     );
-    let mut manager = spawn("data", &["up", "--workers", "1", "--listen", "127.0.0.1:0"]);
+    // Its directory is that of the catalog.
+    let identity = kept.directory.path().join("data/.garner-id");
+    wait_until("the manager is up", || identity.exists());
+    let other = ["worker", "--workers", "2", "--name", "other"];
+    let mut other = spawn("elsewhere", &other);
 
     wait_until("all are harvested", || {
-        let jobs = kept.garner(&["job", "list", "--json"]);
+        let jobs = kept.garner(&["job", "list", "--all", "--json"]);
         jobs.lines()
             .filter(|line| line.contains("\"finished\""))
             .count()
@@ -397,7 +395,7 @@ fn workers_without_a_common_directory_harvest_into_a_store() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    let jobs = kept.garner(&["job", "list", "--json"]);
+    let jobs = kept.garner(&["job", "list", "--all", "--json"]);
     assert!(jobs.contains("other"), "{jobs}");
     let (exported, files) = kept.export();
     assert_eq!(files.len(), 4 * 90);

@@ -47,7 +47,7 @@ async fn main() {
         report(&format!("claim and end, {number} at once"), rate, slowest);
     }
     for number in &workers {
-        let (rate, slowest) = pages(&location, &repositories[..*number]).await;
+        let (rate, slowest) = pages(&location, &repositories[..*number]);
         report(&format!("pages, {number} at once"), rate, slowest);
     }
     let mut running = 0;
@@ -121,24 +121,23 @@ async fn at_once(location: &str, workers: usize, jobs: usize) -> (f64, Duration)
 }
 
 /// The pages a second that are committed by as many workers as there are repositories, and the slowest.
-async fn pages(location: &str, repositories: &[i64]) -> (f64, Duration) {
+fn pages(location: &str, repositories: &[i64]) -> (f64, Duration) {
     let before = Instant::now();
-    let tasks: Vec<_> = repositories
-        .iter()
-        .map(|repository| {
-            let (location, repository) = (location.to_owned(), *repository);
-            let runtime = tokio::runtime::Handle::current();
-            tokio::task::spawn_blocking(move || {
-                runtime.block_on(commit_pages(location, repository))
-            })
-        })
-        .collect();
-    let mut slowest = Duration::ZERO;
-    for task in tasks {
-        slowest = slowest.max(task.await.unwrap());
+    let mut workers = Vec::new();
+    for repository in repositories {
+        let (location, repository) = (location.to_owned(), *repository);
+        workers.push(std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            runtime.block_on(commit_pages(location, repository))
+        }));
     }
+    let slowest = workers
+        .into_iter()
+        .map(|worker| worker.join().unwrap())
+        .max();
     let all = PAGES * repositories.len();
-    (all as f64 / before.elapsed().as_secs_f64(), slowest)
+    let rate = all as f64 / before.elapsed().as_secs_f64();
+    (rate, slowest.unwrap_or_default())
 }
 
 /// Commits pages of a harvest, each with records that are new.

@@ -153,7 +153,7 @@ impl Catalog {
         let rows: Vec<_> = moved.iter().map(|it| (it.id, &it.from, &it.to)).collect();
         let sql = "UPDATE record SET file = (item.value->>2) FROM {each($1)}
              WHERE record.id = CAST(item.value->>0 AS BIGINT) AND record.file = (item.value->>1)
-             RETURNING record.file";
+             RETURNING file";
         let mut taken = std::collections::HashSet::new();
         for row in transaction.rows(sql, [batch(&rows)]).await? {
             taken.insert(row.text("file")?);

@@ -207,25 +207,19 @@ impl Extract {
             "archives of a store are not kept here, and garner load would not find the documents: give --bytes"
         );
         let source = StoredSource::look(place)?;
-        let folder = tempfile::tempdir()?;
         let tell = |event: ImportEvent<'_>| {
             if let ImportEvent::Note(note) = event {
                 eprintln!("{}", plain(note));
             }
         };
-        for file in source.files.iter().filter(|_| !stop.is_set()) {
+        source.each(stop, &tell, &mut |file, fetched| {
             let name = PathBuf::from(source.shown(file));
-            let last = file.name.rsplit('/').next().unwrap_or_default();
-            let here = folder.path().join(last);
-            let fetched = source.fetch(file, &here, stop, &tell);
-            let extracted = fetched.and_then(|_| extraction.extract(&here, &name, stop, &tell));
+            let extracted = fetched.and_then(|here| extraction.extract(here, &name, stop, &tell));
             match extracted {
-                Ok(extracted) => self.done(&extracted, tally)?,
-                Err(error) => self.failed(&name, &error, tally)?,
+                Ok(extracted) => self.done(&extracted, tally),
+                Err(error) => self.failed(&name, &error, tally),
             }
-            let _ = std::fs::remove_file(&here);
-        }
-        Ok(())
+        })
     }
 
     fn done(&self, extracted: &Extracted, tally: &mut Tally) -> anyhow::Result<()> {

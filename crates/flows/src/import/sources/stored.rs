@@ -166,6 +166,36 @@ impl StoredSource {
     }
 }
 
+impl StoredSource {
+    /// Fetches one object after the other, each to be taken and removed, until somebody wants it to stop.
+    pub fn each(
+        &self,
+        stop: &Stop,
+        tell: &(dyn Fn(ImportEvent<'_>) + Sync),
+        take: &mut dyn FnMut(&StoredFile, anyhow::Result<&Path>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let folder = tempfile::tempdir().context("no temporary directory can be made")?;
+        for file in &self.files {
+            if stop.is_set() {
+                break;
+            }
+            let last = file.name.rsplit('/').next().unwrap_or_default();
+            let here = folder.path().join(last);
+            let fetched = self.fetch(file, &here, stop, tell);
+            take(file, fetched.map(|_| &*here))?;
+            let _ = std::fs::remove_file(&here);
+        }
+        for (name, why) in &self.refused {
+            let file = StoredFile {
+                name: name.clone(),
+                size: 0,
+            };
+            take(&file, Err(anyhow::anyhow!("{why}")))?;
+        }
+        Ok(())
+    }
+}
+
 /// Fetches the objects of a place below `base`.
 pub(super) fn fetch(
     place: &Path,

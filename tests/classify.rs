@@ -198,6 +198,61 @@ fn a_model_is_trained_used_and_evaluated() {
 }
 
 #[test]
+fn a_model_takes_words_of_another_language() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let words =
+        "# A language that nobody speaks.\nheading abstract: ziluk\nheading references: durinal\n";
+    fs::write(path("words.txt"), words).unwrap();
+    let paper = "Vorbul tanem\n\nZiluk\nTa mora keno tanem vorbul.\n\nDurinal\n[1] Tanem, A. Vorbul. 1998, 12(3): 45-67.\n";
+    fs::write(path("paper.txt"), paper).unwrap();
+    let extend = |file: &str| {
+        garner()
+            .args(["classifier", "extend", "-o"])
+            .arg(path("ours.model"))
+            .arg(path(file))
+            .output()
+    };
+    let judged = |option: &str, file: &str| {
+        let output = garner()
+            .args(["classify", "--json", option])
+            .arg(path(file))
+            .arg(path("paper.txt"))
+            .output();
+        serde_json::from_str::<Value>(&prints(output)).unwrap()
+    };
+
+    prints(extend("words.txt"));
+
+    let (tried, extended) = (
+        judged("--vocabulary", "words.txt"),
+        judged("--model", "ours.model"),
+    );
+    assert_eq!(tried, extended);
+    let plain = garner()
+        .args(["classify", "--json"])
+        .arg(path("paper.txt"))
+        .output();
+    let plain: Value = serde_json::from_str(&prints(plain)).unwrap();
+    assert!(plain["probability"].as_f64() < extended["probability"].as_f64());
+
+    fs::write(
+        path("wrong.txt"),
+        "heading abstract: ziluk\nheading foreword: hu\n",
+    )
+    .unwrap();
+    let told = fails(&extend("wrong.txt"));
+    assert!(
+        told.contains("wrong.txt")
+            && told.contains("line 2")
+            && told.contains("there is no `foreword`"),
+        "{told}"
+    );
+    fs::write(path("latin.txt"), b"heading abstract: r\xe9sum\xe9\n").unwrap();
+    assert!(fails(&extend("latin.txt")).contains("is not text in UTF-8"));
+}
+
+#[test]
 fn the_rule_of_the_original_can_be_compared() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data.jsonl");

@@ -404,6 +404,13 @@ fn reviews(program: &Program) {
     let none = &Value::Null;
     let waiting = &program.get("/reviews?limit=1", none)["items"][0]["id"];
     program.get("/reviews/{}", waiting);
+    let listed = program.get("/reviews?uncertain=true", none);
+    let items = listed["items"].as_array().unwrap();
+    let doubt = |review: &Value| (review["probability"].as_f64().unwrap() - 0.5).abs();
+    assert!(
+        !items.is_empty() && items.is_sorted_by_key(doubt),
+        "{listed:#}"
+    );
     let decision = json!({ "documents": [waiting], "decision": "accept" });
     assert_eq!(program.post("/reviews", none, &decision)["decided"], 1);
 }

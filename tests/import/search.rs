@@ -395,6 +395,31 @@ fn a_rejected_document_can_be_looked_at_and_accepted_and_is_rejected_no_more() {
 }
 
 #[test]
+fn the_review_queue_begins_with_what_a_decision_would_teach_most() {
+    let crawl = crawl();
+    crawl.import(0, &ON);
+
+    let waiting = lines(&crawl, &["documents", "review", "--uncertain", "--json"]);
+
+    let doubt = |one: &Value| (one["probability"].as_f64().unwrap() - 0.5).abs();
+    assert_eq!(waiting.len(), 2, "{waiting:#?}");
+    assert!(doubt(&waiting[0]) < doubt(&waiting[1]), "{waiting:#?}");
+    // Another order than that of the numbers, and page by page the same.
+    let surest = [
+        "documents",
+        "review",
+        "--uncertain",
+        "--limit",
+        "1",
+        "--json",
+    ];
+    assert_eq!(lines(&crawl, &surest), waiting[..1]);
+    let mut numbered = lines(&crawl, &["documents", "review", "--json"]);
+    numbered.sort_by(|a, b| doubt(a).total_cmp(&doubt(b)));
+    assert_eq!(numbered, waiting);
+}
+
+#[test]
 fn a_number_that_is_not_in_the_queue_is_named_and_in_the_exit_code() {
     let crawl = crawl();
     crawl.import(0, &ON);

@@ -6,7 +6,7 @@ use super::explain::{self, Reason};
 use super::learn::{Sample, Training};
 use super::model::{Model, Trained};
 use super::reading::Reading;
-use super::{Answer, Error, cdi};
+use super::{Answer, Error, Vocabulary, cdi};
 
 /// Tells academic documents from others by their text.
 #[derive(Debug, Clone)]
@@ -50,6 +50,24 @@ impl Classifier {
         Ok(Self(Inner::Model(Box::new(model))))
     }
 
+    /// The model with more words, as [`Vocabulary::extended`](super::Vocabulary::extended) reads them; those that it has
+    /// stay. It need not be trained again: it weighs meanings, in whatever words. The rule has no words.
+    pub fn with_words(&self, lines: &str) -> Result<Self, Error> {
+        let Inner::Model(model) = &self.0 else {
+            return Ok(self.clone());
+        };
+        // The mistakes of these lines come with the numbers that they have here.
+        Vocabulary::extended(lines)?;
+        let mut head = model.head.clone();
+        if !head.vocabulary.is_empty() && !head.vocabulary.ends_with('\n') {
+            head.vocabulary.push('\n');
+        }
+        head.vocabulary
+            .push_str(lines.trim_start_matches('\u{feff}'));
+        let model = Model::new(head, model.words.clone())?;
+        Ok(Self(Inner::Model(Box::new(model))))
+    }
+
     /// The model as bytes of a file; none of the rule, which is no file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         match &self.0 {
@@ -78,7 +96,7 @@ impl Classifier {
     /// otherwise. The work is bounded whatever the text is.
     pub fn classify(&self, text: &str, pages: Option<usize>) -> Answer {
         match &self.0 {
-            Inner::Model(model) => model.answer(&Reading::new(text, pages)),
+            Inner::Model(model) => model.answer(&Reading::new(text, pages, &model.vocabulary)),
             Inner::Cdi2012 => cdi::answer(text),
         }
     }
@@ -86,7 +104,9 @@ impl Classifier {
     /// The reasons for and against, the weightiest first.
     pub fn explain(&self, text: &str, pages: Option<usize>) -> Vec<Reason> {
         match &self.0 {
-            Inner::Model(model) => explain::reasons(model, &Reading::new(text, pages)),
+            Inner::Model(model) => {
+                explain::reasons(model, &Reading::new(text, pages, &model.vocabulary))
+            }
             Inner::Cdi2012 => cdi::reasons(text),
         }
     }

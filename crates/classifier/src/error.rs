@@ -26,6 +26,14 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A line of added words cannot be used.
+    #[error("line {line} has no words of a vocabulary: {reason}")]
+    Vocabulary {
+        /// Which line.
+        line: usize,
+        /// Why not.
+        reason: String,
+    },
     /// There is not enough to learn from.
     #[error("{0}")]
     TooLittle(String),

@@ -96,6 +96,21 @@ pub struct Evaluation {
     pub decisions: Decisions,
     /// The bins of the calibration.
     pub calibration: Vec<Bin>,
+    /// Precision and recall for each threshold.
+    pub thresholds: Vec<AtThreshold>,
+}
+
+/// Precision and recall of the documents from a probability on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct AtThreshold {
+    /// The least probability.
+    pub threshold: f64,
+    /// The share of academic documents among those from it on; at the base rate if there is one.
+    pub precision: Option<f64>,
+    /// The share of academic documents that reach it.
+    pub recall: Option<f64>,
+    /// The share of other documents that reach it.
+    pub false_positive_rate: Option<f64>,
 }
 
 /// Answers that are sure.
@@ -183,6 +198,7 @@ pub fn evaluate(judged: &[Judged], policy: &Policy) -> Evaluation {
             subtype: grouped(&borderline, |example| &example.subtype),
         },
         calibration: bins(&core),
+        thresholds: thresholds(&core, policy.base_rate),
         ..Evaluation::default()
     };
     for judged in &core {
@@ -245,10 +261,7 @@ fn at_base_rate(judged: &[&Judged], policy: &Policy, rate: f64) -> AtBaseRate {
         ratio(accepted, all)
     };
     let (recall, others) = (accepted(true), accepted(false));
-    let precision = recall.zip(others).and_then(|(recall, others)| {
-        let (right, wrong) = (rate * recall, (1.0 - rate) * others);
-        (right + wrong > 0.0).then(|| right / (right + wrong))
-    });
+    let precision = precision_at(rate, recall, others);
     // The threshold undone: what becomes `accept` at this rate.
     let (high, low) = (policy.accept * (1.0 - rate), (1.0 - policy.accept) * rate);
     AtBaseRate {
@@ -259,6 +272,44 @@ fn at_base_rate(judged: &[&Judged], policy: &Policy, rate: f64) -> AtBaseRate {
         false_positive_rate: others,
     }
 }
+
+/// The share of academic documents among those that are taken, where `rate` of all are.
+fn precision_at(rate: f64, recall: Option<f64>, others: Option<f64>) -> Option<f64> {
+    let (recall, others) = recall.zip(others)?;
+    let (right, wrong) = (rate * recall, (1.0 - rate) * others);
+    (right + wrong > 0.0).then(|| right / (right + wrong))
+}
+
+fn thresholds(judged: &[&Judged], base_rate: Option<f64>) -> Vec<AtThreshold> {
+    let academic = judged.iter().filter(|judged| judged.example.is_academic());
+    let (academic, all) = (academic.count(), judged.len());
+    let rate = base_rate.or(ratio(academic, all)).unwrap_or_default();
+    let at = |threshold: f64| {
+        let taken = judged
+            .iter()
+            .filter(|judged| judged.answer.probability >= threshold);
+        let [mut right, mut wrong] = [0, 0];
+        for judged in taken {
+            match judged.example.is_academic() {
+                true => right += 1,
+                false => wrong += 1,
+            }
+        }
+        let (recall, others) = (ratio(right, academic), ratio(wrong, all - academic));
+        AtThreshold {
+            threshold,
+            precision: precision_at(rate, recall, others),
+            recall,
+            false_positive_rate: others,
+        }
+    };
+    THRESHOLDS.map(at).to_vec()
+}
+
+/// Finer at both ends, where most answers are.
+const THRESHOLDS: [f64; 17] = [
+    0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.96, 0.98, 0.99, 0.995,
+];
 
 fn grouped<'a>(
     judged: &[&'a Judged],

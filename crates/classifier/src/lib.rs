@@ -22,8 +22,8 @@ pub use answer::{Answer, Decision, Policy};
 pub use classifier::{CDI_2012, Classifier, cross_validate};
 pub use error::Error;
 pub use evaluate::{
-    AtBaseRate, BORDER, Bin, Borderline, Confusion, Decisions, Evaluation, Figures, Judged, Sure,
-    evaluate,
+    AtBaseRate, AtThreshold, BORDER, Bin, Borderline, Confusion, Decisions, Evaluation, Figures,
+    Judged, Sure, evaluate,
 };
 pub use example::{Corrected, Example, Label};
 pub use examples::read_examples;
@@ -31,3 +31,4 @@ pub use explain::Reason;
 pub use kind::{Kind, UnknownKind};
 pub use learn::{Sample, Training};
 pub use model::Trained;
+pub use vocabulary::Vocabulary;

@@ -94,6 +94,7 @@ pub fn check_system(confiner: Confiner) -> Vec<Checked> {
             "all programs that read documents are installed",
         ));
     }
+    checked.extend(check_languages(&extractor));
     let lacks = extractor.lacks();
     if lacks.is_empty() {
         checked.push(Checked::ok(
@@ -109,6 +110,25 @@ pub fn check_system(confiner: Confiner) -> Vec<Checked> {
         )
     }));
     checked
+}
+
+/// Looks at the languages in which scans are recognised. Without tesseract there is nothing to say.
+fn check_languages(extractor: &Extractor) -> Option<Checked> {
+    let languages = extractor.languages().ok()?;
+    let names = languages.join(", ");
+    Some(match (languages.is_empty(), extractor.tells_scripts()) {
+        (true, _) => Checked::warning(
+            "languages",
+            "tesseract has no language, so no text is recognised in images",
+            "apt install tesseract-ocr-eng, or set TESSDATA_PREFIX to the directory of its data",
+        ),
+        (_, false) => Checked::warning(
+            "languages",
+            format!("scans are recognised in {names}, but the script of a page cannot be told"),
+            "apt install tesseract-ocr-osd",
+        ),
+        _ => Checked::ok("languages", format!("scans are recognised in {names}")),
+    })
 }
 
 /// Looks at a data directory and its catalog.

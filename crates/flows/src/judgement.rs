@@ -48,7 +48,7 @@ pub fn reasons(classifier: &Classifier, extracted: &Extracted) -> Vec<Reason> {
     classifier.explain(&extracted.text, judged_pages(extracted))
 }
 
-/// The options with which documents are read before they are judged. No `languages` means English.
+/// The options with which documents are read before they are judged. No `languages` means those of the script of the page.
 pub fn extract_options(
     confiner: Confiner,
     parallel: usize,

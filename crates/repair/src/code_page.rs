@@ -1,5 +1,8 @@
 //! Text of a code page that was shown as Latin-1, recognised by the letters of languages and undone.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use encoding_rs::{
     Encoding, ISO_8859_5, KOI8_R, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1253,
     WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, X_MAC_CYRILLIC,
@@ -8,10 +11,11 @@ use encoding_rs::{
 /// The text with its letters, and the name of the code page; `None` if no other code page makes more sense.
 pub(super) fn decoded(text: &str) -> Option<(&'static str, String)> {
     let sample = &text[..text.floor_char_boundary(SAMPLE)];
-    let counts = Counts::of(sample);
-    if counts.high < FEWEST {
+    let high = sample.chars().filter(|c| !c.is_ascii() && is_part(*c));
+    if high.take(FEWEST).count() < FEWEST {
         return None;
     }
+    let counts = Counts::of(sample);
     if let Some(text) = utf8(text, sample) {
         return Some(("UTF-8", text));
     }
@@ -27,7 +31,6 @@ pub(super) fn decoded(text: &str) -> Option<(&'static str, String)> {
 
 struct Counts {
     letters: usize,
-    high: usize,
     in_high_words: usize,
 }
 
@@ -35,19 +38,15 @@ impl Counts {
     fn of(sample: &str) -> Self {
         let mut counts = Self {
             letters: 0,
-            high: 0,
             in_high_words: 0,
         };
         for (word, is_high) in words(sample) {
-            let high = |c: &char| byte(*c).is_some_and(|byte| byte >= 0x80);
-            counts.high += word.chars().filter(|c| high(c)).count();
             // Rows of dots and dashes are no words.
-            let high = word
-                .chars()
-                .filter(|c| c.is_alphabetic() && high(c))
-                .count();
-            counts.letters += word.chars().filter(|c| c.is_alphabetic()).count();
-            counts.in_high_words += if is_high { high } else { 0 };
+            for c in word.chars().filter(|c| c.is_alphabetic()) {
+                counts.letters += 1;
+                let is_high = is_high && byte(c).is_some_and(|byte| byte >= 0x80);
+                counts.in_high_words += usize::from(is_high);
+            }
         }
         counts
     }
@@ -112,18 +111,17 @@ fn by_letters(sample: &str) -> Option<(&'static str, &'static Encoding)> {
 /// Languages of Latin letters: their commonest words appear once the right code page is taken.
 fn by_words(sample: &str) -> Option<(&'static str, &'static Encoding)> {
     let mut best: Option<(usize, &'static str, &'static Encoding)> = None;
-    for (name, encoding, words) in WORDS {
+    for (name, encoding, words) in &*WORD_SETS {
         let known = |text: &str| {
             let of = text
                 .split(|c: char| !c.is_alphabetic())
                 .filter(|word| !word.is_ascii());
-            of.filter(|word| words.split(' ').any(|known| known == *word))
-                .count()
+            of.filter(|word| words.contains(word)).count()
         };
         let text = convert_all(sample, encoding);
         let (now, then) = (known(sample), known(&text));
         if then >= 5 && then > 4 * now && best.is_none_or(|(most, ..)| then > most) {
-            best = Some((then, name, encoding));
+            best = Some((then, *name, *encoding));
         }
     }
     best.map(|(_, name, encoding)| (name, encoding))
@@ -239,6 +237,9 @@ fn byte(c: char) -> Option<u8> {
     if let Ok(byte) = u8::try_from(u32::from(c)) {
         return Some(byte);
     }
+    if !('\u{152}'..='\u{2122}').contains(&c) {
+        return None;
+    }
     let place = HIGH_1252.chars().position(|known| known == c)?;
     u8::try_from(0x80 + place).ok()
 }
@@ -291,6 +292,13 @@ const ALPHABETS: [(&str, &Encoding, &Alphabet); 7] = [
     ("windows-1255", WINDOWS_1255, &HEBREW),
     ("windows-1256", WINDOWS_1256, &ARABIC),
 ];
+
+/// [`WORDS`], to look up.
+static WORD_SETS: LazyLock<Vec<(&str, &Encoding, HashSet<&str>)>> = LazyLock::new(|| {
+    let sets = WORDS.into_iter();
+    let sets = sets.map(|(name, encoding, words)| (name, encoding, words.split(' ').collect()));
+    sets.collect()
+});
 
 /// The commonest words with letters that Latin-1 does not have.
 const WORDS: [(&str, &Encoding, &str); 2] = [

@@ -9,6 +9,7 @@ mod extracted;
 mod facts;
 mod html;
 mod ocr;
+mod ocr_languages;
 mod office;
 mod options;
 mod pdf;
@@ -94,6 +95,24 @@ impl Extractor {
     /// Which programs are not installed, and the packages that have them.
     pub fn missing(&self) -> Vec<Missing> {
         self.engines.missing()
+    }
+
+    /// The languages in which text in images can be recognised, by the names of tesseract; the error says why none are known.
+    pub fn languages(&self) -> Result<Vec<String>, String> {
+        let work = Work::begin(self, self.options.wall);
+        let installed = ocr_languages::installed(&work);
+        let mut languages = installed.map_err(|extracted| extracted.note.unwrap_or_default())?;
+        languages.retain(|name| name != ocr_languages::ORIENTATION);
+        Ok(languages)
+    }
+
+    /// Whether tesseract can tell the script of a page, by which languages are chosen.
+    pub fn tells_scripts(&self) -> bool {
+        let work = Work::begin(self, self.options.wall);
+        let installed = ocr_languages::installed(&work).unwrap_or_default();
+        installed
+            .iter()
+            .any(|name| name == ocr_languages::ORIENTATION)
     }
 
     /// The protections that this system lacks for programs, in words.

@@ -6,7 +6,7 @@ use std::io;
 
 use super::engine::Engine;
 use super::work::{Call, Input, Work, arguments, cut_short, said};
-use super::{Extracted, Outcome, clean, dispatch, postscript, substance};
+use super::{Extracted, Outcome, clean, dispatch, ocr_languages, postscript, substance};
 use process::{End, Output};
 
 /// Recognises the text of a document's first pages, or of all.
@@ -39,8 +39,9 @@ fn pages_of(work: &Work<'_>, input: &Input, pages: Option<u32>) -> Extracted {
     let mut text = String::new();
     let mut recognised = 0;
     let mut end = None;
+    let mut languages = work.options().ocr.languages.clone();
     for number in 1..=wanted {
-        match page(work, input, number) {
+        match page(work, input, number, &mut languages) {
             Ok(Some(page)) => text.push_str(&page),
             Ok(None) => break,
             Err(extracted) => {
@@ -73,8 +74,13 @@ fn pages_of(work: &Work<'_>, input: &Input, pages: Option<u32>) -> Extracted {
     extracted
 }
 
-/// The text of one page; `None` behind the last.
-fn page(work: &Work<'_>, input: &Input, number: u32) -> Result<Option<String>, Extracted> {
+/// The text of one page; `None` behind the last. `languages` are filled by its script if there are none.
+fn page(
+    work: &Work<'_>,
+    input: &Input,
+    number: u32,
+    languages: &mut Vec<String>,
+) -> Result<Option<String>, Extracted> {
     let unreadable = |error: io::Error| dispatch::unreadable(&error);
     // The image goes from one program to the other in a file without a name.
     let image = tempfile::tempfile_in(&work.options().temporary).map_err(unreadable)?;
@@ -83,7 +89,11 @@ fn page(work: &Work<'_>, input: &Input, number: u32) -> Result<Option<String>, E
     if image.length == 0 {
         return Ok(None);
     }
-    read(work, &image).map(Some)
+    // A page with little text, such as a title, leaves the choice to the next one.
+    if languages.is_empty() {
+        *languages = ocr_languages::of_page(work, &image)?.unwrap_or_default();
+    }
+    read(work, &image, languages).map(Some)
 }
 
 fn draw(work: &Work<'_>, input: &Input, number: u32, image: File) -> Result<(), Extracted> {
@@ -115,8 +125,8 @@ fn draw(work: &Work<'_>, input: &Input, number: u32, image: File) -> Result<(), 
     }
 }
 
-fn read(work: &Work<'_>, image: &Input) -> Result<String, Extracted> {
-    let languages = languages(&work.options().ocr.languages)?;
+fn read(work: &Work<'_>, image: &Input, languages: &[String]) -> Result<String, Extracted> {
+    let languages = joined(languages)?;
     let call = Call {
         arguments: vec![
             "stdin".into(),
@@ -138,11 +148,9 @@ fn read(work: &Work<'_>, image: &Input) -> Result<String, Extracted> {
     }
     // Where it has one of several languages it goes on without the others, which is not what was asked for.
     if let Some(language) = lacking(&ended.complaints) {
-        let package = language.to_ascii_lowercase().replace('_', "-");
-        let note = format!(
-            "tesseract has no language `{language}`; if there is such a one, it is in Debian's package \
-             tesseract-ocr-{package}"
-        );
+        let package = ocr_languages::package(language);
+        let note =
+            format!("tesseract has no language `{language}`; if there is such a one, {package}");
         return Err(Extracted::without_text(Outcome::EngineMissing, note));
     }
     if ended.end != End::Code(0) {
@@ -163,7 +171,8 @@ fn lacking(complaints: &str) -> Option<&str> {
     Some(language)
 }
 
-fn languages(languages: &[String]) -> Result<String, Extracted> {
+/// Languages as tesseract takes them.
+fn joined(languages: &[String]) -> Result<String, Extracted> {
     let is_name = |name: &String| {
         !name.is_empty()
             && name
@@ -176,7 +185,7 @@ fn languages(languages: &[String]) -> Result<String, Extracted> {
                 format!("`{name}` is not a language of tesseract; they have names such as eng");
             Err(Extracted::without_text(Outcome::Failed, note))
         }
-        None if languages.is_empty() => Ok("eng".to_owned()),
+        None if languages.is_empty() => Ok(ocr_languages::ENGLISH.to_owned()),
         None => Ok(languages.join("+")),
     }
 }

@@ -40,8 +40,10 @@ pub struct ExtractOptions {
 /// How text is recognised in images.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OcrOptions {
-    /// Languages by the names of tesseract, such as `eng`.
+    /// Languages by the names of tesseract, such as `eng`; none: those of the script of the first page.
     pub languages: Vec<String>,
+    /// Where tesseract has its languages; none: where it was installed.
+    pub data: Option<PathBuf>,
     /// How many documents are recognised at a time.
     pub parallel: usize,
     /// How long one document may take.
@@ -75,7 +77,10 @@ impl ExtractOptions {
 impl Default for OcrOptions {
     fn default() -> Self {
         Self {
-            languages: vec!["eng".to_owned()],
+            languages: Vec::new(),
+            data: std::env::var_os("TESSDATA_PREFIX")
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from),
             parallel: 1,
             wall: Duration::from_secs(30 * 60),
             page_wall: Duration::from_secs(60),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
@@ -127,9 +127,19 @@ impl<'a> Work<'a> {
         limits: &Limits,
     ) -> io::Result<Ended> {
         let mut environment = Vec::new();
+        // Beside a program that is not the system's lie the libraries that it needs.
+        let mut readable: Vec<PathBuf> = found
+            .path
+            .parent()
+            .map(Path::to_owned)
+            .into_iter()
+            .collect();
         if found.engine == Engine::Tesseract {
             // One thread each: there are as many processes as were asked for.
             environment.push(("OMP_THREAD_LIMIT", "1".into()));
+            let data = self.options().ocr.data.iter();
+            environment.extend(data.clone().map(|data| ("TESSDATA_PREFIX", data.into())));
+            readable.extend(data.cloned());
         }
         if call.directory.is_some() {
             // It is where they begin. The way there may be closed to them.
@@ -142,13 +152,7 @@ impl<'a> Work<'a> {
             input: call.input,
             output: call.output,
             directory: call.directory,
-            // Beside a program that is not the system's lie the libraries that it needs.
-            readable: found
-                .path
-                .parent()
-                .map(Path::to_owned)
-                .into_iter()
-                .collect(),
+            readable,
             wall,
             limits: limits.clone(),
             stop: Some(&self.options().stop),

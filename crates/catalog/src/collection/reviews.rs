@@ -74,7 +74,9 @@ pub struct ReviewQuery {
     pub at_most: Option<i64>,
     /// Those with this in their URL or title.
     pub text: Option<String>,
-    /// Those with a greater number.
+    /// Whether those come first of which a correction would teach most; else they come in the order of their numbers.
+    pub uncertain: bool,
+    /// Those with a greater number; where uncertain ones come first, those behind the first `after`.
     pub after: i64,
     /// How many at most.
     pub limit: u64,
@@ -137,11 +139,14 @@ impl Catalog {
         transaction.commit().await
     }
 
-    /// Documents of the queue, in the order of their numbers.
+    /// Documents of the queue, in the order of their numbers or, if `uncertain`, of what their correction would teach.
     pub async fn reviews(&self, query: &ReviewQuery) -> Result<Vec<ReviewEntry>, Error> {
         let mut conditions = Conditions::default();
         conditions.always("review.stored = 1");
-        conditions.only("review.id > $n", Some(query.after));
+        conditions.only(
+            "review.id > $n",
+            Some(query.after).filter(|_| !query.uncertain),
+        );
         conditions.only("review.host = $n", query.host.as_deref());
         conditions.only("judgement.decision = $n", query.decision.as_deref());
         conditions.only("judgement.kind = $n", query.kind.as_deref());
@@ -151,7 +156,17 @@ impl Catalog {
             "(lower(review.url) LIKE $n ESCAPE '!' OR lower(COALESCE(judgement.title, '')) LIKE $n ESCAPE '!')",
             query.text.as_deref().map(containing),
         );
-        let (sql, values) = conditions.some(&select(), "ORDER BY review.id", query.limit);
+        let (sql, values) = match query.uncertain {
+            false => conditions.some(&select(), "ORDER BY review.id", query.limit),
+            true => {
+                let limit = query.limit.min(i64::MAX.unsigned_abs());
+                let order = uncertain_first();
+                conditions.all(
+                    &select(),
+                    &format!("{order} LIMIT {limit} OFFSET {}", query.after.max(0)),
+                )
+            }
+        };
         let rows = self.database.long_list().await?.rows(&sql, values).await?;
         rows.iter().map(entry).collect()
     }
@@ -247,6 +262,19 @@ pub(crate) async fn follow<T: Serialize>(
     transaction.execute(sql, [batch(sha1s)]).await?;
     Ok(())
 }
+
+/// The order of what a correction would teach. A model learns most from what it is least sure of. The second document of
+/// a host teaches less than the first, since documents of one host resemble each other.
+fn uncertain_first() -> String {
+    let doubt = "COALESCE(ABS(judgement.probability - 500000), 500000)";
+    format!(
+        "ORDER BY {doubt} + {LIKE_ANOTHER}
+             * (row_number() OVER (PARTITION BY review.host ORDER BY {doubt}, review.id) - 1), review.id"
+    )
+}
+
+/// How much surer, in millionths, each further document of a host counts.
+const LIKE_ANOTHER: i64 = 50_000;
 
 fn select() -> String {
     format!(

@@ -1,14 +1,13 @@
 //! The beginning of a paper: title, authors with raised marks, affiliations.
 
 use super::super::reading::{Line, Reading, WordKind};
-use super::super::vocabulary::Vocabulary;
 use super::{Sheet, part};
 
 /// Lines that can belong to the beginning.
 const HEAD: usize = 40;
 
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
-    let vocabulary = Vocabulary::get();
+    let vocabulary = &*reading.vocabulary;
     let affiliation = vocabulary.list("affiliation");
     let join = vocabulary.list("join");
     let (mut marked, mut affiliations, mut names) = (0, 0, 0);

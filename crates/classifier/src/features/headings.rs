@@ -47,7 +47,7 @@ const SAID: [(&str, &str); 24] = [
 ];
 
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) -> Headings {
-    let vocabulary = Vocabulary::get();
+    let vocabulary = &*reading.vocabulary;
     let found = find(reading, vocabulary);
     let lines = reading.lines.len().max(1);
     let mut kinds_of_paper = 0;
@@ -56,7 +56,7 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) -> Headings {
         let of_it = found.iter().filter(|(_, bits)| bits & bit != 0);
         let count = of_it.count().min(20);
         let said = SAID.iter().find(|(known, _)| known == name);
-        let said = said.map_or(*name, |(_, said)| said);
+        let said = said.map_or(name.as_str(), |(_, said)| said);
         if index < PAPER {
             kinds_of_paper += usize::from(count > 0);
         }
@@ -67,7 +67,7 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) -> Headings {
         vocabulary
             .headings
             .iter()
-            .position(|known| *known == name)
+            .position(|known| known == name)
             .map_or(0, |index| 1_u64 << index)
     };
     let place = |name: &str| {
@@ -206,7 +206,7 @@ fn own_line(reading: &Reading, line: &Line, vocabulary: &Vocabulary) -> Bits {
     let words = without_number(words);
     let mut hasher = hash::Hasher::default();
     for word in words.iter().filter(|word| word.kind != WordKind::Number) {
-        reading.word(word).chars().for_each(|c| hasher.add_lower(c));
+        letters(reading.word(word)).for_each(|c| hasher.add_lower(c));
     }
     vocabulary.heading(hasher.finish())
 }
@@ -216,13 +216,13 @@ fn run_in(reading: &Reading, line: &Line, vocabulary: &Vocabulary) -> Bits {
     let words = without_number(reading.line_words(line));
     let Some(first) = words
         .first()
-        .filter(|word| word.kind.begins_upper() || word.kind == WordKind::Ideograph)
+        .filter(|word| word.kind != WordKind::Number && !begins_small(reading.word(word)))
     else {
         return 0;
     };
     let mut hasher = hash::Hasher::default();
     for (index, word) in words.iter().take(8).enumerate() {
-        reading.word(word).chars().for_each(|c| hasher.add_lower(c));
+        letters(reading.word(word)).for_each(|c| hasher.add_lower(c));
         let is_end = matches!(
             word.next,
             ':' | '.' | '—' | '–' | '-' | '：' | '】' | '。' | '］' | ']'
@@ -246,6 +246,16 @@ fn run_in(reading: &Reading, line: &Line, vocabulary: &Vocabulary) -> Bits {
         }
     }
     0
+}
+
+/// The characters that the key of a heading has: letters without the marks above and below them.
+fn letters(word: &str) -> impl Iterator<Item = char> {
+    word.chars().filter(|c| c.is_alphabetic())
+}
+
+/// Whether a word begins with a small letter, of a script that has large ones.
+fn begins_small(word: &str) -> bool {
+    word.starts_with(char::is_lowercase)
 }
 
 /// Without "II." or "A." before a heading.

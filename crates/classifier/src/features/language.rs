@@ -1,17 +1,13 @@
 //! How much of the text is prose, and in which languages: lists, tables and slides have few small words.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
-use super::super::hash::{self, Hash};
 use super::super::reading::{Reading, WordKind};
-use super::super::vocabulary::Spread;
 use super::{Sheet, part};
 
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
-    let mut small = [0_usize; LANGUAGES.len()];
+    let vocabulary = &*reading.vocabulary;
+    let mut small = vec![0_usize; vocabulary.languages.len()];
     for word in &reading.words {
-        let Some(languages) = SMALL_WORDS.get(&word.hash) else {
+        let Some(languages) = vocabulary.small_word(word.hash) else {
             continue;
         };
         for (index, count) in small.iter_mut().enumerate() {
@@ -44,7 +40,7 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     sheet.share(
         "language.english",
         "share of small words of English",
-        part(small[0], all),
+        part(small.first().copied().unwrap_or_default(), all),
     );
     let best = small.iter().position(|count| *count == most);
     sheet.flag(
@@ -114,35 +110,3 @@ fn sentences(reading: &Reading, sheet: &mut Sheet) {
         long as f32,
     );
 }
-
-static SMALL_WORDS: LazyLock<HashMap<Hash, u32, Spread>> = LazyLock::new(|| {
-    let mut words: HashMap<Hash, u32, Spread> = HashMap::default();
-    for (index, language) in LANGUAGES.iter().enumerate() {
-        for word in language.split(' ') {
-            *words.entry(hash::of_word(word)).or_default() |= 1 << index;
-        }
-    }
-    words
-});
-
-/// The commonest small words. English is the first.
-const LANGUAGES: [&str; 18] = [
-    "the of and to in a is that for as with by on are be this from which it at an or was were not these their has have can we its but between than also been such our they more",
-    "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis durch",
-    "le la les de des et à un une du en que est pour qui dans ce il sur pas plus par au avec ne se sont ou cette son aux ces été comme nous être leur mais entre",
-    "el la los las de y en que un una del se por con para es como su al lo más o este no son entre sus pero ha ser sobre",
-    "o a os as de e em que um uma do da se por com para é como no na ao dos das mais ou não são entre seu sua foi",
-    "il la i le di e che un una in del della per con è non si da dei nel al sono come più o ma alla delle questo",
-    "de het een van en in is dat op te met voor zijn er aan niet die om ook als bij naar uit door over worden tot deze",
-    "och i att en det som på är av för med till den har de inte om ett var men og er at til ikke fra eller ved kan",
-    "i w z na do się że nie to jest o jak za od po oraz przez dla są a v se je s k za pro",
-    "и в на с по что не для из к от как это при а его или также о до между у я мы за під та що",
-    "ve bir bu için ile olarak da de olan çok daha gibi en ne kadar sonra olduğu",
-    "yang dan di dengan untuk pada dari ini dalam adalah tidak akan atau oleh sebagai dapat karena itu juga tersebut",
-    "và của là các trong được có cho với một không những này để khi từ đã theo về trên",
-    "ja on ei että se oli ovat mutta kun myös tai sen joka kuin niin mukaan voidaan",
-    "a az és hogy nem is egy ez volt van azt mint csak meg de vagy között alapján",
-    "și în de la cu care este pe din sau mai sunt nu pentru prin ale fost",
-    "και το να του η της με που την από για είναι στο τα των ο οι στην ότι δεν",
-    "و در به از که این را با است برای آن من على إلى في أن هذا التي عن",
-];

@@ -14,6 +14,7 @@ mod tables;
 use std::sync::LazyLock;
 
 use super::reading::Reading;
+use super::vocabulary::Vocabulary;
 
 /// How a number becomes a feature's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +119,7 @@ pub(crate) fn measure(reading: &Reading) -> Measured {
 /// All features there are, in the order of their values.
 pub(crate) fn all() -> &'static [Feature] {
     static ALL: LazyLock<Vec<Feature>> = LazyLock::new(|| {
-        let sheet = fill(&Reading::new("", None), true);
+        let sheet = fill(&Reading::new("", None, Vocabulary::built_in()), true);
         sheet.features.unwrap_or_default()
     });
     &ALL

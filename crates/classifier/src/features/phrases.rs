@@ -2,15 +2,13 @@
 
 use super::super::hash::{self, Hash};
 use super::super::reading::{Reading, WordKind};
-use super::super::vocabulary::{Bits, Vocabulary};
+use super::super::vocabulary::{Bits, LONGEST_PHRASE, Vocabulary};
 use super::Sheet;
 
 /// Number of words from the beginning that are counted by themselves,
 const HEAD: usize = 250;
 /// and so many at the end.
 const TAIL: usize = 300;
-/// No phrase has more words.
-const LONGEST: usize = 4;
 
 const SAID: [(&str, &str); 40] = [
     ("self_paper", "calls itself a paper or an article"),
@@ -65,7 +63,7 @@ const SAID: [(&str, &str); 40] = [
 ];
 
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
-    let vocabulary = Vocabulary::get();
+    let vocabulary = &*reading.vocabulary;
     let count = vocabulary.phrases.len();
     let (mut all, mut head, mut tail) =
         (vec![0_u32; count], vec![0_u32; count], vec![0_u32; count]);
@@ -82,7 +80,7 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
         let mut bits = match words[at] {
             // Most words begin no phrase at all.
             [Some(hash), None] if vocabulary.phrase(hash).is_none() => 0,
-            _ => follow(vocabulary, None, &words[at..], LONGEST),
+            _ => follow(vocabulary, None, &words[at..], LONGEST_PHRASE),
         };
         while bits != 0 {
             let bit = bits.trailing_zeros() as usize;
@@ -94,7 +92,7 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
     }
     for (index, name) in vocabulary.phrases.iter().enumerate() {
         let said = SAID.iter().find(|(known, _)| known == name);
-        let said = said.map_or(*name, |(_, said)| said);
+        let said = said.map_or(name.as_str(), |(_, said)| said);
         let (full, in_words) = (
             sheet.name(format_args!("phrase.{name}")),
             sheet.name(format_args!("{said}, in a thousand words")),
@@ -105,7 +103,7 @@ pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
             sheet.name(format_args!("{said}, at the beginning")),
         );
         sheet.count(&first, &in_words, head[index] as f32);
-        if LAST.contains(name) {
+        if LAST.contains(&name.as_str()) {
             let (last, in_words) = (
                 sheet.name(format_args!("phrase.{name}.last")),
                 sheet.name(format_args!("{said}, at the end")),

@@ -1,7 +1,7 @@
 //! Lists of references, and what cites them.
 
 use super::super::reading::{Line, Reading, Word, WordKind};
-use super::super::vocabulary::{Bits, Vocabulary};
+use super::super::vocabulary::Bits;
 use super::headings::Headings;
 use super::{Sheet, part};
 
@@ -9,7 +9,7 @@ use super::{Sheet, part};
 const WINDOW: usize = 40;
 
 pub(super) fn measure(reading: &Reading, headings: &Headings, sheet: &mut Sheet) {
-    let vocabulary = Vocabulary::get();
+    let vocabulary = &*reading.vocabulary;
     let bibliographic = vocabulary.list("bibliographic");
     let signs = reading.lines.iter();
     let signs: Vec<Signs> = signs
@@ -121,7 +121,7 @@ fn entries(signs: &[Signs], headings: &Headings, sheet: &mut Sheet) {
 
 /// Citations in the text: [3, 4], (Smith, 2004), Smith (2004), text.12
 fn citations(reading: &Reading, likely: &[bool], sheet: &mut Sheet) {
-    let vocabulary = Vocabulary::get();
+    let vocabulary = &*reading.vocabulary;
     let [figure, table, section, theorem, equation, join] =
         ["figure", "table", "section", "theorem", "equation", "join"]
             .map(|name| vocabulary.list(name));
@@ -220,7 +220,7 @@ impl Signs {
                 && matches!(first.next, '.' | ')' | ' ');
             signs.label = Some(first.number).filter(|_| number && (signs.bracket_label || plain));
         }
-        let vocabulary = Vocabulary::get();
+        let vocabulary = &*reading.vocabulary;
         // "Title [J]" is the style of China, "Title // Journal" that of Russia.
         signs.place = has_type_mark(text) || (text.contains(" // ") && !text.is_ascii());
         let is_persian = text.contains(|c: char| ('\u{600}'..='\u{6ff}').contains(&c));

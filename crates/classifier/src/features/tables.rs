@@ -1,11 +1,10 @@
 //! Captions, page counters, tables of contents, lines of code.
 
 use super::super::reading::{Reading, Word, WordKind};
-use super::super::vocabulary::Vocabulary;
 use super::{Sheet, part};
 
 pub(super) fn measure(reading: &Reading, sheet: &mut Sheet) {
-    let vocabulary = Vocabulary::get();
+    let vocabulary = &*reading.vocabulary;
     let lists_of = NAMES.map(|(name, _)| vocabulary.list(name));
     let mut counts = [0; NAMES.len()];
     let (mut counters, mut contents, mut code, mut leaders) = (0, 0, 0, 0);

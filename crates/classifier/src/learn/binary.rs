@@ -41,10 +41,10 @@ impl Binary {
         let fitted: Vec<&Sample> = fitted.copied().collect();
         let scaling = scaling(&fitted);
         let buckets = frequent(&fitted);
-        let rows: Vec<Row> = fitted
+        let rows = fitted
             .iter()
-            .map(|sample| row(sample, &scaling, &buckets))
-            .collect();
+            .flat_map(|sample| rows(sample, &scaling, &buckets));
+        let rows: Vec<Row> = rows.collect();
         let fit = Fit {
             rows: &rows,
             width: scaling.len() + buckets.len(),
@@ -62,21 +62,21 @@ impl Binary {
     }
 }
 
-fn row(sample: &Sample, scaling: &[Scaling], buckets: &[u32]) -> Row {
-    let dense = scaling.iter().zip(&sample.measured.values);
-    let known = sample
-        .buckets
-        .iter()
-        .filter_map(|bucket| buckets.binary_search(bucket).ok());
-    Row {
-        dense: dense
-            .map(|(scaling, value)| scaling.value(*value))
-            .collect(),
-        sparse: known.map(|place| (scaling.len() + place) as u32).collect(),
-        sparse_value: WORD_SCALE / (sample.buckets.len().max(1) as f64).sqrt(),
-        class: usize::from(sample.academic),
-        weight: sample.weight * sample.clarity,
-    }
+fn rows(sample: &Sample, scaling: &[Scaling], known: &[u32]) -> [Row; 2] {
+    sample.views().map(|(measured, buckets, weight)| {
+        let dense = scaling.iter().zip(&measured.values);
+        let places = buckets.iter();
+        let places = places.filter_map(|bucket| known.binary_search(bucket).ok());
+        Row {
+            dense: dense
+                .map(|(scaling, value)| scaling.value(*value))
+                .collect(),
+            sparse: places.map(|place| (scaling.len() + place) as u32).collect(),
+            sparse_value: WORD_SCALE / (buckets.len().max(1) as f64).sqrt(),
+            class: usize::from(sample.academic),
+            weight: weight * sample.clarity,
+        }
+    })
 }
 
 fn scaling(samples: &[&Sample]) -> Vec<Scaling> {
@@ -104,15 +104,26 @@ fn scaling(samples: &[&Sample]) -> Vec<Scaling> {
         .collect()
 }
 
-/// Buckets that some documents have; what one document alone says is chance.
+/// Buckets that documents of some sources have; the words of one source alone tell the source.
 fn frequent(samples: &[&Sample]) -> Vec<u32> {
-    let mut counts = vec![0_u32; words::BUCKETS];
-    for bucket in samples.iter().flat_map(|sample| &sample.buckets) {
-        counts[*bucket as usize] += 1;
+    let mut by_source = samples.to_vec();
+    by_source.sort_by(|a, b| a.source.cmp(&b.source));
+    let mut sources = vec![(0_u32, 0_u32); words::BUCKETS];
+    let (mut number, mut before) = (0, None);
+    for sample in by_source {
+        // Documents of which the source is not known come from anywhere.
+        let is_same = !sample.source.is_empty() && before == Some(&sample.source);
+        number += u32::from(!is_same);
+        before = Some(&sample.source);
+        for bucket in &sample.buckets {
+            let (count, last) = &mut sources[*bucket as usize];
+            *count += u32::from(*last != number);
+            *last = number;
+        }
     }
-    let counts = counts.into_iter().zip(0_u32..);
+    let counts = sources.into_iter().zip(0_u32..);
     counts
-        .filter(|(count, _)| *count >= LEAST_DOCUMENTS)
+        .filter(|((count, _), _)| *count >= LEAST_SOURCES)
         .map(|(_, bucket)| bucket)
         .collect()
 }
@@ -135,4 +146,5 @@ const GROUPS: [(&str, f64); 10] = [
     ("citations", 0.5),
     ("symbols", 0.5),
 ];
-const LEAST_DOCUMENTS: u32 = 3;
+/// Sources that a word must occur in.
+const LEAST_SOURCES: u32 = 3;

@@ -13,19 +13,21 @@ pub(super) fn fit(samples: &[&Sample], scaling: &[Scaling]) -> Vec<f64> {
         counts[place(sample.kind)] += sample.weight;
     }
     let all: f64 = counts.iter().sum();
-    let rows = samples.iter().map(|sample| {
-        let values = scaling.iter().zip(&sample.measured.values);
-        Row {
-            dense: values
-                .map(|(scaling, value)| scaling.plain(*value))
-                .collect(),
-            sparse: Vec::new(),
-            sparse_value: 0.0,
-            class: place(sample.kind),
-            // Rare kinds would never be named otherwise.
-            weight: sample.weight
-                * (all / (kinds as f64 * counts[place(sample.kind)])).powf(RARITY),
-        }
+    let rows = samples.iter().flat_map(|sample| {
+        // Rare kinds would never be named otherwise.
+        let rarity = (all / (kinds as f64 * counts[place(sample.kind)])).powf(RARITY);
+        sample.views().map(|(measured, _, weight)| {
+            let values = scaling.iter().zip(&measured.values);
+            Row {
+                dense: values
+                    .map(|(scaling, value)| scaling.plain(*value))
+                    .collect(),
+                sparse: Vec::new(),
+                sparse_value: 0.0,
+                class: place(sample.kind),
+                weight: weight * rarity,
+            }
+        })
     });
     let rows: Vec<Row> = rows.collect();
     logistic::run_multinomial(&rows, scaling.len(), kinds, 1.0 / STRENGTH)

@@ -3,6 +3,7 @@
 
 mod binary;
 mod calibrate;
+mod damage;
 mod folds;
 mod kinds;
 mod lbfgs;
@@ -197,6 +198,7 @@ fn model(binary: &Binary, samples: &[&Sample]) -> Result<Model, Error> {
         word_scale: binary::WORD_SCALE as f32,
         word_buckets: 0,
         word_weights: 0,
+        vocabulary: String::new(),
     };
     let mut weights = vec![0.0; words::BUCKETS];
     for (bucket, weight) in binary.buckets.iter().zip(of_words) {

@@ -1,16 +1,22 @@
 //! A labelled document, measured.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
 use super::super::features::{self, Measured};
 use super::super::reading::Reading;
+use super::super::vocabulary::Vocabulary;
 use super::super::{Example, Kind, words};
+use super::damage;
 
 /// A labelled document without its text: what is learnt from.
 #[derive(Debug, Clone)]
 pub struct Sample {
     pub(crate) measured: Measured,
     pub(crate) buckets: Vec<u32>,
+    /// The same document with a damaged text layer.
+    pub(crate) damaged: Box<(Measured, Vec<u32>)>,
     pub(crate) academic: bool,
     pub(crate) borderline: bool,
     /// How much it counts for "academic or not" beside others; nothing if it is not learnt from.
@@ -27,9 +33,18 @@ pub struct Sample {
 impl Sample {
     /// Measures a labelled document; its text is not needed any more then.
     pub fn new(example: &Example) -> Self {
-        let reading = Reading::new(&example.text, example.pages);
+        Self::measured(example, Vocabulary::built_in())
+    }
+
+    /// Measures it by other words than the built-in ones.
+    pub fn measured(example: &Example, vocabulary: &Arc<Vocabulary>) -> Self {
+        let reading = Reading::new(&example.text, example.pages, vocabulary);
         let measured = features::measure(&reading);
+        let digest: [u8; 32] = Sha256::digest(&example.text).into();
+        let text = damage::damaged(&example.text, digest[0]);
+        let damaged = Reading::new(&text, example.pages, vocabulary);
         Self {
+            damaged: Box::new((features::measure(&damaged), words::buckets(&damaged))),
             clarity: match example.borderline {
                 false => 1.0,
                 true if example.is_academic() && is_foreign(&measured) => DOUBTFUL,
@@ -43,12 +58,12 @@ impl Sample {
             source: example.source.clone(),
             corrected: false,
             weight: 1.0,
-            text: Sha256::digest(&example.text).into(),
+            text: digest,
         }
     }
 
     /// Measures a document whose label somebody put right.
-    pub fn of_correction(example: &Example) -> Self {
+    pub fn of_correction(example: &Example, vocabulary: &Arc<Vocabulary>) -> Self {
         let source = match example.source.is_empty() {
             // Corrections of which nothing is known need not come from one place.
             true => format!("correction {}", example.id),
@@ -57,7 +72,7 @@ impl Sample {
         Self {
             corrected: true,
             source,
-            ..Self::new(example)
+            ..Self::measured(example, vocabulary)
         }
     }
 }
@@ -72,6 +87,17 @@ fn is_foreign(measured: &Measured) -> bool {
         place.map_or(0.0, |place| measured.raw[place])
     };
     raw("language.other") > 0.5 || raw("language.ideographs") > 0.2
+}
+
+impl Sample {
+    /// What is learnt from: the document as it is, and as it would be with a damaged text layer; and how much each counts.
+    pub(super) fn views(&self) -> [(&Measured, &[u32], f64); 2] {
+        let (measured, buckets) = &*self.damaged;
+        [
+            (&self.measured, &self.buckets, self.weight),
+            (measured, buckets, self.weight * DAMAGED),
+        ]
+    }
 }
 
 /// Puts corrections in the place of what they correct, and says how much each document counts.
@@ -100,6 +126,8 @@ pub(super) fn weighed(samples: &[Sample]) -> Vec<Sample> {
     kept
 }
 
+/// How much the damaged document counts beside the whole one.
+const DAMAGED: f64 = 0.5;
 /// How much a borderline document in another language than English counts.
 const DOUBTFUL: f64 = 0.5;
 /// Number of documents that a correction counts for.
@@ -125,7 +153,10 @@ mod tests {
             .collect();
         // The last word counts.
         for label in [Label::Nonacademic, Label::Academic] {
-            samples.push(Sample::of_correction(&example("text 7", label)));
+            samples.push(Sample::of_correction(
+                &example("text 7", label),
+                Vocabulary::built_in(),
+            ));
         }
 
         let kept = weighed(&samples);
@@ -143,7 +174,10 @@ mod tests {
             .map(|number| Sample::new(&example(&format!("text {number}"), Label::Nonacademic)))
             .collect();
         samples.extend((0..10).map(|number| {
-            Sample::of_correction(&example(&format!("other {number}"), Label::Academic))
+            Sample::of_correction(
+                &example(&format!("other {number}"), Label::Academic),
+                Vocabulary::built_in(),
+            )
         }));
 
         let kept = weighed(&samples);

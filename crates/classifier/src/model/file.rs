@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use super::super::vocabulary::Vocabulary;
 use super::super::{Error, features, words};
 use super::{Head, Model, Weighed};
 
@@ -20,6 +21,7 @@ impl Model {
         head.word_buckets = words.len();
         head.word_weights = words.iter().filter(|weight| **weight != 0.0).count();
         let mut model = Self {
+            vocabulary: Vocabulary::extended(&head.vocabulary)?,
             head,
             words,
             version: String::new(),
@@ -47,7 +49,9 @@ impl Model {
             return Err(wrong("a weight is no number"));
         }
         let words = read_words(&head, &bytes[end + 1..])?;
+        let vocabulary = Vocabulary::extended(&head.vocabulary);
         Ok(Self {
+            vocabulary: vocabulary.map_err(|error| wrong(&error.to_string()))?,
             version: version(bytes),
             head,
             words,

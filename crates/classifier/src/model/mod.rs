@@ -2,10 +2,13 @@
 
 mod file;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::features::{self, Measured};
 use super::reading::Reading;
+use super::vocabulary::Vocabulary;
 use super::{Answer, Kind, words};
 
 const KINDS: usize = Kind::ALL.len();
@@ -18,6 +21,7 @@ pub(crate) struct Model {
     pub(crate) words: Vec<f32>,
     /// The beginning of the SHA-256 of its file, so two models with the same version answer alike.
     pub(crate) version: String,
+    pub(crate) vocabulary: Arc<Vocabulary>,
 }
 
 /// The first line of the file. Numbers are `f32`, which come back from JSON as they went.
@@ -34,6 +38,9 @@ pub(crate) struct Head {
     pub(crate) word_buckets: usize,
     /// How many weights of words follow.
     pub(crate) word_weights: usize,
+    /// The lines that were added to the vocabulary.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) vocabulary: String,
 }
 
 /// The training data of a model.

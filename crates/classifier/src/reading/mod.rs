@@ -7,6 +7,10 @@ mod clean;
 mod parts;
 mod word;
 
+use std::sync::Arc;
+
+use super::hash::Hash;
+use super::vocabulary::Vocabulary;
 use clean::clean;
 use parts::parts;
 
@@ -27,6 +31,17 @@ pub(crate) struct Reading {
     pub(crate) cover: Option<&'static str>,
     /// How many pages the whole document has; `None` where nothing tells.
     pub(crate) pages: Option<usize>,
+    /// The words that features look for.
+    pub(crate) vocabulary: Arc<Vocabulary>,
+}
+
+/// The hashes of the words of a phrase, cut up as texts are.
+pub(crate) fn word_hashes(phrase: &str) -> Vec<Hash> {
+    let mut cleaned = String::new();
+    clean(phrase, &mut cleaned);
+    let mut words = Vec::new();
+    word::add_words(cleaned.trim(), 0, &mut words);
+    words.iter().map(|word| word.hash).collect()
 }
 
 /// A line that is not blank.
@@ -45,7 +60,7 @@ pub(crate) struct Line {
 impl Reading {
     /// Reads a text. `pages` is how many pages the document has, where that is known from elsewhere; form feeds in
     /// the text end pages.
-    pub(crate) fn new(text: &str, pages: Option<usize>) -> Self {
+    pub(crate) fn new(text: &str, pages: Option<usize>, vocabulary: &Arc<Vocabulary>) -> Self {
         let (head, tail) = parts(text);
         let (head, _) = repair::repair(head);
         let tail = tail.map(|tail| repair::repair(tail).0);
@@ -54,6 +69,7 @@ impl Reading {
         let mut reading = Self {
             text: String::with_capacity(head.len() + tail.as_deref().map_or(0, str::len) + 2),
             cover: front.map(|front| front.source),
+            vocabulary: Arc::clone(vocabulary),
             ..Self::default()
         };
         clean(head, &mut reading.text);

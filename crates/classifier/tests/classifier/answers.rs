@@ -98,6 +98,16 @@ fn any_text_is_judged_in_bounded_time() {
     let form_feeds = "\x0c".repeat(1_000_000);
     let marks = "\u{301}\u{200f}\u{fffd}".repeat(200_000);
     let brackets = "[1] [".repeat(100_000);
+    let zalgo = "Z\u{341}\u{315}\u{321}a\u{300}\u{317}l\u{358}\u{489}g\u{35e}\u{31d}o\u{348} "
+        .repeat(10_000);
+    let scripts = "本文 и the في של एक の 이 και ใน ".repeat(20_000);
+    let references =
+        "[1] Smith, J. and Jones, A. On lichens. Journal of Lichens 12 (1998), 1–20.\n"
+            .repeat(2_000);
+    let controls: String = (0..200_000_u32)
+        .filter_map(|n| char::from_u32(n % 32))
+        .collect();
+    let cover = "See discussions, stats, and author profiles for this publication at: https://example.org\n\x0c";
     let texts = [
         "",
         " ",
@@ -112,6 +122,11 @@ fn any_text_is_judged_in_bounded_time() {
         &form_feeds,
         &marks,
         &brackets,
+        &zalgo,
+        &scripts,
+        &references,
+        &controls,
+        cover,
     ];
     for text in texts {
         let start = Instant::now();

@@ -43,6 +43,7 @@ fn figures_are_those_of_the_counts() {
         bucket,
         subtype,
         borderline,
+        thresholds,
         ..
     } = evaluate(&judged, &Policy::default());
 
@@ -57,4 +58,8 @@ fn figures_are_those_of_the_counts() {
     assert_eq!(bucket["none"].recall, None);
     assert!(close(subtype["manual"].false_positive_rate, 1.0 / 3.0));
     assert_eq!(borderline.all.documents, 1);
+    let half = thresholds.iter().find(|at| at.threshold == 0.5).unwrap();
+    assert!(close(half.recall, 2.0 / 3.0) && close(half.false_positive_rate, 1.0 / 3.0));
+    assert!(close(half.precision, 2.0 / 3.0));
+    assert!(thresholds.is_sorted_by(|low, high| low.recall >= high.recall));
 }

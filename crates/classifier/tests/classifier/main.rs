@@ -10,6 +10,8 @@ mod figures;
 mod models;
 /// Models that are learnt.
 mod training;
+/// Words that are added to those that the program brings along.
+mod words;
 
 use classifier::{Example, Label, Sample};
 

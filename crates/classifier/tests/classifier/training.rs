@@ -4,8 +4,8 @@ use std::fs::File;
 use std::path::Path;
 
 use classifier::{
-    Classifier, Example, Judged, Label, Policy, Sample, Training, cross_validate, evaluate,
-    read_examples,
+    Classifier, Example, Judged, Label, Policy, Sample, Training, Vocabulary, cross_validate,
+    evaluate, read_examples,
 };
 
 use super::{MANUAL, PAPER, SLIDES, labelled, samples};
@@ -79,7 +79,10 @@ fn a_correction_is_learnt_also_against_what_the_data_say() {
     let before = Classifier::train(&training, &samples, &mut |_, _| ()).unwrap();
 
     // Here, slides of talks are wanted.
-    samples.push(Sample::of_correction(&slides(Label::Academic)));
+    samples.push(Sample::of_correction(
+        &slides(Label::Academic),
+        Vocabulary::built_in(),
+    ));
     let after = Classifier::train(&training, &samples, &mut |_, _| ()).unwrap();
 
     let probability = |classifier: &Classifier| classifier.classify(SLIDES, None).probability;
@@ -100,9 +103,13 @@ fn a_correction_is_learnt_also_against_what_the_data_say() {
 fn the_model_in_the_repository_is_what_the_labelled_documents_give() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/dcf");
     let mut samples = Vec::new();
-    for name in ["train/train.jsonl.gz", "train2/train2.jsonl.gz"] {
+    for name in [
+        "train/train.jsonl.gz",
+        "train2/train2.jsonl.gz",
+        "debian/debian.jsonl.gz",
+    ] {
         let Ok(data) = File::open(shared.join(name)) else {
-            eprintln!("SKIPPED: the labelled documents are not there");
+            eprintln!("SKIPPED: the labelled documents of {name} are not there");
             return;
         };
         read_examples(data, |example| {

@@ -28,7 +28,10 @@ pub struct ReviewFilter {
     pub at_most: Option<f64>,
     /// Documents with this text in their URL or title.
     pub text: Option<String>,
-    /// Documents with a larger number, for the next page.
+    /// Whether the documents come first that the content filter is least sure of, those of different hosts before more of
+    /// one: their correction teaches a model most. Without it they come in the order of their numbers.
+    pub uncertain: bool,
+    /// For the next page: `next` of the page before.
     pub after: Option<i64>,
     /// Documents on a page, at most 1000; the default is 100.
     pub limit: Option<u64>,
@@ -103,12 +106,19 @@ pub struct ReviewFailure {
     pub reason: String,
 }
 
-/// Documents of the queue, in the order of their numbers; `next` is for `after`.
+/// Documents of the queue; `next` is for `after`.
 pub async fn list(context: &Context, filter: &ReviewFilter) -> Result<Listed<Review>, Refusal> {
     let limit = page_limit(filter.limit);
     let rows = context.catalog().reviews(&filter.query(limit + 1)?).await?;
     let rows: Vec<_> = rows.into_iter().map(Review::from).collect();
-    Ok(Listed::page(rows, limit, |review: &Review| review.id))
+    let shown = filter
+        .after
+        .unwrap_or(0)
+        .max(0)
+        .saturating_add_unsigned(limit);
+    Ok(Listed::page(rows, limit, |review: &Review| {
+        if filter.uncertain { shown } else { review.id }
+    }))
 }
 
 /// How many documents are in the queue, counted up to 10,000.
@@ -261,6 +271,7 @@ impl ReviewFilter {
             at_least: self.at_least.map(millionths),
             at_most: self.at_most.map(millionths),
             text: self.text.clone(),
+            uncertain: self.uncertain,
             after: self.after.unwrap_or(0),
             limit,
         })

@@ -158,7 +158,8 @@ pub struct ImportPatch {
           hide_possible_values = true, help_heading = "Content filter and text")]
     #[schema(value_type = Option<bool>)]
     pub ocr: Option<Setting<bool>>,
-    /// A language to recognise, by the names of tesseract; can be given several times [default: eng]
+    /// A language to recognise, by the names of tesseract; can be given several times [default: those of the script of the
+    /// first page that are installed]
     #[arg(
         long = "language",
         value_name = "LANGUAGE",

@@ -270,6 +270,40 @@ fn nothing_is_left_behind_in_the_temporary_directory() {
 }
 
 #[test]
+fn scans_are_read_in_the_languages_of_their_script() {
+    let data = tempfile::tempdir().unwrap();
+    let programs = programs(&[
+        ("pdftoppm", "printf 'P5 1 1 255\\n\\0'"),
+        (
+            "tesseract",
+            "case \"$*\" in
+                --list-langs) printf 'List of languages in %s\\neng\\nosd\\nrus\\nukr\\n' \"$TESSDATA_PREFIX\";;
+                *'--psm 0'*) printf 'Script: Cyrillic\\nScript confidence: 5.00\\n';;
+                *) printf '%s of %s, in letters enough for a page that has a text of some length' \"$4\" \"$TESSDATA_PREFIX\";;
+            esac",
+        ),
+    ]);
+    let mut extractor_options = options();
+    extractor_options.path = programs.path().into();
+    extractor_options.ocr.data = Some(data.path().to_owned());
+    let extractor = Extractor::new(extractor_options);
+    let file = data.path().join("document");
+    std::fs::write(&file, made::drawn_pdf()).unwrap();
+
+    let recognised = extractor.recognise(&file, PDF, Some(1));
+
+    let directory = data.path().display().to_string();
+    assert!(
+        recognised
+            .text
+            .starts_with(&format!("rus+ukr+eng of {directory}")),
+        "{recognised:?}"
+    );
+    assert_eq!(extractor.languages().unwrap(), ["eng", "rus", "ukr"]);
+    assert!(extractor.tells_scripts());
+}
+
+#[test]
 fn a_language_that_is_not_installed_is_named_with_its_package() {
     let mut options = options();
     options.ocr.languages = vec!["eng".to_owned(), "zzz".to_owned()];

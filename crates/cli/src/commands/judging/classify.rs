@@ -41,7 +41,8 @@ pub(crate) struct Classify {
     /// Recognise the first pages of documents that consist of images
     #[arg(long)]
     ocr: bool,
-    /// A language to recognise, by the names of tesseract; can be given several times [default: eng]
+    /// A language to recognise, by the names of tesseract; can be given several times [default: those of the script of the
+    /// first page that are installed]
     #[arg(long, value_name = "LANGUAGE", requires = "ocr")]
     language: Vec<String>,
     /// Say what spoke for and against

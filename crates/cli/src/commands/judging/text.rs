@@ -25,14 +25,19 @@ use crate::text::plain;
 #[derive(Debug, Args)]
 pub(crate) struct Text {
     /// The document
-    file: PathBuf,
-    /// Print one JSON object with the outcome, the engine, pages, words and text
+    #[arg(required_unless_present = "languages")]
+    file: Option<PathBuf>,
+    /// List the languages in which text in images can be recognised, by the names of tesseract
+    #[arg(long, conflicts_with_all = ["file", "ocr", "pages"])]
+    languages: bool,
+    /// Print one JSON object with the outcome, the engine, pages, words and text; with --languages a list
     #[arg(long)]
     json: bool,
     /// Recognise the text of documents that consist of images
     #[arg(long)]
     ocr: bool,
-    /// A language to recognise, by the names of tesseract; can be given several times [default: eng]
+    /// A language to recognise, by the names of tesseract; can be given several times [default: those of the script of the
+    /// first page that are installed]
     #[arg(long, value_name = "LANGUAGE", requires = "ocr")]
     language: Vec<String>,
     /// Read at most this number of pages
@@ -56,18 +61,21 @@ struct Facts<'a> {
 
 impl Text {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let media_type = self.media_type()?;
         let extractor = Extractor::new(self.options());
-        let mut extracted = extractor.extract(&self.file, &media_type);
+        let Some(file) = &self.file else {
+            return self.list(&extractor);
+        };
+        let media_type = media_type_of(file)?;
+        let mut extracted = extractor.extract(file, &media_type);
         if self.ocr && extracted.outcome == Outcome::ImageOnly {
-            extracted = extractor.recognise(&self.file, &media_type, self.pages);
+            extracted = extractor.recognise(file, &media_type, self.pages);
         }
         for lack in extractor.lacks() {
             eprintln!("warning: programs are confined less than they should be: {lack}");
         }
         to_stdout(|out| {
             match self.json {
-                true => write_json(out, &facts(&self.file, &media_type, &extracted))?,
+                true => write_json(out, &facts(file, &media_type, &extracted))?,
                 false => out.write_all(extracted.text.as_bytes())?,
             }
             out.flush()?;
@@ -81,16 +89,18 @@ impl Text {
         })
     }
 
-    fn media_type(&self) -> anyhow::Result<String> {
-        let unreadable = || format!("cannot read `{}`", self.file.display());
-        let is_file = self.file.metadata().with_context(unreadable)?.is_file();
-        anyhow::ensure!(is_file, "`{}` is not a file", self.file.display());
-        let file = File::open(&self.file).with_context(unreadable)?;
-        let mut head = Vec::new();
-        file.take(media_type::HEAD as u64)
-            .read_to_end(&mut head)
-            .with_context(unreadable)?;
-        Ok(media_type::decide_named(&head))
+    fn list(&self, extractor: &Extractor) -> anyhow::Result<ExitCode> {
+        let languages = extractor.languages().map_err(anyhow::Error::msg)?;
+        to_stdout(|out| {
+            if self.json {
+                write_json(out, &languages)?;
+            } else {
+                for language in &languages {
+                    writeln!(out, "{}", plain(language))?;
+                }
+            }
+            Ok(ExitCode::SUCCESS)
+        })
     }
 
     fn options(&self) -> ExtractOptions {
@@ -102,6 +112,18 @@ impl Text {
         }
         options
     }
+}
+
+fn media_type_of(path: &Path) -> anyhow::Result<String> {
+    let unreadable = || format!("cannot read `{}`", path.display());
+    let is_file = path.metadata().with_context(unreadable)?.is_file();
+    anyhow::ensure!(is_file, "`{}` is not a file", path.display());
+    let file = File::open(path).with_context(unreadable)?;
+    let mut head = Vec::new();
+    file.take(media_type::HEAD as u64)
+        .read_to_end(&mut head)
+        .with_context(unreadable)?;
+    Ok(media_type::decide_named(&head))
 }
 
 fn facts<'a>(file: &Path, media_type: &'a str, extracted: &'a Extracted) -> Facts<'a> {

@@ -40,6 +40,7 @@ pub(crate) struct ReviewForm {
     pub(crate) host: String,
     pub(crate) text: String,
     pub(crate) decision: String,
+    pub(crate) order: String,
     pub(crate) after: String,
     /// The places of the documents before, so that one can go back.
     pub(crate) before: String,
@@ -49,12 +50,17 @@ pub(crate) struct ReviewForm {
 pub(crate) const DECISIONS: [(&str, &str); 3] =
     [("", "all"), ("unsure", "unsure"), ("reject", "rejected")];
 
+/// The orders of the queue, to choose from.
+pub(crate) const ORDERS: [(&str, &str); 2] =
+    [("", "oldest first"), ("uncertain", "least sure first")];
+
 impl ReviewForm {
     fn link(&self) -> Link {
         Link::to("/documents/review")
             .with("host", &self.host)
             .with("text", &self.text)
             .with("decision", &self.decision)
+            .with("order", &self.order)
     }
 
     fn filter(&self) -> ReviewFilter {
@@ -62,6 +68,7 @@ impl ReviewForm {
             host: given(&self.host),
             text: given(&self.text),
             decision: given(&self.decision),
+            uncertain: self.order == "uncertain",
             after: self.after.parse().ok(),
             limit: Some(1),
             ..ReviewFilter::default()
@@ -139,6 +146,8 @@ pub(crate) struct DecisionForm {
     filter_text: String,
     #[serde(default)]
     filter_decision: String,
+    #[serde(default)]
+    filter_order: String,
 }
 
 pub(crate) async fn decide(
@@ -169,6 +178,7 @@ pub(crate) async fn decide(
         host: form.filter_host,
         text: form.filter_text,
         decision: form.filter_decision,
+        order: form.filter_order,
         ..ReviewForm::default()
     };
     let back = filter.link().with("after", &form.after);

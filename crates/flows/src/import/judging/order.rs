@@ -24,7 +24,7 @@ pub struct TextOrder {
     pub unsure: Unsure,
     /// Whether the first pages of documents that consist of images are recognised.
     pub ocr: bool,
-    /// The languages in which they are, by the names of tesseract; none is English.
+    /// The languages in which they are, by the names of tesseract; without any, those of the script of the page.
     pub languages: Vec<String>,
 }
 

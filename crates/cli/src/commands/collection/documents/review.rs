@@ -26,6 +26,10 @@ use crate::text::plain;
 /// Accepted documents come into the collection as an import would bring them. A decision holds for all documents with the
 /// same bytes, in later imports too.
 ///
+/// With --uncertain the documents come first of which a decision would teach a model most: those that the content filter
+/// is least sure of, of different hosts before more of one. garner classifier corrections and garner classifier train
+/// make a model of the decisions.
+///
 /// Exits with 3 if some of the documents could not be decided on.
 ///
 /// Examples: garner documents review --accept 17 18; garner documents review --reject --host forms.example.org
@@ -55,6 +59,9 @@ pub(super) struct Review {
     /// Only those at least this likely academic
     #[arg(long, value_name = "P")]
     at_least: Option<f64>,
+    /// Begin with the documents whose decision would teach a model most
+    #[arg(long, conflicts_with_all = ["accept", "reject"])]
+    uncertain: bool,
     /// Print the queue, also on a terminal
     #[arg(long)]
     list: bool,
@@ -128,6 +135,7 @@ impl Review {
             decision: self.decision.clone(),
             text: self.query.clone(),
             at_least: self.at_least,
+            uncertain: self.uncertain,
             after,
             limit,
             ..ReviewFilter::default()
@@ -149,15 +157,33 @@ impl Review {
         })
     }
 
+    /// The first documents behind `after`.
+    fn first(
+        &self,
+        context: &Context,
+        after: Option<i64>,
+        limit: u64,
+    ) -> anyhow::Result<Vec<Waiting>> {
+        let filter = self.filter(after, Some(limit));
+        Ok(context.wait(reviews::list(context, &filter))?.items)
+    }
+
     /// Shows one document after the other and asks for a key.
     fn one_by_one(&self, context: &Context) -> anyhow::Result<ExitCode> {
         let mut seen: Vec<Waiting> = Vec::new();
         let mut at = 0;
+        if self.uncertain {
+            // What is decided on leaves the queue, so that places in it change: the order is taken once.
+            seen = self.first(context, None, AT_ONCE)?;
+        }
         loop {
             if at == seen.len() {
                 let after = seen.last().map(|last| last.id);
-                let next = context.wait(reviews::list(context, &self.filter(after, Some(1))))?;
-                match next.items.into_iter().next() {
+                let next = match self.uncertain {
+                    true => None,
+                    false => self.first(context, after, 1)?.pop(),
+                };
+                match next {
                     Some(waiting) => seen.push(waiting),
                     None => {
                         println("The review queue has no more documents.")?;
@@ -272,3 +298,6 @@ fn ask(question: &str) -> io::Result<Option<String>> {
     let length = stdin().lock().read_line(&mut answer)?;
     Ok((length > 0).then(|| answer.trim().to_lowercase()))
 }
+
+/// Documents that are taken out of the queue at once.
+const AT_ONCE: u64 = 1000;

@@ -73,7 +73,7 @@ impl Evaluate {
             super::read(path, |example| {
                 let start = Instant::now();
                 let answer = classifier.classify(&example.text, example.pages);
-                judgement.elapsed += start.elapsed();
+                *judgement.elapsed.get_or_insert_default() += start.elapsed();
                 judgement.judged.push(Judged::new(example, answer));
             })?;
         }
@@ -82,12 +82,11 @@ impl Evaluate {
 
     fn by_cross_validation(&self) -> anyhow::Result<Judgement> {
         let mut judgement = Judgement::new("cross-validation by source");
+        let vocabulary = self.model.vocabulary()?;
         let (mut examples, mut samples) = (Vec::new(), Vec::new());
         for path in &self.data {
             super::read(path, |mut example: Example| {
-                let start = Instant::now();
-                samples.push(Sample::new(&example));
-                judgement.elapsed += start.elapsed();
+                samples.push(Sample::measured(&example, &vocabulary));
                 example.text = String::new();
                 examples.push(example);
             })?;
@@ -114,7 +113,7 @@ impl Evaluate {
 struct Judgement {
     model: String,
     judged: Vec<Judged>,
-    elapsed: Duration,
+    elapsed: Option<Duration>,
 }
 
 impl Judgement {
@@ -122,12 +121,13 @@ impl Judgement {
         Self {
             model: model.to_owned(),
             judged: Vec::new(),
-            elapsed: Duration::ZERO,
+            elapsed: None,
         }
     }
 
-    fn microseconds(&self) -> u64 {
-        let documents = self.judged.len().max(1) as u128;
-        u64::try_from(self.elapsed.as_micros() / documents).unwrap_or(u64::MAX)
+    /// How long one document took. Cross-validation learns from each, so its time is not that of an answer.
+    fn microseconds(&self) -> Option<u64> {
+        let elapsed = self.elapsed.filter(|_| !self.judged.is_empty())?;
+        u64::try_from(elapsed.as_micros() / self.judged.len() as u128).ok()
     }
 }

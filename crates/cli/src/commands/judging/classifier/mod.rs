@@ -2,6 +2,7 @@
 
 mod corrections;
 mod evaluate;
+mod extend;
 pub(crate) mod model;
 mod table;
 mod train;
@@ -24,6 +25,7 @@ pub(crate) struct Classifier {
 #[derive(Debug, Subcommand)]
 enum ClassifierCommand {
     Train(train::Train),
+    Extend(extend::Extend),
     Evaluate(evaluate::Evaluate),
     Corrections(corrections::Corrections),
 }
@@ -32,6 +34,7 @@ impl Classifier {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self.command {
             ClassifierCommand::Train(command) => command.run(),
+            ClassifierCommand::Extend(command) => command.run(),
             ClassifierCommand::Evaluate(command) => command.run(),
             ClassifierCommand::Corrections(command) => command.run(),
         }
@@ -47,4 +50,18 @@ fn read(path: &Path, mut call: impl FnMut(Example)) -> anyhow::Result<()> {
         Ok(())
     });
     read.with_context(|| name.to_string())
+}
+
+/// The lines of a file of words.
+fn words(path: &Path) -> anyhow::Result<String> {
+    let name = path.display();
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {name}"))?;
+    let lines = String::from_utf8(bytes);
+    lines.map_err(|_| anyhow::anyhow!("{name} is not text in UTF-8"))
+}
+
+/// Writes a model to a file.
+fn write(classifier: &classifier::Classifier, path: &Path) -> anyhow::Result<()> {
+    let written = std::fs::write(path, classifier.to_bytes()?);
+    written.with_context(|| format!("cannot write {}", path.display()))
 }

@@ -11,14 +11,11 @@ use crate::text::plain;
 pub(super) fn write(
     out: &mut impl Write,
     model: &str,
-    microseconds: u64,
+    microseconds: Option<u64>,
     evaluation: &Evaluation,
 ) -> io::Result<()> {
-    writeln!(
-        out,
-        "model {}, {microseconds} µs a document\n",
-        plain(model)
-    )?;
+    let time = microseconds.map(|microseconds| format!(", {microseconds} µs a document"));
+    writeln!(out, "model {}{}\n", plain(model), time.unwrap_or_default())?;
     writeln!(
         out,
         "{:<26} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",

@@ -4,11 +4,11 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 use classifier::{Classifier, Sample, Training};
 use indicatif::ProgressBar;
 
+use super::model::vocabulary;
 use crate::output::{to_stdout, write_json};
 
 /// Learn a model from labelled documents
@@ -27,6 +27,9 @@ pub(super) struct Train {
     /// the place of a document with the same text
     #[arg(long, value_name = "FILE")]
     corrections: Vec<PathBuf>,
+    /// A file of more words by which documents are told, which become part of the model: see garner classifier extend
+    #[arg(long, value_name = "FILE")]
+    vocabulary: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -34,13 +37,16 @@ pub(super) struct Train {
 
 impl Train {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let vocabulary = vocabulary(self.vocabulary.as_deref())?;
         let mut samples = Vec::new();
         for path in &self.data {
-            super::read(path, |example| samples.push(Sample::new(&example)))?;
+            super::read(path, |example| {
+                samples.push(Sample::measured(&example, &vocabulary))
+            })?;
         }
         for path in &self.corrections {
             super::read(path, |example| {
-                samples.push(Sample::of_correction(&example));
+                samples.push(Sample::of_correction(&example, &vocabulary));
             })?;
         }
         let bar = bar();
@@ -49,10 +55,9 @@ impl Train {
             bar.set_position(done as u64);
         });
         bar.finish_and_clear();
-        let classifier = classifier?;
+        let classifier = classifier?.with_words(vocabulary.added())?;
         let name = self.output.display();
-        let written = std::fs::write(&self.output, classifier.to_bytes()?);
-        written.with_context(|| format!("cannot write {name}"))?;
+        super::write(&classifier, &self.output)?;
         let trained = classifier.trained().cloned().unwrap_or_default();
         to_stdout(|out| {
             use std::io::Write;

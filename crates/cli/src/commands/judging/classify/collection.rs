@@ -48,7 +48,7 @@ impl CollectionOptions {
         // A model that cannot be used is found before anything is done.
         model.classifier()?;
         let order = ClassifyCollection {
-            model: model.name().map(absolute).transpose()?,
+            model: model.name()?.map(absolute).transpose()?,
             policy: model.policy()?,
             unsure: self
                 .unsure

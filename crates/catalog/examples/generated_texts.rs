@@ -1,6 +1,6 @@
 //! Indexes a text of generated words for every content whose text is to be read.
 //!
-//! `cargo run --release -p garner-catalog --example index_texts -- LOCATION` with a SQLite file or a `postgres://` URL. The section
+//! `cargo run --release -p garner-catalog --example generated_texts -- LOCATION` with a SQLite file or a `postgres://` URL. The section
 //! `collection` of the benchmarks fills a catalog by SQL and leaves the words to this program.
 #![expect(
     clippy::print_stdout,

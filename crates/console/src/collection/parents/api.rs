@@ -6,7 +6,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use operations::jobs::Job;
 use operations::parents::{self, CleanParents, Parent, ParentFilter};
-use operations::whitelist::{self, CitationsKept, NewCitations, Seed, WhitelistOrder};
+use operations::whitelist::{self, CitationsKept, NewCitations, Seed, Whitelist, WhitelistOrder};
 
 use crate::api::{Listed, Reply};
 use crate::extract::{Json, Path, Query};
@@ -84,7 +84,7 @@ pub(crate) async fn make(
         },
     )
     .await?;
-    Ok(axum::Json(Listed::all(seeds)))
+    Ok(axum::Json(Listed::all(seeds.seeds().collect())))
 }
 
 /// Keeps how often documents are cited, for whitelists
@@ -103,7 +103,7 @@ pub(crate) async fn cite(
 pub(crate) async fn made(
     state: &ConsoleState,
     order: WhitelistOrder,
-) -> Result<Vec<Seed>, Problem> {
+) -> Result<Whitelist, Problem> {
     let context = state.context().clone();
     let making = move || whitelist::make(&context, &order, None, None);
     let made = tokio::task::spawn_blocking(making).await;

@@ -93,6 +93,21 @@ pub struct CitationsKept {
     pub unknown: u64,
 }
 
+/// A whitelist, best first. It has what its seeds are made of, which takes less memory than the seeds.
+pub struct Whitelist {
+    entries: Vec<Candidate>,
+    scale: Scale,
+}
+
+/// What scores are shares of, and their weights.
+#[derive(Clone, Copy)]
+struct Scale {
+    most_ingested: u64,
+    best_rate: f64,
+    weight_ingested: f64,
+    weight_citations: f64,
+}
+
 /// A parent or a host on its way to a whitelist.
 struct Candidate {
     url: Box<str>,
@@ -108,7 +123,7 @@ pub fn make(
     order: &WhitelistOrder,
     from: Option<&mut dyn Read>,
     citations: Option<&mut dyn Read>,
-) -> anyhow::Result<Vec<Seed>> {
+) -> anyhow::Result<Whitelist> {
     let weights = [order.weight_ingested, order.weight_citations];
     if weights
         .iter()
@@ -126,7 +141,10 @@ pub fn make(
         Some(table) => candidates.of_table(table)?,
         None => candidates.of_catalog(context)?,
     }
-    Ok(ranked(order, candidates.all))
+    let all = std::mem::take(&mut candidates.all);
+    // The citations of parents are counted.
+    drop(candidates);
+    Ok(Whitelist::of(order, all))
 }
 
 /// Keeps how often documents are cited, for whitelists to come.
@@ -185,11 +203,11 @@ pub async fn save(
     context: &Context,
     actor: &Actor,
     name: &str,
-    seeds: &[Seed],
+    list: &Whitelist,
 ) -> Result<UrlList, Refusal> {
     let mut content = String::new();
-    for seed in seeds {
-        content.push_str(&seed.url);
+    for entry in &list.entries {
+        content.push_str(&entry.url);
         content.push('\n');
     }
     let new = NewList {
@@ -201,16 +219,15 @@ pub async fn save(
 }
 
 /// Writes seeds one URL a line, as Heritrix reads them.
-pub fn write_text(seeds: &[Seed], out: &mut dyn Write) -> std::io::Result<()> {
-    seeds
-        .iter()
-        .try_for_each(|seed| writeln!(out, "{}", seed.url))
+pub fn write_text(list: &Whitelist, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut entries = list.entries.iter();
+    entries.try_for_each(|entry| writeln!(out, "{}", entry.url))
 }
 
 /// Writes seeds as CSV.
-pub fn write_csv(seeds: &[Seed], out: &mut dyn Write) -> std::io::Result<()> {
+pub fn write_csv(list: &Whitelist, out: &mut dyn Write) -> std::io::Result<()> {
     out.write_all(HEAD.as_bytes())?;
-    for seed in seeds {
+    for seed in list.seeds() {
         let Seed {
             rank,
             documents,
@@ -219,7 +236,7 @@ pub fn write_csv(seeds: &[Seed], out: &mut dyn Write) -> std::io::Result<()> {
             citation_rate,
             score,
             ..
-        } = seed;
+        } = &seed;
         let (url, host) = (csv_cell(&seed.url), csv_cell(&seed.host));
         write!(
             out,
@@ -412,37 +429,56 @@ impl Candidates {
     }
 }
 
-/// The best candidates, best first. Of two with the same score the one with more ingested documents is better, and then the
-/// one whose URL comes first.
-fn ranked(order: &WhitelistOrder, mut all: Vec<Candidate>) -> Vec<Seed> {
-    all.retain(|candidate| candidate.ingested >= order.minimum);
-    let most = all.iter().map(|one| one.ingested).max().unwrap_or_default();
-    let best = all.iter().map(Candidate::rate).fold(0.0, f64::max);
-    let share = |value: f64, of: f64| if of > 0.0 { value / of } else { 0.0 };
-    let score = |one: &Candidate| {
-        order.weight_ingested * share(one.ingested as f64, most as f64)
-            + order.weight_citations * share(one.rate(), best)
-    };
-    all.sort_unstable_by(|a, b| {
-        let by_score = score(b).total_cmp(&score(a));
-        let by_ingested = || b.ingested.cmp(&a.ingested);
-        by_score
-            .then_with(by_ingested)
-            .then_with(|| a.url.cmp(&b.url))
-    });
-    let limit = order.limit.unwrap_or(u64::MAX);
-    all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let seed = |(rank, one): (u64, Candidate)| Seed {
-        rank,
-        host: normalise(&one.url).map(|url| url.host).unwrap_or_default(),
-        citation_rate: one.rate(),
-        score: score(&one),
-        documents: one.documents,
-        ingested: one.ingested,
-        citations: one.citations,
-        url: one.url.into(),
-    };
-    (1..).zip(all).map(seed).collect()
+impl Whitelist {
+    /// The best candidates. Of two with the same score the one with more ingested documents is better, and then the one
+    /// whose URL comes first.
+    fn of(order: &WhitelistOrder, mut entries: Vec<Candidate>) -> Self {
+        entries.retain(|candidate| candidate.ingested >= order.minimum);
+        let ingested = entries.iter().map(|one| one.ingested);
+        let scale = Scale {
+            most_ingested: ingested.max().unwrap_or_default(),
+            best_rate: entries.iter().map(Candidate::rate).fold(0.0, f64::max),
+            weight_ingested: order.weight_ingested,
+            weight_citations: order.weight_citations,
+        };
+        entries.sort_unstable_by(|a, b| {
+            let by_score = scale.score(b).total_cmp(&scale.score(a));
+            let by_ingested = || b.ingested.cmp(&a.ingested);
+            by_score
+                .then_with(by_ingested)
+                .then_with(|| a.url.cmp(&b.url))
+        });
+        let limit = order.limit.unwrap_or(u64::MAX);
+        entries.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Self { entries, scale }
+    }
+
+    /// Its seeds.
+    pub fn seeds(&self) -> impl Iterator<Item = Seed> + '_ {
+        (1..).zip(&self.entries).map(|(rank, one)| Seed {
+            rank,
+            host: normalise(&one.url).map(|url| url.host).unwrap_or_default(),
+            citation_rate: one.rate(),
+            score: self.scale.score(one),
+            documents: one.documents,
+            ingested: one.ingested,
+            citations: one.citations,
+            url: one.url.to_string(),
+        })
+    }
+
+    /// The number of its seeds.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+impl Scale {
+    fn score(&self, one: &Candidate) -> f64 {
+        let share = |value: f64, of: f64| if of > 0.0 { value / of } else { 0.0 };
+        self.weight_ingested * share(one.ingested as f64, self.most_ingested as f64)
+            + self.weight_citations * share(one.rate(), self.best_rate)
+    }
 }
 
 /// The URL of the host of a URL.
@@ -502,8 +538,8 @@ mod tests {
     }
 
     fn urls(order: &WhitelistOrder) -> Vec<String> {
-        let seeds = ranked(order, candidates(order.by).all);
-        seeds.into_iter().map(|seed| seed.url).collect()
+        let list = Whitelist::of(order, candidates(order.by).all);
+        list.seeds().map(|seed| seed.url).collect()
     }
 
     #[test]

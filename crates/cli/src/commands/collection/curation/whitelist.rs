@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use operations::parents::replace_file;
-use operations::whitelist::{self, By, Seed, WhitelistOrder};
+use operations::whitelist::{self, By, WhitelistOrder};
 use operations::{Actor, Refusal};
 
 use crate::commands::holdings_options::HoldingsOptions;
@@ -118,7 +118,7 @@ impl Whitelist {
                     self.write(&seeds, out).map_err(unwritten)?;
                     Ok((true, ()))
                 })?;
-                eprintln!("{} URLs", seeds.len());
+                eprintln!("{} URLs", seeds.count());
                 Ok(ExitCode::SUCCESS)
             }
             None => to_stdout(|out| {
@@ -128,9 +128,11 @@ impl Whitelist {
         }
     }
 
-    fn write(&self, seeds: &[Seed], mut out: &mut dyn Write) -> std::io::Result<()> {
+    fn write(&self, seeds: &whitelist::Whitelist, mut out: &mut dyn Write) -> std::io::Result<()> {
         match (self.json, self.format) {
-            (true, _) => seeds.iter().try_for_each(|seed| write_json(&mut out, seed)),
+            (true, _) => seeds
+                .seeds()
+                .try_for_each(|seed| write_json(&mut out, &seed)),
             (false, Format::Text) => whitelist::write_text(seeds, out),
             (false, Format::Csv) => whitelist::write_csv(seeds, out),
         }

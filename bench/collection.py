@@ -50,11 +50,11 @@ def check(parser, binary):
     if postgres.programs() is None:
         parser.error("PostgreSQL is needed for the section `collection` and is not installed; `scripts/setup test` does it")
     if not _texts(binary).exists():
-        parser.error("run `cargo build --release --workspace --exclude garner-apache-module --example index_texts` for the section `collection`")
+        parser.error("run `cargo build --release --workspace --exclude garner-apache-module --example generated_texts` for the section `collection`")
 
 
 def _texts(binary):
-    return binary.parent / "examples" / "index_texts"
+    return binary.parent / "examples" / "generated_texts"
 
 
 class _Up(Up):

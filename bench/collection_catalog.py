@@ -1,6 +1,6 @@
 """Fills the catalog of an empty data directory with a large collection by SQL: importing it would take hours.
 
-One text of SQL runs on both databases. The words of texts are left to the example `texts`, which has them indexed as an
+One text of SQL runs on both databases. The words of texts are left to the example `generated_texts`, which has them indexed as an
 import does. Documents come in the order of a crawl: half of them stand with the others of
 their parent, half are scattered. Everything else is as scattered as the digits of a digest.
 """

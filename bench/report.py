@@ -120,7 +120,7 @@ def write_page(folder, rows, quick):
         parts += [f"![{_title(figure)}]({figure.name})\n" for figure in figures]
         parts += [f"All figures: [{section}.csv]({section}.csv)", ""]
     parts += [
-        "## How to reproduce", "", "```", "cargo build --release", "cargo build --release -p garner-catalog --example claims --example index_texts",
+        "## How to reproduce", "", "```", "cargo build --release", "cargo build --release -p garner-catalog --example claims --example generated_texts",
         "cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers", "make apache", "python3 bench/run.py                  # everything",
         "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
         "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, for the "

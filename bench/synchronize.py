@@ -30,7 +30,7 @@ def measure_section(bench):
             harvest = [str(bench.binary), "harvest", base, "--via", "resourcesync", "--unpack", str(mirror), "--data", str(data), "--quiet"]
             ours.append(timed(harvest, folder / "output"))
             _compare(site, sizes, mirror, "garner")
-            theirs.append(timed([str(PYTHON / "python"), "-B", str(PYTHON / "resync-sync"), "--baseline", "--hash", "sha-256", base, str(copy)], folder / "output"))
+            theirs.append(timed(["env", "-C", str(folder), str(PYTHON / "python"), "-B", str(PYTHON / "resync-sync"), "--baseline", "--hash", "sha-256", base, str(copy)], folder / "output"))
             _compare(site, sizes, copy, "resync-sync")
             for place in (data, mirror, copy):
                 shutil.rmtree(place)

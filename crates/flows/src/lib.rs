@@ -48,11 +48,11 @@ pub use import::{
     AcceptedReviews, BrowsedFile, Classified, ClassifyCollection, DigestRule, Extracted,
     Extraction, Fate, FateKind, FetchProgress, FetchedSource, Finding, ImportEnded, ImportEvent,
     ImportJob, ImportOrder, ImportProgress, ImportVerdict, Imported, Listing, LoadOrder, Loaded,
-    ReviewLimits, ReviewPart, TextOrder, Unsure, Verification, VerifyOptions, accept_reviews,
-    address, archives_at, browse_sources, classify_collection, containers, documents_directory,
-    fetch_sources, forget_report, import, import_for, import_report, import_separately,
-    index_texts, index_texts_within, load, prune_reviews, review_file, try_import, update_metadata,
-    verify,
+    ReviewLimits, ReviewPart, Stage, TextOrder, Unsure, Verification, VerifyOptions,
+    accept_reviews, address, archives_at, browse_sources, classify_collection, containers,
+    documents_directory, fetch_sources, forget_report, import, import_for, import_report,
+    import_separately, index_texts, index_texts_within, load, prune_reviews, review_file,
+    try_import, update_metadata, verify,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

@@ -5,6 +5,7 @@
     reason = "the macro of utoipa names the parameters of queries in full"
 )]
 
+mod alerts;
 mod api;
 mod config;
 mod console;
@@ -28,6 +29,7 @@ mod rules;
 mod runs;
 mod schedules;
 mod search;
+mod sites;
 mod state;
 mod watch;
 mod web;

@@ -9,6 +9,7 @@ mod refresh;
 mod remove;
 mod sets;
 mod show;
+mod tag;
 mod well_known;
 
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, find, list, show, refresh, edit or remove repositories
+/// Add, find, list, show, refresh, edit, tag or remove repositories
 #[derive(Debug, Args)]
 pub(crate) struct Repository {
     #[command(subcommand)]
@@ -33,6 +34,7 @@ enum RepositoryCommand {
     Sets(sets::Sets),
     Refresh(refresh::Refresh),
     Edit(edit::Edit),
+    Tag(tag::Tag),
     Inspect(inspect::Inspect),
     WellKnown(well_known::WellKnown),
     Remove(remove::Remove),
@@ -61,6 +63,7 @@ impl Repository {
             RepositoryCommand::Sets(command) => command.run(),
             RepositoryCommand::Refresh(command) => command.run(),
             RepositoryCommand::Edit(command) => command.run(),
+            RepositoryCommand::Tag(command) => command.run(),
             RepositoryCommand::Inspect(command) => command.run(),
             RepositoryCommand::WellKnown(command) => command.run(),
             RepositoryCommand::Remove(command) => command.run(),

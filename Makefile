@@ -79,7 +79,7 @@ sbom:
 bench:
 	scripts/setup bench
 	cargo build --release
-	cargo build --release -p garner-catalog --example claims --example texts
+	cargo build --release -p garner-catalog --example claims --example generated_texts
 	cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers
 	scripts/apache
 	python3 bench/run.py

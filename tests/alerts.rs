@@ -233,6 +233,108 @@ fn a_web_server_is_told_with_a_signature() {
 }
 
 #[test]
+fn rules_of_the_catalog_are_kept_told_within_the_network_and_removed() {
+    let managed = Managed::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/alerts", listener.local_addr().unwrap());
+    listener.set_nonblocking(true).unwrap();
+    let key = managed.write("key", "hush\n");
+    let set = [
+        "alert",
+        "set",
+        "full",
+        "--when",
+        "disk",
+        "--limit",
+        "1000000000",
+    ];
+    let more = ["--webhook", &url, "--secret-file", key.to_str().unwrap()];
+    let saved = managed.lines(&[&set[..], &more[..]].concat());
+    assert_eq!(
+        (&saved[0]["signed"], &saved[0]["secret"]),
+        (&true.into(), &Value::Null)
+    );
+    for (arguments, reason) in [
+        (
+            ["alert", "set", "x", "--when", "disk", "--limit", "0"].as_slice(),
+            "must be more than 0",
+        ),
+        (
+            &[
+                "alert",
+                "set",
+                "x",
+                "--when",
+                "queue",
+                "--limit",
+                "1",
+                "--email",
+                "a@b.example",
+            ],
+            "no [mail]",
+        ),
+        (
+            &["alert", "set", "<x>", "--when", "queue", "--limit", "1"],
+            "a name has",
+        ),
+        (&["alert", "remove", "x"], "there is no alert rule `x`"),
+        (
+            &["webhook", "set", "x", "--webhook", "ftp://a.example/"],
+            "http",
+        ),
+    ] {
+        let output = managed.output(arguments);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            !output.status.success() && said.contains(reason),
+            "{reason}: {said}"
+        );
+    }
+
+    // A person named the server, so it may not lie on this machine.
+    let (inside, allowed) = (
+        managed.write("inside.toml", ""),
+        managed.write("allowed.toml", "[network]\nallow = ['127.0.0.1']\n"),
+    );
+    let up = managed.up(&["--config", inside.to_str().unwrap()]);
+    wait_until("the rule fires", || {
+        let status = managed.output(&["status"]);
+        String::from_utf8(status.stdout)
+            .unwrap()
+            .contains("Alert full")
+    });
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(listener.accept().is_err(), "it was told");
+    up.stop();
+    managed.garner(&["alert", "remove", "full"]);
+    managed.garner(
+        &[
+            &set[..4],
+            &["disk", "--limit", "900000000", "--webhook", &url],
+        ]
+        .concat(),
+    );
+    let up = managed.up(&["--config", allowed.to_str().unwrap()]);
+    wait_until("it is told", || listener.accept().is_ok());
+    up.stop();
+
+    managed.garner(&[
+        "webhook",
+        "set",
+        "tell",
+        "--on",
+        "failed",
+        "--webhook",
+        &url,
+    ]);
+    let hooks = managed.lines(&["webhook", "list"]);
+    assert_eq!((hooks.len(), &hooks[0]["on"][0]), (1, &"failed".into()));
+    managed.garner(&["webhook", "remove", "tell"]);
+    managed.garner(&["alert", "remove", "full"]);
+    assert_eq!(managed.lines(&["alert", "list"]).len(), 0);
+}
+
+#[test]
 fn a_wrong_rule_is_refused_at_the_start() {
     let managed = Managed::new();
     for (alert, mail, reason) in [

@@ -56,6 +56,8 @@ mod apache {
     mod resource_sync;
     /// The test site: files, configuration, and what is known of them.
     mod site;
+    /// The status page: counters of all workers, explanations, access.
+    mod status;
     /// Large files by value in little memory.
     mod streaming;
     /// Threads of the module's own.

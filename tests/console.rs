@@ -24,6 +24,8 @@ mod people;
 mod rules;
 /// JSON held against a schema.
 mod schema;
+/// Sites that are exposed: items, hidden files, harvesters, the check of the protocol.
+mod sites;
 
 pub(crate) use self::api::token;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use test_support::{Misbehaving, Response, Script, fetch};
+use test_support::{Fixture, Misbehaving, Response, Script, fetch, wait_until};
 
 use super::schema::Description;
 use super::{Console, PASSWORD, account};
@@ -157,7 +157,12 @@ fn every_operation_is_as_it_is_described() {
     }
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let examples = examples.canonicalize().unwrap();
-    let config = format!("[import]\nroots = ['{}']\n", examples.display());
+    let site = Fixture::small();
+    let config = format!(
+        "[import]\nroots = ['{}']\n[[site]]\nroot = '{}'\nlisten = '127.0.0.1:0'\n",
+        examples.display(),
+        site.site().display()
+    );
     let console = Console::start(managed, &config);
     let program = Program::new(&console, "root");
     let none = &Value::Null;
@@ -167,6 +172,8 @@ fn every_operation_is_as_it_is_described() {
     rules(&program);
     schedules_and_jobs(&program);
     documents(&program);
+    sites(&program);
+    alerts(&program);
     program.get("/overview", none);
     program.get("/alerts", none);
     program.get("/statistics", none);
@@ -244,6 +251,39 @@ fn nothing_is_there_that_is_not_described_and_failures_are() {
     program.fails(&nobody.send("GET", "/api/v1/me", none), 401);
 }
 
+fn sites(program: &Program) {
+    let site = &json!(1);
+    wait_until("the site is served", || {
+        program.get("/sites", &Value::Null)["items"][0]["is_served"] == true
+    });
+    for detail in ["", "/clients", "/hidden", "/explain?url=/index.html"] {
+        program.get(&format!("/sites/{{}}{detail}"), site);
+    }
+    let check = program.post("/sites/{}/check", site, &Value::Null);
+    assert_eq!(check["compliant"], true, "{check:#}");
+}
+
+fn alerts(program: &Program) {
+    let none = &Value::Null;
+    let rule = json!({ "name": "some", "when": "failing", "times": 2, "webhook": "https://a.example/x",
+        "secret": "hush" });
+    let saved = program.put("/alert-rules", none, &rule);
+    assert!(
+        saved["signed"] == true && saved["secret"].is_null(),
+        "{saved}"
+    );
+    program.get("/alert-rules", none);
+    program.delete("/alert-rules/{name}", none);
+    let hook = json!({ "name": "some", "webhook": "https://a.example/x", "secret": "hush" });
+    let saved = program.put("/webhooks", none, &hook);
+    assert!(
+        saved["signed"] == true && saved["secret"].is_null(),
+        "{saved}"
+    );
+    program.get("/webhooks", none);
+    program.delete("/webhooks/{name}", none);
+}
+
 fn people(program: &Program) {
     let none = &Value::Null;
     program.get("/me", none);
@@ -258,6 +298,13 @@ fn people(program: &Program) {
     program.get("/accounts/{}", account);
     let settings = json!({ "role": "operator", "disabled": false });
     program.put("/accounts/{}", account, &settings);
+    let email = json!({ "email": "ann@example.org" });
+    program.put("/accounts/{}/email", account, &email);
+    let link = program.post("/accounts/{}/link", account, none);
+    assert!(
+        link["path"].as_str().unwrap().starts_with("/password/"),
+        "{link}"
+    );
     let password = json!({ "password": "another good password" });
     program.put("/accounts/{}/password", account, &password);
     program.delete("/accounts/{}", account);
@@ -271,6 +318,10 @@ fn repositories(program: &Program, other: &Misbehaving) {
     program.post("/repositories/check", none, &address);
     let added = &program.post("/repositories", none, &address)["id"];
     program.get("/repositories", none);
+    program.get("/repositories?recent=true&tag=theses", none);
+    let tags = json!({ "add": ["theses"], "remove": [] });
+    program.call("PATCH", "/repositories/{}/tags", known, &tags);
+    program.get("/tags", none);
     program.get("/repositories/{}", known);
     program.post("/repositories/{}/identify", added, none);
     let moved = json!({ "base_url": format!("{}/moved", other.base_url()) });

@@ -21,7 +21,7 @@ fn the_navigation_shows_the_tasks_and_where_one_is() {
     let seen = browser.run(sections, &[]);
     assert_eq!(
         seen.to_string(),
-        r#"["Harvest","Collect","Activity","Admin"]"#
+        r#"["Expose","Harvest","Collect","Activity","Admin"]"#
     );
     browser.press("Repositories");
     browser.wait("the list is there", || {

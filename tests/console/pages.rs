@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use test_support::{Browser, Fault, Misbehaving, Script};
+use test_support::{Browser, Fault, Fixture, Misbehaving, Script};
 
 use super::{Console, PASSWORD, account, picture, slow};
 use crate::managed::Managed;
@@ -13,6 +13,7 @@ use crate::managed::Managed;
 struct Everything {
     console: Console,
     _repositories: [Misbehaving; 3],
+    _site: Fixture,
 }
 
 impl Everything {
@@ -37,7 +38,13 @@ impl Everything {
             let times = u32::MAX;
             script.faults.push(Fault::WebPage { page: 0, times });
         });
-        let console = Console::start(managed, "[jobs]\nattempts = 1\n");
+        let site = Fixture::small();
+        site.write("old.html~", "a backup");
+        let config = format!(
+            "[jobs]\nattempts = 1\n[[site]]\nroot = '{}'\nlisten = '127.0.0.1:0'\n",
+            site.site().display()
+        );
+        let console = Console::start(managed, &config);
         console
             .managed
             .wait_for_jobs("one runs, one failed", |jobs| {
@@ -47,6 +54,7 @@ impl Everything {
         Self {
             console,
             _repositories: [harvested, running, failing],
+            _site: site,
         }
     }
 }
@@ -277,6 +285,7 @@ const PAGES: &[&str] = &[
     "/accounts",
     "/accounts/{id}",
     "/accounts/{id}/remove",
+    "/alerts",
     "/api",
     "/audit",
     "/documents",
@@ -295,6 +304,7 @@ const PAGES: &[&str] = &[
     "/records/{id}",
     "/repositories",
     "/repositories/new",
+    "/repositories/tags",
     "/repositories/{id}",
     "/repositories/{id}/edit",
     "/repositories/{id}/remove",
@@ -319,6 +329,9 @@ const PAGES: &[&str] = &[
     "/schedules/{id}/edit import",
     "/schedules/{id}/remove",
     "/search",
+    "/sites",
+    "/sites/{id}",
+    "/sites/{id}/hidden",
     "/tokens",
     "/tokens/{id}/remove",
 ];

@@ -63,6 +63,7 @@ impl Aggregator {
             base_url: settings.base_url.clone(),
             repository_name: settings.name.clone(),
             admin_emails: settings.admin_emails.clone(),
+            descriptions: settings.descriptions.clone(),
             compressions: vec!["gzip".to_owned()],
             limits: settings.limits,
             token_key: TokenKey::new(secret),

@@ -102,9 +102,9 @@ impl<'a> Exposure<'a> {
     pub(crate) fn identifier(&self, subject: &Subject) -> String {
         let host = self.settings.repository_identifier.as_str();
         match subject {
-            Subject::Record { record, is_taken } => {
-                identifier::of_record(host, record.repository, &record.identifier, *is_taken)
-            }
+            Subject::Record {
+                record, is_taken, ..
+            } => identifier::of_record(host, record.repository, &record.identifier, *is_taken),
             Subject::GoneRecord(gone) => {
                 identifier::of_record(host, gone.repository, &gone.identifier, gone.is_taken)
             }

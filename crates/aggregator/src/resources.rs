@@ -46,6 +46,7 @@ pub(crate) fn of(view: &CatalogView<'_>, item: &CatalogItem) -> Option<provider:
                 url: record_url(base_url, prefix, &item.header().identifier),
                 modified: Some(changed),
                 media_type: Some("text/xml".to_owned()),
+                is_new: matches!(&item.subject, Subject::Record { is_new: true, .. }),
                 ..provider::Resource::default()
             })
         }

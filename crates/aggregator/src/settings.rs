@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use oai::SetSpec;
-use provider::PageLimits;
+use provider::{Description, PageLimits};
 use site::AreaConfig;
 use site::config::ByValueConfig;
 
@@ -16,6 +16,8 @@ pub struct AggregatorSettings {
     pub name: String,
     /// Whom to write to.
     pub admin_emails: Vec<String>,
+    /// Containers that say more about it.
+    pub descriptions: Vec<Description>,
     /// The host in the identifiers of documents.
     pub repository_identifier: String,
     /// Whether harvested records are exposed.

@@ -15,6 +15,7 @@ use catalog::{Identity, MetadataFormat, NewRun, PageCommit, RecordRow, Validatio
 use flows::Holdings;
 use oai::Arguments;
 use provider::PageLimits;
+use provider::resource_sync::SyncDocument;
 use server::{Question, Repository};
 use site::Requester;
 use tempfile::TempDir;
@@ -208,6 +209,7 @@ macro_rules! on_both_databases {
 on_both_databases!(
     a_record_is_told_byte_for_byte_with_its_provenance,
     lists_have_pages_sets_and_what_changed,
+    new_records_are_created_and_others_updated_in_the_list_of_changes,
     an_identifier_stays_with_the_repository_that_was_first,
     what_is_gone_stays_as_a_tombstone,
     no_harvester_misses_a_committed_change,
@@ -289,6 +291,36 @@ fn lists_have_pages_sets_and_what_changed(place: &Place) {
 
     let other_key = held.aggregator(small_pages);
     assert_eq!(list(&other_key, "").0.len(), 5);
+}
+
+fn new_records_are_created_and_others_updated_in_the_list_of_changes(place: &Place) {
+    let held = place.open();
+    let repository = held.add("http://r.example/oai");
+    held.harvest(repository, &[("oai:r:1", "<x:a/>"), ("oai:r:2", "<x:a/>")]);
+    held.harvest(
+        repository,
+        &[("oai:r:2", "<x:changed/>"), ("oai:r:3", "<x:a/>")],
+    );
+    let aggregator = held.aggregator(|_| {});
+    let document = SyncDocument::below_repository("resourcesync/changelist.xml").unwrap();
+    let question = Question::Document {
+        document,
+        at_root: false,
+    };
+    let requester = Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let mut out = Vec::new();
+
+    aggregator.answer(&requester, &question, &mut out).unwrap();
+
+    let xml = String::from_utf8(out).unwrap();
+    let change = |identifier: &str| {
+        let entry = xml.split("<url>").find(|entry| entry.contains(identifier));
+        let entry = entry.unwrap_or_else(|| panic!("{identifier} is missing: {xml}"));
+        let change = entry.split("change=\"").nth(1).unwrap();
+        change.split('"').next().unwrap().to_owned()
+    };
+    let changes = ["oai:r:1", "oai:r:2", "oai:r:3"].map(|id| change(&id.replace(':', "%3A")));
+    assert_eq!(changes, ["created", "updated", "created"], "{xml}");
 }
 
 fn an_identifier_stays_with_the_repository_that_was_first(place: &Place) {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use oai::{Arguments, Verb};
 use provider::resource_sync::SyncDocument;
 use provider::{Form, Outcome, html};
+use site::traffic::{Answered, FAILED, TURNED_AWAY};
 
 use crate::flow_control::{self, Kind, Permit};
 use crate::httpd::{OK, SERVICE_UNAVAILABLE};
@@ -48,6 +49,7 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str, question: &Question)
             log::INFO,
             "turned away: as many lists run as OaiFlowLimit allows",
         );
+        note(request, question, &Outcome::default(), Some(TURNED_AWAY), 0);
         unavailable(request, BUSY);
         return OK;
     };
@@ -68,11 +70,19 @@ pub(crate) fn answer(request: Request<'_>, base_path: &str, question: &Question)
                 _ => log::ERROR,
             };
             request.log(level, &format!("the answer breaks off: {error}"));
+            note(
+                request,
+                question,
+                &Outcome::default(),
+                Some(FAILED),
+                output.written,
+            );
             output.break_off();
             OK
         }
         Err(provider::Error::Unavailable(reason)) => {
             request.log(log::ERROR, &format!("not answered: {reason}"));
+            note(request, question, &Outcome::default(), Some(FAILED), 0);
             match output.is_unsent() {
                 true => unavailable(request, UNAVAILABLE),
                 false => output.break_off(),
@@ -189,17 +199,57 @@ fn unavailable(request: Request<'_>, reason: &[u8]) {
 }
 
 fn report(request: Request<'_>, question: &Question, outcome: &Outcome, bytes: u64) {
-    let verb = match question {
-        Question::Verb(arguments, _) => Verb::of(arguments).map_or("-", Verb::as_str),
-        Question::Document { document, .. } => document.kind.name(),
-    };
-    let error = outcome.error.map_or("-", |code| code.as_str());
+    let error = outcome.error.map(|code| code.as_str());
+    note(request, question, outcome, error, bytes);
+    let (verb, error) = (verb_of(question), error.unwrap_or("-"));
     let records = outcome.records;
     request.log(
         log::DEBUG,
         &format!("answered {verb} records={records} bytes={bytes} error={error}"),
     );
 }
+
+fn verb_of(question: &Question) -> &'static str {
+    match question {
+        Question::Verb(arguments, _) => Verb::of(arguments).map_or("-", Verb::as_str),
+        Question::Document { document, .. } => document.kind.name(),
+    }
+}
+
+/// Counts a request for the status page. A repository that is not open yet counts nothing.
+fn note(
+    request: Request<'_>,
+    question: &Question,
+    outcome: &Outcome,
+    error: Option<&str>,
+    bytes: u64,
+) {
+    let Some(repository) = Repository::opened(request) else {
+        return;
+    };
+    // Which request it was is only kept of those that failed.
+    let asked = match (question, error) {
+        (Question::Verb(arguments, _), Some(_)) => {
+            let named = arguments
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"));
+            named.take(MOST_ARGUMENTS).collect::<Vec<_>>().join(" ")
+        }
+        _ => String::new(),
+    };
+    repository.site.traffic().note(&Answered {
+        address: request.client(),
+        agent: request.header(c"User-Agent").as_deref(),
+        verb: verb_of(question),
+        request: &asked,
+        error,
+        records: outcome.records,
+        bytes,
+    });
+}
+
+/// More arguments than the protocol has are not kept.
+const MOST_ARGUMENTS: usize = 10;
 
 /// After so many a harvester should come back; as the stand-alone server has it by default.
 const RETRY_AFTER_SECONDS: u32 = 10;

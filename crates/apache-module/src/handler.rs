@@ -1,4 +1,4 @@
-//! The content handler `oai`: declines what is not ours, else answers.
+//! The content handlers `oai` and `oai-status`: declines what is not ours, else answers.
 
 use std::ffi::c_int;
 
@@ -14,13 +14,14 @@ use crate::httpd::{
 use crate::mark::is_virtual;
 use crate::output::Output;
 use crate::request::Request;
+use crate::status;
 use crate::sys;
 
 /// Keeps mod_dir from adding a slash to the repository's URL, should there be a directory of that name.
 pub(crate) unsafe extern "C" fn claim(r: *mut sys::request_rec) -> c_int {
     // SAFETY: httpd hands over a request that it is processing.
     unsafe {
-        if bytes((*r).handler) == Some(b"oai") {
+        if matches!(bytes((*r).handler), Some(b"oai" | b"oai-status")) {
             (*r).finfo.filetype = sys::apr_filetype_e_APR_NOFILE;
         }
     }
@@ -30,20 +31,24 @@ pub(crate) unsafe extern "C" fn claim(r: *mut sys::request_rec) -> c_int {
 /// Handles a request if it is for this module.
 pub(crate) unsafe extern "C" fn handle(r: *mut sys::request_rec) -> c_int {
     // SAFETY: httpd hands over a request that it is processing.
-    if unsafe { bytes((*r).handler) } != Some(b"oai") {
-        // SAFETY: as above, until this function returns.
-        return guarded(DECLINED, || unsafe {
-            match is_virtual(r) {
-                true => DECLINED,
-                false => announce::answer(Request::new(r)),
-            }
-        });
-    }
+    let respond: fn(Request<'_>) -> c_int = match unsafe { bytes((*r).handler) } {
+        Some(b"oai") => answer_request,
+        Some(b"oai-status") => status::answer,
+        _ => {
+            // SAFETY: as above, until this function returns.
+            return guarded(DECLINED, || unsafe {
+                match is_virtual(r) {
+                    true => DECLINED,
+                    false => announce::answer(Request::new(r)),
+                }
+            });
+        }
+    };
     // SAFETY: as above, until this function returns.
     guarded(INTERNAL_SERVER_ERROR, || unsafe {
         match is_virtual(r) {
             true => FORBIDDEN,
-            false => answer_request(Request::new(r)),
+            false => respond(Request::new(r)),
         }
     })
 }

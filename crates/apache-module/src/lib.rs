@@ -16,6 +16,7 @@ mod output;
 mod repository;
 mod request;
 mod servers;
+mod status;
 mod sys;
 mod threads;
 mod virtual_request;

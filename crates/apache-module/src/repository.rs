@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use oai::TokenKey;
-use provider::{PageLimits, Provider};
+use provider::{Description, PageLimits, Provider};
 use site::{Addresses, DynamicPolicy, OfferConfig, Origin, Sharing, Site, SiteConfig, Symlinks};
 
 use crate::config::{ServerConfig, Space};
@@ -23,6 +23,7 @@ pub(crate) struct Repository {
     pub(crate) site: Site,
     name: String,
     admin_emails: Vec<String>,
+    descriptions: Vec<Description>,
     limits: PageLimits,
     pub(crate) freshness: Duration,
     space: Mutex<Space>,
@@ -71,6 +72,15 @@ impl Repository {
         Ok(opened)
     }
 
+    /// The same if it is open already, and nobody opens it right now.
+    pub(crate) fn opened(request: Request<'_>) -> Option<Arc<Self>> {
+        let slot = locked(&REPOSITORIES)
+            .get(&request.server().addr())
+            .cloned()?;
+        let repository = slot.try_lock().ok()?;
+        repository.clone()
+    }
+
     fn open(request: Request<'_>) -> Result<Self, site::Error> {
         let config = request.server_config();
         let space = Space::of(config, request.document_root());
@@ -93,6 +103,7 @@ impl Repository {
             site,
             name: config.repository_name.clone().unwrap_or(host.name),
             admin_emails,
+            descriptions: config.descriptions.clone(),
             limits: config.page_limits(),
             freshness: config.freshness(),
             space: Mutex::new(space),
@@ -118,12 +129,18 @@ impl Repository {
         })
     }
 
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The provider as it is reached by this requester.
     pub(crate) fn provider(&self, request: Request<'_>, addresses: &Addresses) -> Provider {
         Provider {
             base_url: addresses.base_url.clone(),
             repository_name: self.name.clone(),
             admin_emails: self.admin_emails.clone(),
+            descriptions: self.descriptions.clone(),
             compressions: request.compressions(),
             limits: self.limits,
             token_key: TokenKey::new(self.site.token_secret()),
@@ -220,6 +237,7 @@ fn site_config(config: &ServerConfig, space: &Space, host: &Host) -> SiteConfig 
         by_value: config.by_value(),
         fixity: config.fixity(),
         plugins: config.plugins.clone(),
+        sets: config.sets.clone(),
         start_thread: threads::start,
         confiner: match config.plugins.is_empty() {
             true => Err("there is none".to_owned()),

@@ -145,11 +145,16 @@ impl<'r> Request<'r> {
         }
     }
 
-    /// The arguments of the query and, for a POST, of the form; else the status that refuses them.
-    pub(crate) fn arguments(self) -> Result<Arguments, c_int> {
+    /// The arguments of the query.
+    pub(crate) fn query(self) -> Arguments {
         // SAFETY: see `server`.
         let query = unsafe { bytes((*self.r).args) };
-        let mut arguments = Arguments::parse(&escaped(query.unwrap_or_default()));
+        Arguments::parse(&escaped(query.unwrap_or_default()))
+    }
+
+    /// The arguments of the query and, for a POST, of the form; else the status that refuses them.
+    pub(crate) fn arguments(self) -> Result<Arguments, c_int> {
+        let mut arguments = self.query();
         if self.method() == sys::M_POST {
             arguments.extend(Arguments::parse(&escaped(&self.form()?)));
         }

@@ -71,6 +71,7 @@ pub use repositories::health::{Health, HealthCounts};
 pub use repositories::overview::{
     LastHarvest, RepositoryListQuery, RepositoryOverview, RepositorySort,
 };
+pub use repositories::recent::RecentHarvest;
 pub use repositories::sets::Set;
 pub use repositories::statistics::{Bucket, CollectionFigures, JobCounts, Totals};
 pub use runs::gauges::Gauges;

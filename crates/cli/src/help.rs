@@ -45,6 +45,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
         "Administer",
         &[
             "account",
+            "alert",
+            "webhook",
             "audit",
             "config",
             "doctor",

@@ -81,6 +81,10 @@ enum Command {
     WithQuiet(commands::with_quiet::WithQuiet),
     #[command(alias = "accounts")]
     Account(commands::account::Account),
+    #[command(alias = "alerts")]
+    Alert(commands::alert::Alert),
+    #[command(alias = "webhooks")]
+    Webhook(commands::alert::WebhookCommand),
     Audit(commands::audit::Audit),
     Config(commands::config::ConfigCommand),
     Backup(commands::backup::Backup),
@@ -141,6 +145,8 @@ fn main() -> ExitCode {
         Command::Worker(command) => command.run(),
         Command::WithQuiet(command) => command.run(),
         Command::Account(command) => command.run(),
+        Command::Alert(command) => command.run(),
+        Command::Webhook(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Backup(command) => command.run(),

@@ -6,6 +6,7 @@
 )]
 
 mod activity;
+mod alerts;
 mod api;
 mod collection;
 mod config;
@@ -20,6 +21,7 @@ mod records;
 mod repositories;
 mod router;
 mod rules;
+mod sites;
 mod state;
 mod watch;
 mod web;

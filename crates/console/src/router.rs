@@ -2,8 +2,8 @@
 
 use crate::routes::{Routes, operation};
 use crate::{
-    assets, dashboard, documents, feed, help, history, imports, jobs, lists, pages, parents,
-    people, records, repositories, retrievals, rules, runs, schedules, search,
+    alerts, assets, dashboard, documents, feed, help, history, imports, jobs, lists, pages,
+    parents, people, records, repositories, retrievals, rules, runs, schedules, search, sites,
 };
 
 /// The route table.
@@ -17,6 +17,8 @@ pub(crate) fn routes() -> Routes {
     r.open_post("/login", people::login::enter);
     r.open_get("/setup/{token}", people::setup::show);
     r.open_post("/setup/{token}", people::setup::create);
+    r.open_get("/password/{token}", people::link::show);
+    r.open_post("/password/{token}", people::link::save);
     r.open_post("/theme", pages::theme::change);
 
     // Dashboard.
@@ -38,12 +40,39 @@ pub(crate) fn routes() -> Routes {
     r.get("/help", help::start);
     r.get("/help/{*page}", help::show);
 
+    // Sites.
+    r.get("/sites", sites::list::list);
+    r.get("/sites/{id}", sites::show::show);
+    r.get("/sites/{id}/hidden", sites::hidden::show);
+    r.post("/sites/{id}/check", sites::check::run);
+    operation!(r, sites::api::list);
+    operation!(r, sites::api::show);
+    operation!(r, sites::api::clients);
+    operation!(r, sites::api::hidden);
+    operation!(r, sites::api::explain);
+    operation!(r, sites::api::check);
+
+    // Alerts, and webhooks after harvests.
+    r.get("/alerts", alerts::page::show);
+    r.post("/alerts", alerts::page::save_rule);
+    r.post("/alerts/remove", alerts::page::remove_rule);
+    r.post("/hooks", alerts::page::save_hook);
+    r.post("/hooks/remove", alerts::page::remove_hook);
+    operation!(r, alerts::api::rules);
+    operation!(r, alerts::api::save_rule);
+    operation!(r, alerts::api::remove_rule);
+    operation!(r, alerts::api::webhooks);
+    operation!(r, alerts::api::save_webhook);
+    operation!(r, alerts::api::remove_webhook);
+
     // Repositories.
     r.get("/repositories", repositories::list::list);
     r.post("/repositories", repositories::add::create);
     r.post("/repositories/bulk", repositories::list::bulk);
     r.get("/repositories/new", repositories::add::form);
     r.post("/repositories/new", repositories::add::preview);
+    r.get("/repositories/tags", repositories::tags::form);
+    r.post("/repositories/tags", repositories::tags::save);
     r.get("/repositories/{id}", repositories::show::show);
     r.get("/repositories/{id}/live", repositories::show::live);
     r.post(
@@ -65,6 +94,8 @@ pub(crate) fn routes() -> Routes {
     operation!(r, repositories::api::change);
     operation!(r, repositories::api::remove);
     operation!(r, repositories::api::move_records);
+    operation!(r, repositories::api::list_tags);
+    operation!(r, repositories::api::change_tags);
     operation!(r, repositories::api::formats);
     operation!(r, repositories::api::sets);
     operation!(r, repositories::api::show_quiet);
@@ -288,6 +319,7 @@ pub(crate) fn routes() -> Routes {
     r.get("/me", people::me::show);
     r.post("/me/password", people::me::change_password);
     r.post("/me/time-zone", people::me::change_time_zone);
+    r.post("/me/email", people::me::change_email);
     r.post("/me/sessions", people::me::end_sessions);
     r.get("/tokens", people::tokens::list);
     r.post("/tokens", people::tokens::add);
@@ -306,6 +338,8 @@ pub(crate) fn routes() -> Routes {
     r.get("/accounts/{id}", people::account::show);
     r.post("/accounts/{id}", people::account::change);
     r.post("/accounts/{id}/password", people::account::change_password);
+    r.post("/accounts/{id}/link", people::account::make_link);
+    r.post("/accounts/{id}/email", people::account::change_email);
     r.get("/accounts/{id}/remove", people::account::confirm_removal);
     r.post("/accounts/{id}/remove", people::account::remove);
     r.get("/audit", people::audit::list);
@@ -314,6 +348,8 @@ pub(crate) fn routes() -> Routes {
     operation!(r, people::api::add_account);
     operation!(r, people::api::change_account);
     operation!(r, people::api::set_password);
+    operation!(r, people::api::make_link);
+    operation!(r, people::api::set_email);
     operation!(r, people::api::remove_account);
     operation!(r, people::api::list_audit);
 

@@ -47,11 +47,11 @@ pub use import::{
     AcceptedReviews, BrowsedFile, Classified, ClassifyCollection, DigestRule, Extracted,
     Extraction, Fate, FateKind, FetchProgress, FetchedSource, Finding, ImportEnded, ImportEvent,
     ImportJob, ImportOrder, ImportProgress, ImportVerdict, Imported, Listing, LoadOrder, Loaded,
-    ReviewLimits, ReviewPart, StoredFile, StoredSource, TAGS, TextOrder, Unsure, Verification,
-    VerifyOptions, accept_reviews, archives_at, browse_sources, classify_collection, containers,
-    documents_directory, fetch_sources, forget_report, import, import_for, import_report,
-    import_separately, index_texts, index_texts_within, is_remote, is_tag, load, prune_reviews,
-    review_file, try_import, update_metadata, verify, write_report,
+    ReviewLimits, ReviewPart, Stage, StoredFile, StoredSource, TAGS, TextOrder, Unsure,
+    Verification, VerifyOptions, accept_reviews, archives_at, browse_sources, classify_collection,
+    containers, documents_directory, fetch_sources, forget_report, import, import_for,
+    import_report, import_separately, index_texts, index_texts_within, is_remote, is_tag, load,
+    prune_reviews, review_file, try_import, update_metadata, verify, write_report,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};

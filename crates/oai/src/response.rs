@@ -163,6 +163,17 @@ impl<W: Write> Response<W> {
         Ok(())
     }
 
+    /// Writes a `description` with what `write` puts into it.
+    pub fn description(
+        &mut self,
+        write: impl FnOnce(&mut Writer<W>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.xml.start("description", &[])?;
+        write(&mut self.xml)?;
+        self.xml.end("description")?;
+        self.xml.newline()
+    }
+
     /// Writes one `metadataFormat`.
     pub fn metadata_format(&mut self, format: &MetadataFormat) -> io::Result<()> {
         self.xml.start("metadataFormat", &[])?;

@@ -7,6 +7,7 @@ pub mod audit;
 mod collection;
 mod context;
 pub mod harvests;
+pub mod hooks;
 pub mod imports;
 mod json;
 pub mod monitoring;
@@ -18,6 +19,7 @@ mod refusal;
 pub mod repositories;
 pub mod rules;
 mod saved_name;
+pub mod sites;
 pub mod upkeep;
 pub mod verify;
 

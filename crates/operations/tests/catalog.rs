@@ -66,8 +66,9 @@ fn new_account(name: &str, password: &str, again: Option<&str>) -> NewAccount {
     NewAccount {
         name: name.to_owned(),
         role: Role::Viewer,
-        password: password.to_owned(),
+        password: Some(password.to_owned()),
         again: again.map(str::to_owned),
+        email: None,
     }
 }
 

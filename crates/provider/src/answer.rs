@@ -5,7 +5,7 @@ use std::io::Write;
 use oai::{Arguments, ErrorCode, ListVerb, MetadataPrefix, Request, Response, TokenKey, Verb};
 
 use crate::view::View;
-use crate::{Error, PageLimits, assets};
+use crate::{Description, Error, PageLimits, assets};
 
 /// A repository, as far as its answers have it in common.
 #[derive(Debug, Clone)]
@@ -16,6 +16,8 @@ pub struct Provider {
     pub repository_name: String,
     /// Whom to write to.
     pub admin_emails: Vec<String>,
+    /// Containers that say more about it.
+    pub descriptions: Vec<Description>,
     /// Content codings the server offers besides identity.
     pub compressions: Vec<String>,
     /// How long pages may get.

@@ -3,6 +3,7 @@
 
 mod answer;
 pub mod assets;
+mod description;
 mod error;
 pub mod html;
 mod limits;
@@ -12,6 +13,7 @@ mod verbs;
 mod view;
 
 pub use answer::{Outcome, Provider, goes_on, takes_long};
+pub use description::Description;
 pub use error::Error;
 pub use html::Form;
 pub use limits::PageLimits;

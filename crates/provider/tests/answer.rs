@@ -180,6 +180,7 @@ fn provider() -> Provider {
         base_url: "http://example.org/modoai".to_owned(),
         repository_name: "in memory".to_owned(),
         admin_emails: vec!["admin@example.org".to_owned()],
+        descriptions: Vec::new(),
         compressions: Vec::new(),
         limits: PageLimits {
             identifiers: 2,

@@ -18,6 +18,7 @@ mod resource_sync;
 pub mod robots;
 mod router;
 mod run;
+mod served;
 mod site_answers;
 mod streaming;
 
@@ -27,4 +28,5 @@ pub use download::{Download, Resource};
 pub use origin::HttpOrigin;
 pub use repository::{Repository, RepositoryConfig, run_repository};
 pub use run::{Addresses, run};
+pub use served::ServedSite;
 pub use streaming::Question;

@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::flow_control::FlowControl;
 use crate::origin::HttpOrigin;
 use crate::router::{self, State};
+use crate::served::ServedSite;
 
 /// How long open requests may go on after the order to stop.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(10);
@@ -37,6 +38,8 @@ pub struct Addresses {
     pub refused: usize,
     /// Where operators look.
     pub admin: Option<SocketAddr>,
+    /// The site itself.
+    pub site: ServedSite,
 }
 
 /// Serves a site until `stop` is ready.
@@ -88,6 +91,7 @@ pub async fn run(
         admin: admin_listener
             .as_ref()
             .and_then(|listener| listener.local_addr().ok()),
+        site: ServedSite(Arc::clone(&state)),
     };
 
     let control = &state.config.flow_control;
@@ -159,6 +163,7 @@ fn state(config: Config, site: Site, base_url: &str) -> anyhow::Result<State> {
         base_url: base_url.to_owned(),
         repository_name: name,
         admin_emails: config.admin_emails(),
+        descriptions: config.repository.descriptions.clone(),
         compressions: vec!["gzip".to_owned()],
         limits: PageLimits {
             bytes: config.pages.bytes.0,

@@ -7,6 +7,7 @@ use oai::Verb;
 use provider::Outcome;
 use provider::View;
 use site::records::RecordsView;
+use site::traffic::Answered;
 use site::{Requester, SitePath};
 
 use crate::config::FlowControlConfig;
@@ -29,6 +30,10 @@ impl Answering for State {
             }
             None => self.answer_from(&view, question, out),
         }
+    }
+
+    fn note(&self, answered: &Answered<'_>) {
+        self.site.traffic().note(answered);
     }
 
     fn takes_long(&self, verb: Verb) -> bool {

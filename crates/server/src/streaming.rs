@@ -8,12 +8,15 @@ use connection::accepts_gzip;
 use defence::harmful::replaced;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, VARY};
+use http::header::{
+    CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT, VARY,
+};
 use http::{HeaderMap, Response, StatusCode};
 use oai::{Arguments, Verb};
 use provider::resource_sync::SyncDocument;
 use provider::{Form, Outcome, html};
 use site::Requester;
+use site::traffic::{Answered, FAILED, TURNED_AWAY};
 use tokio::sync::oneshot;
 
 use crate::body::{Body, BodyWriter};
@@ -46,6 +49,9 @@ pub(crate) trait Answering: Send + Sync + 'static {
         out: &mut dyn Write,
     ) -> Result<Outcome, provider::Error>;
 
+    /// Counts a request.
+    fn note(&self, _answered: &Answered<'_>) {}
+
     /// Whether answers to a verb may take so long that only some run at once.
     fn takes_long(&self, verb: Verb) -> bool;
 
@@ -65,9 +71,23 @@ pub(crate) async fn answer<A: Answering>(
 ) -> Response<Body> {
     let gzip = accepts_gzip(headers);
     let asked = question.clone();
+    let agent = headers.get(USER_AGENT);
+    let agent = agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned());
     let permit = match admit(state.as_ref(), &question, &requester) {
         Ok(permit) => permit,
-        Err(refusal) => return *refusal,
+        Err(refusal) => {
+            let (verb, request) = described(&question);
+            state.note(&Answered {
+                address: requester.address,
+                agent: agent.as_deref(),
+                verb,
+                request: &request,
+                error: Some(TURNED_AWAY),
+                records: 0,
+                bytes: 0,
+            });
+            return *refusal;
+        }
     };
     let (begin, begun) = oneshot::channel();
     let runtime = tokio::runtime::Handle::current();
@@ -77,6 +97,7 @@ pub(crate) async fn answer<A: Answering>(
         state: Arc::clone(state),
         question,
         requester,
+        agent,
         gzip,
         permit,
     };
@@ -96,6 +117,7 @@ struct Writing<A> {
     state: Arc<A>,
     question: Question,
     requester: Requester,
+    agent: Option<String>,
     gzip: bool,
     permit: Option<Permit>,
 }
@@ -138,14 +160,25 @@ impl<A: Answering> Writing<A> {
 
     /// One line a request.
     fn report(&self, result: Result<(Outcome, u64), provider::Error>, elapsed: Duration) {
-        let (verb, arguments) = match &self.question {
-            Question::Verb(arguments, _) => {
-                let verb = Verb::of(arguments).map_or("-", Verb::as_str);
-                (verb, shown(arguments))
-            }
-            Question::Document { document, .. } => (document.kind.name(), String::new()),
-        };
+        let (verb, arguments) = described(&self.question);
         let client = self.requester.address;
+        let (error, records, bytes) = match &result {
+            Ok((outcome, bytes)) => (
+                outcome.error.map(|code| code.as_str()),
+                outcome.records,
+                *bytes,
+            ),
+            Err(_) => (Some(FAILED), 0, 0),
+        };
+        self.state.note(&Answered {
+            address: client,
+            agent: self.agent.as_deref(),
+            verb,
+            request: &arguments,
+            error,
+            records,
+            bytes,
+        });
         let elapsed_ms = elapsed.as_millis() as u64;
         metrics::histogram!("garner_oai_request_seconds", "verb" => verb).record(elapsed);
         match result {
@@ -164,6 +197,17 @@ impl<A: Answering> Writing<A> {
                 tracing::warn!(%client, verb, arguments, elapsed_ms, "not answered: {error}");
             }
         }
+    }
+}
+
+/// The verb or the kind of document, and the arguments.
+fn described(question: &Question) -> (&'static str, String) {
+    match question {
+        Question::Verb(arguments, _) => {
+            let verb = Verb::of(arguments).map_or("-", Verb::as_str);
+            (verb, shown(arguments))
+        }
+        Question::Document { document, .. } => (document.kind.name(), String::new()),
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::access::{Access, AreaConfig};
-use crate::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use crate::config::{
+    ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig, OwnSetConfig, OwnSets,
+};
 use crate::follow::indexer::{Following, Indexer};
 use crate::ground::may_be_away;
 use crate::ground::media_types::MediaTypes;
@@ -19,7 +21,8 @@ use process::Confiner;
 
 use crate::follow::scan;
 use crate::follow::sweep::Sweep;
-use crate::plugin::{Plugin, PluginRule};
+use crate::plugin::{Plugin, PluginFormat, PluginRule};
+use crate::status::traffic::Traffic;
 use crate::{
     Addresses, DynamicPolicy, Error, Ground, Mount, OfferConfig, Origin, Requester, Root, Rules,
     SharedOrigin, Sharing, SitePath, SiteView,
@@ -52,6 +55,8 @@ pub struct SiteConfig {
     pub fixity: FixityConfig,
     /// Plug-ins.
     pub plugins: Vec<PluginRule>,
+    /// Sets of the webmaster's own.
+    pub sets: Vec<OwnSetConfig>,
     /// How the index follows the site.
     pub index: IndexConfig,
     /// Whether other processes have the index open too.
@@ -74,8 +79,10 @@ pub struct Site {
     pub(crate) index: Arc<Index>,
     pub(crate) access: Access,
     pub(crate) plugins: Vec<Plugin>,
+    pub(crate) own_sets: OwnSets,
     pub(crate) helpers: Helpers,
     pub(crate) origin: Option<SharedOrigin>,
+    traffic: Traffic,
     /// Whether the last notes of an answer could not be written.
     pub(crate) notes_failing: AtomicBool,
     /// Whether the last try to keep results failed.
@@ -111,6 +118,7 @@ impl SiteConfig {
             by_value: ByValueConfig::default(),
             fixity: FixityConfig::default(),
             plugins: Vec::new(),
+            sets: Vec::new(),
             index: IndexConfig::default(),
             sharing: Sharing::Alone,
             records: None,
@@ -229,6 +237,8 @@ impl Site {
             .map(|rule| Plugin::compile(rule.clone(), &config.relative_to))
             .collect();
         let plugins = plugins.map_err(|error| Error::Config(error.to_string()))?;
+        check_formats(&plugins)?;
+        let own_sets = OwnSets::compile(&config.sets).map_err(Error::Config)?;
         if plugins.iter().any(Plugin::is_confined) {
             warn_of_open_doors(&config.confiner);
         }
@@ -238,7 +248,9 @@ impl Site {
             index: Arc::from(index),
             access,
             plugins,
+            own_sets,
             helpers: Helpers::new(config.start_thread),
+            traffic: Traffic::new(&config.data, config.start_thread),
             origin,
             followed_scan: Mutex::default(),
             notes_failing: AtomicBool::new(false),
@@ -263,10 +275,25 @@ impl Site {
 
     /// Starts what keeps the index true; it stops when the value is dropped.
     pub fn follow(&self) -> std::io::Result<Followers> {
+        let remotes = self.ground.remotes();
+        for (path, kind) in &remotes {
+            tracing::warn!(
+                "`{}` is on {kind}: changes by other machines are not told, so the site is scanned every {} s \
+                 (index.network_rescan_seconds)",
+                path.display(),
+                self.config.index.network_rescan_seconds.max(1)
+            );
+        }
+        let rescan_seconds = match remotes.is_empty() {
+            true => self.config.index.rescan_seconds,
+            false => {
+                (self.config.index.rescan_seconds).min(self.config.index.network_rescan_seconds)
+            }
+        };
         let following = Following {
             watch: self.config.index.watch,
             watch_limit: self.config.index.watch_limit,
-            rescan: Duration::from_secs(self.config.index.rescan_seconds.max(1)),
+            rescan: Duration::from_secs(rescan_seconds.max(1)),
         };
         let sweep = match &self.origin {
             Some(origin) => Some(Sweep::start(
@@ -316,6 +343,11 @@ impl Site {
         &self.access
     }
 
+    /// The requests that are counted.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
     /// How many items there are, and how many tombstones.
     pub fn totals(&self) -> Result<(u64, u64), Error> {
         self.index.reader()?.totals()
@@ -343,6 +375,7 @@ impl Site {
 
     /// Ends in good order.
     pub fn close(&self) -> Result<(), Error> {
+        self.traffic.flush();
         self.index.close()
     }
 
@@ -413,7 +446,7 @@ impl Site {
             .collect();
         format!(
             "by value {} {limits:?}; fixity {algorithms:?}; plug-ins {plugins:?}; dynamic {:?}; \
-             beside an origin {}; schema at {}{}",
+             beside an origin {}; schema at {}{}{}",
             by_value.limit.0,
             self.config.offer.dynamic,
             self.origin.is_some(),
@@ -424,9 +457,19 @@ impl Site {
                 .map_or_else(String::new, |records| format!(
                     "; records {}",
                     records.fingerprint()
-                ))
+                )),
+            // An index of those who have none stays as it is.
+            match self.config.sets.is_empty() {
+                true => String::new(),
+                false => format!("; sets {:?}", self.config.sets),
+            }
         )
     }
+}
+
+/// Checks sets of the webmaster's own.
+pub fn check_sets(sets: &[OwnSetConfig]) -> Result<(), String> {
+    OwnSets::compile(sets).map(drop)
 }
 
 fn open_index(
@@ -453,6 +496,21 @@ fn open_index(
             Err(error) => Err(error),
         },
     }
+}
+
+/// Several plug-ins may print records of one format, for different files.
+fn check_formats(plugins: &[Plugin]) -> Result<(), Error> {
+    let formats = || plugins.iter().filter_map(Plugin::format);
+    for format in formats() {
+        let differs = |other: &&PluginFormat| other.prefix == format.prefix && *other != format;
+        if formats().find(differs).is_some() {
+            return Err(Error::Config(format!(
+                "the plug-ins with the format `{}` differ in its namespace or schema",
+                format.prefix
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// How long an item goes by reference after its bytes could not be sent.

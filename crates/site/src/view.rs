@@ -15,6 +15,7 @@ use crate::follow::sweep::Comparison;
 use crate::index::findings::Findings;
 use crate::index::notes::Notes;
 use crate::index::{Reader, Row, State, Visibility};
+use crate::plugin::Plugin;
 use crate::record::helpers::Assistance;
 use crate::record::{Prepared, Record, Resource};
 use crate::{Addresses, Candidate, DynamicPolicy, Error, Look, Origin, Requester, Served, Site};
@@ -233,6 +234,7 @@ impl<'a> SiteView<'a> {
         }
         let sets = media_types.iter().filter_map(|id| types.get(*id));
         let mut set_specs: Vec<_> = sets.filter_map(|entry| entry.set_spec.clone()).collect();
+        set_specs.extend(self.site.own_sets.of(&row.path).cloned());
         set_specs.sort_unstable();
         set_specs.dedup();
         let header = RecordHeader {
@@ -293,6 +295,12 @@ impl<'a> SiteView<'a> {
         }
     }
 
+    /// The set of a range, if it is one of the webmaster's own.
+    fn own_set<'r>(&self, range: &'r Range) -> Option<&'r SetSpec> {
+        let set = range.set.as_ref()?;
+        self.site.own_sets.has(set).then_some(set)
+    }
+
     /// Beside an origin as many rows are looked at as there may be items, part by part: a slow origin ends the
     /// batch early, so that it cannot keep a page waiting.
     fn list_rows(
@@ -303,7 +311,14 @@ impl<'a> SiteView<'a> {
     ) -> Result<ItemBatch<SiteItem>, Error> {
         let began = Instant::now();
         let at_most = portion.at_most;
-        let mut rows = self.reader.list(&self.visibility, range, after, at_most)?;
+        let own_set = self.own_set(range);
+        // The index knows media types alone: all rows are looked at for a set by URLs.
+        let whole = own_set.map(|_| Range {
+            set: None,
+            ..range.clone()
+        });
+        let read = whole.as_ref().unwrap_or(range);
+        let mut rows = self.reader.list(&self.visibility, read, after, at_most)?;
         let enough = self.enough(&rows, portion);
         let mut batch = ItemBatch {
             items: Vec::new(),
@@ -320,8 +335,11 @@ impl<'a> SiteView<'a> {
                 batch.exhausted = false;
                 break;
             }
-            let part: Vec<_> = rows.by_ref().take(part_size).collect();
+            let mut part: Vec<_> = rows.by_ref().take(part_size).collect();
             batch.behind = part.last().map(position);
+            if let Some(spec) = own_set {
+                part.retain(|row| self.site.own_sets.is_in(&row.path, spec));
+            }
             let (items, lookups) = self.items(part, &mut notes)?;
             batch.items.extend(items);
             batch.lookups += lookups;
@@ -353,11 +371,22 @@ impl View for SiteView<'_> {
 
     fn metadata_formats(&self) -> Vec<MetadataFormat> {
         let schema = assets::url(&self.addresses.base_url, assets::HTTP_HEADER_SCHEMA);
-        vec![
+        let mut formats = vec![
             dublin_core::format(),
             http_header::format(&schema),
             didl::format(),
-        ]
+        ];
+        for format in self.site.plugins.iter().filter_map(Plugin::format) {
+            let format = MetadataFormat {
+                prefix: format.prefix.clone(),
+                schema: format.schema.clone(),
+                namespace: format.namespace.clone(),
+            };
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+        formats
     }
 
     fn sets(&self) -> Result<Vec<Set>, provider::Error> {
@@ -382,6 +411,9 @@ impl View for SiteView<'_> {
                 sets.insert(parent, format!("{kind}/*"));
             }
         }
+        for own in self.site.own_sets.all() {
+            sets.entry(own.spec).or_insert(own.name);
+        }
         Ok(sets
             .into_iter()
             .map(|(spec, name)| Set { spec, name })
@@ -403,9 +435,12 @@ impl View for SiteView<'_> {
 
     fn count(&self, range: &Range, prefix: &str) -> Result<Option<u64>, provider::Error> {
         // Beside an origin only asking for every one of them would tell.
-        let all_have_it =
-            prefix != http_header::PREFIX || self.site.config.offer.dynamic == DynamicPolicy::Off;
-        if self.origin.is_some() || !all_have_it {
+        let all_have_it = match prefix {
+            dublin_core::PREFIX | didl::PREFIX => true,
+            http_header::PREFIX => self.site.config.offer.dynamic == DynamicPolicy::Off,
+            _ => false,
+        };
+        if self.origin.is_some() || !all_have_it || self.own_set(range).is_some() {
             return Ok(None);
         }
         Ok(Some(self.reader.count(&self.visibility, range)?))

@@ -166,6 +166,7 @@ fn provider(site: &Site) -> Provider {
         base_url: addresses().base_url,
         repository_name: "inside".to_owned(),
         admin_emails: vec!["admin@example.org".to_owned()],
+        descriptions: Vec::new(),
         compressions: Vec::new(),
         limits: PageLimits::default(),
         token_key: TokenKey::new(site.token_secret()),

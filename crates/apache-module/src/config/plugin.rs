@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
-use site::plugin::{OutputForm, Plugin, PluginRule};
+use site::plugin::{OutputForm, Plugin, PluginFormat, PluginRule};
 
 /// Reads the arguments of the directive.
 pub(super) fn parse(words: &[String]) -> Result<PluginRule, String> {
@@ -26,6 +26,7 @@ pub(super) fn parse(words: &[String]) -> Result<PluginRule, String> {
         output_kb: 256,
         confined: true,
         readable: Vec::new(),
+        format: None,
     };
     for option in options {
         let (key, value) = option.split_once('=').ok_or(USAGE)?;
@@ -74,9 +75,20 @@ fn set(rule: &mut PluginRule, key: &str, value: &str) -> Result<(), String> {
             }
         }
         "readable" => rule.readable.push(value.into()),
+        "format" => format(rule).prefix = value.to_owned(),
+        "namespace" => format(rule).namespace = value.to_owned(),
+        "schema" => format(rule).schema = value.to_owned(),
         _ => return Err(format!("there is no option `{key}`; {USAGE}")),
     }
     Ok(())
+}
+
+fn format(rule: &mut PluginRule) -> &mut PluginFormat {
+    rule.format.get_or_insert_with(|| PluginFormat {
+        prefix: String::new(),
+        namespace: String::new(),
+        schema: String::new(),
+    })
 }
 
 fn number<T: FromStr>(key: &str, value: &str) -> Result<T, String> {
@@ -85,5 +97,5 @@ fn number<T: FromStr>(key: &str, value: &str) -> Result<T, String> {
 }
 
 const USAGE: &str = "it takes a name, options (type=, url=, output=, separator=, map=, timeout= in seconds, \
-     memory= in MB, size= in KB, confined=, readable=), and the program by its absolute path with its arguments; {file} and {url} stand for \
+     memory= in MB, size= in KB, confined=, readable=, format=, namespace=, schema=), and the program by its absolute path with its arguments; {file} and {url} stand for \
      the file";

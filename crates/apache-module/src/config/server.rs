@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use process::Confiner;
-use provider::PageLimits;
-use site::config::{ByValueConfig, ByteSize, FixityConfig};
+use provider::{Description, PageLimits};
+use site::config::{ByValueConfig, ByteSize, FixityConfig, OwnSetConfig};
 use site::fixity::Algorithm;
 use site::plugin::PluginRule;
 
@@ -17,9 +17,12 @@ use super::aliases::{Alias, GeneralAlias};
 pub(crate) struct ServerConfig {
     /// Whether some location of it has the handler.
     pub(crate) offers: bool,
+    /// The URL path of such a location.
+    pub(crate) location: Option<String>,
     pub(crate) base_url: Option<String>,
     pub(crate) repository_name: Option<String>,
     pub(crate) admin_emails: Vec<String>,
+    pub(crate) descriptions: Vec<Description>,
     pub(super) by_value_limit: Option<ByteSize>,
     pub(super) by_value_types: BTreeMap<String, ByteSize>,
     pub(super) page_bytes: Option<u64>,
@@ -33,6 +36,7 @@ pub(crate) struct ServerConfig {
     pub(super) flow_programs: Option<u64>,
     pub(super) fixity: Option<Vec<Algorithm>>,
     pub(crate) plugins: Vec<PluginRule>,
+    pub(crate) sets: Vec<OwnSetConfig>,
     pub(super) confiner: Option<PathBuf>,
     pub(super) state_dir: Option<PathBuf>,
     pub(super) freshness: Option<u64>,
@@ -66,6 +70,7 @@ impl ServerConfig {
         let chain = |own: &[Alias], outer: &[Alias]| [own, outer].concat();
         Self {
             offers: add.offers || base.offers,
+            location: add.location.clone().or_else(|| base.location.clone()),
             // The URL of one host cannot be that of another.
             base_url: add.base_url.clone(),
             repository_name: add
@@ -73,6 +78,7 @@ impl ServerConfig {
                 .clone()
                 .or_else(|| base.repository_name.clone()),
             admin_emails: own_or(&add.admin_emails, &base.admin_emails),
+            descriptions: own_or(&add.descriptions, &base.descriptions),
             by_value_limit: add.by_value_limit.or(base.by_value_limit),
             by_value_types,
             page_bytes: add.page_bytes.or(base.page_bytes),
@@ -86,6 +92,7 @@ impl ServerConfig {
             flow_programs: add.flow_programs.or(base.flow_programs),
             fixity: add.fixity.clone().or_else(|| base.fixity.clone()),
             plugins: own_or(&add.plugins, &base.plugins),
+            sets: own_or(&add.sets, &base.sets),
             confiner: add.confiner.clone().or_else(|| base.confiner.clone()),
             state_dir: add.state_dir.clone().or_else(|| base.state_dir.clone()),
             freshness: add.freshness.or(base.freshness),

@@ -64,6 +64,8 @@ pub enum Subject {
         record: Box<RecordEntry>,
         /// Whether a repository with the same identifier was first.
         is_taken: bool,
+        /// Whether it came with this change; else it was there before, or nothing is known.
+        is_new: bool,
     },
     /// A document of the collection.
     Document(Box<DocumentEntry>),
@@ -187,7 +189,11 @@ impl Catalog {
                     "tombstone.change_id <> {UNLISTED} AND repository_id <> 0"
                 ));
             }
-            let select = format!("{select}, {table}.change_id FROM {table}");
+            let change = match kind {
+                Kind::Records => CHANGE_OF_RECORD,
+                _ => ", tombstone.change_id",
+            };
+            let select = format!("{select}{change} FROM {table}");
             let (sql, values) =
                 conditions.some(&select, &format!("ORDER BY {table}.id"), MOST_ALIKE);
             let rows = transaction.rows(&sql, values).await?;
@@ -332,6 +338,8 @@ pub enum Facet {
 /// How many rows with one identifier are looked at.
 const MOST_ALIKE: u64 = 1_000;
 
+const CHANGE_OF_RECORD: &str = ", record.change_id, record.first_change_id";
+
 const TOMBSTONE: &str = "SELECT tombstone.id, tombstone.subject_id, tombstone.repository_id, tombstone.metadata_prefix, \
      COALESCE(tombstone.identifier_in_full, tombstone.identifier) AS identifier, tombstone.set_specs, tombstone.host, \
      tombstone.media_type, tombstone.kind";
@@ -447,7 +455,7 @@ async fn rows(
         );
     }
     let select = match kind {
-        Kind::Records => format!("{COLUMNS}, record.change_id FROM record"),
+        Kind::Records => format!("{COLUMNS}{CHANGE_OF_RECORD} FROM record"),
         Kind::Documents => document_columns(", document.change_id"),
         Kind::Tombstones => format!("{TOMBSTONE}, tombstone.change_id FROM tombstone"),
     };
@@ -529,6 +537,7 @@ async fn changed(
                 Some(record) => Subject::Record {
                     record: Box::new(record),
                     is_taken: false,
+                    is_new: row.integer("first_change_id")? == row.integer("change_id")?,
                 },
                 None => continue,
             },
@@ -602,7 +611,9 @@ async fn mark_taken(transaction: &mut Transaction, rows: &mut [Changed]) -> Resu
             continue;
         };
         match &mut row.subject {
-            Subject::Record { record, is_taken } => *is_taken = record.repository != *owner,
+            Subject::Record {
+                record, is_taken, ..
+            } => *is_taken = record.repository != *owner,
             Subject::GoneRecord(gone) => gone.is_taken = gone.repository != *owner,
             _ => {}
         }

@@ -5,7 +5,7 @@ use crate::database::{Database, Transaction};
 use crate::repositories::entry::fill_hosts;
 
 /// The statements that lead from one version to the next; the first makes everything.
-const STEPS: [&str; 21] = [
+const STEPS: [&str; 24] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -28,6 +28,9 @@ const STEPS: [&str; 21] = [
     include_str!("migrations/19.sql"),
     include_str!("migrations/20.sql"),
     include_str!("migrations/21.sql"),
+    include_str!("migrations/22.sql"),
+    include_str!("migrations/23.sql"),
+    include_str!("migrations/24.sql"),
 ];
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.

@@ -2,6 +2,8 @@
 //!
 //! The console chooses how passwords are hashed; here a hash is a text.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::database::{Row, Transaction};
@@ -24,12 +26,17 @@ pub struct Account {
     pub last_login: Option<i64>,
     /// The name of the time zone in which it reads times; UTC if there is none.
     pub time_zone: Option<String>,
+    /// The e-mail address of its owner.
+    pub email: Option<String>,
+    /// Whether it has a password: one that was invited has none until its link is used.
+    pub has_password: bool,
 }
 
 /// The columns of an account, in statements that may join others to it.
 pub(crate) const COLUMNS: &str = "account.id AS account_id, account.name AS account_name, \
      account.role AS account_role, account.disabled, account.created AS account_created, account.last_login, \
-     account.time_zone";
+     account.time_zone, account.email, \
+     CAST(CASE WHEN account.password_hash = '' THEN 0 ELSE 1 END AS BIGINT) AS has_password";
 
 impl Catalog {
     /// All accounts, by their names.
@@ -86,7 +93,8 @@ impl Catalog {
     /// The account with this name and its password's hash, unless it is disabled.
     pub async fn account_to_log_in(&self, name: &str) -> Result<Option<(Account, String)>, Error> {
         let sql = format!(
-            "SELECT {COLUMNS}, password_hash FROM account WHERE name = $1 AND disabled = 0"
+            "SELECT {COLUMNS}, password_hash FROM account WHERE name = $1 AND disabled = 0
+             AND password_hash <> ''"
         );
         let mut transaction = self.database.read().await?;
         let Some(row) = transaction.row(&sql, [name.into()]).await? else {
@@ -137,6 +145,63 @@ impl Catalog {
         Ok(account)
     }
 
+    /// Sets the e-mail address of an account; `None` is none.
+    pub async fn set_email(&self, id: i64, email: Option<&str>) -> Result<Account, Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = format!("UPDATE account SET email = $2 WHERE id = $1 RETURNING {COLUMNS}");
+        let row = transaction.row(&sql, [id.into(), email.into()]).await?;
+        let account = account(&row.ok_or(Error::UnknownAccount { id })?)?;
+        transaction.commit().await?;
+        Ok(account)
+    }
+
+    /// Keeps the digest of a link by which the password of an account can be set, instead of an earlier one. Returns when
+    /// it expires, in seconds.
+    pub async fn keep_password_link(
+        &self,
+        id: i64,
+        digest: &str,
+        lifetime: Duration,
+    ) -> Result<i64, Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "INSERT INTO password_link (account_id, digest, expires)
+             SELECT id, $2, {now} + $3 FROM account WHERE id = $1 AND disabled = 0
+             ON CONFLICT (account_id) DO UPDATE SET digest = excluded.digest, expires = excluded.expires
+             RETURNING expires";
+        let seconds = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
+        let values = [id.into(), digest.into(), seconds.into()];
+        let row = transaction.row(sql, values).await?;
+        let expires = row
+            .ok_or(Error::UnknownAccount { id })?
+            .integer("expires")?;
+        transaction.commit().await?;
+        Ok(expires)
+    }
+
+    /// The account whose password a link may set, unless the link has expired or the account is disabled.
+    pub async fn account_of_link(&self, digest: &str) -> Result<Option<Account>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM password_link JOIN account ON account.id = password_link.account_id
+             WHERE digest = $1 AND expires > {{now}} AND disabled = 0"
+        );
+        let row = self
+            .database
+            .read()
+            .await?
+            .row(&sql, [digest.into()])
+            .await?;
+        row.as_ref().map(account).transpose()
+    }
+
+    /// Takes a link away, so that it is used once; tells whether it was still there.
+    pub async fn use_password_link(&self, digest: &str) -> Result<bool, Error> {
+        let mut transaction = self.database.write().await?;
+        let sql = "DELETE FROM password_link WHERE digest = $1 AND expires > {now}";
+        let removed = transaction.execute(sql, [digest.into()]).await?;
+        transaction.commit().await?;
+        Ok(removed > 0)
+    }
+
     /// Gives an account another password, and ends its sessions and its tokens: whoever knew the old one may have made
     /// some. Returns the names of the tokens that ended.
     pub async fn set_password(&self, id: i64, password_hash: &str) -> Result<Vec<String>, Error> {
@@ -147,6 +212,8 @@ impl Catalog {
             return Err(Error::UnknownAccount { id });
         }
         end_sessions(&mut transaction, id).await?;
+        let sql = "DELETE FROM password_link WHERE account_id = $1";
+        transaction.execute(sql, [id.into()]).await?;
         let sql = "DELETE FROM api_token WHERE account_id = $1 RETURNING name";
         let rows = transaction.rows(sql, [id.into()]).await?;
         let tokens = rows.iter().map(|row| row.text("name"));
@@ -188,7 +255,8 @@ async fn insert(
 /// Refuses if without this account there is no admin who can log in. Who else changes one has to wait.
 async fn leave_an_admin(transaction: &mut Transaction, id: i64) -> Result<(), Error> {
     let sql =
-        "SELECT id, name FROM account WHERE role = 'admin' AND disabled = 0 ORDER BY id {lock}";
+        "SELECT id, name FROM account WHERE role = 'admin' AND disabled = 0 AND password_hash <> ''
+         ORDER BY id {lock}";
     let rows = transaction.rows(sql, []).await?;
     match &rows[..] {
         [last] if last.integer("id")? == id => Err(Error::LastAdmin {
@@ -213,5 +281,7 @@ pub(crate) fn account(row: &Row) -> Result<Account, Error> {
         created: row.integer("account_created")?,
         last_login: row.maybe_integer("last_login")?,
         time_zone: row.maybe_text("time_zone")?,
+        email: row.maybe_text("email")?,
+        has_password: row.flag("has_password")?,
     })
 }

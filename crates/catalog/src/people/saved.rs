@@ -17,6 +17,10 @@ pub enum SavedKind {
     Feed,
     /// The findings and messages of an alert rule.
     Alert,
+    /// A rule of alerts, by its name.
+    AlertRule,
+    /// A web server that is told of harvests, by the name of the hook.
+    Webhook,
     /// That somebody has taken note of a cause of failures, by the cause.
     Cause,
 }
@@ -134,6 +138,8 @@ impl SavedKind {
             Self::Import => "import",
             Self::Feed => "feed",
             Self::Alert => "alert",
+            Self::AlertRule => "alert_rule",
+            Self::Webhook => "webhook",
             Self::Cause => "cause",
         }
     }

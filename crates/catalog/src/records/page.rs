@@ -323,10 +323,10 @@ async fn upsert(
         .collect();
     let group = open(transaction, Kind::Records, run.target(), changed.len()).await?;
     let sql = "INSERT INTO record (repository_id, metadata_prefix, run_id, identifier, identifier_in_full, datestamp,
-             deleted, file, sha256, harvested, validation, changed_by, change_id)
+             deleted, file, sha256, harvested, validation, changed_by, change_id, first_change_id)
          SELECT $1, $2, $3, item.value->>0, item.value->>1, CAST(item.value->>2 AS BIGINT),
              CAST(item.value->>3 AS BIGINT), item.value->>4, item.value->>5, CAST(item.value->>6 AS BIGINT),
-             item.value->>7, $3, $5
+             item.value->>7, $3, $5, $5
          FROM {each($4)} WHERE true
          ON CONFLICT (repository_id, metadata_prefix, identifier) DO UPDATE SET
              run_id = excluded.run_id, datestamp = excluded.datestamp, deleted = excluded.deleted,

@@ -10,6 +10,7 @@ use crate::database::{Row, Transaction};
 use crate::records::words::fold;
 use crate::repositories::entry::{COLUMNS, repository};
 use crate::repositories::health::{HEALTH, WITH_LAST, health};
+use crate::repositories::tags::tags_of;
 use crate::{Catalog, Error, Health, Repository, State};
 
 /// A repository in a list.
@@ -30,6 +31,8 @@ pub struct RepositoryOverview {
     pub schedules: u64,
     /// When it is harvested next, in seconds.
     pub next_run: Option<i64>,
+    /// The words by which people group it.
+    pub tags: Vec<String>,
 }
 
 /// The last harvest of a repository.
@@ -75,6 +78,8 @@ pub struct RepositoryListQuery {
     pub text: Option<String>,
     /// Those that fare so.
     pub health: Option<Health>,
+    /// Those with this tag.
+    pub tag: Option<String>,
     /// The order. Repositories without such a value come last.
     pub sort: RepositorySort,
     /// Whether the largest come first.
@@ -90,6 +95,7 @@ impl Default for RepositoryListQuery {
         Self {
             text: None,
             health: None,
+            tag: None,
             sort: RepositorySort::Name,
             descending: false,
             offset: 0,
@@ -110,6 +116,7 @@ struct Line {
     health: Health,
     started: Option<i64>,
     next_run: Option<i64>,
+    tags: Vec<String>,
 }
 
 impl Catalog {
@@ -124,6 +131,7 @@ impl Catalog {
         let text = query.text.as_deref().map(|text| fold(text.trim()));
         lines.retain(|line| {
             query.health.is_none_or(|health| line.health == health)
+                && query.tag.as_ref().is_none_or(|tag| line.tags.contains(tag))
                 && text.as_deref().is_none_or(|text| line.has(text))
         });
         query.sort(&mut lines);
@@ -140,7 +148,7 @@ impl Catalog {
 async fn lines(transaction: &mut Transaction) -> Result<Vec<Line>, Error> {
     let sql = format!(
         "SELECT repository.id, repository.name, repository.base_url, repository.repository_identifier,
-             repository.added, history.started, {HEALTH},
+             repository.added, repository.tags, history.started, {HEALTH},
              CAST(COALESCE(held.records, 0) AS BIGINT) AS records,
              CAST(COALESCE(held.deleted, 0) AS BIGINT) AS deleted, waiting.next_run
          {WITH_LAST}
@@ -164,6 +172,7 @@ async fn lines(transaction: &mut Transaction) -> Result<Vec<Line>, Error> {
                 health: health(row)?,
                 started: row.maybe_integer("started")?,
                 next_run: row.maybe_integer("next_run")?,
+                tags: tags_of(&row.text("tags")?),
             })
         })
         .collect()
@@ -201,6 +210,7 @@ async fn overviews(
             last,
             schedules,
             next_run: line.next_run,
+            tags: line.tags,
         })
     };
     Ok(lines.into_iter().filter_map(overview).collect())
@@ -230,6 +240,7 @@ impl Line {
         called
             .into_iter()
             .flatten()
+            .chain(self.tags.iter().map(String::as_str))
             .any(|name| fold(name).contains(text))
     }
 

@@ -1,6 +1,7 @@
 //! The subcommands, one file or folder each, by subject; options that they share are in `options`.
 
 pub(crate) mod account;
+pub(crate) mod alert;
 pub(crate) mod audit;
 mod collection;
 pub(crate) mod config;

@@ -8,7 +8,7 @@ use ::aggregator::{Aggregator, AggregatorSettings, QuerySet, RemovedRepositories
 use anyhow::{Context, bail};
 use flows::Holdings;
 use oai::SetSpec;
-use provider::PageLimits;
+use provider::{Description, PageLimits};
 use serde::Deserialize;
 use server::config::{FlowControlConfig, PagesConfig};
 use server::{Repository, RepositoryConfig};
@@ -31,6 +31,8 @@ pub(crate) struct AggregatorConfig {
     pub(crate) name: Option<String>,
     /// Whom to write to.
     pub(crate) admin_emails: Vec<String>,
+    /// Containers that say more about it.
+    descriptions: Vec<Description>,
     /// The host in the identifiers of documents.
     repository_identifier: Option<String>,
     /// Whether harvested records are exposed.
@@ -95,6 +97,7 @@ impl Default for AggregatorConfig {
             base_url: None,
             name: None,
             admin_emails: Vec::new(),
+            descriptions: Vec::new(),
             repository_identifier: None,
             records: true,
             documents: true,
@@ -197,6 +200,7 @@ impl AggregatorConfig {
                 true => vec!["webmaster@example.org".to_owned()],
                 false => self.admin_emails.clone(),
             },
+            descriptions: self.descriptions.clone(),
             repository_identifier: match &self.repository_identifier {
                 Some(identifier) => identifier.clone(),
                 None => host_of(&base_url),

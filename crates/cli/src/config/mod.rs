@@ -20,6 +20,7 @@ use ::jobs::alert::{AlertOptions, MailConfig};
 use ::jobs::hook::Hook;
 use ::site::AreaConfig;
 use ::site::OfferConfig;
+use ::site::config::OwnSetConfig;
 use ::site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
 use ::site::plugin::PluginRule;
 use ::site::records::RecordsConfig;
@@ -28,6 +29,7 @@ use console::ConsoleConfig;
 use operations::Settings;
 use operations::alerts::AlertRule;
 use operations::overview::ExposedSite;
+use operations::sites::ServedSites;
 use serde::Deserialize;
 use server::config::{
     AdminConfig, FlowControlConfig, OriginConfig, PagesConfig, RepositoryConfig, RobotsConfig,
@@ -99,6 +101,7 @@ pub(crate) struct Config {
     by_value: ByValueConfig,
     fixity: FixityConfig,
     plugin: Vec<PluginRule>,
+    set: Vec<OwnSetConfig>,
     index: IndexConfig,
     records: RecordsConfig,
     robots: RobotsConfig,
@@ -138,9 +141,11 @@ impl Config {
         };
         Ok(Settings {
             sites: self.sites()?.into_iter().map(exposed).collect(),
+            served: ServedSites::default(),
             attempts: self.jobs.attempts,
             imports: self.import.rules()?,
             alerts: self.alert.clone(),
+            can_mail: self.mail.mistake().is_none(),
         })
     }
 
@@ -232,6 +237,7 @@ impl Config {
             by_value: self.by_value.clone(),
             fixity: self.fixity.clone(),
             plugin: self.plugin.clone(),
+            set: self.set.clone(),
             index: self.index.clone(),
             records: self.records.clone(),
             robots: self.robots.clone(),

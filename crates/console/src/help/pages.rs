@@ -105,6 +105,8 @@ pub(crate) fn page_for(path: &str) -> &'static str {
 }
 
 const FOR: &[(&str, &str)] = &[
+    ("/alerts", "/help/reference/hooks"),
+    ("/sites", "/help/guides/offer-a-site"),
     ("/repositories", "/help/guides/harvest"),
     ("/records", "/help/concepts/records"),
     ("/imports", "/help/guides/import"),

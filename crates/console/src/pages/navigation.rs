@@ -84,6 +84,10 @@ pub(crate) const SECTIONS: &[Section] = &[
         places: &[place("/", "Overview")],
     },
     Section {
+        name: "Expose",
+        places: &[place("/sites", "Sites")],
+    },
+    Section {
         name: "Harvest",
         places: &[
             place("/repositories", "Repositories"),
@@ -109,6 +113,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         places: &[
             place_for(Role::Admin, "/accounts", "Accounts", &[]),
             place_for(Role::Viewer, "/tokens", "Tokens and API", &["/api"]),
+            place_for(Role::Viewer, "/alerts", "Alerts", &["/hooks"]),
             place("/rules", "Rules"),
             place_for(Role::Admin, "/audit", "Audit", &[]),
         ],

@@ -2,7 +2,9 @@
 
 use askama::Template;
 use axum::extract::State;
-use operations::accounts::{self, Account, AccountSettings, NewPassword};
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
+use operations::accounts::{self, Account, AccountSettings, NewEmail, NewPassword, PasswordLink};
 use operations::tokens::{self, Token};
 
 use super::session;
@@ -21,6 +23,9 @@ struct AccountPage {
     account: Account,
     role: String,
     tokens: Vec<Token>,
+    email: String,
+    /// A link that was just made, with its address on this console.
+    link: Option<(String, PasswordLink)>,
     errors: Errors,
 }
 
@@ -31,6 +36,8 @@ impl AccountPage {
         Ok(Self {
             tokens: tokens::list_for(context, &actor, id).await?,
             role: account.role.name().to_owned(),
+            email: account.email.clone().unwrap_or_default(),
+            link: None,
             account,
             who,
             errors: Errors::default(),
@@ -66,6 +73,55 @@ pub(crate) async fn change(
             let errors = Errors::of_form(refusal)?;
             let answer = AccountPage::new(&state, who, id).await?;
             form_again(&AccountPage { errors, ..answer })
+        }
+    }
+}
+
+/// `POST /accounts/{id}/link`: the link is shown once.
+pub(crate) async fn make_link(
+    Admin(who): Admin,
+    State(state): State<ConsoleState>,
+    headers: HeaderMap,
+    Path(id): Path<i64>,
+) -> Answer {
+    let link = accounts::make_link(state.context(), &who.actor(), id).await?;
+    let url = format!("{}{}", here(&state, &headers), link.path);
+    let answer = AccountPage::new(&state, who, id).await?;
+    page(&AccountPage {
+        link: Some((url, link)),
+        ..answer
+    })
+}
+
+/// The origin by which this console is reached; as the browser has it unless it is configured.
+pub(super) fn here(state: &ConsoleState, headers: &HeaderMap) -> String {
+    let origin = state.config().public_origin();
+    origin.unwrap_or_else(|| {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        format!("http://{}", host.unwrap_or_default())
+    })
+}
+
+/// `POST /accounts/{id}/email`
+pub(crate) async fn change_email(
+    Admin(who): Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    Form(NewEmail { email }): Form<NewEmail>,
+) -> Answer {
+    match accounts::set_email(state.context(), &who.actor(), id, &email).await {
+        Ok(account) => {
+            let message = format!("The e-mail address of {} is changed.", account.name);
+            Ok(done(&format!("/accounts/{id}"), message))
+        }
+        Err(refusal) => {
+            let errors = Errors::of_form(refusal)?;
+            let answer = AccountPage::new(&state, who, id).await?;
+            form_again(&AccountPage {
+                errors,
+                email,
+                ..answer
+            })
         }
     }
 }

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use catalog::Role;
 use operations::accounts::{self, Account, NewAccount, ORDERS};
+use serde::Deserialize;
 
 use crate::dress::{done, form_again, page};
 use crate::extract::{Form, Query};
@@ -20,7 +21,21 @@ struct Accounts {
     table: Shown,
     name: String,
     role: String,
+    email: String,
     errors: Errors,
+}
+
+/// The form of a new account; without a password it is invited.
+#[derive(Debug, Deserialize)]
+pub(crate) struct AccountForm {
+    name: String,
+    role: Role,
+    #[serde(default)]
+    email: String,
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    again: String,
 }
 
 /// The roles and their permissions, to choose from.
@@ -44,6 +59,7 @@ pub(crate) async fn list(
             table,
             name: String::new(),
             role: Role::Viewer.name().to_owned(),
+            email: String::new(),
             errors: Errors::default(),
         })
     })
@@ -53,10 +69,29 @@ pub(crate) async fn list(
 pub(crate) async fn add(
     Admin(who): Admin,
     State(state): State<ConsoleState>,
-    Form(new): Form<NewAccount>,
+    Form(form): Form<AccountForm>,
 ) -> Answer {
-    let (name, role) = (new.name.clone(), new.role.name().to_owned());
+    let (name, role, email) = (
+        form.name.clone(),
+        form.role.name().to_owned(),
+        form.email.clone(),
+    );
+    let is_invited = form.password.is_empty() && form.again.is_empty();
+    let new = NewAccount {
+        name: form.name,
+        role: form.role,
+        password: (!is_invited).then_some(form.password),
+        again: (!is_invited).then_some(form.again),
+        email: Some(form.email),
+    };
     match accounts::add(state.context(), &who.actor(), new).await {
+        Ok(account) if account.invited => {
+            let message = format!(
+                "Account {} added. Make an invitation link now, by which its password is set.",
+                account.name
+            );
+            Ok(done(&format!("/accounts/{}", account.id), message))
+        }
         Ok(account) => {
             let message = format!("Account {} added.", account.name);
             Ok(done("/accounts", message))
@@ -69,6 +104,7 @@ pub(crate) async fn add(
                     table,
                     name,
                     role,
+                    email,
                     errors,
                 })
             })
@@ -124,9 +160,16 @@ fn table(filters: Filters, own: i64) -> Table<Account> {
             Column::new("role", "Role", |row: &Account| Cell::text(row.role.name()))
                 .largest_first(),
         )
+        .column(Column::new("email", "E-mail", |row: &Account| {
+            Cell::of(row.email.as_ref(), Cell::text, "none")
+        }))
         .column(
             Column::new("state", "State", |row: &Account| {
-                Cell::badge(if row.disabled { "disabled" } else { "ok" })
+                Cell::badge(match (row.disabled, row.invited) {
+                    (true, _) => "disabled",
+                    (false, true) => "invited",
+                    (false, false) => "ok",
+                })
             })
             .largest_first(),
         )
@@ -142,7 +185,16 @@ fn table(filters: Filters, own: i64) -> Table<Account> {
             })
             .largest_first(),
         )
-        .fields(&["id", "name", "role", "disabled", "created", "last_login"])
+        .fields(&[
+            "id",
+            "name",
+            "role",
+            "email",
+            "disabled",
+            "invited",
+            "created",
+            "last_login",
+        ])
 }
 
 const ROLE_NAMES: [(&str, &str); 4] = [

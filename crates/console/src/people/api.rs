@@ -6,7 +6,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use operations::Paging;
 use operations::accounts::{
-    self, Account, AccountSettings, Me, NewAccount, NewPassword, OwnSettings,
+    self, Account, AccountSettings, Me, NewAccount, NewEmail, NewPassword, OwnSettings,
+    PasswordLink,
 };
 use operations::audit::{self, AuditEntry, AuditQuery};
 use operations::tokens::{self, AddedToken, NewToken, Token};
@@ -79,6 +80,31 @@ pub(crate) async fn set_password(
     Ok(nothing())
 }
 
+/// Makes a link by which the owner of an account sets its password, once. A session is needed
+#[utoipa::path(post, path = "/api/v1/accounts/{id}/link", tag = "people", operation_id = "make_password_link",
+    params(("id" = i64, Path)), responses((status = 201, body = PasswordLink)))]
+pub(crate) async fn make_link(
+    Admin(who): Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+) -> Result<(StatusCode, Body<PasswordLink>), Problem> {
+    let link = accounts::make_link(state.context(), &who.actor(), id).await?;
+    Ok((StatusCode::CREATED, Body(link)))
+}
+
+/// Sets the e-mail address of an account
+#[utoipa::path(put, path = "/api/v1/accounts/{id}/email", tag = "people", operation_id = "set_email",
+    params(("id" = i64, Path)), request_body = NewEmail, responses((status = 200, body = Account)))]
+pub(crate) async fn set_email(
+    Admin(who): Admin,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    Json(new): Json<NewEmail>,
+) -> Reply<Account> {
+    let account = accounts::set_email(state.context(), &who.actor(), id, &new.email).await?;
+    Ok(Body(account))
+}
+
 /// Removes an account with its sessions and tokens
 #[utoipa::path(delete, path = "/api/v1/accounts/{id}", tag = "people", operation_id = "remove_account",
     params(("id" = i64, Path)), responses((status = 204)))]
@@ -105,8 +131,8 @@ pub(crate) async fn change_me(
     State(state): State<ConsoleState>,
     Json(settings): Json<OwnSettings>,
 ) -> Reply<Account> {
-    let (id, zone) = (who.account.id, &settings.time_zone);
-    let account = accounts::set_time_zone(state.context(), &who.actor(), id, zone).await?;
+    let id = who.account.id;
+    let account = accounts::change_own(state.context(), &who.actor(), id, settings).await?;
     Ok(Body(account))
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use askama::Template;
 use axum::extract::State;
-use operations::accounts::{self, NewPassword};
+use operations::accounts::{self, NewEmail, NewPassword};
 use operations::{TimeZone, sessions};
 use serde::Deserialize;
 
@@ -37,6 +37,7 @@ struct Me {
     time_zone: String,
     /// All names there are, as suggestions.
     time_zones: Vec<String>,
+    email: String,
     errors: Errors,
 }
 
@@ -50,6 +51,7 @@ impl Me {
         Self {
             time_zone: Clock::current().zone().name().to_owned(),
             time_zones: TimeZone::names(),
+            email: who.account.email.clone().unwrap_or_default(),
             who,
             errors,
         }
@@ -76,6 +78,24 @@ pub(crate) async fn change_time_zone(
             let errors = Errors::of_form(refusal)?;
             form_again(&Me {
                 time_zone,
+                ..Me::new(who, errors)
+            })
+        }
+    }
+}
+
+/// `POST /me/email`
+pub(crate) async fn change_email(
+    Viewer(who): Viewer,
+    State(state): State<ConsoleState>,
+    Form(NewEmail { email }): Form<NewEmail>,
+) -> Answer {
+    match accounts::set_email(state.context(), &who.actor(), who.account.id, &email).await {
+        Ok(_) => Ok(done("/me", "Your e-mail address is changed.")),
+        Err(refusal) => {
+            let errors = Errors::of_form(refusal)?;
+            form_again(&Me {
+                email,
                 ..Me::new(who, errors)
             })
         }

@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod accounts;
 pub(crate) mod api;
 pub(crate) mod audit;
+pub(crate) mod link;
 pub(crate) mod login;
 pub(crate) mod logout;
 pub(crate) mod me;

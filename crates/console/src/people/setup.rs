@@ -60,8 +60,9 @@ pub(crate) async fn create(
     let new = NewAccount {
         name: name.clone(),
         role: Role::Admin,
-        password,
+        password: Some(password),
         again: Some(again),
+        email: None,
     };
     match accounts::add_first(state.context(), new).await {
         Ok(account) => {

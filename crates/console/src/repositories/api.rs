@@ -12,7 +12,7 @@ use operations::Refusal;
 use operations::repositories::quiet::{self, HeldQuiet, NewQuiet, Quiet, QuietState, RenewedQuiet};
 use operations::repositories::{
     self, Format, MovedRecords, Preview, RecordsOrder, RemovedRepository, Repository,
-    RepositoryCheck, RepositoryQuery, Set, SetQuery,
+    RepositoryCheck, RepositoryQuery, Set, SetQuery, Tag, TagChange,
 };
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -144,6 +144,33 @@ pub(crate) async fn change(
     let description = ask(&state, &address.base_url).await?;
     let changed = repositories::change_base_url(context, &who.actor(), id, description).await?;
     Ok(Body(changed))
+}
+
+/// Tags of repositories
+#[utoipa::path(get, path = "/api/v1/tags", tag = "repositories", operation_id = "list_tags",
+    responses((status = 200, body = Listed<Tag>)))]
+pub(crate) async fn list_tags(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+) -> Reply<Listed<Tag>> {
+    Ok(Body(Listed::all(
+        repositories::tags(state.context()).await?,
+    )))
+}
+
+/// Adds tags to a repository and removes others
+#[utoipa::path(patch, path = "/api/v1/repositories/{id}/tags", tag = "repositories", operation_id = "change_tags",
+    params(("id" = i64, Path)), request_body = TagChange, responses((status = 200, body = Repository)))]
+pub(crate) async fn change_tags(
+    Operator(who): Operator,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+    Json(change): Json<TagChange>,
+) -> Reply<Repository> {
+    let context = state.context();
+    Ok(Body(
+        repositories::change_tags(context, &who.actor(), id, &change).await?,
+    ))
 }
 
 /// Removes a repository with its records, history and schedules

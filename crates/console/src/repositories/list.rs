@@ -6,15 +6,17 @@ use std::ops::Deref;
 use axum::extract::State;
 use catalog::{JobKind, JobQuery, JobState, ScheduleQuery, ScheduleState};
 use operations::jobs::{Job, explained};
-use operations::repositories::{self, Repository, RepositoryQuery};
+use operations::repositories::{self, RecentHarvest, Repository, RepositoryQuery, Tag};
 use operations::{Actor, Context, Listed, Paging, Refusal, schedules};
 use serde::Serialize;
 
+use super::ask;
 use crate::extract::{Form, Query};
-use crate::parts::Typed;
+use crate::filters;
 use crate::parts::table::{
-    Around, Bulk, BulkForm, Cell, Column, Filter, Filters, Table, View, bulk_done,
+    Around, Bulk, BulkForm, Cell, Column, Filter, Filters, Spark, Table, View, bulk_done,
 };
+use crate::parts::{Link, Typed};
 use crate::problem::{Answer, Problem};
 use crate::state::ConsoleState;
 use crate::who::{Operator, Viewer, Who};
@@ -41,11 +43,20 @@ pub(crate) async fn list(
     State(state): State<ConsoleState>,
     Query(asked): Query<Typed>,
 ) -> Answer {
+    let tags = repositories::tags(state.context()).await?;
+    let suggestion = |tag: Tag| {
+        let words = format!("{} repositories", tag.repositories);
+        (tag.tag, words)
+    };
+    let suggestions = tags.into_iter().map(suggestion).collect();
     let filters = Filters::new(asked)
         .with(Filter::search("Name or base URL", ""))
-        .with(Filter::choice("health", "Status", HEALTHS));
+        .with(Filter::choice("health", "Status", HEALTHS))
+        .with(Filter::suggested("tag", "Tag", suggestions));
     let query = RepositoryQuery {
         text: filters.given("text"),
+        tag: filters.given("tag").map(|tag| tag.to_lowercase()),
+        recent: Some(true),
         // An address that somebody typed shows something, whatever its words are.
         health: filters
             .given("health")
@@ -130,9 +141,10 @@ fn next_harvest(row: &Row) -> Cell {
 }
 
 fn table(filters: Filters, who: &Who) -> Table<Row> {
-    let run = Bulk::post("/repositories/bulk", "run", "Harvest now");
+    let post = |(action, label)| Bulk::post("/repositories/bulk", action, label);
     let bulk = if who.can_operate() {
-        vec![run]
+        let tags = Bulk::page("/repositories/tags", "Tags…");
+        BULK.map(post).into_iter().chain([tags]).collect()
     } else {
         Vec::new()
     };
@@ -150,6 +162,7 @@ fn table(filters: Filters, who: &Who) -> Table<Row> {
                 .number()
                 .largest_first(),
         )
+        .column(Column::new("recent", "Last harvests", recent))
         .column(Column::new("last_harvest", "Last harvest", last_harvest).largest_first())
         .column(Column::new("next_run", "Next harvest", next_harvest).smallest_first())
         .column(Column::new("schedules", "Schedules", schedules).number())
@@ -161,7 +174,31 @@ fn table(filters: Filters, who: &Who) -> Table<Row> {
 fn name(row: &Row) -> Cell {
     let link = format!("/repositories/{}", row.id);
     let address = Cell::note(Cell::text(&row.base_url));
-    Cell::link(link, Cell::text(row.title())).above(Some(address))
+    let tag = |tag: &String| {
+        let link = Link::to("/repositories").with("tag", tag);
+        Cell::link(link.to_string(), Cell::Tag(tag.clone()))
+    };
+    let tags: Vec<_> = row.tags.iter().map(tag).collect();
+    let name = Cell::link(link, Cell::text(row.title())).above(Some(address));
+    name.above((!tags.is_empty()).then_some(Cell::Row(tags)))
+}
+
+/// The changes of the last harvests, those that failed marked.
+fn recent(row: &Row) -> Cell {
+    let harvests = row.recent.as_deref().unwrap_or_default();
+    if harvests.is_empty() {
+        return Cell::None("none");
+    }
+    let spark = |harvest: &RecentHarvest| {
+        let day = filters::date(harvest.started.0).strftime("%Y-%m-%d");
+        let (state, changes) = (&harvest.state, harvest.changes);
+        Spark {
+            label: format!("{day} {state}, {changes} changes"),
+            value: changes,
+            is_failed: state == "failed",
+        }
+    };
+    Cell::Spark(harvests.iter().map(spark).collect())
 }
 
 fn health(row: &Row) -> Cell {
@@ -194,20 +231,79 @@ fn schedules(row: &Row) -> Cell {
     }
 }
 
-/// `POST /repositories/bulk`: runs the schedules of repositories.
+/// `POST /repositories/bulk`: does something to several repositories.
 pub(crate) async fn bulk(
     Operator(who): Operator,
     State(state): State<ConsoleState>,
     Form(form): Form<BulkForm>,
 ) -> Answer {
-    if form.action != "run" {
-        return Err(Problem::invalid("choose what to do: run"));
+    let participle = match form.action.as_str() {
+        "run" => "queued for harvest",
+        "refresh" => "refreshed",
+        "pause" => "paused",
+        "resume" => "resumed",
+        _ => {
+            return Err(Problem::invalid(
+                "choose what to do: run, refresh, pause or resume",
+            ));
+        }
+    };
+    if form.action == "refresh" && form.ids.len() > MOST_REFRESHED {
+        let reason = format!("choose at most {MOST_REFRESHED} repositories: each of them is asked");
+        return Err(Problem::invalid(reason));
     }
     let mut results = Vec::with_capacity(form.ids.len());
     for id in form.ids {
-        results.push((id, run(state.context(), &who.actor(), id).await));
+        let (context, actor) = (state.context(), who.actor());
+        let done = match form.action.as_str() {
+            "run" => run(context, &actor, id).await,
+            "refresh" => refresh(&state, &actor, id).await,
+            action => steer(context, &actor, id, action == "pause").await,
+        };
+        results.push((id, done));
     }
-    bulk_done("/repositories", WORDS, "queued for harvest", results)
+    bulk_done("/repositories", WORDS, participle, results)
+}
+
+/// Asks a repository about itself.
+async fn refresh(state: &ConsoleState, actor: &Actor, id: i64) -> Result<(), Refusal> {
+    let known = repositories::show(state.context(), id).await?;
+    let description = ask(state, &known.base_url).await?;
+    let added = repositories::add(state.context(), actor, description, None);
+    added.await.map(drop)
+}
+
+/// Pauses the schedules of a repository, or resumes them.
+async fn steer(
+    context: &Context,
+    actor: &Actor,
+    repository: i64,
+    pauses: bool,
+) -> Result<(), Refusal> {
+    let query = ScheduleQuery {
+        repository: Some(repository),
+        ..ScheduleQuery::default()
+    };
+    let listed = schedules::list(context, &query, &Paging::default()).await?;
+    let concerned = listed.items.into_iter().filter(|schedule| match pauses {
+        true => !matches!(schedule.state, ScheduleState::Paused | ScheduleState::Ended),
+        false => schedule.state == ScheduleState::Paused,
+    });
+    let concerned: Vec<_> = concerned.collect();
+    if concerned.is_empty() {
+        let reason = match pauses {
+            true => "it has no active schedule",
+            false => "it has no paused schedule",
+        };
+        return Err(Refusal::conflict(reason));
+    }
+    for schedule in concerned {
+        match pauses {
+            true => schedules::pause(context, actor, schedule.id).await?,
+            false => schedules::resume(context, actor, schedule.id).await?,
+        };
+    }
+    Ok(())
 }
 
 /// Runs the schedules of a repository that are neither paused nor over.
@@ -242,10 +338,19 @@ const HEALTHS: [(&str, &str); 6] = [
     ("never", "never harvested"),
 ];
 
+/// What can be done to several repositories.
+const BULK: [(&str, &str); 4] = [
+    ("run", "Harvest now"),
+    ("refresh", "Refresh details"),
+    ("pause", "Pause schedules"),
+    ("resume", "Resume schedules"),
+];
+/// Each of them is asked while somebody waits.
+const MOST_REFRESHED: usize = 20;
 const WORDS: [&str; 2] = ["repository", "repositories"];
 const ADD: (&str, &str) = ("Add repository", "/repositories/new");
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "id",
     "name",
     "base_url",
@@ -257,4 +362,5 @@ const FIELDS: [&str; 11] = [
     "last_harvest.reason",
     "next_run",
     "schedules",
+    "tags",
 ];

@@ -13,12 +13,14 @@ pub(crate) mod remove;
 pub(crate) mod set_list;
 mod sets;
 pub(crate) mod show;
+pub(crate) mod tags;
 
 use flows::SelfDescription;
 use operations::{Refusal, repositories};
 
 use crate::state::ConsoleState;
 use question::question;
+pub(crate) use question::question_with;
 
 /// Asks a repository about itself.
 async fn ask(state: &ConsoleState, base_url: &str) -> Result<SelfDescription, Refusal> {

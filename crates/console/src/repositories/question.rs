@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harvester::{Client, ErrorKind};
+use harvester::{Client, ClientOptions, ErrorKind};
 use operations::repositories::TOO_SLOW;
 use operations::{Code, Refusal};
 
@@ -13,8 +13,16 @@ pub(crate) async fn question<T: Send + 'static>(
     state: &ConsoleState,
     ask: impl FnOnce(&Client) -> anyhow::Result<T> + Send + 'static,
 ) -> Result<anyhow::Result<T>, Refusal> {
+    question_with(state, state.outside().question(), ask).await
+}
+
+/// The same with options of one's own.
+pub(crate) async fn question_with<T: Send + 'static>(
+    state: &ConsoleState,
+    mut options: ClientOptions,
+    ask: impl FnOnce(&Client) -> anyhow::Result<T> + Send + 'static,
+) -> Result<anyhow::Result<T>, Refusal> {
     let turn = state.turn_to_ask().await?;
-    let mut options = state.outside().question();
     // A person can ask again, and sooner than a second attempt would.
     options.attempts = 1;
     options.connect_timeout = options.connect_timeout.min(CONNECT_TIMEOUT);

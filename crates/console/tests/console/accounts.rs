@@ -163,3 +163,85 @@ fn tokens_are_shown_once_and_removed() {
     ann.get("/tokens")
         .shows(StatusCode::OK, "Token indexer removed.");
 }
+
+#[test]
+fn an_invited_person_sets_the_password_by_a_link_that_works_once() {
+    let test = TestConsole::new();
+    let admin = test.logged_in("root", Role::Admin);
+    let invited = [
+        ("name", "ann"),
+        ("role", "operator"),
+        ("email", "ann@example.org"),
+        ("password", ""),
+        ("again", ""),
+    ];
+    let id = {
+        let added = admin.post("/accounts", &invited);
+        let place = added.location().to_owned();
+        place.rsplit('/').next().unwrap().parse::<i64>().unwrap()
+    };
+    let place = format!("/accounts/{id}");
+    admin.get(&place).shows(StatusCode::OK, "invited");
+    // Nobody logs in before that, with the empty password either.
+    for password in ["", PASSWORD] {
+        let refused = test.browser().log_in("ann", password);
+        assert_ne!(refused.status, StatusCode::SEE_OTHER, "{password:?}");
+    }
+    let link = |answer: &str| {
+        let at = answer.find("/password/").expect("the link is shown");
+        answer[at..at + "/password/".len() + 64].to_owned()
+    };
+    let replaced = link(&admin.post(&format!("{place}/link"), &[]).body);
+    let shown = link(&admin.post(&format!("{place}/link"), &[]).body);
+    assert_ne!(replaced, shown);
+
+    let ann = test.browser();
+    assert_eq!(ann.get(&replaced).status, StatusCode::NOT_FOUND);
+    ann.get(&shown).shows(StatusCode::OK, "Welcome, ann");
+    let slip = [("password", PASSWORD), ("again", "something else")];
+    ann.post(&shown, &slip)
+        .shows(StatusCode::UNPROCESSABLE_ENTITY, "not the same");
+    let right = [("password", PASSWORD), ("again", PASSWORD)];
+    ann.post(&shown, &right).leads_to("/");
+    ann.post(&shown, &right)
+        .shows(StatusCode::NOT_FOUND, "ask an admin for another");
+    test.browser().log_in("ann", PASSWORD).leads_to("/");
+
+    // Another link replaces a forgotten password, and ends what the old one began.
+    let reset = link(&admin.post(&format!("{place}/link"), &[]).body);
+    test.browser().log_in("ann", PASSWORD).leads_to("/");
+    let another = [
+        ("password", "another long password"),
+        ("again", "another long password"),
+    ];
+    test.browser().post(&reset, &another).leads_to("/");
+    assert_ne!(
+        test.browser().log_in("ann", PASSWORD).status,
+        StatusCode::SEE_OTHER
+    );
+    let trail = test.audit_trail();
+    let links = trail
+        .iter()
+        .filter(|row| row.entry.action == "account.link");
+    assert_eq!(links.count(), 3);
+    let secret = shown.rsplit('/').next().unwrap();
+    let said = |row: &catalog::AuditRow| row.entry.details.clone().unwrap_or_default();
+    assert!(!trail.iter().any(|row| said(row).contains(secret)));
+}
+
+#[test]
+fn an_invited_admin_does_not_replace_the_last_one() {
+    let test = TestConsole::new();
+    let admin = test.logged_in("root", Role::Admin);
+    let invited = [("name", "ann"), ("role", "admin")];
+    admin.post("/accounts", &invited);
+    let root = test.account_id("root");
+
+    let answer = admin.post(&format!("/accounts/{root}"), &[("role", "viewer")]);
+
+    answer.shows(StatusCode::UNPROCESSABLE_ENTITY, "root");
+    let own = [("email", "not an address")];
+    admin
+        .post("/me/email", &own)
+        .shows(StatusCode::UNPROCESSABLE_ENTITY, "no e-mail address");
+}

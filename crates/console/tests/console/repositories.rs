@@ -411,3 +411,73 @@ fn a_removal_that_stops_halfway_is_told_and_written_down() {
     let details = entry.details.as_deref().unwrap();
     assert!(details.contains("not all of its files"), "{details}");
 }
+
+#[test]
+fn repositories_are_tagged_filtered_and_steered_together() {
+    let repository = Misbehaving::start(Script::new(30, 10));
+    let test = TestConsole::new();
+    let operator = test.with_session("ann", Role::Operator);
+    let address = json!({ "base_url": repository.base_url() });
+    let added = operator.call(Method::POST, "/api/v1/repositories", &address);
+    let id = added.json()["id"].to_string();
+
+    let page = operator.get(&format!("/repositories/tags?id={id}"));
+    page.shows(StatusCode::OK, "Tags group repositories");
+    let wrong = [("id", id.as_str()), ("add", "<b>"), ("remove", "")];
+    operator
+        .post("/repositories/tags", &wrong)
+        .shows(StatusCode::UNPROCESSABLE_ENTITY, "a tag has 1 to 40");
+    let right = [
+        ("id", id.as_str()),
+        ("add", "Theses, germany"),
+        ("remove", ""),
+    ];
+    operator
+        .post("/repositories/tags", &right)
+        .leads_to("/repositories");
+
+    let tagged = |tag: &str| {
+        let listed = operator.get(&format!("/repositories?tag={tag}"));
+        listed.body.contains(&format!("/repositories/{id}\""))
+    };
+    assert!(tagged("theses") && tagged("GERMANY") && !tagged("france"));
+    let remove = json!({ "remove": ["germany"] });
+    let tags = operator.call(
+        Method::PATCH,
+        &format!("/api/v1/repositories/{id}/tags"),
+        &remove,
+    );
+    assert_eq!(tags.json()["tags"], json!(["theses"]));
+    let listed = operator.call(Method::GET, "/api/v1/tags", &Value::Null);
+    assert_eq!(
+        listed.json()["items"],
+        json!([{ "tag": "theses", "repositories": 1 }])
+    );
+    let chosen = |action| [("action", action), ("id", id.as_str())];
+    let refreshed = operator.post("/repositories/bulk", &chosen("refresh"));
+    refreshed.leads_to("/repositories");
+    operator
+        .get("/repositories")
+        .shows(StatusCode::OK, "1 repository refreshed.");
+    operator.post("/repositories/bulk", &chosen("pause"));
+    operator
+        .get("/repositories")
+        .shows(StatusCode::OK, "it has no active schedule");
+    assert_eq!(
+        operator.post("/repositories/bulk", &chosen("burn")).status,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
+    let actions: Vec<_> = test
+        .audit_trail()
+        .into_iter()
+        .map(|row| row.entry.action)
+        .collect();
+    assert_eq!(
+        actions
+            .iter()
+            .filter(|action| *action == "repository.tags")
+            .count(),
+        2,
+        "{actions:?}"
+    );
+}

@@ -48,6 +48,27 @@ pub struct Fate {
     pub name: String,
     /// The number it has, the rule that refused it, or the reason for the failure.
     pub detail: String,
+    /// The file of the crawl and the place in it.
+    pub place: String,
+    /// How far it came.
+    pub stage: Stage,
+    /// Its number in the collection, if it is kept.
+    pub number: Option<i64>,
+}
+
+/// How far a capture came through the filters; it was stopped by the one that is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Its status, its URL, or what is no readable record.
+    Before,
+    /// The filter of media types.
+    MediaType,
+    /// Taking its text.
+    Text,
+    /// The content filter.
+    Content,
+    /// Through all of them.
+    Kept,
 }
 
 /// The possible outcomes for a document.

@@ -38,7 +38,7 @@ use harvester::Stop;
 pub use self::browse::{BrowsedFile, browse_sources};
 use self::ending::Done;
 pub use self::ending::Imported;
-pub use self::events::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
+pub use self::events::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress, Stage};
 use self::examine::Examiner;
 pub use self::extraction::{Extracted, Extraction, archives_at};
 use self::flow::Flow;

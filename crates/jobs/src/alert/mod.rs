@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use catalog::SavedKind;
-use harvester::{ClientOptions, Stop};
+use harvester::{AddressPolicy, ClientOptions, Stop};
 use operations::alerts::{self, Alert, AlertRule, Firing, RuleState};
-use operations::{Context, Settings};
+use operations::{Context, Refusal, Settings};
 use serde_json::json;
 
 use self::mail::Mail;
@@ -21,7 +21,7 @@ use flows::{Holdings, message};
 /// The receivers of a message.
 #[derive(Debug, Clone, Default)]
 pub struct AlertOptions {
-    /// The rules.
+    /// The rules of the configuration file.
     pub rules: Vec<AlertRule>,
     /// The server that takes e-mails.
     pub mail: MailConfig,
@@ -51,16 +51,21 @@ impl Alerting {
 
     /// One round; a failure is logged, and the next round tries again.
     pub(crate) fn round(&self) {
-        if let Err(error) = self.forget_others() {
-            return tracing::warn!("alerts cannot be looked for: {}", message(&error));
-        }
-        let found = match self.context.wait(alerts::current(&self.context)) {
-            Ok(found) => found,
+        let looked = self.context.wait(async {
+            let rules = alerts::effective(&self.context).await?;
+            let found = alerts::current(&self.context, &rules).await?;
+            Ok::<_, Refusal>((rules, found))
+        });
+        let (rules, found) = match looked {
+            Ok(looked) => looked,
             Err(refusal) => {
                 return tracing::warn!("alerts cannot be looked for: {}", refusal.message());
             }
         };
-        for rule in &self.options.rules {
+        if let Err(error) = self.forget_others(&rules) {
+            return tracing::warn!("alerts cannot be looked for: {}", message(&error));
+        }
+        for rule in &rules {
             let of_rule: Vec<_> = found
                 .iter()
                 .filter(|alert| alert.rule == rule.name)
@@ -75,16 +80,11 @@ impl Alerting {
         }
     }
 
-    /// Forgets what rules found that are no longer in the configuration.
-    fn forget_others(&self) -> anyhow::Result<()> {
+    /// Forgets what rules found that are there no longer.
+    fn forget_others(&self, rules: &[AlertRule]) -> anyhow::Result<()> {
         let (catalog, holdings) = (self.context.catalog(), self.context.holdings());
         for saved in holdings.wait(catalog.saved(SavedKind::Alert))? {
-            if !self
-                .options
-                .rules
-                .iter()
-                .any(|rule| rule.name == saved.name)
-            {
+            if !rules.iter().any(|rule| rule.name == saved.name) {
                 holdings.wait(catalog.remove_saved(SavedKind::Alert, &saved.name))?;
             }
         }
@@ -141,9 +141,14 @@ impl Alerting {
                 "alert": name, "new": new.len(), "firing": all, "at": now, "alerts": shown,
             });
             let id = format!("garner-alert-{name}-{now}");
-            let (secret, options) = (rule.secret.as_deref(), &self.options.client);
-            failed
-                .extend(tell_server(url, secret, &id, &facts, TIMEOUT, options, &self.stop).err());
+            let mut options = self.options.client.clone();
+            // Where a rule of the configuration leads, those who use the console have no say in.
+            if !rule.is_saved {
+                options.allow = AddressPolicy::Anything;
+            }
+            let secret = rule.secret.as_deref();
+            let told = tell_server(url, secret, &id, &facts, TIMEOUT, &options, &self.stop);
+            failed.extend(told.err());
         }
         match failed.into_iter().next() {
             None => Ok(()),

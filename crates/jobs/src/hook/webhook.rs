@@ -3,14 +3,14 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{anyhow, bail};
-use harvester::{AddressPolicy, Client, ClientOptions, ErrorKind, Stop};
+use harvester::{Client, ClientOptions, ErrorKind, Stop};
 use serde_json::Value;
 
 use super::shortened;
 use super::signature::sign;
 
 /// Posts the facts under the `id` of the message, and returns what the server says to that. It was told if it answers with
-/// success.
+/// success. Where it may lie, `options` say: that depends on who named it.
 pub(crate) fn tell(
     url: &str,
     secret: Option<&str>,
@@ -20,9 +20,8 @@ pub(crate) fn tell(
     options: &ClientOptions,
     stop: &Stop,
 ) -> anyhow::Result<String> {
-    // The configuration names the server, so it may lie anywhere; what opens repositories is not for it.
+    // What opens repositories is not for this server.
     let client = Client::new(ClientOptions {
-        allow: AddressPolicy::Anything,
         credentials: None,
         stop: stop.clone(),
         ..options.clone()
@@ -70,7 +69,7 @@ mod tests {
     use std::thread::JoinHandle;
     use std::time::Instant;
 
-    use harvester::Error;
+    use harvester::{AddressPolicy, Error};
     use serde_json::json;
 
     use super::*;
@@ -96,9 +95,7 @@ mod tests {
     fn tell_one(answer: &'static str) -> (anyhow::Result<String>, String) {
         let (url, heard) = server(answer);
         let options = ClientOptions {
-            allow: AddressPolicy::Public {
-                allowed: Vec::new(),
-            },
+            allow: AddressPolicy::Anything,
             credentials: Some(harvester::Credentials::Bearer("hush".to_owned())),
             ..ClientOptions::default()
         };

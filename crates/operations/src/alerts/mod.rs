@@ -1,6 +1,7 @@
 //! Alerts: rules that say what somebody has to be told of, and what they find now.
 
 mod rule;
+mod saved;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 pub use self::rule::{AlertRule, When};
+pub use self::saved::{ManagedRule, effective, remove_rule, rules, save_rule};
 use crate::harvests::{self, HarvestFilter, HarvestState};
 use crate::overview::{self, Overview};
 use crate::repositories::{self, Repository, RepositoryQuery};
@@ -91,9 +93,8 @@ pub struct FiringAlert {
     pub is_told: bool,
 }
 
-/// Everything that the configured rules find now, in the order of the rules.
-pub async fn current(context: &Context) -> Result<Vec<Alert>, Refusal> {
-    let rules = &context.settings().alerts;
+/// Everything that rules find now, in the order of the rules.
+pub async fn current(context: &Context, rules: &[AlertRule]) -> Result<Vec<Alert>, Refusal> {
     let mut alerts = Vec::new();
     if rules.is_empty() {
         return Ok(alerts);

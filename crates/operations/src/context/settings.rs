@@ -3,6 +3,7 @@
 use crate::ImportRules;
 use crate::alerts::AlertRule;
 use crate::overview::ExposedSite;
+use crate::sites::ServedSites;
 
 /// Settings of the configuration file that operations go by.
 #[derive(Debug, Clone)]
@@ -13,8 +14,12 @@ pub struct Settings {
     pub imports: ImportRules,
     /// The sites that this process exposes.
     pub sites: Vec<ExposedSite>,
+    /// Those of them that are served by now.
+    pub served: ServedSites,
     /// The rules of alerts.
     pub alerts: Vec<AlertRule>,
+    /// Whether e-mails can be sent.
+    pub can_mail: bool,
 }
 
 impl Default for Settings {
@@ -23,7 +28,9 @@ impl Default for Settings {
             attempts: Self::ATTEMPTS,
             imports: ImportRules::default(),
             sites: Vec::new(),
+            served: ServedSites::default(),
             alerts: Vec::new(),
+            can_mail: false,
         }
     }
 }

@@ -1,11 +1,14 @@
 //! Accounts: adding, changing and removing those who may log in. Only an admin does so, and no token.
 
+use std::time::Duration;
+
 use catalog::{Error, Role};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::{
     Actor, Channel, Code, Context, Mistake, Orders, Refusal, Time, TimeZone, password, schema,
+    secret,
 };
 
 /// An account of the console.
@@ -26,6 +29,11 @@ pub struct Account {
     pub last_login: Option<Time>,
     /// The time zone in which the console shows times to it.
     pub time_zone: TimeZone,
+    /// The e-mail address of its owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Whether it was invited, and its owner has not set a password yet.
+    pub invited: bool,
 }
 
 /// An account to add.
@@ -37,10 +45,30 @@ pub struct NewAccount {
     /// Its permissions.
     #[schema(schema_with = schema::role)]
     pub role: Role,
-    /// At least 10 characters.
-    pub password: String,
+    /// At least 10 characters. Without one the account is invited: a link lets its owner set one.
+    pub password: Option<String>,
     /// The password once more; refused if it is another.
     pub again: Option<String>,
+    /// The e-mail address of its owner.
+    pub email: Option<String>,
+}
+
+/// A link by which the owner of an account sets its password, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PasswordLink {
+    /// Its path on the console. It is in this answer and in no other.
+    #[schema(example = "/password/0123…")]
+    pub path: String,
+    /// When it expires.
+    pub expires: Time,
+}
+
+/// The e-mail address of an account.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewEmail {
+    /// The address; empty for none.
+    pub email: String,
 }
 
 /// A password to set.
@@ -66,12 +94,14 @@ pub struct AccountSettings {
 }
 
 /// The settings of one's own account.
-#[derive(Debug, Clone, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct OwnSettings {
     /// The name of the time zone in which the console shows times.
     #[schema(example = "Europe/Berlin")]
-    pub time_zone: String,
+    pub time_zone: Option<String>,
+    /// One's e-mail address; empty for none.
+    pub email: Option<String>,
 }
 
 /// An account whose password was set.
@@ -95,6 +125,9 @@ pub struct Me {
     pub role: Role,
     /// The time zone in which the console shows times.
     pub time_zone: TimeZone,
+    /// One's e-mail address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
 }
 
 /// All accounts, by name.
@@ -134,9 +167,16 @@ pub async fn find(context: &Context, actor: &Actor, name: &str) -> Result<Accoun
 pub async fn add(context: &Context, actor: &Actor, new: NewAccount) -> Result<Account, Refusal> {
     require_person(actor, Role::Admin)?;
     let (name, hash) = prepare(&new).await?;
+    let email = checked_email(new.email.as_deref())?;
     let added = context.catalog().add_account(&name, &hash, new.role).await;
-    let account: Account = added.map_err(at_name)?.into();
-    let details = Some(format!("as {}", new.role.name()));
+    let mut account: Account = added.map_err(at_name)?.into();
+    if email.is_some() {
+        account = (context.catalog().set_email(account.id, email.as_deref()))
+            .await?
+            .into();
+    }
+    let invited = if account.invited { ", invited" } else { "" };
+    let details = Some(format!("as {}{invited}", new.role.name()));
     let subject = account.subject();
     context.audit(actor, "account.add", subject, details).await;
     Ok(account)
@@ -144,6 +184,12 @@ pub async fn add(context: &Context, actor: &Actor, new: NewAccount) -> Result<Ac
 
 /// Adds the first account, of an admin, for somebody who has the link from the terminal.
 pub async fn add_first(context: &Context, new: NewAccount) -> Result<Account, Refusal> {
+    if new.password.is_none() {
+        return Err(Refusal::invalid(
+            "password",
+            "the first account needs a password",
+        ));
+    }
     let (name, hash) = prepare(&new).await?;
     let added = context.catalog().add_first_account(&name, &hash).await;
     let account: Account = added.map_err(at_name)?.into();
@@ -211,6 +257,124 @@ pub async fn set_password(
     })
 }
 
+/// Makes a link by which the owner of an account sets its password, once: an invitation, or for a password that was
+/// forgotten. An earlier link ends; the present password stays until then.
+pub async fn make_link(context: &Context, actor: &Actor, id: i64) -> Result<PasswordLink, Refusal> {
+    require_person(actor, Role::Admin)?;
+    let account = read(context, id).await?;
+    if account.disabled {
+        return Err(Refusal::conflict(
+            "the account is disabled; enable it first",
+        ));
+    }
+    let token = secret::random()?;
+    let lifetime = match account.invited {
+        true => INVITATION,
+        false => RESET,
+    };
+    let digest = secret::digest(&token);
+    let kept = context.catalog().keep_password_link(id, &digest, lifetime);
+    let expires = Time(kept.await?);
+    let details = Some(format!("until {expires}"));
+    context
+        .audit(actor, "account.link", account.subject(), details)
+        .await;
+    Ok(PasswordLink {
+        path: format!("/password/{token}"),
+        expires,
+    })
+}
+
+/// The account whose password the link with this token may set.
+pub async fn of_link(context: &Context, token: &str) -> Result<Account, Refusal> {
+    let digest = secret::digest(token);
+    let account = context.catalog().account_of_link(&digest).await?;
+    Ok(account.ok_or_else(no_link)?.into())
+}
+
+/// Sets the password of the account that a link is for, and ends the link, its sessions and its tokens.
+pub async fn set_password_by_link(
+    context: &Context,
+    token: &str,
+    new: NewPassword,
+) -> Result<Account, Refusal> {
+    let account = of_link(context, token).await?;
+    let mistake = password_mistake(&new.password, new.again.as_deref());
+    Refusal::unless_empty(mistake.into_iter().collect())?;
+    let hash = password::hash(&new.password).await?;
+    // Whoever takes the link away sets the password: two who use it at once do not.
+    let catalog = context.catalog();
+    if !catalog.use_password_link(&secret::digest(token)).await? {
+        return Err(no_link());
+    }
+    catalog.set_password(account.id, &hash).await?;
+    catalog.logged_in(account.id).await?;
+    let (name, details) = (&account.name, Some("by a link".to_owned()));
+    context
+        .audit_name(name, "account.password", account.subject(), details)
+        .await;
+    read(context, account.id).await
+}
+
+fn no_link() -> Refusal {
+    Refusal::not_found(
+        "this link is not good any more: it was used, has expired or was replaced; ask an admin for another",
+    )
+}
+
+/// Sets the e-mail address of an account: one's own, or for an admin any.
+pub async fn set_email(
+    context: &Context,
+    actor: &Actor,
+    id: i64,
+    email: &str,
+) -> Result<Account, Refusal> {
+    if actor.account != Some(id) {
+        actor.require(Role::Admin)?;
+    }
+    let email = checked_email(Some(email))?;
+    let changed = context.catalog().set_email(id, email.as_deref()).await?;
+    let account = Account::from(changed);
+    let details = Some(email.map_or("none".to_owned(), |email| format!("to {email}")));
+    context
+        .audit(actor, "account.email", account.subject(), details)
+        .await;
+    Ok(account)
+}
+
+/// Changes settings of one's own account.
+pub async fn change_own(
+    context: &Context,
+    actor: &Actor,
+    id: i64,
+    settings: OwnSettings,
+) -> Result<Account, Refusal> {
+    if let Some(time_zone) = &settings.time_zone {
+        set_time_zone(context, actor, id, time_zone).await?;
+    }
+    if let Some(email) = &settings.email {
+        set_email(context, actor, id, email).await?;
+    }
+    read(context, id).await
+}
+
+/// An e-mail address without the spaces around it, if there is one.
+fn checked_email(email: Option<&str>) -> Result<Option<String>, Refusal> {
+    let Some(email) = email.map(str::trim).filter(|email| !email.is_empty()) else {
+        return Ok(None);
+    };
+    let (user, host) = email.rsplit_once('@').unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_graphic() && !"<>()[]\\,;:\"".contains(c);
+    if user.is_empty() || host.is_empty() || email.len() > 254 || !email.chars().all(is_plain) {
+        let reason = format!(
+            "`{}` is no e-mail address such as ann@example.org",
+            email.escape_debug()
+        );
+        return Err(Refusal::invalid("email", reason));
+    }
+    Ok(Some(email.to_owned()))
+}
+
 /// Sets the time zone in which the console shows times to an account: one's own, or for an admin any.
 pub async fn set_time_zone(
     context: &Context,
@@ -264,13 +428,17 @@ pub(crate) fn name_mistake(name: &str) -> Option<Mistake> {
     (!name.chars().all(is_plain)).then(|| Mistake::new("name", reason))
 }
 
-/// The name and the hash of the password of a new account, both checked.
+/// The name and the hash of the password of a new account, both checked; the hash of none is empty.
 async fn prepare(new: &NewAccount) -> Result<(String, String), Refusal> {
     let name = new.name.trim();
     let mut mistakes: Vec<_> = name_mistake(name).into_iter().collect();
-    mistakes.extend(password_mistake(&new.password, new.again.as_deref()));
+    let password = new.password.as_deref();
+    mistakes.extend(password.and_then(|password| password_mistake(password, new.again.as_deref())));
     Refusal::unless_empty(mistakes)?;
-    let hash = password::hash(&new.password).await?;
+    let hash = match password {
+        Some(password) => password::hash(password).await?,
+        None => String::new(),
+    };
     Ok((name.to_owned(), hash))
 }
 
@@ -312,6 +480,8 @@ impl From<catalog::Account> for Account {
             created: Time(account.created),
             last_login: account.last_login.map(Time),
             time_zone: time_zone(&account.time_zone),
+            email: account.email,
+            invited: !account.has_password,
         }
     }
 }
@@ -330,11 +500,16 @@ impl Me {
             id: account.id,
             name: account.name,
             role,
+            email: account.email,
         }
     }
 }
 
 const MAX_NAME: usize = 100;
+/// An invitation waits for its owner.
+const INVITATION: Duration = Duration::from_secs(7 * 24 * 3600);
+/// A link to an account that is in use.
+const RESET: Duration = Duration::from_secs(24 * 3600);
 
 #[cfg(test)]
 mod tests {
@@ -352,6 +527,22 @@ mod tests {
             ("a\u{202e}b", false),
         ] {
             assert_eq!(name_mistake(name).is_none(), is_good, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_plain() {
+        for (email, is_good) in [
+            ("ann@example.org", true),
+            (" ann@localhost ", true),
+            ("", true),
+            ("ann", false),
+            ("@example.org", false),
+            ("ann@example.org, eve@example.org", false),
+            ("ann\n@example.org", false),
+            ("<ann@example.org>", false),
+        ] {
+            assert_eq!(checked_email(Some(email)).is_ok(), is_good, "{email:?}");
         }
     }
 

@@ -57,6 +57,24 @@ pub struct Repository {
     pub schedules: u64,
     /// When it is harvested next.
     pub next_run: Option<Time>,
+    /// The words by which people group it.
+    pub tags: Vec<String>,
+    /// Its last harvests, the oldest first, in a list that was asked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recent: Option<Vec<RecentHarvest>>,
+}
+
+/// One of the last harvests of a repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RecentHarvest {
+    /// Its number in the history.
+    pub id: i64,
+    /// Its state: `running`, `complete`, `incomplete`, `failed` or `cancelled`.
+    pub state: String,
+    /// When it began.
+    pub started: Time,
+    /// Records that were new, updated or deleted.
+    pub changes: u64,
 }
 
 /// The last harvest of a repository.
@@ -183,6 +201,19 @@ impl Repository {
             last_harvest: row.last.map(Into::into),
             schedules: row.schedules,
             next_run: row.next_run.map(Time),
+            tags: row.tags,
+            recent: None,
+        }
+    }
+}
+
+impl From<catalog::RecentHarvest> for RecentHarvest {
+    fn from(harvest: catalog::RecentHarvest) -> Self {
+        Self {
+            id: harvest.id,
+            state: harvest.state.name().to_owned(),
+            started: Time(harvest.started),
+            changes: harvest.changes,
         }
     }
 }

@@ -7,8 +7,10 @@ mod find;
 mod keeping;
 mod pasted;
 pub mod quiet;
+mod tags;
 mod well_known;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use catalog::{Error, Health, RepositoryListQuery, RepositorySort, Role};
@@ -19,11 +21,13 @@ use utoipa::IntoParams;
 pub use self::ask::{TOO_SLOW, ask, refuse};
 pub use self::check::{CheckedRule, RepositoryCheck, check};
 pub use self::entities::{
-    Format, Identity, Inspection, LastHarvest, Preview, RemovedRepository, Repository, Set,
+    Format, Identity, Inspection, LastHarvest, Preview, RecentHarvest, RemovedRepository,
+    Repository, Set,
 };
 pub use self::find::{FoundRepository, find};
 pub use self::keeping::{MovedRecords, RecordsOrder, move_records};
 pub use self::pasted::{PastedLine, pasted};
+pub use self::tags::{Tag, TagChange, change_tags, read_tags, tags};
 pub use self::well_known::{WellKnown, well_known};
 use crate::{Actor, Code, Context, Listed, Paging, Refusal, SortKey};
 
@@ -36,6 +40,10 @@ pub struct RepositoryQuery {
     pub text: Option<String>,
     /// The state by the last harvest: `ok`, `running`, `incomplete`, `failing` or `never`.
     pub health: Option<String>,
+    /// A tag that they have.
+    pub tag: Option<String>,
+    /// Whether the last harvests of each are told, up to 12.
+    pub recent: Option<bool>,
     /// `name`, `base_url`, `records`, `health`, `last_harvest`, `next_run` or `added`.
     pub sort: Option<String>,
     /// Whether the largest come first.
@@ -75,7 +83,9 @@ pub async fn list(
     context: &Context,
     query: &RepositoryQuery,
 ) -> Result<Listed<Repository>, Refusal> {
+    let with_recent = query.recent == Some(true);
     let query = RepositoryListQuery {
+        tag: query.tag.clone().filter(|tag| !tag.is_empty()),
         text: query.text.clone().filter(|text| !text.trim().is_empty()),
         health: word("health", query.health.as_deref(), parse_health)?,
         sort: word("sort", query.sort.as_deref(), parse_sort)?.unwrap_or_default(),
@@ -87,12 +97,29 @@ pub async fn list(
     let end = query.offset.saturating_add(rows.len() as u64);
     let next = (end < total && !rows.is_empty()).then_some(end);
     let repository = |row| Repository::new(context, row);
+    let mut items: Vec<_> = rows.into_iter().map(repository).collect();
+    if with_recent {
+        add_recent(context, &mut items).await?;
+    }
     Ok(Listed {
-        items: rows.into_iter().map(repository).collect(),
+        items,
         next: next.and_then(|next| i64::try_from(next).ok()),
         total: Some(total),
         ..Listed::none()
     })
+}
+
+async fn add_recent(context: &Context, repositories: &mut [Repository]) -> Result<(), Refusal> {
+    let ids: Vec<_> = repositories.iter().map(|known| known.id).collect();
+    let mut harvests = HashMap::<i64, Vec<RecentHarvest>>::new();
+    for harvest in context.catalog().recent_harvests(&ids, RECENT).await? {
+        let of = harvests.entry(harvest.repository).or_default();
+        of.push(harvest.into());
+    }
+    for repository in repositories {
+        repository.recent = Some(harvests.remove(&repository.id).unwrap_or_default());
+    }
+    Ok(())
 }
 
 /// The repository with the number `id`.
@@ -157,6 +184,9 @@ pub async fn sets(context: &Context, id: i64, query: &SetQuery) -> Result<Listed
     }
     Ok(listed)
 }
+
+/// The last harvests of each repository that are told.
+const RECENT: u64 = 12;
 
 /// The records of a set are counted up to so many.
 const MAX_COUNT: u64 = 10_000;

@@ -5,6 +5,7 @@ mod escape;
 mod landing;
 mod metadata;
 mod page;
+mod sheet;
 mod tokens;
 
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use std::io::{self, Write};
 use oai::Arguments;
 
 use self::page::Page;
+pub use self::sheet::{Sheet, SheetForm, SheetTable};
 use self::tokens::Tokenizer;
 use crate::limits::unlimited;
 use crate::{Error, Outcome, PageLimits, Provider, View};

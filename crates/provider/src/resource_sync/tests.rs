@@ -129,6 +129,7 @@ fn written(document: &SyncDocument, entries: u64) -> String {
         base_url: BASE_URL.to_owned(),
         repository_name: String::new(),
         admin_emails: Vec::new(),
+        descriptions: Vec::new(),
         compressions: Vec::new(),
         limits: PageLimits::default(),
         token_key: TokenKey::new(b""),

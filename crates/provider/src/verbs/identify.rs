@@ -18,6 +18,9 @@ impl<V: View> Answer<'_, V> {
         };
         let mut response = self.begin(out, Verb::Identify)?;
         response.identify(&identify)?;
+        for description in &self.provider.descriptions {
+            response.description(|xml| description.write(xml))?;
+        }
         end(response, Verb::Identify, 0)
     }
 }

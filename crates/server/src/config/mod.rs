@@ -15,8 +15,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use process::Confiner;
+use provider::Description;
 use serde::Deserialize;
-use site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig};
+use site::config::{ByValueConfig, FixityConfig, IndexConfig, MediaTypesConfig, OwnSetConfig};
 use site::network::is_network;
 use site::plugin::PluginRule;
 use site::records::{Formats, RecordsConfig};
@@ -57,6 +58,8 @@ pub struct Config {
     pub fixity: FixityConfig,
     /// Plug-ins.
     pub plugin: Vec<PluginRule>,
+    /// Sets of the webmaster's own.
+    pub set: Vec<OwnSetConfig>,
     /// How the index follows the site.
     pub index: IndexConfig,
     /// Files that are records.
@@ -202,6 +205,7 @@ impl Config {
             by_value: self.by_value.clone(),
             fixity: self.fixity.clone(),
             plugins: self.plugin.clone(),
+            sets: self.set.clone(),
             index: self.index.clone(),
             confiner: (self.confiner.clone())
                 .ok_or_else(|| "this program cannot confine others".to_owned()),
@@ -214,6 +218,7 @@ impl Config {
         self.check_base_path()?;
         self.check_urls()?;
         self.check_admin_emails()?;
+        self.check_descriptions()?;
         for network in &self.server.trusted_proxies {
             if !is_network(network) {
                 bail!("server.trusted_proxies: `{network}` is not an address or network");
@@ -233,6 +238,9 @@ impl Config {
             }
         }
         self.check_directories()?;
+        if self.records.enabled && !self.set.is_empty() {
+            bail!("files that are records have the sets of their folders: remove [[set]]");
+        }
         if self.records.enabled && self.origin.url.is_some() {
             bail!("files that are records are served by garner alone: leave out --origin");
         }
@@ -283,6 +291,14 @@ impl Config {
             }
         }
         Ok(())
+    }
+
+    fn check_descriptions(&self) -> anyhow::Result<()> {
+        let mut descriptions = self.repository.descriptions.iter();
+        match descriptions.find_map(Description::mistake) {
+            Some(mistake) => bail!("repository.descriptions: {mistake}"),
+            None => Ok(()),
+        }
     }
 
     fn check_directories(&self) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! The repository's description of itself.
 
+use provider::Description;
 use serde::Deserialize;
 
 /// The repository's description of itself.
@@ -10,4 +11,6 @@ pub struct RepositoryConfig {
     pub name: Option<String>,
     /// Whom to write to.
     pub admin_emails: Vec<String>,
+    /// Containers that say more about it.
+    pub descriptions: Vec<Description>,
 }

@@ -12,6 +12,8 @@ pub struct IndexConfig {
     pub watch_limit: usize,
     /// Seconds between two scans of the whole site, where all directories are watched.
     pub rescan_seconds: u64,
+    /// Seconds between two scans of a site on a file system that other machines write to.
+    pub network_rescan_seconds: u64,
     /// Seconds between two rounds of asking an origin whether it still shows what it showed.
     pub sweep_seconds: u64,
 }
@@ -22,6 +24,7 @@ impl Default for IndexConfig {
             watch: true,
             watch_limit: 100_000,
             rescan_seconds: 600,
+            network_rescan_seconds: 60,
             sweep_seconds: 60,
         }
     }

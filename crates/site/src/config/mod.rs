@@ -6,6 +6,7 @@ mod fixity;
 mod index;
 mod media_types;
 mod offer;
+mod own_sets;
 
 pub use self::by_value::ByValueConfig;
 pub use self::byte_size::ByteSize;
@@ -13,3 +14,5 @@ pub use self::fixity::FixityConfig;
 pub use self::index::IndexConfig;
 pub use self::media_types::MediaTypesConfig;
 pub use self::offer::{DynamicPolicy, OfferConfig, Symlinks};
+pub use self::own_sets::OwnSetConfig;
+pub(crate) use self::own_sets::OwnSets;

@@ -4,10 +4,13 @@ pub(crate) mod facts;
 pub mod media_types;
 pub(crate) mod mounts;
 pub(crate) mod path;
+pub(crate) mod remote;
 pub(crate) mod root;
 pub(crate) mod rules;
 pub(crate) mod walk;
 
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -83,6 +86,12 @@ impl Ground {
         }
     }
 
+    /// Opens a directory of the site, or of a mount.
+    pub(crate) fn open_directory(&self, path: &SitePath) -> io::Result<OwnedFd> {
+        let mounted = self.mounts.now();
+        self.holding(&mounted, path).open_directory(path)
+    }
+
     /// Where the file of a path is, as the root or the mount was given, whether or not there is one. None below a
     /// mounted file, where there can be nothing.
     pub fn file_path(&self, path: &SitePath) -> Option<PathBuf> {
@@ -92,6 +101,15 @@ impl Ground {
             return None;
         }
         Some(root.below(root.given().to_owned(), path))
+    }
+
+    /// The root and the mounts that other machines may write to, each with the kind of its file system.
+    pub(crate) fn remotes(&self) -> Vec<(PathBuf, &'static str)> {
+        let mounted = self.mounts.now();
+        let mounts = mounted.roots().iter().map(|root| root.path());
+        let all = std::iter::once(self.root.path()).chain(mounts);
+        all.filter_map(|path| Some((path.clone(), remote::remote_kind(&path)?)))
+            .collect()
     }
 
     /// Replaces the mounts; one at `/` is not taken, for there the root is. What lay below one that is gone from the

@@ -39,7 +39,8 @@ use self::agreement::Agreement;
 use self::media_type_table::MediaTypeTable;
 use self::read::Idle;
 use self::sharing::IndexLock;
-use self::state_file::{private_file, uninterrupted};
+pub(crate) use self::state_file::private_file;
+use self::state_file::uninterrupted;
 use crate::Error;
 
 /// The items of the site.

@@ -9,7 +9,7 @@ use super::media_type_table::MediaTypeTable;
 use super::row::{self, COLUMNS, Row};
 use super::visibility::Visibility;
 use super::{Index, locked, schema};
-use crate::{Error, SitePath};
+use crate::{DayChanges, Error, SitePath};
 
 /// A connection for reading, given back when dropped.
 #[derive(Debug)]
@@ -291,6 +291,47 @@ impl Reader<'_> {
         let live = self.number("SELECT coalesce(sum(live), 0) FROM media_type", [])?;
         let all = self.number("SELECT count(*) FROM item WHERE state <> 2", [])?;
         Ok((live, all.saturating_sub(live)))
+    }
+
+    /// Media types with their live items, the most frequent first.
+    pub(crate) fn types_with_items(&self) -> Result<Vec<(String, u64)>, Error> {
+        self.query(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT name, live FROM media_type WHERE live > 0 ORDER BY live DESC, name",
+                )?
+                .query_map([], |row| {
+                    Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs()))
+                })?
+                .collect()
+        })
+    }
+
+    /// How many live items an origin was seen to keep from somebody without credentials.
+    pub(crate) fn restricted(&self) -> Result<u64, Error> {
+        self.number(
+            "SELECT count(*) FROM item WHERE shown = 0 AND state = 0",
+            [],
+        )
+    }
+
+    /// Items by the day of their last change, from a time on.
+    pub(crate) fn changes_by_day(&self, since: i64) -> Result<Vec<DayChanges>, Error> {
+        self.query(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT datestamp / 86400, sum(state = 0), sum(state = 1) FROM item
+                     WHERE datestamp >= ?1 GROUP BY 1 ORDER BY 1",
+                )?
+                .query_map([since], |row| {
+                    Ok(DayChanges {
+                        day: row.get(0)?,
+                        changed: row.get::<_, i64>(1)?.unsigned_abs(),
+                        deleted: row.get::<_, i64>(2)?.unsigned_abs(),
+                    })
+                })?
+                .collect()
+        })
     }
 
     /// The former media types of an item.

@@ -89,7 +89,7 @@ impl StateFile {
 }
 
 /// Opens a file for reading and writing, made if need be, that is nobody else's business.
-pub(super) fn private_file(path: &Path) -> io::Result<File> {
+pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     options.mode(0o600).open(path)

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use self::arguments::Template;
 use self::rule::{MediaTypePattern, TEXT_KEY};
-pub use self::rule::{OutputForm, PluginError, PluginProblem, PluginRule};
+pub use self::rule::{OutputForm, PluginError, PluginFormat, PluginProblem, PluginRule};
 pub(crate) use self::xml::standalone_element;
 use crate::record::fixity::{Algorithm, Digester};
 
@@ -50,6 +50,7 @@ impl Plugin {
         }
         rule::check_limits(rule)?;
         rule::check_separator(rule)?;
+        rule::check_format(rule)?;
         let (program, arguments) = rule::parse_command(&rule.command, relative_to)?;
         Ok(Self {
             rule: rule.clone(),
@@ -65,6 +66,11 @@ impl Plugin {
     /// Returns the rule's name.
     pub fn name(&self) -> &str {
         &self.rule.name
+    }
+
+    /// The metadata format whose records the program prints.
+    pub fn format(&self) -> Option<&PluginFormat> {
+        self.rule.format.as_ref()
     }
 
     /// Tells whether the rule is for a resource of this media type at this path of the site.

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use oai::MetadataPrefix;
 use oai::format::dublin_core::ELEMENTS;
+use oai::format::{didl, dublin_core, http_header};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -51,6 +53,21 @@ pub struct PluginRule {
     /// Files and directories that it may read beside; relative ones as in the command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<PathBuf>,
+    /// The metadata format that its XML is a record of, beside those that every item has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<PluginFormat>,
+}
+
+/// A metadata format whose records a program prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PluginFormat {
+    /// Its `metadataPrefix`.
+    pub prefix: String,
+    /// Its `metadataNamespace`: that of the element which the program prints.
+    pub namespace: String,
+    /// The URL of its XML Schema.
+    pub schema: String,
 }
 
 fn is_confined() -> bool {
@@ -108,6 +125,9 @@ pub enum PluginProblem {
     /// XML output has no keys to map.
     #[error("`map` is not for output `xml`; leave it out, or print key-value lines")]
     MapOfXml,
+    /// The format cannot be offered.
+    #[error("`format`: {0}")]
+    Format(String),
     /// Text output has one key only.
     #[error("the only key of text output is `text`, not `{0}`")]
     KeyOfText(String),
@@ -178,6 +198,37 @@ pub(super) fn check_limits(rule: &PluginRule) -> Result<(), PluginProblem> {
         }
     }
     Ok(())
+}
+
+pub(super) fn check_format(rule: &PluginRule) -> Result<(), PluginProblem> {
+    let Some(format) = &rule.format else {
+        return Ok(());
+    };
+    let own = [dublin_core::PREFIX, http_header::PREFIX, didl::PREFIX];
+    let prefix = &format.prefix;
+    let problem = if rule.output != OutputForm::Xml {
+        "only a program with output `xml` prints records".to_owned()
+    } else if MetadataPrefix::parse(prefix).is_none() {
+        format!(
+            "the prefix `{prefix}` holds what a metadataPrefix may not: letters, digits and -_.!~*'() may stand there"
+        )
+    } else if own.contains(&prefix.as_str()) {
+        format!("every item has a record in `{prefix}` already; choose another prefix")
+    } else if !is_address(&format.schema) {
+        "the schema is the http or https URL of an XML Schema".to_owned()
+    } else if format.namespace.is_empty() || format.namespace.contains(char::is_whitespace) {
+        "the namespace is the URI of the element that the program prints".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(PluginProblem::Format(problem))
+}
+
+fn is_address(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.contains(char::is_whitespace))
 }
 
 pub(super) fn check_separator(rule: &PluginRule) -> Result<(), PluginProblem> {

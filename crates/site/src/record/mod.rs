@@ -57,6 +57,7 @@ impl<'a> Record<'a> {
         match prefix {
             dublin_core::PREFIX => dc,
             http_header::PREFIX => 260 + headers,
+            prefix if prefix != didl::PREFIX => 4000,
             _ => {
                 let row = &self.item.row;
                 let by_value = self.item.dynamic.is_none()
@@ -83,7 +84,34 @@ impl<'a> Record<'a> {
                 let outcomes = self.plugin_outcomes(&resource);
                 dublin_core::write(xml, &self.dublin_core(&resource, &outcomes))
             }
-            _ => self.write_didl(xml),
+            didl::PREFIX => self.write_didl(xml),
+            // What cannot be obtained is not written.
+            prefix => match self.printed(prefix) {
+                Some(element) => xml.raw(element.as_bytes()),
+                None => Err(io::Error::other("the record changed while it was written")),
+            },
+        }
+    }
+
+    /// The plug-in that prints the record of this item in a format.
+    fn format_plugin(&self, prefix: &str) -> Option<&'a Plugin> {
+        let is_for = |plugin: &&Plugin| {
+            plugin
+                .format()
+                .is_some_and(|format| format.prefix == prefix)
+        };
+        self.plugins().find(is_for)
+    }
+
+    /// The record that a plug-in prints in a format, if it is about the file that this requester is given.
+    fn printed(&self, prefix: &str) -> Option<String> {
+        let plugin = self.format_plugin(prefix)?;
+        let resource = self.resource_or_reference(Wanted::Description);
+        let outcomes = self.plugin_outcomes(&resource).into_iter();
+        let outcome = outcomes.filter(|(other, _)| std::ptr::eq(*other, plugin));
+        match outcome.last()?.1 {
+            PluginOutcome::Output(PluginOutput::Xml(element)) => Some(element),
+            _ => None,
         }
     }
 
@@ -92,7 +120,14 @@ impl<'a> Record<'a> {
         let wanted = match prefix {
             http_header::PREFIX => Wanted::Headers,
             didl::PREFIX if self.runs_program(prefix) => Wanted::Bytes,
-            _ => return Ok(Obtained::Ready),
+            dublin_core::PREFIX | didl::PREFIX => return Ok(Obtained::Ready),
+            // A record that its program cannot print now is told as deleted; it is stamped anew when it can.
+            prefix => {
+                return Ok(match self.printed(prefix) {
+                    Some(_) => Obtained::Ready,
+                    None => Obtained::Gone,
+                });
+            }
         };
         match self.resource(wanted) {
             Ok(resource) if resource.headers.is_some() || wanted != Wanted::Headers => {
@@ -130,8 +165,15 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether there is a record in a format: nobody knows the headers of a program that is not run.
+    /// Whether there is a record in a format: nobody knows the headers of a program that is not run, and formats of
+    /// plug-ins are for some files only.
     pub(crate) fn has_format(&self, prefix: &str) -> bool {
+        if !matches!(
+            prefix,
+            http_header::PREFIX | dublin_core::PREFIX | didl::PREFIX
+        ) {
+            return self.format_plugin(prefix).is_some();
+        }
         prefix != http_header::PREFIX
             || self.item.header.deleted
             || self.item.dynamic.is_none()

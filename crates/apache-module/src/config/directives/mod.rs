@@ -16,7 +16,7 @@ use crate::httpd::{Pool, bytes, c_string, text};
 use crate::{module_of, sys};
 
 /// The table as httpd wants it.
-pub(crate) struct Directives([sys::command_rec; 31]);
+pub(crate) struct Directives([sys::command_rec; 33]);
 
 // SAFETY: httpd reads the table from one thread, while it reads the configuration; nobody writes it.
 unsafe impl Sync for Directives {}
@@ -86,9 +86,19 @@ pub(crate) static DIRECTIVES: Directives = Directives([
         c"a URL path and the directory that httpd serves there by other means than Alias",
     ),
     own(
+        c"OaiDescription",
+        SERVER,
+        c"a container for Identify (oai_identifier, friends, branding, toolkit or eprints) and what it says",
+    ),
+    own(
         c"OaiPlugin",
         SERVER,
         c"a name, options, and a program that tells more about files",
+    ),
+    own(
+        c"OaiSet",
+        SERVER,
+        c"a set of one's own: its setSpec, its name, and patterns of URL paths",
     ),
     own(
         c"OaiConfiner",

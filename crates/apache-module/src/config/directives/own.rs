@@ -3,8 +3,9 @@
 use std::ffi::c_int;
 use std::path::PathBuf;
 
+use provider::Description;
 use site::DynamicPolicy;
-use site::config::ByteSize;
+use site::config::{ByteSize, OwnSetConfig};
 use site::fixity::Algorithm;
 
 use super::{Line, absolute};
@@ -41,6 +42,11 @@ impl Line<'_> {
         match self.name.as_str() {
             "OaiBaseURL" => server.base_url = Some(base_url(one(words)?)?),
             "OaiRepositoryName" => server.repository_name = Some(one(words)?.to_owned()),
+            "OaiDescription" => {
+                let (container, options) = words.split_first().ok_or("it names a container")?;
+                let read = Description::of_words(container, options)?;
+                server.descriptions.push(read);
+            }
             "OaiAdminEmail" => server.admin_emails.extend(emails(words)?),
             "OaiByValueLimit" => by_value_limit(server, words)?,
             "OaiPageLimit" => page_limit(server, words)?,
@@ -56,6 +62,17 @@ impl Line<'_> {
                 }
             }
             "OaiPlugin" => server.plugins.push(plugin::parse(words)?),
+            "OaiSet" => {
+                let [spec, name, urls @ ..] = words else {
+                    return Err("it takes a setSpec, a name, and patterns of URL paths".to_owned());
+                };
+                server.sets.push(OwnSetConfig {
+                    spec: spec.clone(),
+                    name: name.clone(),
+                    urls: urls.to_vec(),
+                });
+                site::check_sets(&server.sets)?;
+            }
             "OaiConfiner" => {
                 server.confiner = Some(absolute(pool, one(words)?.as_bytes())?);
             }

@@ -13,6 +13,10 @@ impl Line<'_> {
                 self.directory.set_location(self.pool, self.path);
                 if let Some(server) = &mut self.server {
                     server.offers = true;
+                    let path = self
+                        .path
+                        .map(|path| String::from_utf8_lossy(path).into_owned());
+                    server.location = path.filter(|path| path.starts_with('/'));
                 }
             }
             ("Alias" | "ScriptAlias", [url, file]) => {

@@ -8,12 +8,14 @@ use operations::Actor;
 use operations::accounts::{self, NewAccount};
 
 use super::Chosen;
+use super::link::tell;
 use super::list::show;
 use super::prompt::new_password;
 
 /// Add an account
 ///
-/// The password is asked for without showing it, or read from the first line of stdin where that is no terminal.
+/// The password is asked for without showing it, or read from the first line of stdin where that is no terminal. With
+/// --invite there is none yet: a link is printed by which the owner of the account sets one, within seven days.
 #[derive(Debug, Args)]
 pub(super) struct Add {
     #[command(flatten)]
@@ -21,6 +23,12 @@ pub(super) struct Add {
     /// Its permissions: viewer looks, operator steers harvests, admin sees to accounts as well
     #[arg(long, value_name = "ROLE", default_value = "viewer", value_parser = role)]
     role: Role,
+    /// The e-mail address of its owner
+    #[arg(long, value_name = "ADDRESS")]
+    email: Option<String>,
+    /// Print a link that sets the password, and ask for none
+    #[arg(long)]
+    invite: bool,
 }
 
 impl Add {
@@ -30,15 +38,26 @@ impl Add {
             holdings,
             json,
         } = self.chosen;
-        let password = new_password()?;
+        let (password, again) = match self.invite {
+            true => (None, None),
+            false => {
+                let new = new_password()?;
+                (Some(new.password), new.again)
+            }
+        };
         let new = NewAccount {
             name,
             role: self.role,
-            password: password.password,
-            again: password.again,
+            password,
+            again,
+            email: self.email,
         };
-        let context = holdings.create_context()?;
-        let account = context.wait(accounts::add(&context, &Actor::command_line(), new))?;
+        let (context, actor) = (holdings.create_context()?, Actor::command_line());
+        let account = context.wait(accounts::add(&context, &actor, new))?;
+        if self.invite {
+            let link = context.wait(accounts::make_link(&context, &actor, account.id))?;
+            tell(&link);
+        }
         show(&[account], json)
     }
 }

@@ -51,7 +51,11 @@ pub(super) fn show(accounts: &[Account], json: bool) -> anyhow::Result<ExitCode>
             for account in accounts {
                 let login = account.last_login;
                 let login = login.map_or_else(|| "never".to_owned(), |login| ago(Some(login.0)));
-                let state = if account.disabled { "disabled" } else { "" };
+                let state = match (account.disabled, account.invited) {
+                    (true, _) => "disabled",
+                    (false, true) => "invited",
+                    (false, false) => "",
+                };
                 let cells = vec![
                     account.name.as_str().into(),
                     account.role.name().into(),
@@ -74,9 +78,10 @@ pub(super) fn show(accounts: &[Account], json: bool) -> anyhow::Result<ExitCode>
             let login = account.last_login.map(|time| time.to_string());
             let login = login.as_deref().unwrap_or("never");
             let (role, name) = (account.role.name(), plain(&account.name));
-            let disabled = match account.disabled {
-                true => " (disabled)",
-                false => "",
+            let disabled = match (account.disabled, account.invited) {
+                (true, _) => " (disabled)",
+                (false, true) => " (invited)",
+                (false, false) => "",
             };
             writeln!(out, "{role:<8}  {login:<20}  {name}{disabled}")?;
         }

@@ -1,6 +1,8 @@
 //! `garner account`: accounts of the console.
 
 mod add;
+mod email;
+mod link;
 mod list;
 mod password;
 mod prompt;
@@ -14,7 +16,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, list, show or remove accounts of the console, or set passwords and time zones
+/// Add, invite, list, show or remove accounts of the console, or set passwords, addresses and time zones
 #[derive(Debug, Args)]
 pub(crate) struct Account {
     #[command(subcommand)]
@@ -27,6 +29,8 @@ enum AccountCommand {
     List(list::List),
     Show(show::Show),
     Password(password::Password),
+    Link(link::Link),
+    Email(email::Email),
     TimeZone(time_zone::TimeZone),
     Remove(remove::Remove),
 }
@@ -38,6 +42,8 @@ impl Account {
             AccountCommand::List(command) => command.run(),
             AccountCommand::Show(command) => command.run(),
             AccountCommand::Password(command) => command.run(),
+            AccountCommand::Link(command) => command.run(),
+            AccountCommand::Email(command) => command.run(),
             AccountCommand::TimeZone(command) => command.run(),
             AccountCommand::Remove(command) => command.run(),
         }

@@ -199,6 +199,7 @@ fn announce(addresses: &Addresses, hints: &Hints) {
         site_url,
         items,
         admin,
+        ..
     } = addresses;
     if *refused > 0 {
         eprintln!(

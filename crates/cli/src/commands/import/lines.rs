@@ -1,13 +1,23 @@
 //! Progress of an import: a line per document, and on a terminal a bar below them.
 
 use std::io::{IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use flows::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress};
+use flows::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress, Stage};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::text::plain;
+
+/// The line of a capture in columns.
+pub(super) struct Columns {
+    /// Whether texts are taken.
+    pub(super) has_texts: bool,
+    /// Whether the content filter judges them.
+    pub(super) has_filter: bool,
+    /// Captures so far.
+    number: AtomicU64,
+}
 
 /// Lines on stderr.
 pub(super) struct Lines {
@@ -15,14 +25,16 @@ pub(super) struct Lines {
     quiet: bool,
     /// Whether each capture is told.
     each: bool,
+    /// The columns of each capture, if all of them are told.
+    columns: Option<Columns>,
     coloured: bool,
     /// Whether the first progress was shown: what was read before this process is no speed of its own.
     begun: AtomicBool,
 }
 
 impl Lines {
-    /// On a terminal a bar is enough; in a log each capture has a line, and with `verbose` everywhere.
-    pub(super) fn new(quiet: bool, verbose: bool) -> Self {
+    /// On a terminal a bar is enough; in a log each capture has a line, and with `each` or `columns` everywhere.
+    pub(super) fn new(quiet: bool, each: bool, columns: Option<Columns>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let bar = match quiet || !terminal {
             true => ProgressBar::hidden(),
@@ -36,7 +48,8 @@ impl Lines {
         Self {
             bar,
             quiet,
-            each: verbose || !terminal,
+            each: each || columns.is_some() || !terminal,
+            columns,
             coloured: crate::colour::is_on_for_stderr(),
             begun: AtomicBool::new(false),
         }
@@ -64,7 +77,10 @@ impl Lines {
         }
         let mut text = String::new();
         for fate in fates {
-            text.push_str(&self.line(fate));
+            match &self.columns {
+                Some(columns) => text.push_str(&columns.line(fate, self.coloured)),
+                None => text.push_str(&self.line(fate)),
+            }
         }
         // A closed pipe does not end the import.
         self.bar.suspend(|| {
@@ -107,6 +123,65 @@ impl Lines {
             "{} captures, {} new documents",
             counters.all, counters.saved_new
         ));
+    }
+}
+
+impl Columns {
+    pub(super) fn new(has_texts: bool, has_filter: bool) -> Self {
+        Self {
+            has_texts,
+            has_filter,
+            number: AtomicU64::new(0),
+        }
+    }
+
+    /// The number, the filters, the outcome, the number in the collection, the URL and the place; before the first the
+    /// names of the columns.
+    fn line(&self, fate: &Fate, coloured: bool) -> String {
+        let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
+        let verdict =
+            |stage: Stage, is_asked: bool| match (stage_order(fate.stage), stage_order(stage)) {
+                (reached, asked) if reached > asked && is_asked => "yes",
+                (reached, asked) if reached == asked => "no",
+                _ => "-",
+            };
+        let outcome = fate.kind.name();
+        let outcome = match coloured {
+            true => format!("\x1b[{}m{outcome:<10}\x1b[0m", colour(fate.kind)),
+            false => format!("{outcome:<10}"),
+        };
+        let saved = fate
+            .number
+            .map_or("-".to_owned(), |number| number.to_string());
+        let head = match number {
+            1 => "     no.  type  text  content  outcome       saved  URL, place, reason\n",
+            _ => "",
+        };
+        let reason = match fate.number {
+            None if !fate.detail.is_empty() => format!("  ({})", plain(&fate.detail)),
+            _ => String::new(),
+        };
+        let place = match fate.place == fate.name {
+            true => String::new(),
+            false => format!("  {}", plain(&fate.place)),
+        };
+        format!(
+            "{head}{number:>8}  {:<4}  {:<4}  {:<7}  {outcome} {saved:>8}  {}{place}{reason}\n",
+            verdict(Stage::MediaType, true),
+            verdict(Stage::Text, self.has_texts),
+            verdict(Stage::Content, self.has_filter),
+            plain(&fate.name)
+        )
+    }
+}
+
+fn stage_order(stage: Stage) -> u8 {
+    match stage {
+        Stage::Before => 0,
+        Stage::MediaType => 1,
+        Stage::Text => 2,
+        Stage::Content => 3,
+        Stage::Kept => 4,
     }
 }
 

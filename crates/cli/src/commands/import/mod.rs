@@ -14,7 +14,7 @@ use flows::{ImportOrder, Imported};
 use harvester::Stop;
 use operations::{Actor, Context, ImportPatch, Mistake, Refusal, Setting, imports, jobs};
 
-use self::lines::Lines;
+use self::lines::{Columns, Lines};
 pub(crate) use self::summary::counted;
 use super::LEFT_OUT;
 use super::confine::confiner;
@@ -86,7 +86,10 @@ impl Import {
         }
         super::allow_many_files();
         let stop = Stop::default();
-        let lines = Lines::new(self.quiet, self.verbose || self.limit.is_some());
+        let texts = &order.texts;
+        let columns = || Columns::new(texts.is_wanted(), texts.content_filter);
+        let columns = self.verbose.then(columns);
+        let lines = Lines::new(self.quiet, self.limit.is_some(), columns);
         let imported = self.import(&order, &stop, &lines);
         lines.clear();
         let imported = imported?;

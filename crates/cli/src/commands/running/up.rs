@@ -10,6 +10,9 @@ use clap::Args;
 use console::{Console, ConsoleConfig, Outside};
 use flows::Holdings;
 use jobs::{Manager, ManagerOptions, Workers};
+use operations::Settings;
+use operations::sites::ServedSites;
+use server::ServedSite;
 use tokio::net::TcpListener;
 use tokio::sync::watch::{self as signal, Receiver};
 use tokio::task::JoinSet;
@@ -72,13 +75,20 @@ impl Up {
     ) -> anyhow::Result<()> {
         let (stopping, stopped) = signal::channel(());
         let mut servers = JoinSet::new();
+        let served = ServedSites::default();
         // A taken port is found before anything runs.
         if !self.no_console {
-            self.open_console(config, holdings, &mut servers, &stopped)
+            let settings = Settings {
+                served: served.clone(),
+                ..config.settings()?
+            };
+            self.open_console(config, settings, holdings, &mut servers, &stopped)
                 .await?;
         }
-        for site in sites {
-            servers.spawn(serve_site(site, told(stopped.clone())));
+        for (site, number) in sites.into_iter().zip(1..) {
+            let served = served.clone();
+            let ready = move |site: ServedSite| served.add(number, Served(site));
+            servers.spawn(serve_site(site, ready, told(stopped.clone())));
         }
         if config.aggregator.enabled {
             let (aggregator, holdings) = (config.aggregator.clone(), Arc::clone(holdings));
@@ -115,13 +125,14 @@ impl Up {
     async fn open_console(
         &self,
         config: &Config,
+        operations: Settings,
         holdings: &Arc<Holdings>,
         servers: &mut JoinSet<anyhow::Result<()>>,
         stopped: &Receiver<()>,
     ) -> anyhow::Result<()> {
         let settings = ConsoleConfig {
             retention: config.history.retention(),
-            operations: config.settings()?,
+            operations,
             ..config.console.clone()
         };
         let outside = Outside {
@@ -188,17 +199,45 @@ impl Running {
     }
 }
 
+/// A site as the console sees it.
+#[derive(Debug)]
+struct Served(ServedSite);
+
+impl operations::sites::ServedSite for Served {
+    fn site(&self) -> &site::Site {
+        self.0.site()
+    }
+
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn base_url(&self) -> &str {
+        self.0.base_url()
+    }
+
+    fn robots(&self) -> String {
+        self.0.robots()
+    }
+
+    fn answers_robots(&self) -> bool {
+        self.0.answers_robots()
+    }
+}
+
 async fn serve_site(
     mut site: server::Config,
+    served: impl FnOnce(ServedSite),
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     site.confiner = Some(crate::commands::confine::confiner());
     let address = site.server.listen;
-    let ready = |addresses: &server::Addresses| {
+    let ready = move |addresses: &server::Addresses| {
         eprintln!(
             "the site at {} has {} items; harvesters ask {}",
             addresses.site_url, addresses.items, addresses.base_url
         );
+        served(addresses.site.clone());
     };
     let served = server::run(site, false, |_| {}, ready, stop).await;
     served.with_context(|| format!("the site that was to answer at {address}"))

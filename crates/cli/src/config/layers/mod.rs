@@ -260,7 +260,7 @@ pub(crate) fn named_by_environment() -> Option<PathBuf> {
 pub(crate) use self::environment::unknown as unknown_variables;
 
 /// The tables that describe one site at the top level of a file. `[admin]` is not among them: workers have it too.
-pub(super) const SITE_TABLES: [&str; 14] = [
+pub(super) const SITE_TABLES: [&str; 15] = [
     "server",
     "repository",
     "pages",
@@ -272,6 +272,7 @@ pub(super) const SITE_TABLES: [&str; 14] = [
     "by_value",
     "fixity",
     "plugin",
+    "set",
     "index",
     "records",
     "robots",

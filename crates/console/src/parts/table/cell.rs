@@ -36,8 +36,29 @@ pub(crate) enum Cell {
     Row(Vec<Cell>),
     /// Side by side, without a space.
     Joined(Vec<Cell>),
+    /// A word by which rows are grouped.
+    Tag(String),
+    /// Bars in a row, for a glance at what happened.
+    Spark(Vec<Spark>),
     /// Buttons.
     Actions(Vec<Action>),
+}
+
+/// A bar of a [`Cell::Spark`].
+#[derive(Debug, Clone)]
+pub(crate) struct Spark {
+    /// Its meaning in words.
+    pub(crate) label: String,
+    pub(crate) value: u64,
+    pub(crate) is_failed: bool,
+}
+
+/// A bar as it is drawn.
+struct PlacedSpark<'a> {
+    x: usize,
+    y: u64,
+    height: u64,
+    spark: &'a Spark,
 }
 
 /// A button of a row.
@@ -130,11 +151,30 @@ impl Html<'_> {
         cell.html(self.here)
     }
 
+    /// The bars of a small picture, the highest as high as it is.
+    fn placed<'a>(&self, sparks: &'a [Spark]) -> Vec<PlacedSpark<'a>> {
+        let highest = sparks.iter().map(|spark| spark.value).max().unwrap_or(0);
+        let place = |(at, spark): (usize, &'a Spark)| {
+            // Whatever happened is visible, even if it changed nothing.
+            let height = (spark.value.saturating_mul(SPARK_HEIGHT) / highest.max(1)).max(1);
+            PlacedSpark {
+                x: at * SPARK_STEP,
+                y: SPARK_HEIGHT - height,
+                height,
+                spark,
+            }
+        };
+        sparks.iter().enumerate().map(place).collect()
+    }
+
     /// An address that leads back to the list afterwards.
     fn with_way_back(&self, to: &str) -> String {
         with_way_back(to, self.here)
     }
 }
+
+const SPARK_STEP: usize = 5;
+const SPARK_HEIGHT: u64 = 16;
 
 /// The address `to`, from which an action returns to `here`.
 pub(crate) fn with_way_back(to: &str, here: &str) -> String {

@@ -30,7 +30,7 @@ use operations::{Listed, Paging, Refusal};
 use serde::Serialize;
 
 pub(crate) use self::bulk::{Bulk, BulkForm, bulk_done};
-pub(crate) use self::cell::{Action, Cell, with_way_back};
+pub(crate) use self::cell::{Action, Cell, Spark, with_way_back};
 pub(crate) use self::filter::{Filter, FilterKind, Filters, chosen, tell_apart};
 pub(crate) use self::place::Pages;
 use self::place::{Place, pages};

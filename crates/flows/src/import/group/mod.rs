@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use catalog::{CaptureRow, ImportCounters, ImportWarning, JudgementRow};
 use crawl::{Checked, DigestCheck, Place};
 
-use super::events::{Fate, FateKind};
+use super::events::{Fate, FateKind, Stage};
 use super::examine::{SkipReason, Skipped};
 use super::judging::Ticket;
 use super::met::Met;
@@ -189,6 +189,15 @@ impl Group {
             kind,
             name,
             detail: left.reason.clone(),
+            place: place.to_string(),
+            stage: match left.why {
+                SkipReason::Status | SkipReason::Url | SkipReason::Unreadable => Stage::Before,
+                SkipReason::MediaType => Stage::MediaType,
+                SkipReason::NoText => Stage::Text,
+                SkipReason::Content => Stage::Content,
+                SkipReason::NotFound | SkipReason::NoneInside | SkipReason::Unsaved => Stage::Kept,
+            },
+            number: None,
         }));
     }
 
@@ -200,6 +209,9 @@ impl Group {
             kind: FateKind::Skipped,
             name: place.to_string(),
             detail: reason.to_owned(),
+            place: place.to_string(),
+            stage: Stage::Before,
+            number: None,
         }));
     }
 

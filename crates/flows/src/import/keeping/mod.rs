@@ -18,7 +18,7 @@ use harvester::Stop;
 use store::Collection;
 
 use self::unsaved::Unsaved;
-use super::events::{Fate, FateKind};
+use super::events::{Fate, FateKind, Stage};
 use super::flow::{Kept, Start};
 use super::group::{Content, Group, ReportLine};
 use super::review;
@@ -339,7 +339,14 @@ fn fate(row: &CaptureRow, outcome: CaptureOutcome, number: Option<i64>) -> Optio
         (Some(number), media_type) => format!("{number}, {media_type}"),
         (None, media_type) => media_type.to_owned(),
     };
-    Some(Fate { kind, name, detail })
+    Some(Fate {
+        kind,
+        name,
+        detail,
+        place: row.source.clone(),
+        stage: Stage::Kept,
+        number,
+    })
 }
 
 const BEAT: Duration = Duration::from_secs(20);

@@ -10,7 +10,7 @@ use catalog::{CaptureRow, ContentRow, ImportCounters, ImportWarning};
 use store::Collection;
 
 use super::{extension, place};
-use crate::import::events::{Fate, FateKind};
+use crate::import::events::{Fate, FateKind, Stage};
 use crate::import::group::{Content, ReportLine, file};
 
 /// The documents of a group that could not be saved, by the place of their rows.
@@ -143,6 +143,9 @@ fn tell(
                 kind,
                 name: name(&rows[*at]),
                 detail: reason.clone(),
+                place: rows[*at].source.clone(),
+                stage: Stage::Kept,
+                number: None,
             });
         }
     }

@@ -2,17 +2,20 @@
 //! the worker is killed in between.
 
 use std::path::absolute;
+use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::Context as _;
 use catalog::{JobEnd, JobKind, NewJob, State};
 use flows::Ended;
-use harvester::{AddressPolicy, ClientOptions};
+use harvester::AddressPolicy;
+use operations::Context;
+use operations::hooks::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::work::{Work, finally};
 use super::{Job, Ran};
-use crate::hook::{self, HookEvent};
+use crate::hook::{self, Hook, HookEvent};
 
 pub(super) struct RunHook;
 
@@ -39,22 +42,22 @@ impl Job for RunHook {
             Err(error) => return Ok(Ran::Ends(finally(&error))),
         };
         let options = work.options();
-        let mut hooks = options.hooks.iter();
-        let hook = hooks.find(|hook| hook.name == parameters.hook);
+        let mut hooks = hooks(work).into_iter();
+        let hook = hooks.find(|(hook, _)| hook.name == parameters.hook);
         // Another worker may have it.
-        let hook = hook.with_context(|| {
+        let (hook, is_configured) = hook.with_context(|| {
             let name = &parameters.hook;
-            format!("the hook `{name}` is not in the configuration of this worker")
+            format!("the hook `{name}` is neither in the configuration of this worker nor in the catalog")
         })?;
-        // Where hooks lead is said by the configuration, not by those who use the console.
-        let client = ClientOptions {
-            allow: AddressPolicy::Anything,
-            ..options.client.clone()
-        };
+        let mut client = options.client.clone();
+        // Where hooks of the configuration lead, those who use the console have no say in. They have in others.
+        if is_configured {
+            client.allow = AddressPolicy::Anything;
+        }
         work.log.info(&format!("running the hook `{}`", hook.name));
         let (id, facts) = (&parameters.id, &parameters.facts);
         let (confiner, stop) = (options.confiner.as_ref(), &work.running.stop);
-        let output = hook::run(hook, id, facts, &client, confiner, stop)?;
+        let output = hook::run(&hook, id, facts, &client, confiner, stop)?;
         if !output.trim().is_empty() {
             work.log.info(output.trim());
         }
@@ -73,9 +76,9 @@ pub(super) fn hook_jobs(work: &Work<'_>, ended: &Ended) -> Vec<NewJob> {
         State::Incomplete => HookEvent::Incomplete,
         State::Failed | State::Cancelled | State::Running => HookEvent::Failed,
     };
-    let hooks = work.options().hooks.iter();
-    let wanted = hooks.filter(|hook| hook.wants(event, repository, base_url));
-    let jobs = wanted.filter_map(|hook| {
+    let hooks = hooks(work).into_iter();
+    let wanted = hooks.filter(|(hook, _)| hook.wants(event, repository, base_url));
+    let jobs = wanted.filter_map(|(hook, _)| {
         let parameters = HookParameters {
             hook: hook.name.clone(),
             id: new_id(),
@@ -88,6 +91,37 @@ pub(super) fn hook_jobs(work: &Work<'_>, ended: &Ended) -> Vec<NewJob> {
         })
     });
     jobs.collect()
+}
+
+/// The hooks of the configuration, and those of the catalog with other names; and whether each is of the configuration.
+fn hooks(work: &Work<'_>) -> Vec<(Hook, bool)> {
+    let configured = work.options().hooks.iter().cloned();
+    let mut hooks: Vec<_> = configured.map(|hook| (hook, true)).collect();
+    let context = Context::new(Arc::clone(&work.shared.holdings));
+    let saved = match context.wait(saved(&context)) {
+        Ok(saved) => saved,
+        Err(refusal) => {
+            let message = refusal.message();
+            work.log
+                .warning(&format!("hooks of the catalog cannot be read: {message}"));
+            return hooks;
+        }
+    };
+    for webhook in saved {
+        if hooks.iter().any(|(hook, _)| hook.name == webhook.name) {
+            continue;
+        }
+        let read = serde_json::to_value(&webhook).and_then(serde_json::from_value::<Hook>);
+        match read {
+            Ok(hook) => hooks.push((hook, false)),
+            Err(error) => {
+                let name = &webhook.name;
+                work.log
+                    .warning(&format!("the hook `{name}` cannot be read: {error}"));
+            }
+        }
+    }
+    hooks
 }
 
 /// The facts that a hook receives.

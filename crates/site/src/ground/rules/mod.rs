@@ -1,7 +1,7 @@
 //! The offer of a site: rules on names, directories, URLs and programs. Each decision names its rule.
 
 mod reason;
-mod wildcard;
+pub(crate) mod wildcard;
 
 use regex::Regex;
 

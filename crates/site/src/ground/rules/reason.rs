@@ -23,6 +23,33 @@ pub enum Reason {
     Missing,
 }
 
+impl Reason {
+    /// The reason without the single file: how many files share it can be counted.
+    pub(crate) fn kind(&self) -> String {
+        let kind = match self {
+            Self::Name { pattern, .. } => {
+                return format!("the name matches `{pattern}` (offer.skip_names)");
+            }
+            Self::Unreadable { .. } => "it cannot be read: its permissions forbid it",
+            Self::SymlinkOutside { .. } => {
+                "it is a symbolic link that leaves the site (offer.symlinks = \"inside\")"
+            }
+            Self::SymlinkNotFollowed { .. } => "it is a symbolic link (offer.symlinks = \"none\")",
+            Self::SymlinkToOffered { .. } => {
+                "it is a symbolic link to a file that is offered under its own URL"
+            }
+            Self::SymlinkToDirectory { .. } => {
+                "it is a symbolic link to a directory; what lies there is not offered through it"
+            }
+            Self::SymlinkIntoArea { .. } => {
+                "it is a symbolic link into a protected area of its own"
+            }
+            reason => return reason.to_string(),
+        };
+        kind.to_owned()
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

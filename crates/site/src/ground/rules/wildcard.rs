@@ -1,7 +1,7 @@
 //! Wildcard patterns, as directory listings know them.
 
 /// Matches `*` (any run) and `?` (any byte).
-pub(super) fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
+pub(crate) fn wildcard(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {

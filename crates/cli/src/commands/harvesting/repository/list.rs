@@ -15,6 +15,9 @@ use crate::text::{ago, grouped, plain};
 /// List the repositories
 #[derive(Debug, Args)]
 pub(super) struct List {
+    /// Only repositories with this tag
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
     #[command(flatten)]
     sorting: Sorting,
     #[command(flatten)]
@@ -30,18 +33,27 @@ impl List {
         let query = RepositoryQuery {
             sort: self.sorting.sort.clone(),
             descending: Some(self.sorting.descending),
+            tag: self.tag.clone(),
             ..RepositoryQuery::default()
         };
         let repositories = context.wait(repositories::list(&context, &query))?.items;
         if repositories.is_empty() {
             eprintln!("no repository is known; add one with garner repository add BASE_URL");
         }
+        let has_tags = repositories.iter().any(|known| !known.tags.is_empty());
+        // The last column is that of tags.
+        let columns = match has_tags {
+            true => &COLUMNS[..],
+            false => &COLUMNS[..COLUMNS.len() - 1],
+        };
         to_stdout(|out| {
             if !self.json
-                && let Some(mut table) = Table::on_terminal(&COLUMNS)
+                && let Some(mut table) = Table::on_terminal(columns)
             {
                 for repository in &repositories {
-                    table.row(out, cells(repository))?;
+                    let mut cells = cells(repository);
+                    cells.truncate(columns.len());
+                    table.row(out, cells)?;
                 }
                 table.finish(out)?;
                 return Ok(ExitCode::SUCCESS);
@@ -61,7 +73,7 @@ impl List {
     }
 }
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     Column::number("no."),
     Column::text("name", 12),
     Column::word("health"),
@@ -69,6 +81,7 @@ const COLUMNS: [Column; 7] = [
     Column::word("last harvest").dispensable(2),
     Column::word("next run").dispensable(3),
     Column::text("base url", 16),
+    Column::text("tags", 8).dispensable(4),
 ];
 
 fn cells(repository: &Repository) -> Vec<Cell> {
@@ -81,6 +94,7 @@ fn cells(repository: &Repository) -> Vec<Cell> {
         ago(last.map(|last| last.started.0)).into(),
         ago(repository.next_run.map(|time| time.0)).into(),
         repository.base_url.as_str().into(),
+        repository.tags.join(", ").into(),
     ]
 }
 

@@ -10,6 +10,7 @@ mod refresh;
 mod remove;
 mod sets;
 mod show;
+mod tag;
 mod well_known;
 
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, find, list, show, refresh, edit or remove repositories, and move their records
+/// Add, find, list, show, refresh, edit, tag or remove repositories, and move their records
 #[derive(Debug, Args)]
 pub(crate) struct Repository {
     #[command(subcommand)]
@@ -34,6 +35,7 @@ enum RepositoryCommand {
     Sets(sets::Sets),
     Refresh(refresh::Refresh),
     Edit(edit::Edit),
+    Tag(tag::Tag),
     Inspect(inspect::Inspect),
     WellKnown(well_known::WellKnown),
     MoveRecords(move_records::MoveRecords),
@@ -63,6 +65,7 @@ impl Repository {
             RepositoryCommand::Sets(command) => command.run(),
             RepositoryCommand::Refresh(command) => command.run(),
             RepositoryCommand::Edit(command) => command.run(),
+            RepositoryCommand::Tag(command) => command.run(),
             RepositoryCommand::Inspect(command) => command.run(),
             RepositoryCommand::WellKnown(command) => command.run(),
             RepositoryCommand::MoveRecords(command) => command.run(),

@@ -68,6 +68,9 @@ pub(super) fn show(
     line("earliest", identity.earliest_datestamp.as_deref())?;
     line("deletions", identity.deleted_record.as_deref())?;
     line("granularity", identity.granularity.as_deref())?;
+    if !repository.tags.is_empty() {
+        line("tags", Some(&repository.tags.join(", ")))?;
+    }
     line("files", Some(&repository.directory))?;
     line("added", Some(&repository.added.to_string()))?;
     line("identified", Some(&repository.identified.to_string()))?;

@@ -1,0 +1,46 @@
+//! A site that is being served, for those who run it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use site::Site;
+
+use crate::robots;
+use crate::router::State;
+
+/// A site that is being served; cheap to clone.
+#[derive(Clone)]
+pub struct ServedSite(pub(crate) Arc<State>);
+
+impl ServedSite {
+    /// The site.
+    pub fn site(&self) -> &Site {
+        &self.0.site
+    }
+
+    /// The name of its repository.
+    pub fn name(&self) -> &str {
+        &self.0.provider.repository_name
+    }
+
+    /// Where its repository answers.
+    pub fn base_url(&self) -> &str {
+        &self.0.provider.base_url
+    }
+
+    /// The lines of a robots.txt that advertise its repository.
+    pub fn robots(&self) -> String {
+        robots::file(self.base_url(), &self.0.config.robots)
+    }
+
+    /// Whether the server answers with these lines where the site has no robots.txt.
+    pub fn answers_robots(&self) -> bool {
+        self.0.config.robots.advertise && self.0.config.origin.url.is_none()
+    }
+}
+
+impl fmt::Debug for ServedSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ServedSite").field(&self.base_url()).finish()
+    }
+}

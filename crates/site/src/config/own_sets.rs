@@ -1,0 +1,164 @@
+//! Sets of the webmaster's own, by patterns of URLs.
+
+use oai::{Set, SetSpec};
+use serde::Deserialize;
+
+use crate::SitePath;
+use crate::ground::rules::wildcard::wildcard;
+
+/// A set of the webmaster's own: items whose URL paths match one of the patterns.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnSetConfig {
+    /// Its `setSpec`.
+    pub spec: String,
+    /// Its `setName`.
+    pub name: String,
+    /// Wildcard patterns of URL paths, escapes decoded: `/lectures/*`.
+    pub urls: Vec<String>,
+}
+
+/// The sets of the webmaster's own, ready to decide.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OwnSets(Vec<OwnSet>);
+
+#[derive(Debug, Clone)]
+struct OwnSet {
+    set: Set,
+    urls: Vec<Vec<u8>>,
+}
+
+impl OwnSets {
+    pub(crate) fn compile(configs: &[OwnSetConfig]) -> Result<Self, String> {
+        let mut sets: Vec<OwnSet> = Vec::with_capacity(configs.len());
+        for config in configs {
+            let spec = SetSpec::parse(&config.spec).ok_or_else(|| {
+                format!(
+                    "the set `{}`: a setSpec has letters, digits and -_.!~*'() in parts with colons between them",
+                    config.spec
+                )
+            })?;
+            let first = config.spec.split(':').next().unwrap_or_default();
+            if first == "mime" {
+                return Err(format!(
+                    "the set `{spec}`: `mime` is for the sets by media type"
+                ));
+            }
+            if sets.iter().any(|other| other.set.spec == spec) {
+                return Err(format!("there are two sets `{spec}`; rename one"));
+            }
+            if config.name.trim().is_empty() {
+                return Err(format!("the set `{spec}` has no name"));
+            }
+            if let Some(wrong) = config.urls.iter().find(|url| !url.starts_with(['/', '*'])) {
+                return Err(format!(
+                    "the set `{spec}`: the pattern `{wrong}` begins with neither / nor *, so nothing can match it"
+                ));
+            }
+            if config.urls.is_empty() {
+                return Err(format!("the set `{spec}` has no patterns in `urls`"));
+            }
+            sets.push(OwnSet {
+                set: Set {
+                    spec,
+                    name: config.name.clone(),
+                },
+                urls: config
+                    .urls
+                    .iter()
+                    .map(|url| url.as_bytes().to_vec())
+                    .collect(),
+            });
+        }
+        Ok(Self(sets))
+    }
+
+    /// The sets of a path.
+    pub(crate) fn of(&self, path: &SitePath) -> impl Iterator<Item = &SetSpec> {
+        let url = self.url(path);
+        let sets = self.0.iter().filter(move |set| set.has(&url));
+        sets.map(|set| &set.set.spec)
+    }
+
+    /// Whether a set is one of these, or above one.
+    pub(crate) fn has(&self, spec: &SetSpec) -> bool {
+        self.0.iter().any(|set| spec.contains(&set.set.spec))
+    }
+
+    /// Whether a path is in a set or below.
+    pub(crate) fn is_in(&self, path: &SitePath, spec: &SetSpec) -> bool {
+        self.of(path).any(|own| spec.contains(own))
+    }
+
+    /// All of them, with those above them.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Set> {
+        let above = self.0.iter().flat_map(|set| {
+            let parents = std::iter::successors(set.set.spec.parent(), SetSpec::parent);
+            parents.map(|spec| Set {
+                name: spec.as_str().to_owned(),
+                spec,
+            })
+        });
+        above.chain(self.0.iter().map(|set| set.set.clone()))
+    }
+
+    /// The URL path of a path, if anybody wants it.
+    fn url(&self, path: &SitePath) -> Vec<u8> {
+        match self.0.is_empty() {
+            true => Vec::new(),
+            false => [b"/", path.as_bytes()].concat(),
+        }
+    }
+}
+
+impl OwnSet {
+    fn has(&self, url: &[u8]) -> bool {
+        self.urls.iter().any(|pattern| wildcard(pattern, url))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(spec: &str, urls: &[&str]) -> OwnSetConfig {
+        OwnSetConfig {
+            spec: spec.to_owned(),
+            name: spec.to_uppercase(),
+            urls: urls.iter().map(|url| (*url).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn sets_hold_what_matches_and_all_below_them() {
+        let sets = [config("a:b", &["/x/*"]), config("c", &["*.pdf", "/y/?"])];
+        let sets = OwnSets::compile(&sets).unwrap();
+        let of = |path: &str| {
+            let path = SitePath::new(path).unwrap();
+            let specs = sets.of(&path).map(|spec| spec.as_str().to_owned());
+            specs.collect::<Vec<_>>()
+        };
+
+        assert_eq!(of("x/1.pdf"), ["a:b", "c"]);
+        assert_eq!(of("y/1"), ["c"]);
+        assert!(of("y/12").is_empty());
+        let above = SetSpec::parse("a").unwrap();
+        assert!(sets.has(&above) && sets.is_in(&SitePath::new("x/1").unwrap(), &above));
+        let names: Vec<_> = sets.all().map(|set| set.name).collect();
+        assert_eq!(names, ["a", "A:B", "C"]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (sets, part) in [
+            (vec![config("a b", &["*"])], "a setSpec"),
+            (vec![config("mime:x", &["*"])], "by media type"),
+            (vec![config("a", &["*"]), config("a", &["*"])], "two sets"),
+            (vec![config("a", &[])], "no patterns"),
+            (vec![config("a", &["x/*"])], "nothing can match"),
+        ] {
+            let error = OwnSets::compile(&sets).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -69,11 +69,12 @@ fn the_console_shows_what_a_site_offers_hides_and_who_harvests_it() {
     browser.fill("URL or path", "/shop.php");
     browser.press("Explain");
     browser.wait_for("a server would run `.php` files instead of sending them");
-    browser.press("Hidden files");
+    browser.open(&console.at("/sites/1/hidden"));
     browser.wait_for("the name matches `.*` (offer.skip_names)");
     assert!(browser.text().contains("/old.html~"), "{}", browser.text());
     browser.press("/.git");
     browser.wait_for("not offered");
+    browser.open(&console.at("/sites/1"));
     browser.press("Check the protocol");
     browser.wait_for("keeps the rules of OAI-PMH 2.0");
     assert_eq!(browser.complaints(), Vec::<String>::new());
@@ -104,7 +105,6 @@ fn viewers_see_counts_but_no_clients_and_no_hidden_files() {
         ("GET", "/api/v1/sites/1/hidden"),
         ("GET", "/api/v1/sites/1/explain?url=/"),
         ("POST", "/api/v1/sites/1/check"),
-        ("GET", "/sites/1/hidden"),
     ] {
         assert_eq!(
             fetch(method, &console.at(path), &headers, b"").status,
@@ -112,12 +112,16 @@ fn viewers_see_counts_but_no_clients_and_no_hidden_files() {
             "{path}"
         );
     }
-    let page = fetch("GET", &console.at("/sites/1?url=/shop.php"), &headers, b"").text();
+    let browser = console.browser("vic");
+    browser.open(&console.at("/sites/1?url=/shop.php"));
+    let page = browser.text();
     assert!(page.contains("Items by type"), "{page}");
     assert!(
-        !page.contains("Harvesters <span") && !page.contains("would run"),
+        !page.contains("First request") && !page.contains("would run"),
         "{page}"
     );
+    browser.open(&console.at("/sites/1/hidden"));
+    browser.wait_for("Not allowed");
     let missing = fetch("GET", &console.at("/api/v1/sites/2"), &headers, b"");
     assert_eq!(missing.status, 404, "{}", missing.text());
 }

@@ -204,8 +204,15 @@ impl<A: Answering> Writing<A> {
 fn described(question: &Question) -> (&'static str, String) {
     match question {
         Question::Verb(arguments, _) => {
-            let verb = Verb::of(arguments).map_or("-", Verb::as_str);
-            (verb, shown(arguments))
+            let verb = Verb::of(arguments);
+            // What was asked for instead of a verb is worth knowing.
+            let asked = match (verb.is_ok(), arguments.get("verb")) {
+                (false, Some(asked)) => format!("verb={} ", replaced(asked)),
+                _ => String::new(),
+            };
+            let asked: String = asked.chars().take(LONGEST_SHOWN).collect();
+            let shown = format!("{asked}{}", shown(arguments));
+            (verb.map_or("-", Verb::as_str), shown.trim_end().to_owned())
         }
         Question::Document { document, .. } => (document.kind.name(), String::new()),
     }

@@ -153,7 +153,7 @@ impl WebhookCommand {
 
 impl List {
     fn rules(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings)?;
+        let context = configured(self.holdings.context()?)?;
         let rules = context.wait(alerts::rules(&context))?;
         to_stdout(|out| {
             for managed in &rules {
@@ -187,7 +187,7 @@ impl List {
     }
 
     fn hooks(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings)?;
+        let context = configured(self.holdings.context()?)?;
         let hooks = context.wait(hooks::list(&context))?;
         to_stdout(|out| {
             for managed in &hooks {
@@ -206,7 +206,7 @@ impl List {
 
 impl SetRule {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings)?;
+        let context = configured(self.holdings.create_context()?)?;
         let when = When::parse(&self.when).context("there is no such kind of rule")?;
         let rule = AlertRule {
             repository: self.repository,
@@ -228,7 +228,7 @@ impl SetRule {
 
 impl SetHook {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings)?;
+        let context = configured(self.holdings.create_context()?)?;
         let hook = Webhook {
             name: self.name,
             on: match self.on.is_empty() {
@@ -252,7 +252,7 @@ impl SetHook {
 
 impl Remove {
     fn rule(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings)?;
+        let context = configured(self.holdings.context()?)?;
         context.wait(alerts::remove_rule(
             &context,
             &Actor::command_line(),
@@ -262,16 +262,16 @@ impl Remove {
     }
 
     fn hook(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings)?;
+        let context = configured(self.holdings.context()?)?;
         context.wait(hooks::remove(&context, &Actor::command_line(), &self.name))?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 /// The context, with the rules of the configuration files.
-fn configured(holdings: HoldingsOptions) -> anyhow::Result<Context> {
+fn configured(context: Context) -> anyhow::Result<Context> {
     let settings = Config::load(None)?.settings()?;
-    Ok(holdings.context()?.configured(settings))
+    Ok(context.configured(settings))
 }
 
 /// A secret stands in a file, for others see the options of a command.

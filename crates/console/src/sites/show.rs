@@ -98,7 +98,7 @@ fn changes(report: &SiteReport) -> Option<Chart> {
         title: "Changed items".to_owned(),
         bars: bars.collect(),
         is_size: false,
-        parts: 3,
+        parts: 5,
     })
 }
 

@@ -68,6 +68,8 @@ fn nobody_gets_anywhere_without_a_login_but_to_what_comes_before_it() {
             "POST /login",
             "GET /setup/{token}",
             "POST /setup/{token}",
+            "GET /password/{token}",
+            "POST /password/{token}",
             "POST /theme",
             "GET /api/v1/openapi.json",
         ]

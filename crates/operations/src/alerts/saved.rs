@@ -65,6 +65,7 @@ pub async fn save_rule(
     saved
         .save(SavedKind::AlertRule, &rule.name, &content, by)
         .await?;
+    forget_findings(context, &rule.name).await?;
     let details = Some(format!("{} {}", rule.when.name(), rule.limit()));
     let subject = format!("alert rule {}", rule.name);
     context.audit(actor, "alert.save", subject, details).await;
@@ -83,8 +84,18 @@ pub async fn remove_rule(context: &Context, actor: &Actor, name: &str) -> Result
             "there is no alert rule `{name}`"
         )));
     }
+    forget_findings(context, name).await?;
     let subject = format!("alert rule {name}");
     context.audit(actor, "alert.remove", subject, None).await;
+    Ok(())
+}
+
+/// Forgets what a rule found and when it was told: another rule of the name begins afresh.
+async fn forget_findings(context: &Context, name: &str) -> Result<(), Refusal> {
+    context
+        .catalog()
+        .remove_saved(SavedKind::Alert, name)
+        .await?;
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, invite, list, show or remove accounts of the console, or set passwords, addresses and time zones
+/// Add, invite, list, show, change or remove accounts of the console
 #[derive(Debug, Args)]
 pub(crate) struct Account {
     #[command(subcommand)]

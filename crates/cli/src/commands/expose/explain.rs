@@ -109,7 +109,15 @@ impl Files {
         let explainer = Explainer::new(&self.site, &self.ground, &self.access);
         let path = match self.path_of_file(target)? {
             Some(path) => path,
-            None => explainer.path_of_url(target).map_err(anyhow::Error::msg)?,
+            None => explainer.path_of_url(target).map_err(|reason| {
+                // The URL of another host is told apart.
+                let is_elsewhere =
+                    target.contains("://") && !target.starts_with(&self.site.site_url);
+                anyhow::Error::msg(match is_elsewhere {
+                    true => reason,
+                    false => self.not_here(target),
+                })
+            })?,
         };
         let nobody = Requester::anonymous(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let origin = self.origin.as_ref();

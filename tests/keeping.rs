@@ -386,7 +386,7 @@ fn workers_without_a_common_directory_harvest_into_a_store() {
     wait_until("all are harvested", || {
         let jobs = kept.garner(&["job", "list", "--all", "--json"]);
         jobs.lines()
-            .filter(|line| line.contains("\"finished\""))
+            .filter(|line| line.contains("\"state\":\"finished\""))
             .count()
             == 4
     });

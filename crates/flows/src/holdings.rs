@@ -44,10 +44,12 @@ impl Holdings {
             None => in_directory(directory).to_string_lossy().into_owned(),
         };
         let catalog = runtime.block_on(Catalog::open(&location))?;
+        let packs = OpenPacks::default();
+        packs.know(&runtime.block_on(catalog.default_record_store())?.store);
         Ok(Self {
             directory: directory.to_owned(),
             catalog,
-            packs: OpenPacks::default(),
+            packs,
             runtime,
         })
     }

@@ -43,8 +43,18 @@ pub(crate) struct OpenPacks {
     blocks: Blocks,
     directories: Mutex<Vec<(PathBuf, Packs)>>,
     store: Mutex<Option<(String, Packs)>>,
+    /// The store for people, as far as it is known here: some ask who cannot wait for the catalog.
+    shown: Mutex<Option<String>>,
     /// The sizes of packs of the store that were seen.
     sizes: Mutex<HashMap<String, u64>>,
+}
+
+impl OpenPacks {
+    /// Notes the store that the catalog names.
+    pub(crate) fn know(&self, store: &str) {
+        let location = Location::given(store).ok();
+        *lock(&self.shown) = location.map(|location| location.shown());
+    }
 }
 
 impl<'a> RecordPlace<'a> {
@@ -172,9 +182,8 @@ impl Holdings {
             RecordPlace::File(path) => beneath::is_plain(path).then(|| directory().join(path)),
             RecordPlace::Pack(entry) => Some(directory().join(PACKS).join(entry.pack)),
             RecordPlace::Store(entry) => {
-                let store = self.wait(self.catalog().default_record_store()).ok()?.store;
-                let location = Location::given(&store).ok()?;
-                Some(Path::new(&location.shown()).join(RECORDS).join(entry.pack))
+                let store = lock(&self.packs().shown).clone()?;
+                Some(Path::new(&store).join(RECORDS).join(entry.pack))
             }
             RecordPlace::Database(_) => None,
         }
@@ -213,7 +222,9 @@ impl Holdings {
         let is_first = known.store.is_empty() && store.is_some();
         let way = way.or_else(|| is_first.then_some(RecordWay::Packs));
         let settled = self.catalog().settle_record_store(way, store.as_deref());
-        Ok(self.wait(settled)?)
+        self.wait(settled)?;
+        self.packs().know(store.as_deref().unwrap_or(&known.store));
+        Ok(())
     }
 
     /// Whether other machines reach the records of a repository without a directory in common; of `0`, those of repositories
@@ -283,6 +294,7 @@ impl Holdings {
             }
         })?;
         let packs = Packs::of_objects(objects, &self.directory().join("spool"))?;
+        self.packs().know(&store);
         *open = Some((store, packs.clone()));
         Ok(packs)
     }

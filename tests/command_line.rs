@@ -174,8 +174,8 @@ fn an_error_in_the_configuration_is_one_line_that_names_the_place_and_the_remedy
     for (config, said) in [
         (
             "[repository]\nadmin_email = []\n",
-            "line 2, `admin_email = []`: unknown field `admin_email`, expected `name` or \
-             `admin_emails`; did you mean `admin_emails`?",
+            "line 2, `admin_email = []`: unknown field `admin_email`, expected one of \
+             `name`, `admin_emails`, `descriptions`; did you mean `admin_emails`?",
         ),
         (
             "\n[repostory]\nname = \"x\"\n",

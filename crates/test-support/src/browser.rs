@@ -266,6 +266,10 @@ impl Browser {
         let began = Instant::now();
         while began.elapsed() < LONGEST {
             let found = self.try_run(script, &[words.into()]);
+            // A person scrolls to what lies under the head of the page.
+            if let (Some(_), Ok(found)) = (&refused, &found) {
+                let _ = self.try_run(INTO_VIEW, std::slice::from_ref(found));
+            }
             let done = found.and_then(|found| match found[ELEMENT].as_str() {
                 Some(element) => act(element),
                 None => Err("there is none".to_owned()),
@@ -334,6 +338,8 @@ fn port(output: ChildStdout) -> u16 {
 /// How elements are named in answers.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 const LONGEST: Duration = Duration::from_secs(30);
+/// Scrolls an element to the middle of the window, if there is one.
+const INTO_VIEW: &str = "arguments[0]?.scrollIntoView({ block: 'center' })";
 /// Finds what a person would.
 const FINDERS: &str = r#"
 const words = (one) => (one.innerText || one.value || one.getAttribute("aria-label") || "").replace(/\s+/g, " ").trim();

@@ -19,7 +19,7 @@ use clap::{Args, Subcommand};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
-/// Add, find, list, show, refresh, edit, tag or remove repositories, and move their records
+/// Add, find, list, show, refresh, edit, tag or remove repositories; move records
 #[derive(Debug, Args)]
 pub(crate) struct Repository {
     #[command(subcommand)]

@@ -240,11 +240,18 @@ impl Browser {
         self.ask("DELETE", "/cookie", &Value::Null).unwrap();
     }
 
-    /// Keeps a picture of the whole page.
+    /// Keeps a picture of the whole page, or of what is in the window where Chromium finds the page too large.
     pub fn picture(&self, path: &Path) {
-        let whole = json!({ "format": "png", "captureBeyondViewport": true });
-        let order = json!({ "cmd": "Page.captureScreenshot", "params": whole });
-        let made = self.ask("POST", "/goog/cdp/execute", &order).unwrap();
+        let take = |whole: bool| {
+            let what = json!({ "format": "png", "captureBeyondViewport": whole });
+            let order = json!({ "cmd": "Page.captureScreenshot", "params": what });
+            self.ask("POST", "/goog/cdp/execute", &order)
+        };
+        let made = take(true).or_else(|refused| match refused.contains("too large") {
+            true => take(false),
+            false => Err(refused),
+        });
+        let made = made.unwrap();
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, from_base64(made["data"].as_str().unwrap())).unwrap();
     }

@@ -31,7 +31,7 @@ use crate::{Error, Objects};
 /// let entry = writer.add(b"<record/>")?;
 /// writer.end_batch()?.write()?;
 /// assert_eq!(packs.read(&entry, &Blocks::default())?, b"<record/>");
-/// # Ok::<_, store::Error>(())
+/// # Ok::<_, Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Packs {

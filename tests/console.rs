@@ -120,7 +120,7 @@ fn slow(pages: usize, pause: u64) -> Misbehaving {
 }
 
 /// Where pictures of pages are kept.
-fn picture(name: &str) -> PathBuf {
+pub(crate) fn picture(name: &str) -> PathBuf {
     // It stands beside the built program: target/debug/garner.
     let target = Path::new(env!("CARGO_BIN_EXE_garner")).ancestors().nth(2);
     let place = target.unwrap().join("console-screenshots");

@@ -330,7 +330,7 @@ fn what_is_lost_of_a_pack_is_found_and_comes_back() {
             match &kept.store {
                 Some(store) => drop(store.ask("DELETE", &format!("papers/{pack}"))),
                 None => {
-                    std::fs::remove_file(kept.directory.path().join("data").join(pack)).unwrap()
+                    std::fs::remove_file(kept.directory.path().join("data").join(pack)).unwrap();
                 }
             }
         }

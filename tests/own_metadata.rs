@@ -200,7 +200,6 @@ fn mistakes_in_what_is_added_stop_the_start_and_are_named() {
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(fixture.data())
             .output();
-        let output = output;
         assert!(!output.status.success(), "{config}");
         assert!(
             stderr(&output).contains(part),

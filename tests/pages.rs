@@ -1,8 +1,9 @@
 //! Answers as pages: only browsers get them, harvesters and programs get XML.
 
-use test_support::{Fixture, fetch};
+use test_support::{Browser, Fixture, fetch};
 
 use crate::command_line::stderr;
+use crate::console::picture;
 use crate::garner;
 
 /// The default of Java's HttpURLConnection, which harvesters send.
@@ -184,4 +185,32 @@ fn a_page_holds_fewer_records_than_an_answer_for_programs() {
         let link = format!("href=\"{}\" rel=", server.url(&format!("{number}.txt")));
         assert!(all.contains(&link), "{link}");
     }
+}
+
+#[test]
+fn a_person_reads_a_repository_in_a_browser_that_knows_no_xslt() {
+    let fixture = Fixture::empty();
+    for number in 0..60 {
+        fixture.write(format!("{number}.txt"), "x");
+    }
+    let server = garner().serve(&fixture, "");
+    let browser = Browser::start();
+
+    browser.open(&server.base_url);
+    browser.wait_for("Programs harvest this repository at this address.");
+    for width in [1280, 390] {
+        browser.set_width(width);
+        browser.open(&format!(
+            "{}?verb=ListRecords&metadataPrefix=oai_dc",
+            server.base_url
+        ));
+        browser.wait_for("Records 1 to 50 of 60");
+        browser.picture(&picture(&format!("oai-records-{width}")));
+        let beyond =
+            "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
+        assert_eq!(browser.run(beyond, &[]), false, "at {width}");
+        browser.press("Next page");
+        browser.wait_for("this is the last page");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -146,10 +146,7 @@ fn what_a_command_imported_is_a_run_with_its_funnel() {
     browser.wait_for("Only those of one count");
     let other_types = runs[0]["counts"][1]["count"].as_u64().unwrap();
     assert_eq!(runs[0]["counts"][1]["code"], "other_types");
-    assert_eq!(
-        browser.count("#problems ~ .scroll tbody tr") as u64,
-        other_types
-    );
+    assert_eq!(browser.count("#problems ~ .scroll tbody tr"), other_types);
     browser.picture(&picture("run-import-other-types"));
     browser.press_at(".funnel li:last-child a");
     browser.wait("its documents are shown", || browser.path() == "/documents");

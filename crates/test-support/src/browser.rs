@@ -49,6 +49,8 @@ impl Browser {
             "--disable-background-networking",
             "--disable-component-update",
             "--disable-sync",
+            // Browsers are removing it, so nothing may need it.
+            "--disable-features=XSLT",
             "--no-first-run",
             "--no-proxy-server",
             "--force-color-profile=srgb",

@@ -108,8 +108,8 @@ impl<'a> Record<'a> {
         let plugin = self.format_plugin(prefix)?;
         let resource = self.resource_or_reference(Wanted::Description);
         let outcomes = self.plugin_outcomes(&resource).into_iter();
-        let outcome = outcomes.filter(|(other, _)| std::ptr::eq(*other, plugin));
-        match outcome.last()?.1 {
+        let mut outcome = outcomes.filter(|(other, _)| std::ptr::eq(*other, plugin));
+        match outcome.next_back()?.1 {
             PluginOutcome::Output(PluginOutput::Xml(element)) => Some(element),
             _ => None,
         }

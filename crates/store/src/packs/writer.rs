@@ -162,7 +162,7 @@ impl PackWriter {
             .write_all(&open.block)
             .and_then(|()| encoder.finish());
         let packed = packed.and_then(|packed| {
-            (&*open.file).write_all_at(&packed, open.length)?;
+            (*open.file).write_all_at(&packed, open.length)?;
             Ok(packed.len() as u64)
         });
         let error = |error| self.packs.place.error("written", &open.name, error);

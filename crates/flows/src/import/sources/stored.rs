@@ -84,7 +84,7 @@ impl StoredSource {
         while let Some(directory) = directories.pop() {
             let mut names = Vec::new();
             (self.objects).names(&directory, &mut |name, size| {
-                names.push((name.to_owned(), size))
+                names.push((name.to_owned(), size));
             })?;
             for (name, size) in names {
                 let path = match directory.as_str() {

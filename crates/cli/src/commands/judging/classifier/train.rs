@@ -41,7 +41,7 @@ impl Train {
         let mut samples = Vec::new();
         for path in &self.data {
             super::read(path, |example| {
-                samples.push(Sample::measured(&example, &vocabulary))
+                samples.push(Sample::measured(&example, &vocabulary));
             })?;
         }
         for path in &self.corrections {

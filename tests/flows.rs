@@ -74,7 +74,7 @@ mod managed;
 mod monitoring;
 /// Beside another web server, a real nginx.
 mod origin;
-/// What a webmaster adds: metadata formats by plug-ins, sets by URLs, containers for Identify.
+/// Additions of a webmaster: metadata formats by plug-ins, sets by URLs, containers for Identify.
 mod own_metadata;
 /// Answers as pages for browsers, as XML for programs.
 mod pages;

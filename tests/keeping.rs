@@ -153,7 +153,7 @@ fn everything_that_reads_records_gives_the_same_whatever_the_way() {
             _ => assert_eq!(packs, 0),
         }
 
-        // What is unchanged stays where it is, and what changed is replaced.
+        // An unchanged record stays where it is, and a changed one is replaced.
         assert_eq!(
             kept.harvest(&repository, &["--full"]),
             [0, 0, 120, 0],
@@ -270,7 +270,7 @@ fn a_harvest_that_is_killed_again_and_again_leaves_what_one_harvest_would() {
         undisturbed.harvest(&repository, &[]);
 
         assert!(kept.export().0 == undisturbed.export().0, "{way}");
-        // What was never committed belongs to nobody.
+        // Records that were never committed belong to nobody.
         let verified = kept.output(&["verify", "--repair"]);
         assert!(
             verified

@@ -1,4 +1,4 @@
-//! What a webmaster adds to a repository: metadata formats by plug-ins, sets by URLs, containers for Identify.
+//! Additions of a webmaster to a repository: metadata formats by plug-ins, sets by URLs, containers for Identify.
 
 use std::fs;
 

@@ -11,7 +11,7 @@ use test_support::{free_port, get};
 use crate::command_line::{stderr, stdout};
 use crate::garner;
 
-/// What a release left, unpacked.
+/// The data that a release left, unpacked.
 struct Release {
     place: TempDir,
     expected: Value,

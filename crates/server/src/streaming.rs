@@ -205,7 +205,7 @@ fn described(question: &Question) -> (&'static str, String) {
     match question {
         Question::Verb(arguments, _) => {
             let verb = Verb::of(arguments);
-            // What was asked for instead of a verb is worth knowing.
+            // The text that was given for a verb is worth knowing.
             let asked = match (verb.is_ok(), arguments.get("verb")) {
                 (false, Some(asked)) => format!("verb={} ", replaced(asked)),
                 _ => String::new(),

@@ -133,7 +133,7 @@ fn names(printed: &str) -> Vec<String> {
 
 /// Read where nothing else is known.
 pub(super) const ENGLISH: &str = "eng";
-/// What tells scripts and orientation; not a language.
+/// The data that tells scripts and orientation; not a language.
 pub(super) const ORIENTATION: &str = "osd";
 /// Data of tesseract that are no languages.
 const SPECIAL: [&str; 3] = [ORIENTATION, "equ", "snum"];

@@ -14,7 +14,7 @@ pub fn set_slow_limit(limit: Duration) {
     LIMIT_MS.store(limit, Ordering::Relaxed);
 }
 
-/// What takes at least as long is slow. One second unless it is set.
+/// A statement or page that takes at least as long is slow. One second unless it is set.
 pub fn slow_limit() -> Duration {
     Duration::from_millis(LIMIT_MS.load(Ordering::Relaxed))
 }

@@ -90,7 +90,7 @@ fn is_foreign(measured: &Measured) -> bool {
 }
 
 impl Sample {
-    /// What is learnt from: the document as it is, and as it would be with a damaged text layer; and how much each counts.
+    /// The views of the document that teach: as it is, and as it would be with a damaged text layer; and how much each counts.
     pub(super) fn views(&self) -> [(&Measured, &[u32], f64); 2] {
         let (measured, buckets) = &*self.damaged;
         [

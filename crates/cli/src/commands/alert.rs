@@ -66,7 +66,7 @@ struct List {
 struct SetRule {
     /// Its name
     name: String,
-    /// What it looks for: the last N harvests failed, nothing for N days, more than N % deleted, less than N GB free,
+    /// The kind of trouble: the last N harvests failed, nothing for N days, more than N % deleted, less than N GB free,
     /// a job due for N minutes
     #[arg(long, value_parser = PossibleValuesParser::new(When::ALL.map(When::name)))]
     when: String,

@@ -13,7 +13,7 @@ use serde::Deserialize;
 pub(crate) struct JobsConfig {
     /// How many run at once.
     pub(crate) workers: usize,
-    /// What the machine has that others lack: jobs that need a tag are run where it is.
+    /// Names of things that this machine has and others lack: jobs that need a tag are run where it is.
     pub(crate) tags: Vec<String>,
     /// After so many seconds without a sign of life another process takes a job over.
     pub(crate) lease_seconds: u64,

@@ -72,7 +72,7 @@ pub(crate) struct Named {
     name: String,
 }
 
-/// What rules look for, to choose from.
+/// The kinds of trouble that rules look for, to choose from.
 pub(crate) const WHENS: [(&str, &str); 5] = [
     ("failing", "the last N harvests of a repository failed"),
     (

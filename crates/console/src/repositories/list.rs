@@ -338,7 +338,7 @@ const HEALTHS: [(&str, &str); 6] = [
     ("never", "never harvested"),
 ];
 
-/// What can be done to several repositories.
+/// Actions on several repositories.
 const BULK: [(&str, &str); 4] = [
     ("run", "Harvest now"),
     ("refresh", "Refresh details"),

@@ -308,7 +308,7 @@ impl Verifying<'_> {
             for entry in entries {
                 let entry = entry.with_context(|| place.display().to_string())?;
                 let path = below.join(entry.file_name());
-                // What nobody wants of packs goes when they are compacted.
+                // Records in packs that nobody names go when the packs are compacted.
                 if path == Path::new(".garner-tmp") || path == Path::new(PACKS) {
                     continue;
                 }

@@ -37,7 +37,7 @@ pub(crate) enum RecordPlace<'a> {
     Database(&'a str),
 }
 
-/// What was opened to read records: the last packs, and the blocks that were inflated last.
+/// The packs that were opened last to read records, and the blocks that were inflated last.
 #[derive(Debug, Default)]
 pub(crate) struct OpenPacks {
     blocks: Blocks,

@@ -19,7 +19,7 @@ use crate::Holdings;
 /// Which records are moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordMove {
-    /// All that are kept otherwise; those that come are kept so too.
+    /// Every record that is kept otherwise; those that come are kept so too.
     To(RecordWay),
     /// Those in packs, into new ones.
     Compact,

@@ -20,7 +20,7 @@ pub(crate) fn tell(
     options: &ClientOptions,
     stop: &Stop,
 ) -> anyhow::Result<String> {
-    // What opens repositories is not for this server.
+    // Credentials of repositories are not for this server.
     let client = Client::new(ClientOptions {
         credentials: None,
         stop: stop.clone(),

@@ -44,7 +44,7 @@ pub struct WorkerOptions {
     pub name: String,
     /// Which jobs they run.
     pub kinds: Vec<JobKind>,
-    /// What they have that other workers lack: jobs that need a tag are run where it is.
+    /// Names of things that they have and other workers lack: jobs that need a tag are run where it is.
     pub tags: Vec<String>,
     /// How many jobs run at once.
     pub threads: usize,

@@ -302,7 +302,7 @@ pub async fn set_password_by_link(
     let mistake = password_mistake(&new.password, new.again.as_deref());
     Refusal::unless_empty(mistake.into_iter().collect())?;
     let hash = password::hash(&new.password).await?;
-    // Whoever takes the link away sets the password: two who use it at once do not.
+    // The request that removes the link sets the password: of two at once only one does.
     let catalog = context.catalog();
     if !catalog.use_password_link(&secret::digest(token)).await? {
         return Err(no_link());

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::{read, subject};
 use crate::{Actor, Context, Refusal};
 
-/// What is to be moved.
+/// The records that are to be moved.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RecordsOrder {

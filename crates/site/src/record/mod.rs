@@ -85,7 +85,7 @@ impl<'a> Record<'a> {
                 dublin_core::write(xml, &self.dublin_core(&resource, &outcomes))
             }
             didl::PREFIX => self.write_didl(xml),
-            // What cannot be obtained is not written.
+            // A value that cannot be obtained is not written.
             prefix => match self.printed(prefix) {
                 Some(element) => xml.raw(element.as_bytes()),
                 None => Err(io::Error::other("the record changed while it was written")),

@@ -1,4 +1,4 @@
-//! What those who run a site want to know of it: counts, hidden files and their reasons, and who asked.
+//! Facts for those who run a site: counts, hidden files and their reasons, and who asked.
 
 pub(crate) mod explain;
 pub(crate) mod hidden;

@@ -1,4 +1,4 @@
-//! Who asked a repository, and what for: counted in a small database beside the index, so that a restart forgets nothing
+//! Requests to a repository by client and verb: counted in a small database beside the index, so that a restart forgets nothing
 //! and the processes of a web server count together.
 //!
 //! Answers wait for nothing: what happened is written by a thread of its own within a second. Everything is bounded.
@@ -153,7 +153,7 @@ struct Inner {
     failing: AtomicBool,
 }
 
-/// What is not written yet.
+/// Counts that are not written yet.
 #[derive(Debug, Default)]
 struct Pending {
     verbs: BTreeMap<(String, String), Counts>,

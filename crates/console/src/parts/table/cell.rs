@@ -155,7 +155,7 @@ impl Html<'_> {
     fn placed<'a>(&self, sparks: &'a [Spark]) -> Vec<PlacedSpark<'a>> {
         let highest = sparks.iter().map(|spark| spark.value).max().unwrap_or(0);
         let place = |(at, spark): (usize, &'a Spark)| {
-            // Whatever happened is visible, even if it changed nothing.
+            // Every event is visible, even one that changed nothing.
             let height = (spark.value.saturating_mul(SPARK_HEIGHT) / highest.max(1)).max(1);
             PlacedSpark {
                 x: at * SPARK_STEP,

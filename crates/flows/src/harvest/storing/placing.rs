@@ -149,7 +149,7 @@ impl<'a> Placing<'a> {
                 urls.push(resource.url.clone());
             }
         }
-        // What was added to a pack and is not committed belongs to nobody, and goes with the next compaction.
+        // Records that were added to a pack and not committed belong to nobody, and go with the next compaction.
         if urls.is_empty() && !self.files.is_of_files() {
             return Ok(());
         }

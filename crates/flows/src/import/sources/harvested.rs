@@ -186,7 +186,7 @@ fn write_resources(
 ) -> anyhow::Result<()> {
     let prefix = &record.metadata_prefix;
     let is_open = |file: &str| match holdings.record_path(repository, prefix, file) {
-        // Who may not name any place must not reach one by a catalog either.
+        // A person who may name certain places only must not reach others by a catalog.
         Some(path) if path.starts_with("s3:") => roots.is_everywhere(),
         Some(path) => roots.open(&path).is_ok(),
         None => true,

@@ -274,7 +274,7 @@ fn directory_of(place: &str) -> String {
     format!("{name}-{}", &digest[..8])
 }
 
-/// Whoever names the bucket instead of a prefix should hear of it before all of it is fetched.
+/// A person who names the bucket instead of a prefix should hear of it before all of it is fetched.
 const MOST_FILES: usize = 1_000_000;
 
 #[cfg(test)]

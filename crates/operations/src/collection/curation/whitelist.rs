@@ -99,7 +99,7 @@ pub struct Whitelist {
     scale: Scale,
 }
 
-/// What scores are shares of, and their weights.
+/// The totals that scores are shares of, and their weights.
 #[derive(Clone, Copy)]
 struct Scale {
     most_ingested: u64,

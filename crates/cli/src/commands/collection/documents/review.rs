@@ -173,7 +173,7 @@ impl Review {
         let mut seen: Vec<Waiting> = Vec::new();
         let mut at = 0;
         if self.uncertain {
-            // What is decided on leaves the queue, so that places in it change: the order is taken once.
+            // A decision takes a document out of the queue and changes the places of others: the order is taken once.
             seen = self.first(context, None, AT_ONCE)?;
         }
         loop {

@@ -96,6 +96,10 @@ def _pages(port, cookie):
         if kind in kinds:
             continue
         ask(port, path, cookie, 1)
+        if ask.moved:
+            # An address of older pages.
+            ways.append(ask.moved)
+            continue
         kinds[kind] = path
         ways += [link for link in map(unescape, re.findall(r'href="([^"]*)"', ask.answer.decode())) if not NO_PAGES.search(link)]
     if len(kinds) < 10:

@@ -208,7 +208,7 @@ def log_in(port):
 
 
 def ask(port, path, cookie, requests=REQUESTS):
-    """How long each answer takes, in milliseconds, over one connection; the last one stays in `ask.answer`."""
+    """How long each answer takes, in milliseconds, over one connection; the last one stays in `ask.answer`, and where it leads in `ask.moved`."""
     connection, times = http.client.HTTPConnection("127.0.0.1", port), []
     for _ in range(requests):
         started = time.perf_counter()
@@ -216,7 +216,8 @@ def ask(port, path, cookie, requests=REQUESTS):
         answer = connection.getresponse()
         ask.answer = answer.read()
         times.append((time.perf_counter() - started) * 1000)
-        if answer.status != 200:
+        ask.moved = answer.getheader("Location") if 300 <= answer.status < 400 else None
+        if answer.status != 200 and not ask.moved:
             raise BenchError(f"{path} is answered with {answer.status}")
     return times
 

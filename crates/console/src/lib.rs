@@ -23,13 +23,12 @@ mod router;
 mod rules;
 mod sites;
 mod state;
-mod watch;
 mod web;
 
 use self::activity::{history, jobs, runs, schedules};
 use self::collection::{documents, feed, lists, parents, retrievals, search};
-
 use self::parts::filters;
+use self::web::watch;
 use self::web::{
     assets, client, clock, cookies, dress, extract, headers, host, outside, problem, routes, slow,
     stream, who, whole,

@@ -13,8 +13,6 @@ mod identity;
 mod import;
 mod index;
 mod judgement;
-mod message;
-mod mistake;
 mod model;
 mod pulse;
 mod records;
@@ -24,9 +22,9 @@ pub mod text;
 mod warc;
 
 use self::collection::{curation, document_files, retrieval, solr};
+use self::failure::{message, mistake};
 pub use self::repositories::friends;
 use self::repositories::{base_directory, introduction, removal};
-
 pub use ::text::{Sketch, decoded, file_title, language_code};
 pub use access::{Access, forget_access, sweep as sweep_access};
 pub use backup::{BackedUp, BackupOptions, RestoreOptions, Restored, backup, restore};

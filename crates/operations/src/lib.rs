@@ -7,7 +7,6 @@ pub mod audit;
 mod collection;
 mod context;
 pub mod harvests;
-pub mod hooks;
 pub mod imports;
 mod json;
 pub mod monitoring;
@@ -21,10 +20,10 @@ pub mod rules;
 mod saved_name;
 pub mod sites;
 pub mod upkeep;
-pub mod verify;
 
 use self::activity::frequency;
 pub use self::activity::{jobs, runs, schedules};
+pub use self::alerts::hooks;
 use self::collection::curation;
 pub use self::collection::{documents, feed, retrieve, reviews, search, statistics};
 use self::context::{actor, settings, turn};
@@ -32,7 +31,7 @@ pub use self::curation::{lists, parents, whitelist};
 use self::imports::rules as import_rules;
 use self::json::{csv, file_path, listed, mirrored, schema, sorting, time, time_zone};
 pub use self::people::{accounts, password, secret, sessions, tokens};
-
+pub use self::upkeep::verify;
 pub use actor::{Actor, Channel};
 pub use context::Context;
 pub use csv::csv_cell;

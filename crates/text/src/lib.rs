@@ -9,7 +9,6 @@ mod extracted;
 mod facts;
 mod html;
 mod ocr;
-mod ocr_languages;
 mod office;
 mod options;
 mod pdf;
@@ -26,6 +25,7 @@ mod slots;
 mod substance;
 mod work;
 
+use self::ocr::languages;
 use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, Once};
@@ -100,19 +100,19 @@ impl Extractor {
     /// The languages in which text in images can be recognised, by the names of tesseract; the error says why none are known.
     pub fn languages(&self) -> Result<Vec<String>, String> {
         let work = Work::begin(self, self.options.wall);
-        let installed = ocr_languages::installed(&work);
+        let installed = languages::installed(&work);
         let mut languages = installed.map_err(|extracted| extracted.note.unwrap_or_default())?;
-        languages.retain(|name| name != ocr_languages::ORIENTATION);
+        languages.retain(|name| name != languages::ORIENTATION);
         Ok(languages)
     }
 
     /// Whether tesseract can tell the script of a page, by which languages are chosen.
     pub fn tells_scripts(&self) -> bool {
         let work = Work::begin(self, self.options.wall);
-        let installed = ocr_languages::installed(&work).unwrap_or_default();
+        let installed = languages::installed(&work).unwrap_or_default();
         installed
             .iter()
-            .any(|name| name == ocr_languages::ORIENTATION)
+            .any(|name| name == languages::ORIENTATION)
     }
 
     /// The protections that this system lacks for programs, in words.

@@ -13,5 +13,6 @@ pub(super) mod problem;
 pub(super) mod routes;
 pub(super) mod slow;
 pub(super) mod stream;
+pub(crate) mod watch;
 pub(super) mod who;
 pub(super) mod whole;

@@ -1,5 +1,6 @@
 //! Alerts: rules that say what somebody has to be told of, and what they find now.
 
+pub mod hooks;
 mod rule;
 mod saved;
 

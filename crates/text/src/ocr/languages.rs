@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
-use super::engine::Engine;
-use super::work::{Call, Input, Work, cut_short};
-use super::{Extracted, Outcome, dispatch};
+use crate::engine::Engine;
+use crate::work::{Call, Input, Work, cut_short};
+use crate::{Extracted, Outcome, dispatch};
 use process::{End, Output};
 
 /// The languages that are installed, by the names of tesseract.
-pub(super) fn installed(work: &Work<'_>) -> Result<Vec<String>, Extracted> {
+pub(crate) fn installed(work: &Work<'_>) -> Result<Vec<String>, Extracted> {
     let call = Call {
         arguments: vec!["--list-langs".into()],
         input: None,
@@ -27,7 +27,7 @@ pub(super) fn installed(work: &Work<'_>) -> Result<Vec<String>, Extracted> {
 /// The languages for a page: those of its script that are installed; `None` where the script cannot be told.
 ///
 /// The error names the package of a script of which nothing is installed.
-pub(super) fn of_page(work: &Work<'_>, image: &Input) -> Result<Option<Vec<String>>, Extracted> {
+pub(crate) fn of_page(work: &Work<'_>, image: &Input) -> Result<Option<Vec<String>>, Extracted> {
     let installed = installed(work)?;
     let script = match installed.iter().any(|name| name == ORIENTATION) {
         true => script(work, image)?,
@@ -49,7 +49,7 @@ pub(super) fn of_page(work: &Work<'_>, image: &Input) -> Result<Option<Vec<Strin
 }
 
 /// How to get a language, in words.
-pub(super) fn package(language: &str) -> String {
+pub(crate) fn package(language: &str) -> String {
     let package = language.to_ascii_lowercase().replace('_', "-");
     format!("`{language}` is in Debian's package tesseract-ocr-{package}")
 }
@@ -132,9 +132,9 @@ fn names(printed: &str) -> Vec<String> {
 }
 
 /// Read where nothing else is known.
-pub(super) const ENGLISH: &str = "eng";
+pub(crate) const ENGLISH: &str = "eng";
 /// The data that tells scripts and orientation; not a language.
-pub(super) const ORIENTATION: &str = "osd";
+pub(crate) const ORIENTATION: &str = "osd";
 /// Data of tesseract that are no languages.
 const SPECIAL: [&str; 3] = [ORIENTATION, "equ", "snum"];
 /// The most languages of a script that are tried together.

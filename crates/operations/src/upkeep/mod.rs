@@ -1,5 +1,7 @@
 //! Keeping an installation in order: backups, and what is wrong with it.
 
+pub mod verify;
+
 use catalog::Role;
 use flows::{BackedUp, BackupOptions, Checked};
 use harvester::Stop;

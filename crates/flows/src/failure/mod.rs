@@ -1,5 +1,8 @@
 //! Failures that a program can tell apart, by a code.
 
+pub(crate) mod message;
+pub(crate) mod mistake;
+
 use std::fmt;
 
 /// Why something could not be done: a code for programs, a sentence for people.

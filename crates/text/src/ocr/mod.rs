@@ -1,12 +1,14 @@
 //! Recognition of text in images: pages are drawn by pdftoppm and read by tesseract, one after the other.
 
+pub(crate) mod languages;
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 
 use super::engine::Engine;
 use super::work::{Call, Input, Work, arguments, cut_short, said};
-use super::{Extracted, Outcome, clean, dispatch, ocr_languages, postscript, substance};
+use super::{Extracted, Outcome, clean, dispatch, postscript, substance};
 use process::{End, Output};
 
 /// Recognises the text of a document's first pages, or of all.
@@ -91,7 +93,7 @@ fn page(
     }
     // A page with little text, such as a title, leaves the choice to the next one.
     if languages.is_empty() {
-        *languages = ocr_languages::of_page(work, &image)?.unwrap_or_default();
+        *languages = languages::of_page(work, &image)?.unwrap_or_default();
     }
     read(work, &image, languages).map(Some)
 }
@@ -148,7 +150,7 @@ fn read(work: &Work<'_>, image: &Input, languages: &[String]) -> Result<String, 
     }
     // Where it has one of several languages it goes on without the others, which is not what was asked for.
     if let Some(language) = lacking(&ended.complaints) {
-        let package = ocr_languages::package(language);
+        let package = languages::package(language);
         let note =
             format!("tesseract has no language `{language}`; if there is such a one, {package}");
         return Err(Extracted::without_text(Outcome::EngineMissing, note));
@@ -185,7 +187,7 @@ fn joined(languages: &[String]) -> Result<String, Extracted> {
                 format!("`{name}` is not a language of tesseract; they have names such as eng");
             Err(Extracted::without_text(Outcome::Failed, note))
         }
-        None if languages.is_empty() => Ok(ocr_languages::ENGLISH.to_owned()),
+        None if languages.is_empty() => Ok(languages::ENGLISH.to_owned()),
         None => Ok(languages.join("+")),
     }
 }

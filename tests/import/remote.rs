@@ -177,17 +177,13 @@ fn what_is_fetched_without_the_database_lies_in_the_data_directory_too() {
 
 #[test]
 fn killed_while_it_fetches_it_goes_on_and_fetches_nothing_twice() {
+    // So many that the kill comes before the last.
+    const FILES: usize = 400;
     let crawl = Crawl::new();
-    for number in 0..40 {
-        let mut paper = pdf(number);
-        paper.resize(100_000, b'\n');
-        crawl.write(&format!("there/{number}.pdf"), paper);
+    for number in 0..FILES {
+        crawl.write(&format!("there/{number}.pdf"), pdf(number));
     }
-    let setup = FtpSetup {
-        rate: Some(1_000_000),
-        ..FtpSetup::default()
-    };
-    let server = FtpServer::start(&crawl.path("there"), &setup);
+    let server = FtpServer::start(&crawl.path("there"), &FtpSetup::default());
     let address = server.address("");
     let mut child = Command::new(env!("CARGO_BIN_EXE_garner"))
         .args(["import", &address, "--data"])
@@ -202,13 +198,13 @@ fn killed_while_it_fetches_it_goes_on_and_fetches_nothing_twice() {
     child.kill().unwrap();
     child.wait().unwrap();
     let before = retrieved(&server);
-    assert!(before < 40);
+    assert!(before < FILES);
     let whole = files_below(&crawl.data().join("fetched/ftp")).len();
 
     let printed = crawl.import(0, &[&address]);
 
-    assert_eq!(printed["saved_New"], 40);
-    assert_eq!(retrieved(&server) - before, 40 - whole);
+    assert_eq!(printed["saved_New"], FILES);
+    assert_eq!(retrieved(&server) - before, FILES - whole);
 }
 
 #[test]

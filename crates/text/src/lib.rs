@@ -110,9 +110,7 @@ impl Extractor {
     pub fn tells_scripts(&self) -> bool {
         let work = Work::begin(self, self.options.wall);
         let installed = languages::installed(&work).unwrap_or_default();
-        installed
-            .iter()
-            .any(|name| name == languages::ORIENTATION)
+        installed.iter().any(|name| name == languages::ORIENTATION)
     }
 
     /// The protections that this system lacks for programs, in words.

@@ -177,7 +177,7 @@ fn what_is_fetched_without_the_database_lies_in_the_data_directory_too() {
 
 #[test]
 fn killed_while_it_fetches_it_goes_on_and_fetches_nothing_twice() {
-    // So many that the kill comes before the last.
+    // Enough files that the kill comes before the last.
     const FILES: usize = 400;
     let crawl = Crawl::new();
     for number in 0..FILES {

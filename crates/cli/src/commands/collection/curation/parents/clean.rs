@@ -26,7 +26,7 @@ use crate::output::{to_stdout, write_json};
 /// a time and many hosts at once. What was found is kept in the catalog: a check that was interrupted is continued, and a
 /// link is checked again after 30 days. A link is dead if its host does not exist or refuses connections, or if the
 /// server answers 404, 410 or another error of the client; passwords, limits and failures of the server are none. Only
-/// public addresses are asked, and those of --allow.
+/// public addresses are asked, and those of --allow and of network.allow in the configuration.
 ///
 /// Exits with 3 if links were to be checked and it is not known of all that are in the list whether they are alive.
 #[derive(Debug, Args)]
@@ -107,6 +107,17 @@ impl Clean {
         })
     }
 
+    /// The client of the configuration; options of the command win, and --allow adds to network.allow.
+    fn client(&self) -> anyhow::Result<ClientOptions> {
+        let mut client = self.holdings.configuration()?.network.client_options()?;
+        if let AddressPolicy::Public { allowed } = &mut client.allow {
+            allowed.extend(self.allow.iter().cloned());
+        }
+        client.from = self.contact.clone().or(client.from);
+        client.proxy = self.proxy.clone().or(client.proxy);
+        Ok(client)
+    }
+
     fn clean(
         &self,
         context: &Context,
@@ -120,14 +131,7 @@ impl Clean {
             stopped.set();
             eprintln!("stopping");
         });
-        let client = ClientOptions {
-            allow: AddressPolicy::Public {
-                allowed: self.allow.clone(),
-            },
-            from: self.contact.clone(),
-            proxy: self.proxy.clone(),
-            ..ClientOptions::default()
-        };
+        let client = self.client()?;
         let bar = match stderr().is_terminal() {
             true => ProgressBar::new_spinner(),
             false => ProgressBar::hidden(),

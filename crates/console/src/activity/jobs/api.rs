@@ -45,6 +45,13 @@ pub(crate) struct LogParameters {
     limit: Option<u64>,
 }
 
+impl LogParameters {
+    /// The number behind which lines are wanted, and how many at most.
+    pub(crate) fn part(&self) -> (i64, u64) {
+        (self.after.unwrap_or(0), limited(self.limit))
+    }
+}
+
 /// A harvest for the queue.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -101,7 +108,7 @@ pub(crate) async fn log(
     Path(id): Path<i64>,
     Query(parameters): Query<LogParameters>,
 ) -> Reply<Listed<LogLine>> {
-    let (after, limit) = (parameters.after.unwrap_or(0), limited(parameters.limit));
+    let (after, limit) = parameters.part();
     let lines = jobs::log(state.context(), id, after, limit).await?;
     Ok(axum::Json(lines))
 }

@@ -9,21 +9,11 @@ use operations::runs::{
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::{Reply, limited};
+use crate::api::Reply;
 use crate::extract::{Json, Path, Query};
+use crate::jobs::api::LogParameters;
 use crate::state::ConsoleState;
 use crate::who::{Operator, Viewer};
-
-/// A part of a log.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct LogParameters {
-    /// Lines behind the one with this number.
-    after: Option<i64>,
-    /// At most this many, up to 1000.
-    limit: Option<u64>,
-}
 
 /// Which failures are wanted.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -144,7 +134,7 @@ pub(crate) async fn log(
     Path(id): Path<i64>,
     Query(parameters): Query<LogParameters>,
 ) -> Reply<Listed<LogLine>> {
-    let (after, limit) = (parameters.after.unwrap_or(0), limited(parameters.limit));
+    let (after, limit) = parameters.part();
     Ok(axum::Json(
         runs::log(state.context(), id, after, limit).await?,
     ))

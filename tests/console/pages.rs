@@ -3,8 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 
-use serde_json::{Value, json};
-use test_support::{Browser, Fault, Fixture, Misbehaving, Script};
+use serde_json::Value;
+use test_support::{Browser, Fault, Fixture, Misbehaving, Script, flaws};
 
 use super::{Console, PASSWORD, account, picture, slow};
 use crate::managed::Managed;
@@ -63,10 +63,9 @@ impl Everything {
 fn every_page_is_for_everybody() {
     let everything = Everything::start();
     let console = &everything.console;
-    let axe = axe();
     let browser = Browser::start();
     let mut found = Vec::new();
-    let mut look = |browser: &Browser, name: &str| found.extend(wrong_with(browser, &axe, name));
+    let mut look = |browser: &Browser, name: &str| found.extend(flaws(browser, name, picture));
     browser.open(&console.at("/login"));
     look(&browser, "login");
     console.log_in(&browser, "root", PASSWORD);
@@ -193,50 +192,6 @@ fn make_a_token_and_a_filter(browser: &Browser, console: &Console) {
     browser.wait_for("The filter Titles is saved.");
 }
 
-/// What keeps somebody from using a page, in words; pictures of it are kept.
-fn wrong_with(browser: &Browser, axe: &str, name: &str) -> Vec<String> {
-    let file = name.trim_matches('/').replace(['/', ' ', '{', '}'], "-");
-    let file = format!("page-{}", if file.is_empty() { "dashboard" } else { &file });
-    browser.set_dark(false);
-    browser.run(axe, &[]);
-    let mut wrong = violations(browser, &json!({ "type": "tag", "values": TAGS }));
-    browser.picture(&picture(&file));
-    browser.set_dark(true);
-    let contrast = json!({ "type": "rule", "values": ["color-contrast"] });
-    let dark = violations(browser, &contrast).into_iter();
-    wrong.extend(dark.map(|wrong| format!("in the dark: {wrong}")));
-    browser.set_dark(false);
-    browser.set_width(PHONE);
-    let widest = browser.run(WIDEST, &[]);
-    if widest[0].as_u64().unwrap() > u64::from(PHONE) {
-        wrong.push(format!("wider than a phone: {widest}"));
-    }
-    browser.picture(&picture(&format!("{file}-phone")));
-    browser.set_width(0);
-    wrong
-        .into_iter()
-        .map(|wrong| format!("{name}: {wrong}"))
-        .collect()
-}
-
-fn violations(browser: &Browser, rules: &Value) -> Vec<String> {
-    let script = "const done = arguments[arguments.length - 1]; \
-        axe.run(document, { runOnly: arguments[0], resultTypes: ['violations'] }).then( \
-            (got) => done(got.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes.map((node) => node.html + ' ' + node.failureSummary).join(' | ').slice(0, 600)}`)), \
-            (error) => done([`axe failed: ${error}`]))";
-    let found = browser.run_on(script, std::slice::from_ref(rules));
-    let found = found.as_array().unwrap().iter();
-    found.map(|one| one.as_str().unwrap().to_owned()).collect()
-}
-
-/// The rules by which pages are checked.
-fn axe() -> String {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.axe");
-    let versions = std::fs::read_dir(place).expect("run scripts/setup test");
-    let newest = versions.map(|version| version.unwrap().path()).max();
-    std::fs::read_to_string(newest.unwrap().join("axe_playwright_python/axe.min.js")).unwrap()
-}
-
 /// Pages that differ in numbers alone are of one kind.
 fn kind_of(link: &str) -> String {
     let path = link.split(['?', '#']).next().unwrap();
@@ -267,24 +222,12 @@ fn is_page(link: &str) -> bool {
 
 const TAB: &str = "\u{e004}";
 const ENTER: &str = "\u{e007}";
-const PHONE: u32 = 390;
-const TAGS: [&str; 6] = [
-    "wcag2a",
-    "wcag2aa",
-    "wcag21a",
-    "wcag21aa",
-    "wcag22aa",
-    "best-practice",
-];
-/// How wide the page is, and what sticks out of it.
-const WIDEST: &str = "const wide = (one) => one.getBoundingClientRect().right > innerWidth + 1; \
-    const page = document.documentElement.scrollWidth; \
-    return [page, page > innerWidth ? [...document.querySelectorAll('body *')].filter(wide).slice(0, 5).map((one) => one.outerHTML.slice(0, 150)) : []]";
 const PAGES: &[&str] = &[
     "/",
     "/accounts",
     "/accounts/{id}",
     "/accounts/{id}/remove",
+    "/aggregator",
     "/alerts",
     "/api",
     "/audit",
@@ -328,6 +271,7 @@ const PAGES: &[&str] = &[
     "/schedules/{id}/edit",
     "/schedules/{id}/edit import",
     "/schedules/{id}/remove",
+    "/system",
     "/search",
     "/sites",
     "/sites/{id}",

@@ -6,6 +6,7 @@
 )]
 
 mod answer;
+mod axe;
 mod browser;
 mod encoding;
 mod fixture;
@@ -23,6 +24,7 @@ mod smtp_server;
 mod ssh_server;
 
 pub use answer::{Answer, Header};
+pub use axe::flaws;
 pub use browser::Browser;
 pub use encoding::{base64, from_base64, percent_encoded};
 pub use fixture::{Fixture, files_below};

@@ -65,6 +65,22 @@ impl Catalog {
         self.database.location()
     }
 
+    /// The database and its version: `PostgreSQL 17.2`.
+    pub async fn database_version(&self) -> Result<String, Error> {
+        let (name, sql) = match self.database.is_sqlite() {
+            true => ("SQLite", "SELECT sqlite_version() AS version"),
+            false => (
+                "PostgreSQL",
+                "SELECT current_setting('server_version') AS version",
+            ),
+        };
+        let row = self.database.read().await?.row(sql, []).await?;
+        let version = row.map_or(Ok(None), |row| row.maybe_text("version"))?;
+        Ok(format!("{name} {}", version.unwrap_or_default())
+            .trim_end()
+            .to_owned())
+    }
+
     /// Closes all connections, also those of other handles.
     pub async fn close(&self) {
         self.database.close().await;

@@ -5,7 +5,7 @@ use crate::database::{Database, Transaction};
 use crate::repositories::entry::fill_hosts;
 
 /// The statements that lead from one version to the next; the first makes everything.
-const STEPS: [&str; 24] = [
+const STEPS: [&str; 25] = [
     include_str!("migrations/1.sql"),
     include_str!("migrations/2.sql"),
     include_str!("migrations/3.sql"),
@@ -31,6 +31,7 @@ const STEPS: [&str; 24] = [
     include_str!("migrations/22.sql"),
     include_str!("migrations/23.sql"),
     include_str!("migrations/24.sql"),
+    include_str!("migrations/25.sql"),
 ];
 
 /// Any number that nobody else locks in the same PostgreSQL database: the letters of the name.

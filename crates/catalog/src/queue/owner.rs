@@ -86,6 +86,14 @@ pub(crate) fn described(owner: &str) -> String {
     }
 }
 
+/// The machine of a process; empty for a person.
+pub(crate) fn host(owner: &str) -> &str {
+    match is_person(owner) {
+        true => "",
+        false => owner.split(' ').next().unwrap_or_default(),
+    }
+}
+
 /// The start of the system and the space of its process numbers: containers have their own.
 fn machine() -> Option<String> {
     static MACHINE: OnceLock<Option<String>> = OnceLock::new();

@@ -1,5 +1,6 @@
 //! Workers: which processes run jobs, as they report themselves.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use super::job::tags;
@@ -25,6 +26,10 @@ pub struct WorkerReport<'a> {
 pub struct Worker {
     /// Its name, in words.
     pub name: String,
+    /// The machine that it runs on.
+    pub machine: String,
+    /// The version of its program; none of one that does not tell it.
+    pub version: Option<String>,
     /// The kinds of jobs that it runs.
     pub kinds: Vec<JobKind>,
     /// Its tags: it takes jobs that need some of these, or none.
@@ -35,6 +40,8 @@ pub struct Worker {
     pub started: i64,
     /// When it was last heard of, in seconds.
     pub seen: i64,
+    /// The numbers of the jobs that it runs.
+    pub jobs: Vec<i64>,
 }
 
 impl Catalog {
@@ -46,10 +53,11 @@ impl Catalog {
         let mut transaction = self.database.write().await?;
         let sql = "DELETE FROM worker WHERE seen < {now} - 86400";
         transaction.execute(sql, []).await?;
-        let sql = "INSERT INTO worker (owner, kinds, threads, tags, started, seen)
-             VALUES ($1, $2, $3, $4, {now}, {now})
+        let sql = "INSERT INTO worker (owner, kinds, threads, tags, version, started, seen)
+             VALUES ($1, $2, $3, $4, $5, {now}, {now})
              ON CONFLICT (owner) DO UPDATE
-                 SET kinds = excluded.kinds, threads = excluded.threads, tags = excluded.tags, seen = excluded.seen";
+                 SET kinds = excluded.kinds, threads = excluded.threads, tags = excluded.tags,
+                     version = excluded.version, seen = excluded.seen";
         let kinds: Vec<_> = report.kinds.iter().map(|kind| kind.name()).collect();
         let tags: Vec<_> = report.tags.iter().map(|tag| (tag,)).collect();
         let values = [
@@ -57,6 +65,7 @@ impl Catalog {
             batch(&kinds),
             i64::try_from(report.threads).unwrap_or(i64::MAX).into(),
             batch(&tags),
+            env!("CARGO_PKG_VERSION").into(),
         ];
         transaction.execute(sql, values).await?;
         transaction.commit().await
@@ -73,10 +82,16 @@ impl Catalog {
 
     /// The workers that are alive, those first that started first.
     pub async fn workers(&self) -> Result<Vec<Worker>, Error> {
-        let sql = "SELECT owner, kinds, threads, tags, started, seen FROM worker
+        let sql = "SELECT owner, kinds, threads, tags, version, started, seen FROM worker
              WHERE seen BETWEEN {now} - $1 AND {now} + $1 ORDER BY started, owner";
         let silence = 4 * Self::WORKER_REPORTS.as_secs();
         let mut transaction = self.database.read().await?;
+        let mut at_work: HashMap<String, Vec<i64>> = HashMap::new();
+        let running = "SELECT id, lease_owner FROM job WHERE state = 'running' AND lease_owner IS NOT NULL ORDER BY id";
+        for row in transaction.rows(running, []).await? {
+            let jobs = at_work.entry(row.text("lease_owner")?).or_default();
+            jobs.push(row.integer("id")?);
+        }
         let mut present = Present::default();
         let mut workers = Vec::new();
         for row in transaction.rows(sql, [silence.into()]).await? {
@@ -87,6 +102,9 @@ impl Catalog {
             let kinds: Vec<String> = serde_json::from_str(&row.text("kinds")?).unwrap_or_default();
             workers.push(Worker {
                 name: owner::described(&owner),
+                machine: owner::host(&owner).to_owned(),
+                version: row.maybe_text("version")?,
+                jobs: at_work.remove(&owner).unwrap_or_default(),
                 kinds: kinds
                     .iter()
                     .filter_map(|kind| JobKind::parse(kind))

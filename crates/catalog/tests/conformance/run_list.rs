@@ -135,6 +135,13 @@ async fn what_runs_and_who_could_run_it_is_known(place: Place) {
     let standing = catalog.queue_standing().await.unwrap();
     assert_eq!(standing.workers.len(), 1);
     assert_eq!((standing.workers[0].threads, standing.per_host), (3, 1));
+    let worker = &standing.workers[0];
+    assert_eq!(worker.jobs, [claim.job.id]);
+    assert_eq!(worker.version.as_deref(), Some(env!("CARGO_PKG_VERSION")));
+    assert!(
+        worker.name.ends_with(&format!("on {})", worker.machine)),
+        "{worker:?}"
+    );
     assert_eq!(standing.running[0].id, claim.job.id);
     assert_eq!(standing.running[0].host, claim.job.host);
 

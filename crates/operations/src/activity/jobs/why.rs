@@ -449,6 +449,9 @@ mod tests {
             running,
             commands: Vec::new(),
             workers: vec![Worker {
+                machine: "host".to_owned(),
+                version: None,
+                jobs: Vec::new(),
                 name: "worker".to_owned(),
                 kinds: vec![JobKind::Harvest],
                 tags: vec!["crawl-store".to_owned()],

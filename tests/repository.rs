@@ -45,10 +45,7 @@ fn a_repository_introduces_itself() {
     assert_eq!(added, run(&["show", "1"]));
     assert_eq!(
         listed,
-        format!(
-            " no.    records   deleted  base URL and name\n   1          0         0  {}  site\n",
-            server.base_url
-        )
+        format!("1\tsite\tnever\t0\t\t\t{}\t\n", server.base_url)
     );
 }
 

@@ -1,5 +1,8 @@
 //! Output on a terminal: tables cut to its width, colours, and totals.
 
+/// The output of commands as it is seen.
+mod snapshots;
+
 use std::process::{Command, Stdio};
 
 use test_support::{Fixture, Script};
@@ -16,6 +19,8 @@ fn on_terminal(width: usize, environment: &str, arguments: &str) -> Vec<String> 
         .args(["-qec", &line, "/dev/null"])
         .stdin(Stdio::null())
         .env_remove("NO_COLOR")
+        .env_remove("SUDO_USER")
+        .env("USER", "tester")
         .output()
         .expect("script is a part of util-linux");
     let text = String::from_utf8(output.stdout).unwrap();

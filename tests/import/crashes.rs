@@ -115,7 +115,7 @@ fn a_stop_keeps_what_came_so_far_and_says_how_to_go_on() {
     if !stopped.status.success() {
         let said = stderr(&stopped);
         assert_eq!(stopped.status.code(), Some(1), "{said}");
-        assert!(said.contains("the same command goes on"), "{said}");
+        assert!(said.contains("the same command resumes"), "{said}");
         assert!(
             stderr(&next).contains("resuming import 1"),
             "{}",

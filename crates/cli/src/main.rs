@@ -5,6 +5,7 @@ mod colour;
 mod commands;
 mod config;
 mod help;
+mod human;
 mod json_lines;
 mod log_lines;
 mod output;

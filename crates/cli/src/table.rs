@@ -1,12 +1,14 @@
-//! Tables on a terminal: a head, aligned columns, cut to the width. In a pipe each command prints its own lines, so that
-//! programs that read them are not disturbed.
+//! Lists: on a terminal a table with a head and aligned columns, cut to its width; in a pipe lines with tabs between the
+//! values, without a head, exact and whole, for programs.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
+use operations::Time;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::colour::{self, Colour};
-use crate::text::{columns, plain};
+use crate::text::{ago, columns, duration, grouped, plain};
 
 /// A column.
 #[derive(Debug, Clone, Copy)]
@@ -19,18 +21,21 @@ pub(crate) struct Column {
     dispensable: u8,
 }
 
-/// A cell: text, and the colour that says the same.
+/// A cell: the text for people and the colour that says the same, and the text for programs.
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
     text: String,
     colour: Option<Colour>,
+    /// The text for programs, if it is another.
+    exact: Option<String>,
 }
 
 /// A table that is written while its rows come; the first ones decide on the widths.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,
-    width: usize,
+    /// The width of the terminal; none in a pipe.
+    width: Option<usize>,
     is_coloured: bool,
     waiting: Vec<Vec<Cell>>,
     /// The widths, once they are decided; none for a column that is left out.
@@ -81,28 +86,60 @@ impl Cell {
     /// A state, in its colour.
     pub(crate) fn state(name: &str) -> Self {
         Self {
-            text: plain(&name.replace('_', " ")).to_string(),
             colour: colour::of_state(name),
+            ..Self::shown(name.replace('_', " "), name)
+        }
+    }
+
+    /// A number with its thousands apart.
+    pub(crate) fn count(number: u64) -> Self {
+        Self::shown(grouped(number), number)
+    }
+
+    /// A moment by its distance from now; empty for programs if there is none.
+    pub(crate) fn time(moment: Option<Time>) -> Self {
+        let exact = moment.map_or_else(String::new, |moment| moment.to_string());
+        Self::shown(ago(moment.map(|moment| moment.0)), exact)
+    }
+
+    /// A span of time, of which programs get the seconds.
+    pub(crate) fn duration(seconds: Option<i64>) -> Self {
+        let exact = seconds.map_or_else(String::new, |seconds| seconds.to_string());
+        Self::shown(seconds.map(duration).unwrap_or_default(), exact)
+    }
+
+    fn shown(text: impl Display, exact: impl Display) -> Self {
+        let exact = plain(&exact.to_string()).to_string();
+        Self {
+            exact: Some(exact),
+            ..Self::from(text)
         }
     }
 }
 
-impl<T: std::fmt::Display> From<T> for Cell {
+impl<T: Display> From<T> for Cell {
     fn from(text: T) -> Self {
         Self {
             text: plain(text.to_string().trim()).to_string(),
             colour: None,
+            exact: None,
         }
     }
 }
 
 impl Table {
-    /// A table as wide as the terminal; none where stdout is no terminal.
-    pub(crate) fn on_terminal(table_columns: &[Column]) -> Option<Self> {
-        Some(Self::new(table_columns, columns()?, colour::is_on()))
+    /// A table for stdout.
+    pub(crate) fn to_stdout(table_columns: &[Column]) -> Self {
+        Self::new(table_columns, columns(), colour::is_on())
     }
 
-    fn new(columns: &[Column], width: usize, is_coloured: bool) -> Self {
+    /// A table as wide as the terminal; none where stdout is no terminal and the command writes other lines.
+    pub(crate) fn on_terminal(table_columns: &[Column]) -> Option<Self> {
+        columns()?;
+        Some(Self::to_stdout(table_columns))
+    }
+
+    fn new(columns: &[Column], width: Option<usize>, is_coloured: bool) -> Self {
         Self {
             columns: columns.to_vec(),
             width,
@@ -114,38 +151,45 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row(&mut self, out: &mut impl Write, cells: Vec<Cell>) -> io::Result<()> {
+        let Some(width) = self.width else {
+            return exact(out, &cells);
+        };
         if let Some(widths) = &self.widths {
-            return self.write(out, &cells, widths);
+            return self.write(out, &cells, widths, width);
         }
         self.waiting.push(cells);
         match self.waiting.len() >= MEASURED {
-            true => self.begin(out),
+            true => self.begin(out, width),
             false => Ok(()),
         }
     }
 
     /// Writes what waits; nothing, not even a head, if there was no row.
     pub(crate) fn finish(mut self, out: &mut impl Write) -> io::Result<()> {
-        match self.widths.is_none() && !self.waiting.is_empty() {
-            true => self.begin(out),
-            false => Ok(()),
+        match self
+            .width
+            .filter(|_| self.widths.is_none() && !self.waiting.is_empty())
+        {
+            Some(width) => self.begin(out, width),
+            None => Ok(()),
         }
     }
 
-    fn begin(&mut self, out: &mut impl Write) -> io::Result<()> {
-        let widths = self.measure();
+    fn begin(&mut self, out: &mut impl Write, width: usize) -> io::Result<()> {
+        let widths = self.measure(width);
         let heads = self.columns.iter().map(|column| column.head.to_uppercase());
         let head: Vec<_> = heads.map(Cell::from).collect();
-        self.write(out, &head, &widths)?;
+        self.write(out, &head, &widths, width)?;
         for cells in std::mem::take(&mut self.waiting) {
-            self.write(out, &cells, &widths)?;
+            self.write(out, &cells, &widths, width)?;
         }
         self.widths = Some(widths);
         Ok(())
     }
 
     /// The widths of all columns, so that a line fits into the terminal.
-    fn measure(&self) -> Vec<Option<usize>> {
+    fn measure(&self, width: usize) -> Vec<Option<usize>> {
+        let room = width;
         let wanted = |at: usize| {
             let cells = self.waiting.iter().filter_map(|cells| cells.get(at));
             let widest = cells.map(|cell| cell.text.width()).max();
@@ -157,7 +201,7 @@ impl Table {
         let mut widths: Vec<_> = (0..self.columns.len()).map(wanted).collect();
         let orders = self.columns.iter().map(|column| column.dispensable);
         for order in (1..=orders.max().unwrap_or(0)).rev() {
-            if self.least(&widths) <= self.width {
+            if self.least(&widths) <= room {
                 break;
             }
             for (width, column) in widths.iter_mut().zip(&self.columns) {
@@ -166,7 +210,7 @@ impl Table {
                 }
             }
         }
-        while line_width(&widths) > self.width {
+        while line_width(&widths) > room {
             let cut = widths.iter().enumerate().filter_map(|(at, width)| {
                 let width = (*width)?;
                 (width > self.columns[at].least(width)).then_some((width, at))
@@ -191,6 +235,7 @@ impl Table {
         out: &mut impl Write,
         cells: &[Cell],
         widths: &[Option<usize>],
+        width: usize,
     ) -> io::Result<()> {
         let shown: Vec<_> = widths
             .iter()
@@ -200,7 +245,7 @@ impl Table {
                 Some((cells.get(at)?, width, self.columns[at].is_number))
             })
             .collect();
-        let mut room = self.width;
+        let mut room = width;
         for (at, (cell, width, is_number)) in shown.iter().enumerate() {
             let gap = if at > 0 { GAP } else { 0 };
             let width = (*width).min(room.saturating_sub(gap));
@@ -225,6 +270,15 @@ impl Table {
     }
 }
 
+/// Writes a row for programs.
+fn exact(out: &mut impl Write, cells: &[Cell]) -> io::Result<()> {
+    for (at, cell) in cells.iter().enumerate() {
+        let gap = if at > 0 { "\t" } else { "" };
+        write!(out, "{gap}{}", cell.exact.as_ref().unwrap_or(&cell.text))?;
+    }
+    writeln!(out)
+}
+
 /// Says on stderr that there is more than was shown, for people.
 pub(crate) fn say_rest(shown: u64, total: Option<u64>, has_more: bool, limit_option: &str) {
     if let Some(rest) = rest(shown, total, has_more, limit_option) {
@@ -233,11 +287,11 @@ pub(crate) fn say_rest(shown: u64, total: Option<u64>, has_more: bool, limit_opt
 }
 
 fn rest(shown: u64, total: Option<u64>, has_more: bool, limit_option: &str) -> Option<String> {
-    let grouped_shown = crate::text::grouped(shown);
+    let grouped_shown = grouped(shown);
     match total {
         Some(total) if total > shown => Some(format!(
             "showing {grouped_shown} of {}; {limit_option} shows more",
-            crate::text::grouped(total)
+            grouped(total)
         )),
         None if has_more => Some(format!(
             "showing the first {grouped_shown}; {limit_option} shows more"
@@ -294,6 +348,10 @@ mod tests {
     ];
 
     fn shown(width: usize, is_coloured: bool) -> Vec<String> {
+        written(Some(width), is_coloured)
+    }
+
+    fn written(width: Option<usize>, is_coloured: bool) -> Vec<String> {
         let mut table = Table::new(&COLUMNS, width, is_coloured);
         let mut out = Vec::new();
         for (number, state, name, url, records) in [
@@ -317,7 +375,7 @@ mod tests {
                 Cell::state(state),
                 Cell::from(name),
                 Cell::from(url),
-                Cell::from(crate::text::grouped(records)),
+                Cell::count(records),
             ];
             table.row(&mut out, cells).unwrap();
         }
@@ -362,6 +420,17 @@ mod tests {
         assert!(!lines[0].contains("RECORDS"), "{}", lines[0]);
         assert!(lines[2].starts_with(" 12  failed  "), "{}", lines[2]);
         assert!(shown(3, false).iter().all(|line| line.width() <= 3));
+    }
+
+    #[test]
+    fn programs_get_whole_values_between_tabs_and_no_head() {
+        assert_eq!(
+            written(None, false),
+            [
+                "1\tok\tLibrary of the Lighthouse Keepers' Society\thttp://lighthouse.example/oai\t106172",
+                "12\tfailed\t\u{56f3}\u{66f8}\u{9928}\u{fffd}[2J\u{fffd}x\thttp://a.example/a/very/long/path/to/its/oai\t7",
+            ]
+        );
     }
 
     #[test]

@@ -9,8 +9,9 @@ use operations::jobs::Job;
 use operations::overview::{self, Attention, Overview};
 
 use super::holdings_options::HoldingsOptions;
+use crate::human::{moment, number};
 use crate::output::{Out, to_stdout, write_json};
-use crate::text::{duration, plain};
+use crate::text::{bytes, duration, plain};
 
 /// Show what needs attention, what runs and comes up, and how much there is
 ///
@@ -35,7 +36,11 @@ impl Status {
                 false => {
                     for alert in alerts.iter().take(MOST_ALERTS) {
                         let (rule, text) = (plain(&alert.rule), plain(&alert.text));
-                        writeln!(out, "Alert {rule}: {text}, since {}", alert.since)?;
+                        writeln!(
+                            out,
+                            "Alert {rule}: {text}, since {}",
+                            moment(Some(alert.since))
+                        )?;
                     }
                     if alerts.len() > MOST_ALERTS {
                         let more = alerts.len() - MOST_ALERTS;
@@ -60,13 +65,16 @@ fn print(out: &mut Out, overview: &Overview) -> io::Result<()> {
     let about = if collection.is_exact { "" } else { "about " };
     writeln!(out, "Totals")?;
     for (name, figure) in [
-        ("repositories", statistics.repositories.to_string()),
-        ("records", statistics.records.to_string()),
-        ("documents", format!("{about}{}", collection.documents)),
-        ("harvests", statistics.harvests.to_string()),
-        ("imports", collection.imports.to_string()),
-        ("queued jobs", overview.queue.queued.to_string()),
-        ("running jobs", overview.queue.running.to_string()),
+        ("repositories", number(statistics.repositories)),
+        ("records", number(statistics.records)),
+        (
+            "documents",
+            format!("{about}{}", number(collection.documents)),
+        ),
+        ("harvests", number(statistics.harvests)),
+        ("imports", number(collection.imports)),
+        ("queued jobs", number(overview.queue.queued)),
+        ("running jobs", number(overview.queue.running)),
         ("queue age", duration(overview.queue.age_seconds)),
         (
             "busy workers",
@@ -77,8 +85,8 @@ fn print(out: &mut Out, overview: &Overview) -> io::Result<()> {
         writeln!(out, "  {name:<18} {figure}")?;
     }
     if let Some(disk) = overview.disk {
-        let (free, size) = (disk.free / 1_000_000, disk.size / 1_000_000);
-        writeln!(out, "  {:<18} {free} MB of {size} MB", "free disk")?;
+        let (free, size) = (bytes(disk.free), bytes(disk.size));
+        writeln!(out, "  {:<18} {free} of {size}", "free disk")?;
     }
     writeln!(out, "  {:<18} {}", "version", overview.version)
 }
@@ -100,7 +108,8 @@ fn attention(out: &mut Out, attention: &Attention) -> io::Result<()> {
             out,
             "  {count} failed, of {targets} repositories or schedules: {cause}"
         )?;
-        writeln!(out, "      from {} to {}", group.first, group.last)?;
+        let (first, last) = (moment(Some(group.first)), moment(Some(group.last)));
+        writeln!(out, "      first {first}, last {last}")?;
     }
     for job in &attention.stuck {
         writeln!(out, "  run {} makes no progress{}", job.id, reason(job))?;
@@ -108,11 +117,12 @@ fn attention(out: &mut Out, attention: &Attention) -> io::Result<()> {
     if let Some(since) = attention.overdue_since {
         writeln!(
             out,
-            "  {} overdue, since {since}",
+            "  {} overdue, since {}",
             match attention.overdue {
                 1 => "1 run is".to_owned(),
                 overdue => format!("{overdue} runs are"),
-            }
+            },
+            moment(Some(since))
         )?;
     }
     if attention.unread_records > 0 {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use flows::{Finding, HarvestVerification, VerifyOptions};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use operations::verify::{Verified, verify};
 use operations::{Actor, Context};
 
 use super::LEFT_OUT;
 use super::holdings_options::HoldingsOptions;
+use crate::human::style;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
@@ -105,8 +106,6 @@ fn bar(quiet: bool) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
-    let style =
-        ProgressStyle::with_template("{spinner} {human_pos} contents, {per_sec}, {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.set_style(style("{spinner} {human_pos} contents, {rate}, {elapsed}"));
     bar
 }

@@ -252,7 +252,7 @@ fn finish(
 fn unwritten(error: Option<&anyhow::Error>) -> String {
     let why = error.map(|error| format!("the harvest failed: {}; and ", message(error)));
     format!(
-        "{}the end of the harvest cannot be written down; what was committed is safe, and the same command goes on from there",
+        "{}the end of the harvest cannot be written down; what was committed is safe, and the same command resumes there",
         why.unwrap_or_default()
     )
 }

@@ -165,4 +165,4 @@ pub(super) fn is_lost(error: &anyhow::Error) -> bool {
 const STORE_AWAY: Duration = Duration::from_secs(60);
 /// So long a catalog that is away is waited for, once the workers are to stop.
 const GIVING_UP: Duration = Duration::from_secs(3);
-const STOPPED: &str = "its worker was told to stop; it goes on from there";
+const STOPPED: &str = "its worker was told to stop; it resumes there";

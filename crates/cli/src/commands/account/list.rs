@@ -1,6 +1,5 @@
 //! `garner account list`: all accounts.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -11,7 +10,6 @@ use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
 use crate::table::{Cell, Column, Table};
-use crate::text::{ago, plain};
 
 /// List accounts
 #[derive(Debug, Args)]
@@ -37,54 +35,43 @@ impl List {
     }
 }
 
-const COLUMNS: [Column; 4] = [
+const COLUMNS: [Column; 5] = [
     Column::text("name", 12),
     Column::word("role"),
     Column::word("last login"),
     Column::word("state"),
+    Column::text("e-mail", 12).dispensable(1),
 ];
 
 /// Prints accounts.
 pub(super) fn show(accounts: &[Account], json: bool) -> anyhow::Result<ExitCode> {
     to_stdout(|out| {
-        if !json && let Some(mut table) = Table::on_terminal(&COLUMNS) {
-            for account in accounts {
-                let login = account.last_login;
-                let login = login.map_or_else(|| "never".to_owned(), |login| ago(Some(login.0)));
-                let state = match (account.disabled, account.invited) {
-                    (true, _) => "disabled",
-                    (false, true) => "invited",
-                    (false, false) => "",
-                };
-                let cells = vec![
-                    account.name.as_str().into(),
-                    account.role.name().into(),
-                    login.into(),
-                    Cell::state(state),
-                ];
-                table.row(out, cells)?;
+        let mut table = Table::to_stdout(&COLUMNS);
+        for account in accounts {
+            match json {
+                true => write_json(out, account)?,
+                false => table.row(out, cells(account))?,
             }
-            table.finish(out)?;
-            return Ok(ExitCode::SUCCESS);
         }
-        for (at, account) in accounts.iter().enumerate() {
-            if json {
-                write_json(out, account)?;
-                continue;
-            }
-            if at == 0 {
-                writeln!(out, "role      last login            name")?;
-            }
-            let login = account.last_login.map(|time| time.to_string());
-            let login = login.as_deref().unwrap_or("never");
-            let (role, name) = (account.role.name(), plain(&account.name));
-            let disabled = match (account.disabled, account.invited) {
-                (true, _) => " (disabled)",
-                (false, true) => " (invited)",
-                (false, false) => "",
-            };
-            writeln!(out, "{role:<8}  {login:<20}  {name}{disabled}")?;
-        }
+        table.finish(out)?;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+fn cells(account: &Account) -> Vec<Cell> {
+    let state = match (account.disabled, account.invited) {
+        (true, _) => "disabled",
+        (false, true) => "invited",
+        (false, false) => "",
+    };
+    vec![
+        account.name.as_str().into(),
+        account.role.name().into(),
+        match account.last_login {
+            Some(login) => Cell::time(Some(login)),
+            None => "never".into(),
+        },
+        Cell::state(state),
+        account.email.as_deref().unwrap_or_default().into(),
+    ]
 }

@@ -13,7 +13,7 @@ pub(super) fn new_password() -> anyhow::Result<NewPassword> {
         true => hidden("new password: ")?,
         false => line().context("no password came from stdin")?,
     };
-    let again = is_typed.then(|| hidden("once more: ")).transpose()?;
+    let again = is_typed.then(|| hidden("repeat password: ")).transpose()?;
     Ok(NewPassword { password, again })
 }
 

@@ -1,6 +1,6 @@
 //! `garner statistics`: figures on everything that is held.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,8 +8,9 @@ use operations::Context;
 use operations::statistics::{self, CollectionFilter};
 
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::human;
 use crate::output::{to_stdout, write_json};
-use crate::text::plain;
+use crate::text::{bytes, plain};
 
 /// Show figures on repositories, records, harvests and jobs
 ///
@@ -63,7 +64,7 @@ impl Statistics {
                 ("jobs failed", jobs.failed),
                 ("jobs cancelled", jobs.cancelled),
             ] {
-                writeln!(out, "{name:<18} {number:>16}")?;
+                writeln!(out, "{name:<18} {:>16}", figure(name, number))?;
             }
             Ok(ExitCode::SUCCESS)
         })
@@ -92,7 +93,7 @@ impl Statistics {
                 ("near-duplicates", figures.near_duplicates),
                 ("  groups", figures.near_duplicate_groups),
             ] {
-                writeln!(out, "{name:<18} {number:>16}")?;
+                writeln!(out, "{name:<18} {:>16}", figure(name, number))?;
             }
             for (name, counts) in [
                 ("media type", &figures.types),
@@ -111,11 +112,24 @@ impl Statistics {
                     } else {
                         &count.value
                     };
-                    writeln!(out, "{:>16}  {}", count.documents, plain(value))?;
+                    writeln!(
+                        out,
+                        "{:>16}  {}",
+                        human::number(count.documents),
+                        plain(value)
+                    )?;
                 }
             }
             Ok(ExitCode::SUCCESS)
         })
+    }
+}
+
+/// A figure for people on a terminal, and the exact number in a pipe.
+fn figure(name: &str, number: u64) -> String {
+    match name.contains("bytes") && std::io::stdout().is_terminal() {
+        true => bytes(number),
+        false => human::number(number),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use server::{Addresses, Config};
 
 use crate::commands::confine::confiner;
@@ -16,6 +16,7 @@ use crate::commands::options::holdings_options::HoldingsOptions;
 use crate::commands::options::{PlaceOptions, set};
 use crate::commands::running::{notify, serve_watch, watchdog};
 use crate::commands::stop_signal;
+use crate::human::style;
 use crate::output::log;
 
 /// Serve a directory as a web site and answer OAI-PMH 2.0 for it
@@ -241,12 +242,9 @@ fn announce(addresses: &Addresses, hints: &Hints) {
 
 fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template(
-        "{spinner} scanning the site: {human_pos} files, {per_sec}, {elapsed}",
-    );
-    if let Ok(style) = style {
-        bar.set_style(style);
-    }
+    bar.set_style(style(
+        "{spinner} scanning the site: {human_pos} files, {rate}, {elapsed}",
+    ));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }

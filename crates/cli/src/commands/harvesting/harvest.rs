@@ -1,6 +1,5 @@
 //! `garner harvest`: harvests a repository into files and a catalog.
 
-use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +12,7 @@ use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use flows::{Access, HarvestOrder, Holdings, Progress, Rejected};
 use harvester::{Client, ClientEvent, ClientOptions, Listener, Stop};
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::ProgressBar;
 use operations::{HarvestPatch, Refusal, Setting};
 use rules::validation::Level;
 use store::UrlList;
@@ -21,6 +20,7 @@ use store::UrlList;
 use crate::commands::LEFT_OUT;
 use crate::commands::history::HarvestReport;
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::human::style;
 use crate::output::{to_stdout, write_json};
 use crate::text::{duration, plain};
 
@@ -304,7 +304,7 @@ impl Harvest {
         }
         match entry.state {
             State::Failed | State::Cancelled | State::Running if entry.resume_state.is_some() => {
-                eprintln!("  the same command goes on where this harvest ended");
+                eprintln!("  the same command resumes where this harvest ended");
             }
             State::Failed | State::Cancelled | State::Running => {}
             _ => self.say_where(holdings, order, entry)?,
@@ -388,7 +388,7 @@ impl Bar {
         }
         if is_first && total.is_some() {
             self.bar.set_style(style(
-                "{msg} {wide_bar} {human_pos} of {human_len} records, {rate}, {eta} left",
+                "{msg} {wide_bar} {human_pos} of {human_len} records, {rate}, {rest} left",
             ));
         }
         self.bar
@@ -440,22 +440,13 @@ fn refuse_url(place: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn style(template: &str) -> ProgressStyle {
-    let style = ProgressStyle::with_template(template);
-    let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-    style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
-        let places = usize::from(state.per_sec() < 10.0);
-        let _ = write!(out, "{:.places$}/s", state.per_sec());
-    })
-}
-
 /// The first signal ends the harvest in good order. A second one ends the program, and so does a server that keeps it
 /// waiting: what is committed is safe, and the next harvest goes on from there.
 fn stop_on_signal(holdings: &Holdings, stop: Stop) {
     holdings.spawn(async move {
         crate::commands::stop_signal().await;
         stop.set();
-        eprintln!("stopping after what is being read; once more stops at once");
+        eprintln!("stopping after what is being read; again to stop at once");
         let _ = tokio::time::timeout(LONGEST_STOP, crate::commands::stop_signal()).await;
         std::process::exit(130);
     });

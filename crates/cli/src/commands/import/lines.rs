@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use flows::{Fate, FateKind, FetchProgress, ImportEvent, ImportProgress, Stage};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
-use crate::text::plain;
+use crate::human::style;
+use crate::text::{grouped, plain};
 
 /// The line of a capture in columns.
 pub(super) struct Columns {
@@ -40,10 +41,9 @@ impl Lines {
             true => ProgressBar::hidden(),
             false => ProgressBar::new(0),
         };
-        let style = ProgressStyle::with_template(
-            "{msg} {wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left",
-        );
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_style(style(
+            "{msg} {wide_bar} {decimal_bytes} of {decimal_total_bytes}, {decimal_bytes_per_sec}, {rest} left",
+        ));
         bar.enable_steady_tick(Duration::from_millis(200));
         Self {
             bar,
@@ -121,7 +121,8 @@ impl Lines {
         let counters = progress.counters;
         self.bar.set_message(format!(
             "{} captures, {} new documents",
-            counters.all, counters.saved_new
+            grouped(counters.all),
+            grouped(counters.saved_new)
         ));
     }
 }

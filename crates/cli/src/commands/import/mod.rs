@@ -230,7 +230,7 @@ pub(crate) fn stop_on_signal(stop: Stop) -> anyhow::Result<()> {
         runtime.block_on(async {
             super::stop_signal().await;
             stop.set();
-            eprintln!("stopping after what is being read; once more stops at once");
+            eprintln!("stopping after what is being read; again to stop at once");
             let _ = tokio::time::timeout(LONGEST_STOP, super::stop_signal()).await;
             std::process::exit(130);
         });

@@ -68,7 +68,7 @@ pub(super) fn write(options: &Import, imported: &Imported) -> anyhow::Result<()>
     }
     let unfinished = [ImportState::Failed, ImportState::Cancelled];
     if unfinished.contains(&imported.state) && imported.id.is_some() {
-        eprintln!("  the same command goes on where this import ended");
+        eprintln!("  the same command resumes where this import ended");
     }
     Ok(())
 }

@@ -13,7 +13,6 @@ use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::operating::Operating;
 use crate::output::{default_limit, to_stdout, write_json};
 use crate::table::{Cell, Column, Table, say_rest};
-use crate::text::{ago, plain};
 
 /// List the jobs that run and those that wait
 #[derive(Debug, Args)]
@@ -63,26 +62,17 @@ impl List {
             eprintln!("there is no such job; garner job list --all shows those that are over too");
         }
         to_stdout(|out| {
-            if !self.json
-                && let Some(mut table) = Table::on_terminal(&COLUMNS)
-            {
-                for job in &jobs {
-                    table.row(out, cells(job))?;
+            let mut table = Table::to_stdout(&COLUMNS);
+            for job in &jobs {
+                match self.json {
+                    true => write_json(out, job)?,
+                    false => table.row(out, cells(job))?,
                 }
-                table.finish(out)?;
-                out.flush()?;
-                say_rest(jobs.len() as u64, listed.total, has_more, "--limit N");
-                return Ok(ExitCode::SUCCESS);
             }
-            for (at, job) in jobs.iter().enumerate() {
-                if self.json {
-                    write_json(out, job)?;
-                    continue;
-                }
-                if at == 0 {
-                    writeln!(out, " no.  state      at                    what")?;
-                }
-                writeln!(out, "{}", line(job))?;
+            table.finish(out)?;
+            out.flush()?;
+            if !self.json {
+                say_rest(jobs.len() as u64, listed.total, has_more, "--limit N");
             }
             Ok(ExitCode::SUCCESS)
         })
@@ -101,20 +91,10 @@ fn cells(job: &Job) -> Vec<Cell> {
     vec![
         job.id.into(),
         Cell::state(job.state.name()),
-        ago(Some(at(job).0)).into(),
+        Cell::time(Some(at(job))),
         what(job).into(),
         said(job).join("; ").into(),
     ]
-}
-
-fn line(job: &Job) -> String {
-    let (at, said) = (at(job), said(job));
-    let line = format!("{:>4}  {:<9}  {at}  ", job.id, job.state.name());
-    let mut what = what(job);
-    if !said.is_empty() {
-        what = format!("{}: {}", what.trim_end(), said.join("; "));
-    }
-    line + &plain(what.trim_end()).to_string()
 }
 
 fn at(job: &Job) -> Time {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use catalog::{JobKind, JobState, LogLevel};
 use clap::Args;
-use operations::Time;
 use operations::jobs::{self, Job, JobActivity, LogLine};
 
 use super::Chosen;
 use crate::commands::operating::Operating;
+use crate::human::{moment, number};
 use crate::output::{Out, field, to_stdout, write_json};
-use crate::text::plain;
+use crate::text::{bytes, plain};
 
 /// Show all of a job, with its log
 ///
@@ -59,15 +59,24 @@ pub(super) fn progress(job: &Job) -> Option<String> {
     if let (0, Some(note)) = (done, note) {
         return Some(note.clone());
     }
+    if job.kind == JobKind::Import {
+        let read = match total {
+            Some(total) => format!("{} of {}", bytes(*done), bytes(*total)),
+            None if *done == 0 => return None,
+            None => bytes(*done),
+        };
+        let note = note.iter().map(|note| format!("; {note}"));
+        return Some(read + &note.collect::<String>());
+    }
     let unit = match job.kind {
         JobKind::Import => "bytes",
         JobKind::Classify | JobKind::Clean | JobKind::Retrieve | JobKind::Feed => "documents",
         JobKind::Harvest | JobKind::Hook | JobKind::Quiet => "records",
     };
     let records = match total {
-        Some(total) => format!("{done} of {total} {unit}"),
+        Some(total) => format!("{} of {} {unit}", number(*done), number(*total)),
         None if *done == 0 => return None,
-        None => format!("{done} {unit}"),
+        None => format!("{} {unit}", number(*done)),
     };
     match note {
         Some(note) => Some(format!("{records}; {note}")),
@@ -122,13 +131,12 @@ fn describe(out: &mut impl Write, job: &Job, lines: &[LogLine]) -> io::Result<()
     field(out, "schedule", schedule.as_deref().unwrap_or_default())?;
     field(
         out,
-        "wanted by",
+        "requested by",
         job.created_by.as_deref().unwrap_or_default(),
     )?;
-    let time = |time: Option<Time>| time.map(|time| time.to_string()).unwrap_or_default();
-    field(out, "due", &job.run_at.to_string())?;
-    field(out, "started", &time(job.started))?;
-    field(out, "ended", &time(job.finished))?;
+    field(out, "due", &moment(Some(job.run_at)))?;
+    field(out, "started", &moment(job.started))?;
+    field(out, "ended", &moment(job.finished))?;
     if job.attempt > 0 {
         let attempt = format!("{} of {}", job.attempt, job.max_attempts);
         field(out, "attempt", &attempt)?;

@@ -37,9 +37,9 @@ impl Deadline {
 /// Says what is waited for.
 pub(in crate::commands) fn tell(busy: usize) {
     match busy {
-        0 => eprintln!("stopping; once more stops at once"),
-        1 => eprintln!("stopping, and giving back a job; once more stops at once"),
-        busy => eprintln!("stopping, and giving back {busy} jobs; once more stops at once"),
+        0 => eprintln!("stopping; again to stop at once"),
+        1 => eprintln!("stopping, and giving back a job; again to stop at once"),
+        busy => eprintln!("stopping, and giving back {busy} jobs; again to stop at once"),
     }
 }
 

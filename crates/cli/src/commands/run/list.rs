@@ -12,7 +12,6 @@ use crate::commands::operating::Operating;
 use crate::commands::paging::{each_row, limit};
 use crate::output::{to_stdout, write_json};
 use crate::table::{Cell, Column, Table};
-use crate::text::{ago, plain};
 
 /// List runs, the newest first; queued ones, if no others are wanted, in the order of their times
 #[derive(Debug, Args)]
@@ -71,24 +70,15 @@ impl List {
         };
         to_stdout(|out| {
             let most = limit(self.limit, DEFAULT_ROWS, self.json);
-            let mut is_first = true;
-            let mut table = Table::on_terminal(&COLUMNS).filter(|_| !self.json);
+            let mut table = Table::to_stdout(&COLUMNS);
             let rows = each_row(most, &mut page, |run: Run| {
-                if self.json {
-                    return Ok(write_json(out, &run)?);
-                }
-                if let Some(table) = &mut table {
-                    return Ok(table.row(out, cells(&run))?);
-                }
-                if std::mem::take(&mut is_first) {
-                    writeln!(out, " no.  state       at                    what")?;
-                }
-                Ok(writeln!(out, "{}", line(&run))?)
+                Ok(match self.json {
+                    true => write_json(out, &run)?,
+                    false => table.row(out, cells(&run))?,
+                })
             })?;
-            if let Some(table) = table {
-                table.finish(out)?;
-                out.flush()?;
-            }
+            table.finish(out)?;
+            out.flush()?;
             if rows.shown == 0 && most > 0 {
                 eprintln!("there is no such run");
             }
@@ -115,21 +105,11 @@ fn cells(run: &Run) -> Vec<Cell> {
     vec![
         run.id.into(),
         Cell::state(run.state.name()),
-        ago(at(run).map(|at| at.0)).into(),
+        Cell::time(at(run)),
         run.title.as_str().into(),
         run.what.as_str().into(),
         result.join(": ").into(),
     ]
-}
-
-fn line(run: &Run) -> String {
-    let at = at(run).map_or_else(|| "-".to_owned(), |at| at.to_string());
-    let line = format!("{:>4}  {:<10}  {at:<20}  ", run.id, run.state.name());
-    let mut what = format!("{}, {}", run.title, run.what);
-    for said in [result(run), run.reason.clone()].into_iter().flatten() {
-        what.push_str(&format!(": {said}"));
-    }
-    line + &plain(&what).to_string()
 }
 
 fn at(run: &Run) -> Option<Time> {

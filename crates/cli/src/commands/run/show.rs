@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use operations::Time;
 use operations::jobs::JobActivity;
 use operations::runs::{self, Problem, ProblemFilter, Run};
 
@@ -12,6 +11,7 @@ use super::Chosen;
 use crate::commands::job::log_line;
 use crate::commands::operating::Operating;
 use crate::commands::paging::each_row;
+use crate::human::{moment, number};
 use crate::output::{field, to_stdout, write_json};
 use crate::text::{duration, plain};
 
@@ -98,14 +98,15 @@ pub(super) fn describe(out: &mut impl Write, run: &Run) -> io::Result<()> {
     field(out, "about", &run.title)?;
     field(out, "what", &run.what)?;
     field(out, "reason", run.reason.as_deref().unwrap_or_default())?;
-    let time = |time: Option<Time>| time.map(|time| time.to_string()).unwrap_or_default();
-    field(out, "due", &time(run.due))?;
-    field(out, "started", &time(run.started))?;
+    field(out, "due", &moment(run.due))?;
+    field(out, "started", &moment(run.started))?;
     let took = run.seconds(0).filter(|_| run.state.is_over()).map(duration);
     let took = took
         .map(|took| format!(", after {took}"))
         .unwrap_or_default();
-    let ended = run.ended.map(|ended| format!("{ended}{took}"));
+    let ended = run
+        .ended
+        .map(|ended| format!("{}{took}", moment(Some(ended))));
     field(out, "ended", &ended.unwrap_or_default())?;
     if let Some(job) = &run.job {
         field(
@@ -116,7 +117,7 @@ pub(super) fn describe(out: &mut impl Write, run: &Run) -> io::Result<()> {
         field(out, "worker", job.worker.as_deref().unwrap_or_default())?;
         field(
             out,
-            "wanted by",
+            "requested by",
             job.created_by.as_deref().unwrap_or_default(),
         )?;
         let request = job
@@ -148,7 +149,7 @@ pub(super) fn describe(out: &mut impl Write, run: &Run) -> io::Result<()> {
         writeln!(out, "\ncounts")?;
     }
     for count in &run.counts {
-        writeln!(out, "  {:>12}  {}", count.count, count.text)?;
+        writeln!(out, "  {:>12}  {}", number(count.count), count.text)?;
     }
     let settings = run.settings_in_words();
     if !settings.is_empty() {

@@ -12,7 +12,7 @@ use operations::{Actor, Context, upkeep};
 use crate::commands::LEFT_OUT;
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{to_stdout, write_json};
-use crate::text::plain;
+use crate::text::{bytes, plain};
 
 /// Back up the data directory and the catalog, while everything runs
 ///
@@ -87,9 +87,9 @@ fn tell(done: &BackedUp) {
         done.name,
         plain(&done.place),
         done.files,
-        super::size(done.bytes),
+        bytes(done.bytes),
         done.copied_files,
-        super::size(done.copied_bytes)
+        bytes(done.copied_bytes)
     );
     if done.removed > 0 {
         eprintln!("{} older backups were removed", done.removed);

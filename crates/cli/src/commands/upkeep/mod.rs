@@ -9,7 +9,9 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use harvester::Stop;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+
+use crate::human::style;
 
 /// A bar that says how many files are done.
 fn file_bar(is_quiet: bool) -> ProgressBar {
@@ -17,8 +19,7 @@ fn file_bar(is_quiet: bool) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new_spinner();
-    let style = ProgressStyle::with_template("{spinner} {human_pos} files, {per_sec}, {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.set_style(style("{spinner} {human_pos} files, {rate}, {elapsed}"));
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
 }
@@ -33,19 +34,10 @@ fn stop_on_signal(stop: &Stop) -> anyhow::Result<()> {
         runtime.block_on(async {
             super::stop_signal().await;
             stop.set();
-            eprintln!("stopping; once more stops at once");
+            eprintln!("stopping; again to stop at once");
             super::stop_signal().await;
             std::process::exit(130);
         });
     });
     Ok(())
-}
-
-/// A number of bytes as people read it.
-fn size(bytes: u64) -> String {
-    let units = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    match units.into_iter().find(|(_, unit)| bytes >= *unit) {
-        Some((name, unit)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
-        None => format!("{bytes} bytes"),
-    }
 }

@@ -10,7 +10,7 @@ use harvester::Stop;
 use crate::commands::LEFT_OUT;
 use crate::commands::holdings_options::warn_of_password;
 use crate::output::{to_stdout, write_json};
-use crate::text::plain;
+use crate::text::{bytes, plain};
 
 /// Restore a backup into a new data directory
 ///
@@ -67,7 +67,7 @@ impl Restore {
                 "restored {}: {} files, {}, in {}",
                 restored.name,
                 restored.files,
-                super::size(restored.bytes),
+                bytes(restored.bytes),
                 plain(&self.data.display().to_string())
             );
         }

@@ -164,5 +164,4 @@ const A_WHILE: Duration = Duration::from_secs(60);
 /// The seconds that a scheduled import waits for a worker that sees its files.
 const PATIENCE: i64 = 3600;
 const MOST_SOURCES: u64 = 1000;
-const CANCELLED: &str =
-    "cancelled; what came so far is kept, and the same import goes on from there";
+const CANCELLED: &str = "cancelled; what came so far is kept, and the same import resumes there";

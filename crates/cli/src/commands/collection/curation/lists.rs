@@ -12,6 +12,7 @@ use operations::lists::{self, ListPatch, ListsQuery, NewList, UrlList, UrlListCo
 use crate::commands::blacklist_options::read_list;
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::output::{Out, to_stdout, write_json};
+use crate::table::{Cell, Column, Table};
 use crate::text::plain;
 
 /// Keep named blacklists and whitelists in the catalog
@@ -150,12 +151,7 @@ impl List {
     fn run(self) -> anyhow::Result<ExitCode> {
         let context = self.output.holdings.context()?;
         let all = context.wait(lists::list(&context, ListsQuery { kind: self.kind }))?;
-        to_stdout(|out| {
-            for list in &all {
-                self.output.write(list, out)?;
-            }
-            Ok(ExitCode::SUCCESS)
-        })
+        self.output.print(&all)
     }
 }
 
@@ -164,7 +160,7 @@ impl Show {
         let context = self.output.holdings.context()?;
         let list = context.wait(lists::find(&context, &self.named.list))?;
         if self.output.json {
-            return self.output.print(&list);
+            return self.output.print(&[list]);
         }
         let text = context.wait(lists::text(&context, list.id))?;
         to_stdout(|out| {
@@ -185,7 +181,7 @@ impl Add {
         };
         let context = self.output.holdings.create_context()?;
         let list = context.wait(lists::add(&context, &Actor::command_line(), &new))?;
-        self.output.print(&list)
+        self.output.print(&[list])
     }
 }
 
@@ -202,7 +198,7 @@ impl Edit {
         };
         let actor = Actor::command_line();
         let list = context.wait(lists::change(&context, &actor, list.id, &patch))?;
-        self.output.print(&list)
+        self.output.print(&[list])
     }
 }
 
@@ -253,29 +249,39 @@ impl Remove {
         let context = self.output.holdings.context()?;
         let list = context.wait(lists::find(&context, &self.named.list))?;
         let list = context.wait(lists::remove(&context, &Actor::command_line(), list.id))?;
-        self.output.print(&list)
+        self.output.print(&[list])
     }
 }
 
 impl OutputOptions {
-    fn print(&self, list: &UrlList) -> anyhow::Result<ExitCode> {
+    fn print(&self, lists: &[UrlList]) -> anyhow::Result<ExitCode> {
         to_stdout(|out| {
-            self.write(list, out)?;
+            let mut table = Table::to_stdout(&COLUMNS);
+            for list in lists {
+                if self.json {
+                    write_json(out, list)?;
+                    continue;
+                }
+                let cells = vec![
+                    list.kind.name().into(),
+                    list.name.as_str().into(),
+                    Cell::count(list.entries),
+                    Cell::time(Some(list.changed)),
+                ];
+                table.row(out, cells)?;
+            }
+            table.finish(out)?;
             Ok(ExitCode::SUCCESS)
         })
     }
-
-    fn write(&self, list: &UrlList, out: &mut Out) -> std::io::Result<()> {
-        if self.json {
-            return write_json(out, list);
-        }
-        let UrlList {
-            entries, changed, ..
-        } = list;
-        let (kind, name) = (list.kind.name(), plain(&list.name));
-        writeln!(out, "{kind}\t{name}\t{entries} entries\t{changed}")
-    }
 }
+
+const COLUMNS: [Column; 4] = [
+    Column::word("kind"),
+    Column::text("name", 12),
+    Column::number("entries"),
+    Column::word("changed"),
+];
 
 fn kind(name: &str) -> Result<ListKind, String> {
     ListKind::parse(name).ok_or_else(|| "write blacklist or whitelist".to_owned())

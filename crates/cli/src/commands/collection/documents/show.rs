@@ -9,6 +9,7 @@ use operations::FilePath;
 use operations::documents::{self, Document, Judgement, NearDuplicate};
 
 use crate::commands::holdings_options::HoldingsOptions;
+use crate::human::{moment, size};
 use crate::output::{Out, field, to_stdout, write_json};
 use crate::text::date;
 
@@ -65,14 +66,14 @@ fn describe(
         ("media type", document.media_type.clone()),
         ("declared", text(&document.declared_type)),
         ("sniffed", text(&document.sniffed_type)),
-        ("size", document.size.to_string()),
+        ("size", size(document.size)),
         ("SHA-1", document.content_sha1.clone()),
         ("SHA-256", document.content_sha256.clone()),
         ("parent", text(&document.parent_url)),
         ("depth", number(document.depth)),
-        ("discovered", document.discover_date.to_string()),
-        ("last seen", document.update_date.to_string()),
-        ("crawled", document.crawl_date.to_string()),
+        ("discovered", moment(Some(document.discover_date))),
+        ("last seen", moment(Some(document.update_date))),
+        ("crawled", moment(Some(document.crawl_date))),
         ("state", document.state.words().to_owned()),
         ("source", text(&document.source)),
         ("digest mismatch", text(&document.digest_mismatch)),

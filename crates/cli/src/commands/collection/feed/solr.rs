@@ -111,7 +111,7 @@ impl Solr {
         let pushed = pushed?;
         eprintln!("{}", pushed.said());
         if pushed.stopped {
-            eprintln!("stopped; the same command goes on");
+            eprintln!("stopped; the same command resumes");
         }
         to_stdout(|out| {
             if self.json {

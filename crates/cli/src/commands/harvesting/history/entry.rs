@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use operations::harvests::{Harvest, Warning};
 use serde::Serialize;
 
+use crate::human::{moment, number};
 use crate::text::{duration, plain};
 
 /// A harvest that a command made, with all its warnings: its JSON has `warnings` beside the fields of the harvest.
@@ -23,12 +24,12 @@ pub(super) fn describe(out: &mut impl Write, harvest: &Harvest) -> io::Result<()
     if let Some(set) = &harvest.set {
         line(out, "set", set)?;
     }
-    line(out, "started", &harvest.started.to_string())?;
+    line(out, "started", &moment(Some(harvest.started)))?;
     if let (Some(ended), Some(seconds)) = (harvest.ended, harvest.seconds()) {
         line(
             out,
             "ended",
-            &format!("{ended}, after {}", duration(seconds)),
+            &format!("{}, after {}", moment(Some(ended)), duration(seconds)),
         )?;
     }
     if harvest.attempts > 1 {
@@ -42,7 +43,7 @@ pub(super) fn describe(out: &mut impl Write, harvest: &Harvest) -> io::Result<()
     }
     writeln!(out, "\ncounts")?;
     for (name, count) in harvest.counts.named() {
-        writeln!(out, "  {name:<10}  {count:>12}")?;
+        writeln!(out, "  {name:<10}  {:>12}", number(count))?;
     }
     parameters(out, &harvest.parameters_in_words())?;
     if !harvest.quirks.is_empty() {

@@ -11,9 +11,10 @@ use crate::commands::history::DEFAULT_ROWS;
 use crate::commands::history::entry::{line, parameters};
 use crate::commands::import::counted;
 use crate::commands::paging::{each_row, limit};
+use crate::human::{moment, number};
 use crate::output::{Out, write_json};
 use crate::table::{Cell, Column, Table};
-use crate::text::{ago, duration, grouped, plain};
+use crate::text::{bytes, duration, plain};
 
 /// Writes one import, or only its warnings.
 pub(super) fn one(
@@ -66,24 +67,15 @@ pub(super) fn list(
         };
         context.wait(imports::list(context, &filter))
     };
-    let mut is_first = true;
-    let mut table = Table::on_terminal(&COLUMNS).filter(|_| !json);
+    let mut table = Table::to_stdout(&COLUMNS);
     let rows = each_row(limit, page, |import: Import| {
-        if json {
-            return Ok(write_json(out, &import)?);
-        }
-        if let Some(table) = &mut table {
-            return Ok(table.row(out, cells(&import))?);
-        }
-        if std::mem::take(&mut is_first) {
-            writeln!(out, "{HEAD}")?;
-        }
-        Ok(writeln!(out, "{}", row(&import))?)
+        Ok(match json {
+            true => write_json(out, &import)?,
+            false => table.row(out, cells(&import))?,
+        })
     })?;
-    if let Some(table) = table {
-        table.finish(out)?;
-        out.flush()?;
-    }
+    table.finish(out)?;
+    out.flush()?;
     if rows.shown == 0 && limit > 0 {
         eprintln!("nothing was imported yet");
     }
@@ -108,17 +100,16 @@ const COLUMNS: [Column; 10] = [
 
 fn cells(import: &Import) -> Vec<Cell> {
     let counters = &import.counters;
-    let number = |count: u64| Cell::from(grouped(count));
     vec![
         import.id.into(),
-        ago(Some(import.started.0)).into(),
-        import.seconds().map(duration).unwrap_or_default().into(),
+        Cell::time(Some(import.started)),
+        Cell::duration(import.seconds()),
         Cell::state(import.state.name()),
-        number(counters.all),
-        number(counters.saved_new),
-        number(counters.saved_duplicate),
-        number(counters.filtered),
-        number(missing(counters)),
+        Cell::count(counters.all),
+        Cell::count(counters.saved_new),
+        Cell::count(counters.saved_duplicate),
+        Cell::count(counters.filtered),
+        Cell::count(missing(counters)),
         sources(import).into(),
     ]
 }
@@ -134,24 +125,6 @@ fn sources(import: &Import) -> String {
     what
 }
 
-fn row(import: &Import) -> String {
-    let counters = &import.counters;
-    let took = import.seconds().map(duration);
-    let line = format!(
-        "{:>4}  {}  {:>7}  {:<10} {:>8} {:>7} {:>7} {:>8} {:>6}  ",
-        import.id,
-        import.started,
-        took.as_deref().unwrap_or("-"),
-        import.state.name(),
-        counters.all,
-        counters.saved_new,
-        counters.saved_duplicate,
-        counters.filtered,
-        missing(counters),
-    );
-    line + &plain(&sources(import)).to_string()
-}
-
 /// Captures that were skipped or failed.
 fn missing(counters: &ImportCounters) -> u64 {
     counters.skipped_records
@@ -163,12 +136,12 @@ fn missing(counters: &ImportCounters) -> u64 {
 
 fn describe(out: &mut impl Write, import: &Import) -> io::Result<()> {
     writeln!(out, "import {}: {}", import.id, import.state_in_words())?;
-    line(out, "started", &import.started.to_string())?;
+    line(out, "started", &moment(Some(import.started)))?;
     if let (Some(ended), Some(seconds)) = (import.ended, import.seconds()) {
         line(
             out,
             "ended",
-            &format!("{ended}, after {}", duration(seconds)),
+            &format!("{}, after {}", moment(Some(ended)), duration(seconds)),
         )?;
     }
     if import.attempts > 1 {
@@ -189,7 +162,7 @@ fn describe(out: &mut impl Write, import: &Import) -> io::Result<()> {
     }
     writeln!(out, "\ncounters")?;
     for (name, count) in counted(&import.counters) {
-        writeln!(out, "  {name:<22}  {count:>14}")?;
+        writeln!(out, "  {name:<22}  {:>14}", number(count))?;
     }
     writeln!(out, "\nsources")?;
     for source in &import.sources {
@@ -198,10 +171,7 @@ fn describe(out: &mut impl Write, import: &Import) -> io::Result<()> {
             false => "to be resumed",
         };
         let (name, position) = (plain(&source.source), source.position);
-        writeln!(out, "  {name}: {position} bytes, {state}")?;
+        writeln!(out, "  {name}: {}, {state}", bytes(position))?;
     }
     parameters(out, &import.parameters_in_words())
 }
-
-const HEAD: &str = " no.  started                  took  state       captures     new   known filtered   left  \
-     what, and why it is not all";

@@ -16,12 +16,11 @@ use operations::harvests::{
 };
 
 pub(crate) use crate::commands::history::entry::HarvestReport;
-pub(crate) use crate::commands::history::table::Table;
+pub(crate) use crate::commands::history::table::{COLUMNS, cells};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::paging::{each_row, limit};
 use crate::output::{Out, to_stdout, write_json};
-use crate::table::Table as HarvestTable;
-use table::COLUMNS;
+use crate::table::Table;
 
 /// List harvests, the newest first, or show one
 ///
@@ -113,8 +112,7 @@ impl History {
             None => None,
         };
         let plain_lines = self.json || self.csv;
-        let mut table = Table::new();
-        let mut on_terminal = HarvestTable::on_terminal(&COLUMNS).filter(|_| !plain_lines);
+        let mut table = Table::to_stdout(&COLUMNS);
         if self.csv {
             out.write_all(CSV_HEAD.as_bytes())?;
         }
@@ -129,18 +127,15 @@ impl History {
         };
         let limit = limit(self.limit, DEFAULT_ROWS, self.json || self.csv);
         let rows = each_row(limit, page, |harvest: Harvest| {
-            match (self.json, self.csv, &mut on_terminal) {
-                (true, ..) => write_json(out, &harvest)?,
-                (_, true, _) => out.write_all(csv_line(&harvest).as_bytes())?,
-                (_, _, Some(table)) => table.row(out, table::cells(&harvest))?,
-                _ => table.row(out, &harvest)?,
+            match (self.json, self.csv) {
+                (true, _) => write_json(out, &harvest)?,
+                (false, true) => out.write_all(csv_line(&harvest).as_bytes())?,
+                (false, false) => table.row(out, cells(&harvest))?,
             }
             Ok(())
         })?;
-        if let Some(table) = on_terminal {
-            table.finish(out)?;
-            out.flush()?;
-        }
+        table.finish(out)?;
+        out.flush()?;
         if rows.shown == 0 && limit > 0 {
             eprintln!("nothing was harvested yet; garner history --imports lists imports");
         }

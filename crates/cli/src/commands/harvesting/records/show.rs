@@ -8,6 +8,7 @@ use operations::records::{self, Record};
 
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::records::status;
+use crate::human::moment;
 use crate::output::{field, to_stdout, write_json};
 
 /// Show a record that is held
@@ -58,7 +59,7 @@ fn describe(out: &mut impl Write, record: &Record) -> io::Result<()> {
         ("sets", record.set_specs.join(", ")),
         ("file", text(&path)),
         ("SHA-256", text(&record.sha256)),
-        ("harvested", record.harvested.to_string()),
+        ("harvested", moment(Some(record.harvested))),
         ("validation", record.validation.name().to_owned()),
         ("changed by", format!("harvest {}", record.changed_by)),
         ("seen by", format!("harvest {}", record.seen_by)),

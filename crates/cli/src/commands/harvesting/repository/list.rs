@@ -1,6 +1,5 @@
 //! `garner repository list`: all repositories, a line each.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,7 +9,6 @@ use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
 use crate::table::{Cell, Column, Table};
-use crate::text::{ago, grouped, plain};
 
 /// List the repositories
 #[derive(Debug, Args)]
@@ -40,34 +38,15 @@ impl List {
         if repositories.is_empty() {
             eprintln!("no repository is known; add one with garner repository add BASE_URL");
         }
-        let has_tags = repositories.iter().any(|known| !known.tags.is_empty());
-        // The last column is that of tags.
-        let columns = match has_tags {
-            true => &COLUMNS[..],
-            false => &COLUMNS[..COLUMNS.len() - 1],
-        };
         to_stdout(|out| {
-            if !self.json
-                && let Some(mut table) = Table::on_terminal(columns)
-            {
-                for repository in &repositories {
-                    let mut cells = cells(repository);
-                    cells.truncate(columns.len());
-                    table.row(out, cells)?;
+            let mut table = Table::to_stdout(&COLUMNS);
+            for repository in &repositories {
+                match self.json {
+                    true => write_json(out, repository)?,
+                    false => table.row(out, cells(repository))?,
                 }
-                table.finish(out)?;
-                return Ok(ExitCode::SUCCESS);
             }
-            for (at, repository) in repositories.iter().enumerate() {
-                if self.json {
-                    write_json(out, repository)?;
-                    continue;
-                }
-                if at == 0 {
-                    writeln!(out, " no.    records   deleted  base URL and name")?;
-                }
-                writeln!(out, "{}", line(repository))?;
-            }
+            table.finish(out)?;
             Ok(ExitCode::SUCCESS)
         })
     }
@@ -90,19 +69,10 @@ fn cells(repository: &Repository) -> Vec<Cell> {
         repository.id.into(),
         repository.identity.name.as_deref().unwrap_or("-").into(),
         Cell::state(repository.health),
-        grouped(repository.records).into(),
-        ago(last.map(|last| last.started.0)).into(),
-        ago(repository.next_run.map(|time| time.0)).into(),
+        Cell::count(repository.records),
+        Cell::time(last.map(|last| last.started)),
+        Cell::time(repository.next_run),
         repository.base_url.as_str().into(),
         repository.tags.join(", ").into(),
     ]
-}
-
-fn line(repository: &Repository) -> String {
-    let (id, records, deleted) = (repository.id, repository.records, repository.deleted);
-    let line = format!("{id:>4} {records:>10} {deleted:>9}  ");
-    let url = plain(&repository.base_url).to_string();
-    let name = repository.identity.name.as_deref().unwrap_or_default();
-    let name = plain(name).to_string();
-    line + format!("{url}  {name}").trim_end()
 }

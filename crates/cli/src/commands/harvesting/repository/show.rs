@@ -8,9 +8,11 @@ use operations::Context;
 use operations::harvests::{self, HarvestFilter};
 use operations::repositories::{self, Repository, Set, SetQuery};
 
-use crate::commands::history::Table;
+use crate::commands::history::{COLUMNS, cells};
 use crate::commands::repository::Chosen;
+use crate::human::{moment, number};
 use crate::output::{field, to_stdout, write_json};
+use crate::table::Table;
 use crate::text::plain;
 
 /// Show a repository: its own description, its formats and sets, its records and last harvests
@@ -72,8 +74,8 @@ pub(super) fn show(
         line("tags", Some(&repository.tags.join(", ")))?;
     }
     line("files", Some(&repository.directory))?;
-    line("added", Some(&repository.added.to_string()))?;
-    line("identified", Some(&repository.identified.to_string()))?;
+    line("added", Some(&moment(Some(repository.added))))?;
+    line("identified", Some(&moment(Some(repository.identified))))?;
     let offered = formats.iter().filter(|format| format.offered);
     let offered: Vec<_> = offered
         .map(|format| format.metadata_prefix.as_str())
@@ -82,6 +84,7 @@ pub(super) fn show(
     sets(out, &first_sets.items, first_sets.total.unwrap_or_default())?;
     for format in formats.iter().filter(|format| format.is_held()) {
         let (records, prefix, deleted) = (format.records, &format.metadata_prefix, format.deleted);
+        let (records, deleted) = (number(records), number(deleted));
         let records = format!("{records} in {prefix}, {deleted} more deleted");
         field(out, "records", &records)?;
     }
@@ -106,11 +109,11 @@ fn last_harvests(out: &mut impl Write, context: &Context, id: i64) -> anyhow::Re
         true => writeln!(out, "\nthe last {} of {all} harvests", harvests.len())?,
         false => writeln!(out, "\nharvests")?,
     }
-    let mut table = Table::new();
+    let mut table = Table::to_stdout(&COLUMNS);
     for entry in &harvests {
-        table.row(out, entry)?;
+        table.row(out, cells(entry))?;
     }
-    Ok(())
+    Ok(table.finish(out)?)
 }
 
 /// Writes the first of `total` sets; some repositories have a set for each author.

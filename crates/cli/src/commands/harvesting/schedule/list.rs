@@ -1,6 +1,5 @@
 //! `garner schedule list`: all schedules, a line each.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use catalog::{ScheduleQuery, ScheduleState};
@@ -12,7 +11,6 @@ use crate::commands::operating::Operating;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
 use crate::table::{Cell, Column, Table};
-use crate::text::{ago, plain};
 
 /// List schedules
 #[derive(Debug, Args)]
@@ -52,28 +50,14 @@ impl List {
             eprintln!("there is no such schedule; add one with garner schedule add");
         }
         to_stdout(|out| {
-            if !self.json
-                && let Some(mut table) = Table::on_terminal(&COLUMNS)
-            {
-                for schedule in &schedules {
-                    table.row(out, cells(schedule))?;
+            let mut table = Table::to_stdout(&COLUMNS);
+            for schedule in &schedules {
+                match self.json {
+                    true => write_json(out, schedule)?,
+                    false => table.row(out, cells(schedule))?,
                 }
-                table.finish(out)?;
-                return Ok(ExitCode::SUCCESS);
             }
-            for (at, schedule) in schedules.iter().enumerate() {
-                if self.json {
-                    write_json(out, schedule)?;
-                    continue;
-                }
-                if at == 0 {
-                    writeln!(
-                        out,
-                        " no.  state      next run              how often, and what"
-                    )?;
-                }
-                writeln!(out, "{}", line(schedule))?;
-            }
+            table.finish(out)?;
             Ok(ExitCode::SUCCESS)
         })
     }
@@ -91,7 +75,7 @@ const COLUMNS: [Column; 6] = [
 fn cells(schedule: &Schedule) -> Vec<Cell> {
     let next = match (schedule.next_run, schedule.job) {
         (None, Some(_)) => Cell::state("running"),
-        (time, _) => ago(time.map(|time| time.0)).into(),
+        (time, _) => Cell::time(time),
     };
     let about = schedule.about();
     let what = match schedule.kind {
@@ -109,34 +93,6 @@ fn cells(schedule: &Schedule) -> Vec<Cell> {
         schedule.name.as_str().into(),
         what.into(),
     ]
-}
-
-fn line(schedule: &Schedule) -> String {
-    let next = match (schedule.next_run, schedule.job) {
-        (Some(time), _) => time.to_string(),
-        (None, Some(_)) => "running".to_owned(),
-        (None, None) => "-".to_owned(),
-    };
-    let line = format!(
-        "{:>4}  {:<9}  {next:<20}  ",
-        schedule.id,
-        schedule.state.name()
-    );
-    let about = schedule.about();
-    let mut what = match schedule.kind {
-        ScheduleKind::Import => format!("{}: import {about}", schedule.described),
-        ScheduleKind::Harvest => {
-            let prefix = &schedule.metadata_prefix;
-            format!("{}: {about} {prefix}", schedule.described)
-        }
-    };
-    if let Some(set) = &schedule.set {
-        what.push_str(&format!(" {set}"));
-    }
-    if !schedule.name.is_empty() {
-        what.push_str(&format!(" ({})", schedule.name));
-    }
-    line + &plain(&what).to_string()
 }
 
 fn state(name: &str) -> Result<ScheduleState, String> {

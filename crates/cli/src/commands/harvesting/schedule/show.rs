@@ -10,6 +10,7 @@ use operations::schedules::{self, Schedule, ScheduleKind};
 
 use crate::commands::operating::Operating;
 use crate::commands::schedule::Chosen;
+use crate::human::moment;
 use crate::output::{field, to_stdout, write_json};
 use crate::text::plain;
 
@@ -47,7 +48,6 @@ pub(super) fn show(
 fn describe(out: &mut impl Write, schedule: &Schedule, now: Time) -> io::Result<()> {
     writeln!(out, "schedule {}: {}", schedule.id, plain(&schedule.name))?;
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let time = |time: Option<Time>| time.map(|time| time.to_string()).unwrap_or_default();
     field(out, "repository", &text(&schedule.base_url))?;
     field(out, "format", &schedule.metadata_prefix)?;
     field(out, "set", &text(&schedule.set))?;
@@ -55,10 +55,10 @@ fn describe(out: &mut impl Write, schedule: &Schedule, now: Time) -> io::Result<
         field(out, "imports", &schedule.about())?;
     }
     field(out, "how often", &schedule.described)?;
-    field(out, "starts", &time(schedule.starts))?;
-    field(out, "ends", &time(schedule.ends))?;
+    field(out, "starts", &moment(schedule.starts))?;
+    field(out, "ends", &moment(schedule.ends))?;
     field(out, "state", &standing(schedule, now))?;
-    field(out, "last run", &time(schedule.last_run))?;
+    field(out, "last run", &moment(schedule.last_run))?;
     for (name, value) in schedules::fields(schedule) {
         field(out, &name.to_lowercase(), &value)?;
     }

@@ -92,7 +92,7 @@ impl CollectionOptions {
         let classified = classified?;
         eprintln!("{}", classified.said());
         if classified.stopped {
-            eprintln!("stopped; the same command goes on");
+            eprintln!("stopped; the same command resumes");
         }
         to_stdout(|out| {
             if json {

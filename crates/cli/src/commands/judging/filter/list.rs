@@ -1,6 +1,5 @@
 //! `garner filter list`: the filters and mappings of the catalog.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -9,8 +8,7 @@ use operations::rules::{self, Rules, RulesQuery};
 use crate::commands::holdings_options::HoldingsOptions;
 use crate::commands::sorting::Sorting;
 use crate::output::{to_stdout, write_json};
-use crate::table::{Column, Table};
-use crate::text::{ago, plain};
+use crate::table::{Cell, Column, Table};
 
 /// List the filters and mappings of the catalog
 #[derive(Debug, Args)]
@@ -49,32 +47,22 @@ const COLUMNS: [Column; 5] = [
 /// Prints rules, a line each.
 pub(super) fn print(rules: &[Rules], json: bool) -> anyhow::Result<ExitCode> {
     to_stdout(|out| {
-        if !json && let Some(mut table) = Table::on_terminal(&COLUMNS) {
-            for rules in rules {
-                let cells = vec![
-                    rules.id.into(),
-                    rules.name.as_str().into(),
-                    rules.kind.name().into(),
-                    rules.version.into(),
-                    ago(Some(rules.changed.0)).into(),
-                ];
-                table.row(out, cells)?;
-            }
-            table.finish(out)?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        for (at, rules) in rules.iter().enumerate() {
+        let mut table = Table::to_stdout(&COLUMNS);
+        for rules in rules {
             if json {
                 write_json(out, rules)?;
                 continue;
             }
-            if at == 0 {
-                writeln!(out, " no.  kind     version  changed               name")?;
-            }
-            let (id, kind, version) = (rules.id, rules.kind.name(), rules.version);
-            let (changed, name) = (rules.changed, plain(&rules.name));
-            writeln!(out, "{id:>4}  {kind:<7}  {version:>7}  {changed}  {name}")?;
+            let cells = vec![
+                rules.id.into(),
+                rules.name.as_str().into(),
+                rules.kind.name().into(),
+                rules.version.into(),
+                Cell::time(Some(rules.changed)),
+            ];
+            table.row(out, cells)?;
         }
+        table.finish(out)?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -1,20 +1,20 @@
 //! `garner parents list`: parents, a line each.
 
-use std::io::Write;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Args;
 use operations::parents::{self, Parent, ParentFilter};
 
 use crate::commands::holdings_options::HoldingsOptions;
-use crate::commands::paging::each_row;
-use crate::output::{Out, to_stdout, write_json};
-use crate::text::plain;
+use crate::commands::paging::{each_row, limit};
+use crate::output::{to_stdout, write_json};
+use crate::table::{Cell, Column, Table};
 
 /// List parents in the order of their numbers
 ///
-/// A line is a parent: its number, its documents, those of them that were ingested, when it was last crawled, the state of
-/// its link and its URL, separated by tabs.
+/// In a pipe a line is a parent: its number, its documents, those of them that were ingested, when it was last crawled, the
+/// state of its link and its URL, separated by tabs.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Only parents of this host
@@ -26,7 +26,7 @@ pub(super) struct List {
     /// Only parents behind this number
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     after: i64,
-    /// How many at most [default: all]
+    /// How many at most [default: 30 on a terminal, all in a pipe and with --json]
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Print JSON, one object a line
@@ -50,28 +50,43 @@ impl List {
             context.wait(parents::list(&context, &filter))
         };
         to_stdout(|out| {
-            let limit = self.limit.unwrap_or(u64::MAX);
-            each_row(limit, page, |parent| self.write(&parent, out))?;
+            let most = limit(self.limit, DEFAULT_ROWS, self.json);
+            let mut table = Table::to_stdout(&COLUMNS);
+            let rows = each_row(most, page, |parent| {
+                Ok(match self.json {
+                    true => write_json(out, &parent)?,
+                    false => table.row(out, cells(&parent))?,
+                })
+            })?;
+            table.finish(out)?;
+            out.flush()?;
+            if !self.json {
+                rows.say_rest("--limit N");
+            }
             Ok(ExitCode::SUCCESS)
         })
     }
-
-    fn write(&self, parent: &Parent, out: &mut Out) -> anyhow::Result<()> {
-        if self.json {
-            return Ok(write_json(out, parent)?);
-        }
-        let Parent {
-            id,
-            documents,
-            ingested,
-            last_crawl_date,
-            link,
-            ..
-        } = parent;
-        let url = plain(&parent.url);
-        Ok(writeln!(
-            out,
-            "{id}\t{documents}\t{ingested}\t{last_crawl_date}\t{link}\t{url}"
-        )?)
-    }
 }
+
+const COLUMNS: [Column; 6] = [
+    Column::number("no."),
+    Column::number("documents"),
+    Column::number("ingested").dispensable(2),
+    Column::word("crawled").dispensable(1),
+    Column::word("link"),
+    Column::text("url", 20),
+];
+
+fn cells(parent: &Parent) -> Vec<Cell> {
+    vec![
+        parent.id.into(),
+        Cell::count(parent.documents),
+        Cell::count(parent.ingested),
+        Cell::time(Some(parent.last_crawl_date)),
+        Cell::state(&parent.link),
+        parent.url.as_str().into(),
+    ]
+}
+
+/// Rows on a terminal without --limit.
+const DEFAULT_ROWS: u64 = 30;

@@ -12,6 +12,8 @@ mod first_steps;
 mod frame;
 /// What was harvested: history, comparison, download, records.
 mod holdings;
+/// Links by e-mail: invitations, and passwords that were forgotten.
+mod invitations;
 /// A job that runs: watched, stopped, tried again.
 mod jobs;
 /// Lists: sorted, filtered, chosen from, with a mouse, with keys and on a phone.
@@ -26,6 +28,8 @@ mod rules;
 mod schema;
 /// Sites that are exposed: items, hidden files, harvesters, the check of the protocol.
 mod sites;
+/// The installation: workers, disks, settings, findings.
+mod system;
 
 pub(crate) use self::api::token;
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use test_support::{Fixture, Misbehaving, Response, Script, fetch, wait_until};
+use test_support::{
+    Fixture, Misbehaving, Response, Script, SmtpServer, SmtpSetup, fetch, wait_until,
+};
 
 use super::schema::Description;
 use super::{Console, PASSWORD, account};
@@ -158,10 +160,13 @@ fn every_operation_is_as_it_is_described() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let examples = examples.canonicalize().unwrap();
     let site = Fixture::small();
+    let mail = SmtpServer::start(&SmtpSetup::default());
     let config = format!(
-        "[import]\nroots = ['{}']\n[[site]]\nroot = '{}'\nlisten = '127.0.0.1:0'\n",
+        "[import]\nroots = ['{}']\n[[site]]\nroot = '{}'\nlisten = '127.0.0.1:0'\n\
+         [mail]\nhost = '127.0.0.1'\nport = {}\nfrom = 'garner@example.org'\nsecurity = 'none'\n",
         examples.display(),
-        site.site().display()
+        site.site().display(),
+        mail.port
     );
     let console = Console::start(managed, &config);
     let program = Program::new(&console, "root");
@@ -175,6 +180,9 @@ fn every_operation_is_as_it_is_described() {
     sites(&program);
     alerts(&program);
     program.get("/overview", none);
+    program.get("/aggregator", none);
+    program.get("/system", none);
+    program.post("/system/check", none, none);
     program.get("/alerts", none);
     program.get("/statistics", none);
     program.get("/search?text=http&limit=2", none);
@@ -305,6 +313,8 @@ fn people(program: &Program) {
         link["path"].as_str().unwrap().starts_with("/password/"),
         "{link}"
     );
+    let mailed = program.post("/accounts/{}/link/mail", account, none);
+    assert_eq!(mailed["email"], "ann@example.org");
     let password = json!({ "password": "another good password" });
     program.put("/accounts/{}/password", account, &password);
     program.delete("/accounts/{}", account);

@@ -107,6 +107,13 @@ impl ConsoleConfig {
         ))
     }
 
+    /// The address that people use, without a path, unless it is known only to those who reach it.
+    pub fn address(&self) -> Option<String> {
+        let is_plain = self.listen.port() != 0 && !self.listen.ip().is_unspecified();
+        let origin = self.public_origin();
+        origin.or_else(|| is_plain.then(|| format!("http://{}", self.listen)))
+    }
+
     /// Whether browsers come by https, through a proxy.
     pub(crate) fn is_https(&self) -> bool {
         let url = self.public_url.as_deref();

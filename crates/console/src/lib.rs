@@ -6,6 +6,7 @@
 )]
 
 mod activity;
+mod aggregator;
 mod alerts;
 mod api;
 mod collection;
@@ -23,6 +24,7 @@ mod router;
 mod rules;
 mod sites;
 mod state;
+mod system;
 mod web;
 
 use self::activity::{history, jobs, runs, schedules};

@@ -2,8 +2,9 @@
 
 use crate::routes::{Routes, operation};
 use crate::{
-    alerts, assets, dashboard, documents, feed, help, history, imports, jobs, lists, pages,
-    parents, people, records, repositories, retrievals, rules, runs, schedules, search, sites,
+    aggregator, alerts, assets, dashboard, documents, feed, help, history, imports, jobs, lists,
+    pages, parents, people, records, repositories, retrievals, rules, runs, schedules, search,
+    sites, system,
 };
 
 /// The route table.
@@ -51,6 +52,10 @@ pub(crate) fn routes() -> Routes {
     operation!(r, sites::api::hidden);
     operation!(r, sites::api::explain);
     operation!(r, sites::api::check);
+
+    // The catalog as a repository.
+    r.get("/aggregator", aggregator::show);
+    operation!(r, aggregator::api::show);
 
     // Alerts, and webhooks after harvests.
     r.get("/alerts", alerts::page::show);
@@ -339,6 +344,7 @@ pub(crate) fn routes() -> Routes {
     r.post("/accounts/{id}", people::account::change);
     r.post("/accounts/{id}/password", people::account::change_password);
     r.post("/accounts/{id}/link", people::account::make_link);
+    r.post("/accounts/{id}/mail", people::account::mail_link);
     r.post("/accounts/{id}/email", people::account::change_email);
     r.get("/accounts/{id}/remove", people::account::confirm_removal);
     r.post("/accounts/{id}/remove", people::account::remove);
@@ -349,9 +355,17 @@ pub(crate) fn routes() -> Routes {
     operation!(r, people::api::change_account);
     operation!(r, people::api::set_password);
     operation!(r, people::api::make_link);
+    operation!(r, people::api::mail_link);
     operation!(r, people::api::set_email);
     operation!(r, people::api::remove_account);
     operation!(r, people::api::list_audit);
+
+    // The installation.
+    r.get("/system", system::page::show);
+    r.get("/system/live", system::page::live);
+    r.post("/system/check", system::page::check);
+    operation!(r, system::api::show);
+    operation!(r, system::api::check);
 
     // The API itself.
     r.get("/api", pages::api::show);

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod activity;
+pub mod aggregator;
 pub mod alerts;
 pub mod audit;
 mod collection;
@@ -23,7 +24,7 @@ pub mod upkeep;
 
 use self::activity::frequency;
 pub use self::activity::{jobs, runs, schedules};
-pub use self::alerts::hooks;
+pub use self::alerts::{hooks, mail};
 use self::collection::curation;
 pub use self::collection::{documents, feed, retrieve, reviews, search, statistics};
 use self::context::{actor, settings, turn};
@@ -31,7 +32,7 @@ pub use self::curation::{lists, parents, whitelist};
 use self::imports::rules as import_rules;
 use self::json::{csv, file_path, listed, mirrored, schema, sorting, time, time_zone};
 pub use self::people::{accounts, password, secret, sessions, tokens};
-pub use self::upkeep::verify;
+pub use self::upkeep::{system, verify};
 pub use actor::{Actor, Channel};
 pub use context::Context;
 pub use csv::csv_cell;

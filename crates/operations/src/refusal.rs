@@ -38,6 +38,8 @@ pub enum Code {
     Overloaded,
     /// The base URL leads to no repository.
     NoRepository,
+    /// The mail server took no message.
+    MailFailed,
     /// A repository is removed, but not all of its files are.
     FilesLeft,
     /// The catalog does not answer.
@@ -61,6 +63,7 @@ impl Code {
             Self::TooManyLists => "too_many_lists",
             Self::Overloaded => "busy",
             Self::NoRepository => "no_repository",
+            Self::MailFailed => "mail_failed",
             Self::FilesLeft => "files_left",
             Self::Unavailable => "unavailable",
             Self::Internal => "internal",
@@ -110,6 +113,11 @@ impl Refusal {
             Code::Forbidden,
             format!("this needs the role {needed}, yours is {own}; an admin can change that"),
         )
+    }
+
+    /// The refusal as a mistake in the field `field` of a form, for a page that shows it there.
+    pub fn invalid_at(self, field: &'static str) -> Self {
+        Self::invalid(field, self.reasons())
     }
 
     /// The refusal as one of the parameter `field`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use harvester::Client;
@@ -18,6 +19,8 @@ use crate::{Context, Refusal, Time};
 pub trait ServedSite: Debug + Send + Sync {
     /// The site.
     fn site(&self) -> &site::Site;
+    /// The address at which it answers: the port is chosen where 0 is configured.
+    fn listening(&self) -> SocketAddr;
     /// The name of its repository.
     fn name(&self) -> &str;
     /// Where its repository answers.
@@ -402,6 +405,7 @@ impl Site {
         let last = traffic.harvesters.first();
         Ok(Self {
             name: served.name().to_owned(),
+            listen: served.listening().to_string(),
             is_served: true,
             base_url: Some(served.base_url().to_owned()),
             items,

@@ -91,7 +91,10 @@ pub async fn run(
         admin: admin_listener
             .as_ref()
             .and_then(|listener| listener.local_addr().ok()),
-        site: ServedSite(Arc::clone(&state)),
+        site: ServedSite {
+            state: Arc::clone(&state),
+            listening,
+        },
     };
 
     let control = &state.config.flow_control;

@@ -32,6 +32,21 @@ pub struct Missing {
     pub is_for_images: bool,
 }
 
+/// A program that reads documents, installed or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// Its path, if it is installed.
+    pub path: Option<PathBuf>,
+    /// Its version, if it tells it.
+    pub version: Option<String>,
+    /// The package of Debian that has it.
+    pub package: &'static str,
+    /// The consequence of its absence.
+    pub without: &'static str,
+}
+
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct InstalledEngine {
@@ -54,7 +69,7 @@ struct Known {
 }
 
 impl Engine {
-    const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Pdftotext,
         Self::Reader,
         Self::Pdfimages,
@@ -75,7 +90,7 @@ impl Engine {
         }
     }
 
-    fn missing(self) -> Missing {
+    pub(super) fn missing(self) -> Missing {
         let (program, package, purpose) = match self {
             Self::Pdftotext => (
                 "pdftotext",

@@ -30,14 +30,14 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Mutex, Once};
 
-pub use engine::Missing;
+pub use engine::{Missing, Program};
 pub use extracted::{Extracted, Limit, Outcome};
 pub use facts::{Facts, LANGUAGES, Sketch, decoded, file_title, language, language_code, title};
 pub use options::{ExtractOptions, OcrOptions};
 pub use reader::PDF_READER;
 pub use repair::join_hyphenated;
 
-use engine::Engines;
+use engine::{Engine, Engines};
 use slots::Slots;
 use work::Work;
 
@@ -95,6 +95,13 @@ impl Extractor {
     /// Which programs are not installed, and the packages that have them.
     pub fn missing(&self) -> Vec<Missing> {
         self.engines.missing()
+    }
+
+    /// All programs that read documents, installed or not, with their versions.
+    pub fn programs(&self) -> Vec<Program> {
+        let work = Work::begin(self, self.options.wall);
+        let programs = Engine::ALL.map(|engine| work.program(engine));
+        programs.into()
     }
 
     /// The languages in which text in images can be recognised, by the names of tesseract; the error says why none are known.

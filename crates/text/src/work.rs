@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
-use super::engine::{Engine, InstalledEngine};
+use super::engine::{Engine, InstalledEngine, Missing, Program};
 use super::scratch::{self, Scratch};
 use super::{ExtractOptions, Extracted, Extractor, Limit, Outcome};
 use process::{End, Ended, Limits, Output, Task};
@@ -98,6 +98,29 @@ impl<'a> Work<'a> {
         let place = &self.options().temporary;
         self.extractor.swept.call_once(|| scratch::sweep(place));
         Scratch::make(place)
+    }
+
+    /// A program, whether it is installed, and its version.
+    pub(super) fn program(&self, engine: Engine) -> Program {
+        let Missing {
+            program,
+            package,
+            purpose,
+            ..
+        } = engine.missing();
+        let found = self.extractor.engines.find(engine).ok();
+        let version = found.as_ref().map(|_| self.version(engine));
+        let version = version.and_then(|told| Some(told.split_once(' ')?.1.to_owned()));
+        Program {
+            name: program,
+            path: found.map(|found| match engine {
+                Engine::Reader => "built in".into(),
+                _ => found.path,
+            }),
+            version,
+            package,
+            without: purpose,
+        }
     }
 
     /// A program's name and version.

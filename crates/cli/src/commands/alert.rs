@@ -1,20 +1,18 @@
 //! `garner alert` and `garner webhook`: rules of alerts and web servers that are told of harvests, as the catalog has them.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use operations::alerts::{self, AlertRule, When};
+use operations::Actor;
+use operations::alerts::{self, AlertRule, ManagedRule, When};
 use operations::hooks::{self, EVENTS, Webhook};
-use operations::{Actor, Context};
 
 use crate::commands::holdings_options::HoldingsOptions;
-use crate::config::Config;
 use crate::output::{to_stdout, write_json};
-use crate::text::plain;
+use crate::table::{Cell, Column, Table};
 
 /// List, keep or remove rules of alerts
 ///
@@ -153,60 +151,80 @@ impl WebhookCommand {
 
 impl List {
     fn rules(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings.context()?)?;
+        let context = self.holdings.configured_context()?;
         let rules = context.wait(alerts::rules(&context))?;
         to_stdout(|out| {
+            let mut table = Table::to_stdout(&RULES);
             for managed in &rules {
-                if self.json {
-                    write_json(out, managed)?;
-                    continue;
+                match self.json {
+                    true => write_json(out, managed)?,
+                    false => table.row(out, rule_cells(managed))?,
                 }
-                let rule = &managed.rule;
-                let told: Vec<_> = rule.email.iter().chain(&rule.webhook).cloned().collect();
-                let told = if told.is_empty() {
-                    "-".to_owned()
-                } else {
-                    told.join(" ")
-                };
-                let source = if managed.configured {
-                    "  (configuration file)"
-                } else {
-                    ""
-                };
-                writeln!(
-                    out,
-                    "{}  {} {}  {}{source}",
-                    plain(&rule.name),
-                    rule.when.name(),
-                    rule.limit(),
-                    plain(&told)
-                )?;
             }
+            table.finish(out)?;
             Ok(ExitCode::SUCCESS)
         })
     }
 
     fn hooks(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings.context()?)?;
+        let context = self.holdings.configured_context()?;
         let hooks = context.wait(hooks::list(&context))?;
         to_stdout(|out| {
+            let mut table = Table::to_stdout(&HOOKS);
             for managed in &hooks {
-                if self.json {
-                    write_json(out, managed)?;
-                    continue;
-                }
                 let hook = &managed.hook;
-                let (name, url) = (plain(&hook.name), plain(&hook.webhook));
-                writeln!(out, "{name}  {}  {url}", hook.on.join(","))?;
+                let (name, url) = (hook.name.as_str(), hook.webhook.as_str());
+                match self.json {
+                    true => write_json(out, managed)?,
+                    false => {
+                        table.row(out, vec![name.into(), hook.on.join(",").into(), url.into()])?
+                    }
+                }
             }
+            table.finish(out)?;
             Ok(ExitCode::SUCCESS)
         })
     }
 }
 
+const RULES: [Column; 5] = [
+    Column::text("name", 10),
+    Column::word("when"),
+    Column::number("limit"),
+    Column::text("tells", 16),
+    Column::word("from").dispensable(1),
+];
+
+const HOOKS: [Column; 3] = [
+    Column::text("name", 10),
+    Column::text("after", 10),
+    Column::text("url", 16),
+];
+
+fn rule_cells(managed: &ManagedRule) -> Vec<Cell> {
+    let rule = &managed.rule;
+    let told: Vec<_> = rule.email.iter().chain(&rule.webhook).cloned().collect();
+    vec![
+        rule.name.as_str().into(),
+        rule.when.name().into(),
+        rule.limit().into(),
+        match told.is_empty() {
+            true => "the console".into(),
+            false => told.join(" ").into(),
+        },
+        match managed.configured {
+            true => "configuration file".into(),
+            false => "".into(),
+        },
+    ]
+}
+
 impl SetRule {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings.create_context()?)?;
+        let context = self
+            .holdings
+            .create_context()?
+            .configured(self.holdings.configuration()?.settings()?);
         let when = When::parse(&self.when).context("there is no such kind of rule")?;
         let rule = AlertRule {
             repository: self.repository,
@@ -228,7 +246,10 @@ impl SetRule {
 
 impl SetHook {
     fn run(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings.create_context()?)?;
+        let context = self
+            .holdings
+            .create_context()?
+            .configured(self.holdings.configuration()?.settings()?);
         let hook = Webhook {
             name: self.name,
             on: match self.on.is_empty() {
@@ -252,7 +273,7 @@ impl SetHook {
 
 impl Remove {
     fn rule(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings.context()?)?;
+        let context = self.holdings.configured_context()?;
         context.wait(alerts::remove_rule(
             &context,
             &Actor::command_line(),
@@ -262,16 +283,10 @@ impl Remove {
     }
 
     fn hook(self) -> anyhow::Result<ExitCode> {
-        let context = configured(self.holdings.context()?)?;
+        let context = self.holdings.configured_context()?;
         context.wait(hooks::remove(&context, &Actor::command_line(), &self.name))?;
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// The context, with the rules of the configuration files.
-fn configured(context: Context) -> anyhow::Result<Context> {
-    let settings = Config::load(None)?.settings()?;
-    Ok(context.configured(settings))
 }
 
 /// A secret stands in a file, for others see the options of a command.

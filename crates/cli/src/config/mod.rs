@@ -16,7 +16,7 @@ mod site;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::jobs::alert::{AlertOptions, MailConfig};
+use ::jobs::alert::AlertOptions;
 use ::jobs::hook::Hook;
 use ::site::AreaConfig;
 use ::site::OfferConfig;
@@ -28,8 +28,10 @@ use anyhow::{Context, bail};
 use console::ConsoleConfig;
 use operations::Settings;
 use operations::alerts::AlertRule;
+use operations::mail::{MailConfig, Mailer};
 use operations::overview::ExposedSite;
 use operations::sites::ServedSites;
+use operations::system::Configuration;
 use serde::Deserialize;
 use server::config::{
     AdminConfig, FlowControlConfig, OriginConfig, PagesConfig, RepositoryConfig, RobotsConfig,
@@ -47,6 +49,7 @@ pub(crate) use self::log::{LogConfig, LogFormat};
 pub(crate) use self::network::NetworkConfig;
 pub(crate) use self::place::Place;
 pub(crate) use self::site::SiteConfig;
+use crate::commands::confine::confiner;
 use crate::text::plain;
 
 /// Everything that can be configured.
@@ -114,6 +117,9 @@ pub(crate) struct Config {
     /// The data directory and the catalog that are used.
     #[serde(skip)]
     pub(crate) place: Place,
+    /// The settings that were made, for people to look at.
+    #[serde(skip)]
+    pub(crate) effective: Configuration,
     /// The directory of the file that names the sites.
     #[serde(skip)]
     sites_in: PathBuf,
@@ -142,11 +148,22 @@ impl Config {
         Ok(Settings {
             sites: self.sites()?.into_iter().map(exposed).collect(),
             served: ServedSites::default(),
+            aggregator: self.aggregator.shown(),
             attempts: self.jobs.attempts,
             imports: self.import.rules()?,
             alerts: self.alert.clone(),
-            can_mail: self.mail.mistake().is_none(),
+            mailer: self.mailer(),
+            configuration: self.effective.clone(),
+            confiner: Some(confiner()),
         })
+    }
+
+    /// The server that takes e-mails. Certificates that repositories may have it may have too.
+    fn mailer(&self) -> Mailer {
+        Mailer {
+            config: self.mail.clone(),
+            ca_file: self.network.ca_file.clone(),
+        }
     }
 
     /// The alerts, as the manager has them.
@@ -162,11 +179,11 @@ impl Config {
         if self.alert.iter().any(|rule| !rule.email.is_empty())
             && let Some(mistake) = self.mail.mistake()
         {
-            bail!("{mistake}");
+            bail!("an alert has `email`, but {mistake}");
         }
         Ok(AlertOptions {
             rules: self.alert.clone(),
-            mail: self.mail.clone(),
+            mail: self.mailer(),
             client: self.network.client_options()?,
         })
     }

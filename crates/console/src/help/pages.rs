@@ -107,6 +107,7 @@ pub(crate) fn page_for(path: &str) -> &'static str {
 const FOR: &[(&str, &str)] = &[
     ("/alerts", "/help/reference/hooks"),
     ("/sites", "/help/guides/offer-a-site"),
+    ("/aggregator", "/help/guides/aggregate"),
     ("/repositories", "/help/guides/harvest"),
     ("/records", "/help/concepts/records"),
     ("/imports", "/help/guides/import"),
@@ -120,6 +121,7 @@ const FOR: &[(&str, &str)] = &[
     ("/rules", "/help/reference/filters"),
     ("/accounts", "/help/reference/console#people"),
     ("/audit", "/help/reference/console#people"),
+    ("/system", "/help/guides/operate#watch"),
     ("/me", "/help/reference/console#time-zones"),
     ("/tokens", "/help/reference/console#the-api"),
     ("/api", "/help/reference/console#the-api"),

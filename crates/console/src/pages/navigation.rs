@@ -85,7 +85,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     },
     Section {
         name: "Expose",
-        places: &[place("/sites", "Sites")],
+        places: &[place("/sites", "Sites"), place("/aggregator", "Aggregator")],
     },
     Section {
         name: "Harvest",
@@ -115,6 +115,7 @@ pub(crate) const SECTIONS: &[Section] = &[
             place_for(Role::Viewer, "/tokens", "Tokens and API", &["/api"]),
             place_for(Role::Viewer, "/alerts", "Alerts", &["/hooks"]),
             place("/rules", "Rules"),
+            place_for(Role::Admin, "/system", "System", &[]),
             place_for(Role::Admin, "/audit", "Audit", &[]),
         ],
     },

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
+use operations::Code;
 use operations::accounts::{self, Account, AccountSettings, NewEmail, NewPassword, PasswordLink};
 use operations::tokens::{self, Token};
 
@@ -26,6 +27,8 @@ struct AccountPage {
     email: String,
     /// A link that was just made, with its address on this console.
     link: Option<(String, PasswordLink)>,
+    /// Whether links can be sent by e-mail.
+    can_mail: bool,
     errors: Errors,
 }
 
@@ -38,6 +41,7 @@ impl AccountPage {
             role: account.role.name().to_owned(),
             email: account.email.clone().unwrap_or_default(),
             link: None,
+            can_mail: context.settings().mailer.can_send(),
             account,
             who,
             errors: Errors::default(),
@@ -93,8 +97,30 @@ pub(crate) async fn make_link(
     })
 }
 
+/// `POST /accounts/{id}/mail`: the link goes to the owner alone.
+pub(crate) async fn mail_link(
+    Admin(who): Admin,
+    State(state): State<ConsoleState>,
+    headers: HeaderMap,
+    Path(id): Path<i64>,
+) -> Answer {
+    let console = here(&state, &headers);
+    match accounts::mail_link(state.context(), &who.actor(), id, &console).await {
+        Ok(mailed) => {
+            let message = format!("A link was sent to {}.", mailed.email);
+            Ok(done(&format!("/accounts/{id}"), message))
+        }
+        Err(refusal) if matches!(refusal.code, Code::MailFailed | Code::Conflict) => {
+            let errors = Errors::of_form(refusal.invalid_at("mail"))?;
+            let answer = AccountPage::new(&state, who, id).await?;
+            form_again(&AccountPage { errors, ..answer })
+        }
+        Err(refusal) => Err(refusal.into()),
+    }
+}
+
 /// The origin by which this console is reached; as the browser has it unless it is configured.
-pub(super) fn here(state: &ConsoleState, headers: &HeaderMap) -> String {
+pub(crate) fn here(state: &ConsoleState, headers: &HeaderMap) -> String {
     let origin = state.config().public_origin();
     origin.unwrap_or_else(|| {
         let host = headers.get(HOST).and_then(|host| host.to_str().ok());

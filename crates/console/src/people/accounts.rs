@@ -2,12 +2,14 @@
 
 use askama::Template;
 use axum::extract::State;
+use axum::http::HeaderMap;
 use catalog::Role;
 use operations::accounts::{self, Account, NewAccount, ORDERS};
 use serde::Deserialize;
 
+use super::account::mail_link;
 use crate::dress::{done, form_again, page};
-use crate::extract::{Form, Query};
+use crate::extract::{Form, Path, Query};
 use crate::parts::table::{Cell, Column, Filter, FilterKind, Filters, Shown, Table, View};
 use crate::parts::{Errors, Typed};
 use crate::problem::Answer;
@@ -22,6 +24,10 @@ struct Accounts {
     name: String,
     role: String,
     email: String,
+    /// Whether an invitation can be sent by e-mail.
+    can_mail: bool,
+    /// Whether it is to be.
+    mail: bool,
     errors: Errors,
 }
 
@@ -36,6 +42,9 @@ pub(crate) struct AccountForm {
     password: String,
     #[serde(default)]
     again: String,
+    /// Whether an invitation is sent by e-mail.
+    #[serde(default)]
+    mail: bool,
 }
 
 /// The roles and their permissions, to choose from.
@@ -53,6 +62,7 @@ pub(crate) async fn list(
     State(state): State<ConsoleState>,
     Query(asked): Query<Typed>,
 ) -> Answer {
+    let can_mail = state.context().settings().mailer.can_send();
     answer(&state, who, asked, |who, table| {
         page(&Accounts {
             who,
@@ -60,6 +70,8 @@ pub(crate) async fn list(
             name: String::new(),
             role: Role::Viewer.name().to_owned(),
             email: String::new(),
+            can_mail,
+            mail: false,
             errors: Errors::default(),
         })
     })
@@ -69,8 +81,10 @@ pub(crate) async fn list(
 pub(crate) async fn add(
     Admin(who): Admin,
     State(state): State<ConsoleState>,
+    headers: HeaderMap,
     Form(form): Form<AccountForm>,
 ) -> Answer {
+    let (can_mail, mail) = (state.context().settings().mailer.can_send(), form.mail);
     let (name, role, email) = (
         form.name.clone(),
         form.role.name().to_owned(),
@@ -85,6 +99,9 @@ pub(crate) async fn add(
         email: Some(form.email),
     };
     match accounts::add(state.context(), &who.actor(), new).await {
+        Ok(account) if account.invited && mail => {
+            mail_link(Admin(who), State(state), headers, Path(account.id)).await
+        }
         Ok(account) if account.invited => {
             let message = format!(
                 "Account {} added. Make an invitation link now, by which its password is set.",
@@ -105,6 +122,8 @@ pub(crate) async fn add(
                     name,
                     role,
                     email,
+                    can_mail,
+                    mail,
                     errors,
                 })
             })

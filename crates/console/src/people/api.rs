@@ -2,16 +2,17 @@
 
 use axum::Json as Body;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use operations::Paging;
 use operations::accounts::{
-    self, Account, AccountSettings, Me, NewAccount, NewEmail, NewPassword, OwnSettings,
+    self, Account, AccountSettings, MailedLink, Me, NewAccount, NewEmail, NewPassword, OwnSettings,
     PasswordLink,
 };
 use operations::audit::{self, AuditEntry, AuditQuery};
 use operations::tokens::{self, AddedToken, NewToken, Token};
 
+use super::account::here;
 use crate::api::{Listed, Reply, limited, nothing};
 use crate::extract::{Json, Path, Query};
 use crate::problem::Problem;
@@ -90,6 +91,20 @@ pub(crate) async fn make_link(
 ) -> Result<(StatusCode, Body<PasswordLink>), Problem> {
     let link = accounts::make_link(state.context(), &who.actor(), id).await?;
     Ok((StatusCode::CREATED, Body(link)))
+}
+
+/// Sends the owner of an account a link that sets its password, once. A session is needed
+#[utoipa::path(post, path = "/api/v1/accounts/{id}/link/mail", tag = "people", operation_id = "mail_password_link",
+    params(("id" = i64, Path)), responses((status = 200, body = MailedLink)))]
+pub(crate) async fn mail_link(
+    Admin(who): Admin,
+    State(state): State<ConsoleState>,
+    headers: HeaderMap,
+    Path(id): Path<i64>,
+) -> Reply<MailedLink> {
+    let console = here(&state, &headers);
+    let mailed = accounts::mail_link(state.context(), &who.actor(), id, &console).await?;
+    Ok(Body(mailed))
 }
 
 /// Sets the e-mail address of an account

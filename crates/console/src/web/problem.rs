@@ -109,6 +109,7 @@ impl From<Refusal> for Problem {
         let message = refusal.message();
         let (status, retry_after) = match refusal.code {
             Code::Invalid | Code::NoRepository => (StatusCode::UNPROCESSABLE_ENTITY, None),
+            Code::MailFailed => (StatusCode::BAD_GATEWAY, None),
             Code::NotFound => (StatusCode::NOT_FOUND, None),
             Code::Gone => (StatusCode::GONE, None),
             Code::Forbidden => (StatusCode::FORBIDDEN, None),

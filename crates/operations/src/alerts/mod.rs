@@ -1,6 +1,7 @@
 //! Alerts: rules that say what somebody has to be told of, and what they find now.
 
 pub mod hooks;
+pub mod mail;
 mod rule;
 mod saved;
 

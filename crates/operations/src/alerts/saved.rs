@@ -47,7 +47,7 @@ pub async fn save_rule(
     if let Some(mistake) = rule.mistake() {
         return Err(Refusal::invalid("when", mistake));
     }
-    if !rule.email.is_empty() && !context.settings().can_mail {
+    if !rule.email.is_empty() && !context.settings().mailer.can_send() {
         let reason =
             "no e-mail can be sent: the configuration file has no [mail] with server and from";
         return Err(Refusal::invalid("email", reason));

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use catalog::{AuditEntry, Catalog};
 use flows::{DocumentFiles, Holdings};
 
+use crate::upkeep::system::KeptFindings;
 use crate::{Actor, Settings};
 
 /// The data directory and the catalog that an operation works on; cheap to clone.
@@ -19,6 +20,8 @@ pub struct Context {
     settings: Arc<Settings>,
     /// The collection as it was last opened: one in a store has connections of its own.
     document_files: Arc<Mutex<Option<Arc<DocumentFiles>>>>,
+    /// What was last found wrong with the installation.
+    findings: KeptFindings,
 }
 
 impl Context {
@@ -40,6 +43,7 @@ impl Context {
             catalog,
             settings: Arc::default(),
             document_files: Arc::default(),
+            findings: KeptFindings::default(),
         }
     }
 
@@ -64,6 +68,11 @@ impl Context {
     /// The catalog, to be awaited.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// The findings about the installation that this process keeps.
+    pub(crate) fn kept_findings(&self) -> &KeptFindings {
+        &self.findings
     }
 
     /// Waits for an operation, for a command.

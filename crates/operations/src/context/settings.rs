@@ -1,9 +1,14 @@
 //! Settings of the configuration file that operations go by.
 
+use flows::Confiner;
+
 use crate::ImportRules;
+use crate::aggregator::Aggregator;
 use crate::alerts::AlertRule;
+use crate::mail::Mailer;
 use crate::overview::ExposedSite;
 use crate::sites::ServedSites;
+use crate::system::Configuration;
 
 /// Settings of the configuration file that operations go by.
 #[derive(Debug, Clone)]
@@ -12,14 +17,20 @@ pub struct Settings {
     pub attempts: i64,
     /// Which imports may be ordered.
     pub imports: ImportRules,
+    /// How this process exposes the catalog.
+    pub aggregator: Aggregator,
     /// The sites that this process exposes.
     pub sites: Vec<ExposedSite>,
     /// Those of them that are served by now.
     pub served: ServedSites,
     /// The rules of alerts.
     pub alerts: Vec<AlertRule>,
-    /// Whether e-mails can be sent.
-    pub can_mail: bool,
+    /// The server that takes e-mails.
+    pub mailer: Mailer,
+    /// The settings that were made, for people to look at.
+    pub configuration: Configuration,
+    /// How programs that read documents are started; without it they are not looked at.
+    pub confiner: Option<Confiner>,
 }
 
 impl Default for Settings {
@@ -27,10 +38,13 @@ impl Default for Settings {
         Self {
             attempts: Self::ATTEMPTS,
             imports: ImportRules::default(),
+            aggregator: Aggregator::default(),
             sites: Vec::new(),
             served: ServedSites::default(),
             alerts: Vec::new(),
-            can_mail: false,
+            mailer: Mailer::default(),
+            configuration: Configuration::default(),
+            confiner: None,
         }
     }
 }

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::parameters::Parameter;
 
 /// A moment, kept in seconds, written as `2026-11-16T05:00:00Z`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, ToSchema)]
 #[schema(value_type = String, format = DateTime, example = "2026-11-16T05:00:00Z")]
 pub struct Time(pub i64);
 

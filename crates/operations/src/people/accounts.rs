@@ -11,6 +11,8 @@ use crate::{
     secret,
 };
 
+pub use super::mailed::{MailedLink, mail_link};
+
 /// An account of the console.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Account {

@@ -1,9 +1,10 @@
 //! Keeping an installation in order: backups, and what is wrong with it.
 
+pub mod system;
 pub mod verify;
 
 use catalog::Role;
-use flows::{BackedUp, BackupOptions, Checked};
+use flows::{BackedUp, BackupOptions};
 use harvester::Stop;
 
 use crate::{Actor, Context, Refusal};
@@ -26,10 +27,4 @@ pub fn backup(
     let subject = format!("{} at {}", done.name, done.place);
     context.wait(context.audit(actor, "backup.create", subject, details));
     Ok(done)
-}
-
-/// Looks for what is wrong with the data directory and the catalog; this blocks.
-pub fn check(context: &Context, actor: &Actor) -> Result<Vec<Checked>, Refusal> {
-    actor.require(Role::Admin)?;
-    Ok(flows::check_holdings(context.holdings()))
 }

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use operations::{Actor, accounts};
+use operations::accounts;
 
-use super::{Chosen, list};
+use super::Chosen;
 
 /// Set the e-mail address of the owner of an account
 ///
@@ -20,13 +20,8 @@ pub(super) struct Email {
 
 impl Email {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let (context, actor) = (self.chosen.holdings.context()?, Actor::command_line());
-        let account = context.wait(async {
-            let id = accounts::find(&context, &actor, &self.chosen.name)
-                .await?
-                .id;
-            accounts::set_email(&context, &actor, id, &self.email).await
-        })?;
-        list::show(&[account], self.chosen.json)
+        self.chosen.change(async |context, actor, id| {
+            accounts::set_email(context, actor, id, &self.email).await
+        })
     }
 }

@@ -13,6 +13,7 @@ mod time_zone;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use operations::{Actor, Context, Refusal, accounts};
 
 use crate::commands::holdings_options::HoldingsOptions;
 
@@ -60,4 +61,19 @@ struct Chosen {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+impl Chosen {
+    /// Changes the account by its number, and shows it.
+    fn change(
+        &self,
+        change: impl AsyncFnOnce(&Context, &Actor, i64) -> Result<accounts::Account, Refusal>,
+    ) -> anyhow::Result<ExitCode> {
+        let (context, actor) = (self.holdings.context()?, Actor::command_line());
+        let account = context.wait(async {
+            let account = accounts::find(&context, &actor, &self.name).await?;
+            change(&context, &actor, account.id).await
+        })?;
+        list::show(&[account], self.json)
+    }
 }

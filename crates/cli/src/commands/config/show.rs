@@ -6,9 +6,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use toml::{Table, Value};
+use toml::Value;
 
 use crate::config::Layers;
+use crate::config::layers::without_password;
 use crate::output::{to_stdout, write_json};
 use crate::text::plain;
 
@@ -46,19 +47,16 @@ impl Show {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let layers = Layers::read(self.config.as_deref())?;
         let place = layers.config()?.place(None, None)?;
-        let mut settings = Vec::new();
-        for (key, origin) in &layers.origins {
-            if let Some(value) = value_at(&layers.settings, key) {
-                let (key, origin) = (key.clone(), origin.clone());
-                let value = hidden(&key, value.clone());
-                settings.push(Setting { key, value, origin });
-            }
-        }
+        let settings = layers.shown().into_iter().map(|setting| Setting {
+            key: setting.key,
+            value: setting.value,
+            origin: setting.origin,
+        });
         let report = Report {
             data: place.data,
             catalog: place.catalog.map(|catalog| without_password(&catalog)),
             files: layers.files,
-            settings,
+            settings: settings.collect(),
         };
         to_stdout(|out| {
             match self.json {
@@ -83,77 +81,4 @@ fn tell(out: &mut impl Write, report: &Report) -> anyhow::Result<()> {
         )?;
     }
     Ok(())
-}
-
-fn value_at<'a>(settings: &'a Table, key: &str) -> Option<&'a Value> {
-    let mut names = key.split('.');
-    let first = settings.get(names.next()?)?;
-    names.try_fold(first, |value, name| value.get(name))
-}
-
-/// A value without what must not be on a screen.
-fn hidden(key: &str, value: Value) -> Value {
-    match value {
-        Value::Table(table) => Value::Table(
-            table
-                .into_iter()
-                .map(|(name, value)| {
-                    let value = hidden(&name, value);
-                    (name, value)
-                })
-                .collect(),
-        ),
-        Value::Array(values) => {
-            Value::Array(values.into_iter().map(|value| hidden(key, value)).collect())
-        }
-        Value::String(_) if key.ends_with("secret") || key.ends_with("token") => {
-            Value::String("(hidden)".to_owned())
-        }
-        Value::String(text) if text.contains("://") => Value::String(without_password(&text)),
-        value => value,
-    }
-}
-
-/// A URL without the password that it may hold.
-fn without_password(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
-    };
-    let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let secret = authority
-        .rsplit_once('@')
-        .and_then(|(user, host)| Some((user.split_once(':')?.0, host)));
-    let shown = match secret {
-        Some((user, host)) => format!(
-            "{scheme}://{user}:(hidden)@{host}{}",
-            &rest[authority.len()..]
-        ),
-        None => url.to_owned(),
-    };
-    match shown.split_once("password=") {
-        Some((before, _)) => format!("{before}password=(hidden)"),
-        None => shown,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_not_shown() {
-        for (url, shown) in [
-            ("postgres://a:b@c/d", "postgres://a:(hidden)@c/d"),
-            ("postgres://a@c/d", "postgres://a@c/d"),
-            (
-                "postgres://c/d?password=x",
-                "postgres://c/d?password=(hidden)",
-            ),
-            ("http://u:p@h", "http://u:(hidden)@h"),
-        ] {
-            assert_eq!(without_password(url), shown);
-        }
-        let hook: Value = toml::from_str("name = 'a'\nsecret = 'whsec_x'\n").unwrap();
-        assert!(!hidden("hook", hook).to_string().contains("whsec_x"));
-    }
 }

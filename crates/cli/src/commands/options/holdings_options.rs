@@ -7,7 +7,9 @@ use anyhow::bail;
 use clap::Args;
 use flows::Holdings;
 use operations::Context;
+use operations::system::Configuration;
 
+use crate::config::layers::set_by_option;
 use crate::config::{Config, Place};
 use crate::text::plain;
 
@@ -84,6 +86,30 @@ impl HoldingsOptions {
     /// The same as [`Self::open`], for operations.
     pub(crate) fn context(&self) -> anyhow::Result<Context> {
         Ok(Context::new(Arc::new(self.open()?)))
+    }
+
+    /// The same as [`Self::context`], with the settings of the configuration.
+    pub(crate) fn configured_context(&self) -> anyhow::Result<Context> {
+        let settings = self.configuration()?.settings()?;
+        Ok(self.context()?.configured(settings))
+    }
+
+    /// The settings that were made, with those of these options.
+    pub(crate) fn effective(&self) -> anyhow::Result<Configuration> {
+        let config = self.configuration()?;
+        let mut effective = config.effective.clone();
+        if let Some(data) = &self.data {
+            let data = data.display().to_string();
+            set_by_option(&mut effective, "data", data, "--data");
+        }
+        if let Some(catalog) = &self.catalog {
+            set_by_option(&mut effective, "catalog", catalog.as_str(), "--catalog");
+        }
+        let checked = config.check();
+        effective
+            .errors
+            .extend(checked.err().map(|error| flows::message(&error)));
+        Ok(effective)
     }
 
     /// The options as they have to be given to another command; nothing if the defaults do.

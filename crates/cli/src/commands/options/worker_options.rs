@@ -8,9 +8,11 @@ use clap::Args;
 use flows::Holdings;
 use jobs::WorkerOptions;
 use remote::Access;
+use toml::Value;
 
 use crate::commands::confine::confiner;
 use crate::commands::holdings_options::{warn, warn_of_password};
+use crate::config::layers::set_by_option;
 use crate::config::{Config, LogFormat};
 use crate::text::plain;
 
@@ -53,6 +55,7 @@ impl WorkerFlags {
         let mut config = Config::load(self.config.as_deref())?;
         warn_of_password(self.catalog.as_deref());
         let place = config.place(self.data.as_deref(), self.catalog.as_deref())?;
+        self.tell_options(&mut config);
         config.log.format = self.log_format.unwrap_or(config.log.format);
         config.place = place;
         let jobs = &mut config.jobs;
@@ -65,6 +68,50 @@ impl WorkerFlags {
         config.network.allow.extend(self.allow.iter().cloned());
         config.jobs.check()?;
         Ok(config)
+    }
+
+    /// Says in the settings that are shown which of them were given as options.
+    fn tell_options(&self, config: &mut Config) {
+        let effective = &mut config.effective;
+        let number = |number: u64| Value::Integer(number.try_into().unwrap_or(i64::MAX));
+        let list = |list: &[String]| Value::from(list.to_vec());
+        let data = self.data.as_ref().map(|data| data.display().to_string());
+        let lease = self.lease.map(number);
+        let mut allow = config.network.allow.clone();
+        allow.extend(self.allow.iter().cloned());
+        for (key, value, option) in [
+            ("data", data.map(Value::from), "--data"),
+            (
+                "catalog",
+                self.catalog.clone().map(Value::from),
+                "--catalog",
+            ),
+            (
+                "jobs.workers",
+                self.workers.map(|count| number(count as u64)),
+                "--workers",
+            ),
+            (
+                "jobs.tags",
+                (!self.tags.is_empty()).then(|| list(&self.tags)),
+                "--tags",
+            ),
+            ("jobs.lease_seconds", lease, "--lease"),
+            (
+                "jobs.per_host",
+                self.per_host.map(|count| number(count.into())),
+                "--per-host",
+            ),
+            (
+                "network.allow",
+                (!self.allow.is_empty()).then(|| list(&allow)),
+                "--allow and the configuration",
+            ),
+        ] {
+            if let Some(value) = value {
+                set_by_option(effective, key, value, option);
+            }
+        }
     }
 }
 

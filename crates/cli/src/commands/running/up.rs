@@ -21,6 +21,7 @@ use crate::commands::running::{notify, watch, watchdog};
 use crate::commands::stopping::{self, Deadline};
 use crate::commands::worker_options::WorkerFlags;
 use crate::config::Config;
+use crate::config::layers::set_by_option;
 use crate::output::log;
 use crate::text::plain;
 
@@ -50,6 +51,8 @@ impl Up {
         log(&config.log)?;
         if let Some(listen) = self.listen {
             config.console.listen = listen;
+            let shown = listen.to_string();
+            set_by_option(&mut config.effective, "console.listen", shown, "--listen");
         }
         let sites = config.sites()?;
         if config.aggregator.enabled {
@@ -206,6 +209,10 @@ struct Served(ServedSite);
 impl operations::sites::ServedSite for Served {
     fn site(&self) -> &site::Site {
         self.0.site()
+    }
+
+    fn listening(&self) -> SocketAddr {
+        self.0.listening()
     }
 
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@
 mod deprecated;
 mod environment;
 mod paths;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -86,6 +87,7 @@ impl Layers {
         for site in &mut config.site {
             site.relative_to.clone_from(&self.sites_in);
         }
+        config.effective = self.effective();
         config.has_site_tables = has_site_tables(&self.settings);
         config.is_catalog_named = self.is_catalog_named;
         Ok(config)
@@ -258,6 +260,7 @@ pub(crate) fn named_by_environment() -> Option<PathBuf> {
 }
 
 pub(crate) use self::environment::unknown as unknown_variables;
+pub(crate) use self::shown::{set_by_option, without_password};
 
 /// The tables that describe one site at the top level of a file. `[admin]` is not among them: workers have it too.
 pub(super) const SITE_TABLES: [&str; 15] = [

@@ -1,134 +1,27 @@
-//! Finds what is wrong with an installation, cheaply: nothing is read as a whole.
+//! A data directory and its catalog: files, permissions, disks, clocks, workers.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use catalog::Catalog;
-use process::Confiner;
-use serde::Serialize;
-use text::Extractor;
 
-use crate::{DocumentFiles, DocumentPart, Holdings, extract_options, message};
+use super::Checked;
+use crate::import::place;
+use crate::{DocumentFiles, DocumentPart, Holdings, message};
 
-/// A fact about the installation.
-#[derive(Debug, Clone, Serialize)]
-pub struct Checked {
-    /// The area: `disk`, `catalog` and so on.
-    pub check: &'static str,
-    /// How it is.
-    pub state: CheckState,
-    /// The result.
-    pub message: String,
-    /// The remedy, if something is wrong.
-    pub remedy: Option<String>,
-}
-
-/// How something is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CheckState {
-    /// Nothing is wrong.
-    Ok,
-    /// garner works, but not with all that it can do.
-    Warning,
-    /// Something does not work, or soon will not.
-    Problem,
-}
-
-impl Checked {
-    /// Nothing is wrong.
-    pub fn ok(check: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            check,
-            state: CheckState::Ok,
-            message: message.into(),
-            remedy: None,
-        }
-    }
-
-    /// Something is missing that garner can do without.
-    pub fn warning(
-        check: &'static str,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
-        Self {
-            state: CheckState::Warning,
-            remedy: Some(remedy.into()),
-            ..Self::ok(check, message)
-        }
-    }
-
-    /// Something is wrong.
-    pub fn problem(
-        check: &'static str,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
-        Self {
-            state: CheckState::Problem,
-            ..Self::warning(check, message, remedy)
-        }
-    }
-}
-
-/// Looks at the programs that garner calls, and at how they are confined.
-pub fn check_system(confiner: Confiner) -> Vec<Checked> {
-    let extractor = Extractor::new(extract_options(confiner, 1, &[]));
-    let mut checked: Vec<_> = extractor
-        .missing()
-        .iter()
-        .map(|missing| {
-            let said = format!(
-                "`{}` is not installed: {}",
-                missing.program, missing.purpose
-            );
-            Checked::warning("programs", said, format!("apt install {}", missing.package))
-        })
-        .collect();
-    if checked.is_empty() {
-        checked.push(Checked::ok(
-            "programs",
-            "all programs that read documents are installed",
-        ));
-    }
-    checked.extend(check_languages(&extractor));
-    let lacks = extractor.lacks();
-    if lacks.is_empty() {
-        checked.push(Checked::ok(
-            "confinement",
-            "programs that read documents run confined",
-        ));
-    }
-    checked.extend(lacks.into_iter().map(|lack| {
-        Checked::warning(
-            "confinement",
-            format!("programs that read documents are confined less than they should be: {lack}"),
-            "use Linux 6.7 or newer, and a user of its own; in a container see docs/guides/operate.md",
-        )
-    }));
-    checked
-}
-
-/// Looks at the languages in which scans are recognised. Without tesseract there is nothing to say.
-fn check_languages(extractor: &Extractor) -> Option<Checked> {
-    let languages = extractor.languages().ok()?;
-    let names = languages.join(", ");
-    Some(match (languages.is_empty(), extractor.tells_scripts()) {
-        (true, _) => Checked::warning(
-            "languages",
-            "tesseract has no language, so no text is recognised in images",
-            "apt install tesseract-ocr-eng, or set TESSDATA_PREFIX to the directory of its data",
-        ),
-        (_, false) => Checked::warning(
-            "languages",
-            format!("scans are recognised in {names}, but the script of a page cannot be told"),
-            "apt install tesseract-ocr-osd",
-        ),
-        _ => Checked::ok("languages", format!("scans are recognised in {names}")),
-    })
+/// The disk of a place that garner keeps things in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceDisk {
+    /// The content of the place: `data directory`, `catalog` or `documents`.
+    pub name: &'static str,
+    /// The place.
+    pub path: PathBuf,
+    /// Bytes that are free.
+    pub free: u64,
+    /// Bytes in all.
+    pub size: u64,
 }
 
 /// Looks at a data directory and its catalog.
@@ -220,7 +113,8 @@ fn check_permissions(holdings: &Holdings) -> Vec<Checked> {
     checked
 }
 
-fn check_disk(holdings: &Holdings) -> Vec<Checked> {
+/// The disks of the data directory, of the catalog and of documents, where these are elsewhere on this machine.
+pub fn disks(holdings: &Holdings) -> Vec<PlaceDisk> {
     let mut places = vec![("data directory", holdings.directory().to_owned())];
     if let Some(folder) = holdings.catalog().file().and_then(Path::parent) {
         let folder = match folder.as_os_str().is_empty() {
@@ -231,25 +125,40 @@ fn check_disk(holdings: &Holdings) -> Vec<Checked> {
             places.push(("catalog", folder.to_owned()));
         }
     }
-    let mut checked = Vec::new();
-    for (name, place) in places {
-        let Ok((free, all)) = disk(&place) else {
-            continue;
-        };
-        let (megabytes, percent) = (free / 1_000_000, free * 100 / all.max(1));
-        let said = format!(
-            "the disk of the {name} {} has {megabytes} MB free ({percent} %)",
-            place.display()
-        );
-        checked.push(match free < LOW_BYTES {
-            true => Checked::problem("disk", said, "make room, or move the data to a larger disk"),
-            false if percent < LOW_PERCENT => {
-                Checked::warning("disk", said, "make room, or move the data to a larger disk")
-            }
-            false => Checked::ok("disk", said),
-        });
+    if let Ok(Some(documents)) = holdings.wait(holdings.catalog().collection_place())
+        && !documents.is_empty()
+        && !place::is_store(&documents)
+    {
+        places.push(("documents", PathBuf::from(documents)));
     }
-    checked
+    let disks = places.into_iter().filter_map(|(name, path)| {
+        let (free, size) = disk(&path).ok()?;
+        Some(PlaceDisk {
+            name,
+            path,
+            free,
+            size,
+        })
+    });
+    disks.collect()
+}
+
+fn check_disk(holdings: &Holdings) -> Vec<Checked> {
+    let checked = disks(holdings).into_iter().map(|disk| {
+        let percent = disk.free * 100 / disk.size.max(1);
+        let gigabytes = disk.free as f64 / 1e9;
+        let said = format!(
+            "the disk of the {} {} has {gigabytes:.1} GB free ({percent} %)",
+            disk.name,
+            disk.path.display()
+        );
+        match disk.free < LOW_BYTES {
+            true => Checked::problem("disk", said, ROOM),
+            false if percent < LOW_PERCENT => Checked::warning("disk", said, ROOM),
+            false => Checked::ok("disk", said),
+        }
+    });
+    checked.collect()
 }
 
 /// The bytes that are free on the disk of a directory, and all of them.
@@ -359,6 +268,8 @@ fn check_workers(holdings: &Holdings) -> Vec<Checked> {
     }]
 }
 
+/// The remedy for a disk that is nearly full.
+const ROOM: &str = "make room, or move the data to a larger disk";
 const CLOCK_SECONDS: i64 = 5;
 const LOW_BYTES: u64 = 500_000_000;
 const LOW_PERCENT: u64 = 5;

@@ -1,5 +1,7 @@
 //! `[aggregator]`: how the catalog is exposed as a repository.
 
+mod shown;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -192,10 +194,7 @@ impl AggregatorConfig {
         };
         let pages = &self.pages;
         Ok(AggregatorSettings {
-            name: self
-                .name
-                .clone()
-                .unwrap_or_else(|| "an aggregation of garner".to_owned()),
+            name: self.name.clone().unwrap_or_else(|| shown::NAME.to_owned()),
             admin_emails: match self.admin_emails.is_empty() {
                 true => vec!["webmaster@example.org".to_owned()],
                 false => self.admin_emails.clone(),

@@ -47,7 +47,7 @@ impl MailConfig {
     /// The first mistake, if e-mails are to be sent.
     pub fn mistake(&self) -> Option<&'static str> {
         match (&self.host, &self.from, &self.username, &self.password_file) {
-            (None, ..) => Some("an alert has `email`, but [mail] has no `host`"),
+            (None, ..) => Some("[mail] has no `host`"),
             (_, None, ..) => Some("[mail] has no `from`"),
             (_, Some(from), ..) if from.parse::<Mailbox>().is_err() => {
                 Some("`from` of [mail] is no e-mail address")
@@ -59,16 +59,38 @@ impl MailConfig {
 }
 
 /// A message.
-pub(super) struct Mail {
-    pub(super) to: Vec<String>,
-    pub(super) subject: String,
-    pub(super) body: String,
-    /// A file of certificates to trust beside those of the system.
-    pub(super) ca: Option<PathBuf>,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// The addresses of those who get it.
+    pub to: Vec<String>,
+    /// Its subject, one line.
+    pub subject: String,
+    /// Its text.
+    pub body: String,
 }
 
-/// Sends a message to each of its addresses.
-pub(super) fn send(config: &MailConfig, mail: &Mail) -> anyhow::Result<()> {
+/// Sends messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mailer {
+    /// The server that takes them.
+    pub config: MailConfig,
+    /// A file of certificates to trust beside those of the system.
+    pub ca_file: Option<PathBuf>,
+}
+
+impl Mailer {
+    /// Whether messages can be sent.
+    pub fn can_send(&self) -> bool {
+        self.config.mistake().is_none()
+    }
+
+    /// Sends a message to each of its addresses; this blocks.
+    pub fn send(&self, mail: &Mail) -> anyhow::Result<()> {
+        send(&self.config, self.ca_file.as_deref(), mail)
+    }
+}
+
+fn send(config: &MailConfig, ca_file: Option<&Path>, mail: &Mail) -> anyhow::Result<()> {
     let Some(host) = &config.host else {
         bail!("[mail] has no `host`");
     };
@@ -82,8 +104,8 @@ pub(super) fn send(config: &MailConfig, mail: &Mail) -> anyhow::Result<()> {
     }
     let message = message.body(mail.body.clone())?;
     let (port, tls) = match config.security {
-        Security::Starttls => (587, Tls::Required(parameters(host, mail.ca.as_deref())?)),
-        Security::Tls => (465, Tls::Wrapper(parameters(host, mail.ca.as_deref())?)),
+        Security::Starttls => (587, Tls::Required(parameters(host, ca_file)?)),
+        Security::Tls => (465, Tls::Wrapper(parameters(host, ca_file)?)),
         Security::None => (25, Tls::None),
     };
     let seconds = config.timeout_seconds.unwrap_or(30).max(1);

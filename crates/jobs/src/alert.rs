@@ -1,7 +1,5 @@
 //! Alerts are told: one message of a rule for everything that it found since the last one.
 
-mod mail;
-
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -10,11 +8,10 @@ use anyhow::{Context as _, bail};
 use catalog::SavedKind;
 use harvester::{AddressPolicy, ClientOptions, Stop};
 use operations::alerts::{self, Alert, AlertRule, Firing, RuleState};
+use operations::mail::{Mail, Mailer};
 use operations::{Context, Refusal, Settings};
 use serde_json::json;
 
-use self::mail::Mail;
-pub use self::mail::{MailConfig, Security};
 use crate::hook::tell_server;
 use flows::{Holdings, message};
 
@@ -24,7 +21,7 @@ pub struct AlertOptions {
     /// The rules of the configuration file.
     pub rules: Vec<AlertRule>,
     /// The server that takes e-mails.
-    pub mail: MailConfig,
+    pub mail: Mailer,
     /// How web servers are told.
     pub client: ClientOptions,
 }
@@ -125,12 +122,10 @@ impl Alerting {
         let mut failed = Vec::new();
         if !rule.email.is_empty() {
             let subject = subject(name, new);
-            let (text, ca) = (body(name, new, all), self.options.client.ca_file.clone());
             let message = Mail {
                 to: rule.email.clone(),
                 subject,
-                body: text,
-                ca,
+                body: body(name, new, all),
             };
             let sent = self.send(message);
             failed.extend(sent.context("no e-mail can be sent").err());
@@ -161,12 +156,12 @@ impl Alerting {
     /// Sends a message. A server that hangs does not keep garner from stopping.
     fn send(&self, message: Mail) -> anyhow::Result<()> {
         let (sender, sent) = mpsc::channel();
-        let config = self.options.mail.clone();
+        let mailer = self.options.mail.clone();
         std::thread::Builder::new()
             .name("mail".to_owned())
             .spawn(move || {
                 // Nobody listens any more once garner is stopped.
-                let _ = sender.send(mail::send(&config, &message));
+                let _ = sender.send(mailer.send(&message));
             })?;
         loop {
             match sent.recv_timeout(A_MOMENT) {

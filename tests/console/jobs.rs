@@ -132,7 +132,7 @@ fn what_a_command_imported_is_a_run_with_its_funnel() {
     browser.wait("it is listed", || browser.count("#rows tbody th a") == 1);
     browser.picture(&picture("imports"));
     browser.press_at("#rows tbody th a");
-    browser.wait_for("What became of it");
+    browser.wait_for("Outcome");
     let all = runs[0]["counts"][0]["count"].as_u64().unwrap();
     let funnel = browser.text_of(".funnel");
     assert!(funnel.contains(&format!("{all} capture")), "{funnel}");

@@ -1,5 +1,5 @@
 //! The output of lists, of single things, of imports and of help, as a person reads it at 80 and at 200 columns. After a
-//! change that is meant, `GARNER_SNAPSHOTS=write` writes the files in `tests/terminal` anew; read their difference.
+//! change that is meant, `SNAPSHOTS=write` writes the files in `tests/terminal` anew; read their difference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,16 +91,16 @@ fn filled() -> Harvested {
             stderr(&output)
         );
     }
-    let sql = "UPDATE repository SET added = T, identified = T;
-        UPDATE history SET started = T, ended = T + 61;
-        UPDATE import SET started = T, ended = T + 2;
-        UPDATE job SET created = T, run_at = T;
-        UPDATE job_log SET at = T;
-        UPDATE schedule SET added = T, changed = T, starts = NULL;
-        UPDATE document SET discover_date = T, update_date = T, crawl_date = T;
-        UPDATE record SET harvested = T;
-        UPDATE audit SET at = T;";
-    let sql = sql.replace('T', "(CAST(strftime('%s', 'now') AS INTEGER) - 11000)");
+    let sql = "UPDATE repository SET added = NOW, identified = NOW;
+        UPDATE history SET started = NOW, ended = NOW + 61;
+        UPDATE import SET started = NOW, ended = NOW + 2;
+        UPDATE job SET created = NOW, run_at = NOW;
+        UPDATE job_log SET at = NOW;
+        UPDATE schedule SET added = NOW, changed = NOW, starts = NULL;
+        UPDATE document SET discover_date = NOW, update_date = NOW, crawl_date = NOW;
+        UPDATE record SET harvested = NOW;
+        UPDATE audit SET at = NOW;";
+    let sql = sql.replace("NOW", "(CAST(strftime('%s', 'now') AS INTEGER) - 11000)");
     let done = Command::new("sqlite3")
         .arg(held.data().join("catalog.sqlite"))
         .arg(sql)
@@ -149,7 +149,7 @@ fn blanked(line: &str) -> String {
 fn compare(name: &str, printed: &str) {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/terminal");
     let file: PathBuf = place.join(format!("{name}.txt"));
-    if std::env::var_os("GARNER_SNAPSHOTS").is_some_and(|how| how == "write") {
+    if std::env::var_os("SNAPSHOTS").is_some_and(|how| how == "write") {
         fs::write(&file, printed).unwrap();
     }
     let expected = fs::read_to_string(&file).unwrap_or_default();

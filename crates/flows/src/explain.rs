@@ -21,12 +21,8 @@ impl Explanation {
     /// Both sides: a name, what it is in words, and the reasons.
     pub fn sides(&self) -> [(&'static str, &'static str, &[Reason]); 2] {
         [
-            (
-                "spoke-for",
-                "What speaks for a paper or thesis",
-                &self.spoke_for,
-            ),
-            ("against", "What speaks against it", &self.against),
+            ("spoke-for", "Signs of a paper or thesis", &self.spoke_for),
+            ("against", "Signs against it", &self.against),
         ]
     }
 }

@@ -355,5 +355,5 @@ const words = (one) => (one.innerText || one.value || one.getAttribute("aria-lab
 const seen = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
 const best = (all, text) => all.find((one) => words(one) === text) ?? all.find((one) => words(one).startsWith(text)) ?? null;
 const pressed = (text) => best(seen("main button, main a, main summary"), text) ?? best(seen("button, a, summary"), text);
-const labelled = (text) => { const label = best(seen("label"), text); return label && document.getElementById(label.htmlFor); };
+const labelled = (text) => { const label = best(seen("label"), text); return label && label.control; };
 "#;

@@ -119,7 +119,7 @@ async fn what_runs_and_who_could_run_it_is_known(place: Place) {
     let (catalog, repository) = place.with_repository().await;
     assert!(catalog.workers().await.unwrap().is_empty());
     let report = WorkerReport {
-        name: "worker",
+        name: "tester",
         kinds: &[JobKind::Harvest],
         tags: &[],
         threads: 3,
@@ -156,6 +156,6 @@ async fn what_runs_and_who_could_run_it_is_known(place: Place) {
     let job = catalog.job(claim.job.id).await.unwrap().unwrap();
     assert_eq!(job.put_off.as_deref(), Some("the server asks to wait"));
     assert_eq!(job.attempt, 0);
-    catalog.forget_worker("worker").await.unwrap();
+    catalog.forget_worker("tester").await.unwrap();
     assert!(catalog.workers().await.unwrap().is_empty());
 }

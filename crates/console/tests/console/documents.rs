@@ -216,7 +216,7 @@ fn a_document_shows_what_it_says_and_a_librarian_corrects_it() {
 
     let page = vic.get("/documents/1");
 
-    for shown in ["unsure", "51.2 %", "m0del", "set aside", "What speaks for"] {
+    for shown in ["unsure", "51.2 %", "m0del", "set aside", "Signs of a paper"] {
         page.shows(StatusCode::OK, shown);
     }
     assert!(!page.body.contains("<script>"), "{}", page.body);

@@ -261,6 +261,10 @@ fn check_workers(holdings: &Holdings) -> Vec<Checked> {
             format!("{waiting} jobs wait and no worker runs"),
             "start garner up or garner worker: systemctl start garner",
         ),
+        (1, waiting) => Checked::ok(
+            "workers",
+            format!("1 process with workers runs; {waiting} jobs wait"),
+        ),
         (running, waiting) => Checked::ok(
             "workers",
             format!("{running} processes with workers run; {waiting} jobs wait"),

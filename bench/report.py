@@ -59,7 +59,7 @@ ABOUT = {
     "import": "A crawl of 1.4 GB, 0.9 GB as a `.warc.gz`, each record a gzip member of its own: by count 70 % HTML, of which a quarter is chunked, 20 % "
               "pictures, 6 % PDF, 4 % pages that were not there, each a response with its request and its metadata. `garner import --dry-run` parses, "
               "looks at media types and digests (SHA-1 and SHA-256) what it would import; the others parse every response and digest (SHA-1) those that are "
-              "declared to be PDF. The floor is inflating the file with zlib-rs and nothing else. A whole import writes documents, their metadata and the catalog, "
+              "declared to be PDF. The floor is inflating the file with zlib-rs and nothing else, or computing both digests of as many bytes as the documents have beside. A whole import writes documents, their metadata and the catalog, "
               "and waits until they are safe on the disk. Papers are files of the size that the original was measured with, imported by a list; the log is that of a "
               "mirror.",
     "load": "40,000 small documents in four archives: extracted by one process with one worker, against an import without a database that writes a file and a `.met` "

@@ -78,8 +78,9 @@ sbom:
 
 bench:
 	scripts/setup bench
+	scripts/setup cluster
 	cargo build --release
-	cargo build --release -p garner-catalog --example claims --example generated_texts
+	cargo build --release -p garner-catalog --example claims --example generated_texts --example imports --example speed
 	cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers
 	scripts/apache
 	python3 bench/run.py

@@ -57,7 +57,7 @@ def _texts(binary):
     return binary.parent / "examples" / "generated_texts"
 
 
-class _Up(Up):
+class CatalogUp(Up):
     """`garner up` with its catalog elsewhere."""
 
     def __init__(self, bench, data, log, catalog):
@@ -92,7 +92,7 @@ def _measure(bench, folder, documents, database, cluster):
 
 def _measure_pages(bench, folder, documents, database, catalog):
     figures = []
-    with _Up(bench, folder / "data", folder / "log", catalog) as up:
+    with CatalogUp(bench, folder / "data", folder / "log", catalog) as up:
         bench.say(f"collection: {database}: waiting for the figures of the statistics page")
         up.settle()
         cookie = log_in(up.port)

@@ -23,15 +23,16 @@ class Crawl:
     def __init__(self, path, total_bytes, workers=2):
         self.path = path
         self.groups = max(GROUPS_A_BLOCK, int(total_bytes / GROUP_BYTES))
-        self.bytes = self.documents = self.records = 0
+        self.bytes = self.documents = self.records = self.document_bytes = 0
         blocks = range(0, self.groups, GROUPS_A_BLOCK)
         with open(path, "wb") as file, ProcessPoolExecutor(workers) as pool:
             file.write(_member(_info()))
-            for packed, length, documents, records in pool.map(_block, blocks):
+            for packed, length, documents, records, document_bytes in pool.map(_block, blocks):
                 file.write(packed)
                 self.bytes += length
                 self.documents += documents
                 self.records += records
+                self.document_bytes += document_bytes
 
     def length(self):
         return self.path.stat().st_size
@@ -46,15 +47,17 @@ def document(number, length):
 
 def _block(first):
     source = random.Random(SEED + first)
-    packed, length, documents, records = [], 0, 0, 0
+    packed, length, documents, records, document_bytes = [], 0, 0, 0, 0
     for number in range(first, first + GROUPS_A_BLOCK):
         kind = source.choices([name for name, _ in KINDS], [share for _, share in KINDS])[0]
-        for record in _group(source, number, kind):
+        for part, record in enumerate(_group(source, number, kind)):
             packed.append(_member(record))
             length += len(record)
             records += 1
+            # The response of a document has little more than its bytes in it.
+            document_bytes += len(record) if kind == "pdf" and part == 0 else 0
         documents += kind == "pdf"
-    return b"".join(packed), length, documents, records
+    return b"".join(packed), length, documents, records, document_bytes
 
 
 def _group(source, number, kind):

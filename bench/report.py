@@ -11,7 +11,7 @@ import opening
 
 COLUMNS = ["section", "comparison", "garner", "against", "ratio", "target", "result"]
 ORDER = ["papers", "counting", "apache", "pages", "growth", "aggregate", "synchronize", "scan", "memory", "harvest", "manager", "console", "collection", "import",
-         "filter", "classifier"]
+         "load", "sizes", "filter", "classifier"]
 ABOUT = {
     "papers": "The experiment of the mod_oai papers: a site of 5,268 files and 292 MB, harvested completely and then again after a "
               "quarter of it changed, by a crawler and over OAI-PMH. The program is restarted before every round. Today's wget asks for "
@@ -59,9 +59,17 @@ ABOUT = {
     "import": "A crawl of 1.4 GB, 0.9 GB as a `.warc.gz`, each record a gzip member of its own: by count 70 % HTML, of which a quarter is chunked, 20 % "
               "pictures, 6 % PDF, 4 % pages that were not there, each a response with its request and its metadata. `garner import --dry-run` parses, "
               "looks at media types and digests (SHA-1 and SHA-256) what it would import; the others parse every response and digest (SHA-1) those that are "
-              "declared to be PDF. The floor is inflating the file with zlib-rs and nothing else. A whole import writes documents, their metadata and the catalog, "
+              "declared to be PDF. The floor is inflating the file with zlib-rs and nothing else, or computing both digests of as many bytes as the documents have beside. A whole import writes documents, their metadata and the catalog, "
               "and waits until they are safe on the disk. Papers are files of the size that the original was measured with, imported by a list; the log is that of a "
               "mirror.",
+    "load": "40,000 small documents in four archives: extracted by one process with one worker, against an import without a database that writes a file and a `.met` "
+            "file for each; extracted with two workers; and loaded into an empty catalog and collection. A load writes the same files as "
+            "an import; files alone is making these directories and files, and nothing else. With Spark, `contrib/spark/extract.py` starts the program for each of many "
+            "archives with one document, in `local[1]`; the time for a file is the difference between all and half of them, so that the start of Spark does not count.",
+    "sizes": "Catalogs of 10,000,000 documents, filled by SQL, and of 10,000,000 records in 50 repositories, committed as a harvest does and with their words indexed, in "
+             "SQLite and in PostgreSQL. New documents are reserved and committed as an import does, into an empty catalog and into the full one. Records: the first repository "
+             "against the last. Pages are asked for one after the other by an admin who is logged in, while nothing else runs; each 250th document has a text of 1,500 words, "
+             "and each record 40 words.",
     "filter": "Real PDF documents, most of them papers, each several times with another byte at its end, imported by a list with the content filter: read "
               "by pdftotext in confined processes, judged, and kept with their texts or left out. The floor is pdftotext over the same files, with as many "
               "processes at a time and nothing else.",
@@ -120,11 +128,11 @@ def write_page(folder, rows, quick):
         parts += [f"![{_title(figure)}]({figure.name})\n" for figure in figures]
         parts += [f"All figures: [{section}.csv]({section}.csv)", ""]
     parts += [
-        "## How to reproduce", "", "```", "cargo build --release", "cargo build --release -p garner-catalog --example claims --example generated_texts",
+        "## How to reproduce", "", "```", "cargo build --release", "cargo build --release -p garner-catalog --example claims --example generated_texts --example imports --example speed",
         "cargo build --release --manifest-path bench/peers/Cargo.toml --target-dir target/peers", "make apache", "python3 bench/run.py                  # everything",
-        "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
+        "python3 bench/run.py papers pages     # some sections", "python3 bench/run.py sizes            # only if it is named: hours, and 40 GB", "python3 bench/run.py --quick          # small sizes, to try it out", "```", "",
         "It needs Linux, Python 3.9 or newer, `wget`, `curl` and `find`, for the section `apache` also `apache2` and `htpasswd`, for the "
-        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, for the section `console` also `nginx`, for the section `collection` also `time` and PostgreSQL, for the section `synchronize` also those Python packages, for the section `import` also `time`, PostgreSQL and those Python packages, and "
+        "section `harvest` also `nginx`, `oai_pmh`, `time` and the Python packages of `scripts/setup test`, for the section `manager` also `nginx` and PostgreSQL, for the section `console` also `nginx`, for the section `collection` also `time` and PostgreSQL, for the section `synchronize` also those Python packages, for the section `import` also `time`, PostgreSQL and those Python packages, for the section `load` also `time`, PostgreSQL and Spark (`scripts/setup cluster`), for the section `sizes` also PostgreSQL, and "
         "room for 12 GB and a million files in `$TMPDIR`. "
         "It writes this page, the [first page](README.md), the tables and the figures.", "",
     ]

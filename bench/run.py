@@ -35,12 +35,15 @@ import pages
 import papers
 import report
 import scan
+import sizes
 import synchronize
 from program import BenchError
 
 SECTIONS = {"papers": papers, "apache": apache, "pages": pages, "growth": growth, "aggregate": aggregate, "synchronize": synchronize, "counting": counting, "scan": scan,
-            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "collection": collection, "import": importing, "load": loading, "filter": judging,
+            "memory": memory, "harvest": harvest, "manager": manager, "console": console, "collection": collection, "import": importing, "load": loading, "sizes": sizes, "filter": judging,
             "classifier": classifying}
+# Measured only if they are named, because they take hours.
+LONG = {"sizes"}
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -122,7 +125,7 @@ def measure_section(bench, name):
 
 def parse_options():
     parser = argparse.ArgumentParser(description="Measures garner; see docs/benchmarks.")
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; all if none is named")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"{', '.join(SECTIONS)}; if none is named, all but {', '.join(LONG)}")
     parser.add_argument("--garner", type=Path, default=ROOT / "target/release/garner", help="the program (default: target/release/garner)")
     parser.add_argument("--module", type=Path, default=ROOT / "target/release/mod_oai.so",
                         help="the Apache module (default: target/release/mod_oai.so)")
@@ -132,7 +135,7 @@ def parse_options():
     parser.add_argument("--repeat", type=int, default=3, help="rounds, of which the median is taken (default: 3)")
     parser.add_argument("--output", type=Path, help="where results go (default: docs/benchmarks)")
     options = parser.parse_args()
-    options.sections = [name for name in SECTIONS if name in options.sections] if _known(parser, options.sections) else list(SECTIONS)
+    options.sections = [name for name in SECTIONS if name in options.sections] if _known(parser, options.sections) else [name for name in SECTIONS if name not in LONG]
     options.output = options.output or ROOT / ("target/benchmarks-quick" if options.quick else "docs/benchmarks")
     options.garner, options.module, options.claims = (path.resolve() for path in (options.garner, options.module, options.claims))
     if options.repeat < 1:
@@ -156,6 +159,10 @@ def parse_options():
         collection.check(parser, options.garner)
     if "import" in options.sections:
         importing.check(parser)
+    if "load" in options.sections:
+        loading.check(parser)
+    if "sizes" in options.sections:
+        sizes.check(parser, options.garner)
     return options
 
 

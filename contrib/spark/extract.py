@@ -36,15 +36,19 @@ def main():
     left = [path for path in paths if name_of(path, options) not in skipped]
     print(f"{len(paths)} files, {len(paths) - len(left)} done before", file=sys.stderr)
     outcomes = {}
-    for attempt in range(options.retries + 1):
-        if not left:
-            break
-        if attempt:
-            print(f"attempt {attempt + 1} for {len(left)} files", file=sys.stderr)
-            time.sleep(min(60, 5 * attempt))
+    attempt, until = 0, time.monotonic() + options.patience
+    while left:
         for outcome in extract_all(context, left, options):
             outcomes[outcome["path"]] = outcome
-        left = [path for path in left if outcomes.get(path, {}).get("code", "died") in MACHINE]
+        codes = {path: outcomes.get(path, {}).get("code", "died") for path in left}
+        left = [path for path in left if codes[path] in MACHINE]
+        # A store that is away is waited for; that is no fault of the files.
+        is_away = left and all(codes[path] == "store_away" for path in left) and time.monotonic() < until
+        if not left or attempt == options.retries and not is_away:
+            break
+        attempt += not is_away
+        print(f"again: {len(left)} files{', the store is away' if is_away else ''}", file=sys.stderr)
+        time.sleep(30 if is_away else min(60, 5 * attempt))
     return conclude(outcomes, left, options)
 
 
@@ -61,6 +65,7 @@ def parse(arguments):
     parser.add_argument("--loaded", action="append", default=[], help="file of paths, or of lines of JSON with `file`, to leave out")
     parser.add_argument("--files-per-task", type=int, default=4, help="files that one process reads [default: 4]")
     parser.add_argument("--retries", type=int, default=2, help="further attempts for what a machine could not do [default: 2]")
+    parser.add_argument("--patience", type=int, default=1800, help="seconds that a store which is away is waited for, beside the retries [default: 1800]")
     parser.add_argument("--timeout", type=int, default=3600, help="seconds for one file [default: 3600]")
     parser.add_argument("--report", help="file for one line of JSON for each path")
     options = parser.parse_args(own)

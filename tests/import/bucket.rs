@@ -1,6 +1,7 @@
 //! A collection in a store that speaks S3: the same names, the same promises.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -27,11 +28,16 @@ impl Stored {
 
     /// A command with the keys to the store.
     fn command(&self, arguments: &[&str]) -> Command {
+        self.command_in(&self.crawl.data(), arguments)
+    }
+
+    /// The same with another data directory.
+    fn command_in(&self, data: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_garner"));
         command
             .args(arguments)
             .arg("--data")
-            .arg(self.crawl.data())
+            .arg(data)
             .current_dir(self.crawl.path(""))
             .env_remove("RUST_LOG")
             .env("AWS_ACCESS_KEY_ID", "key")
@@ -366,6 +372,59 @@ fn a_worker_for_imports_alone_needs_no_common_data_directory() {
         job["state"] == "finished"
     });
     assert_eq!(stored.contents().0.len(), 3);
+}
+
+/// Issue 25: the report of an import lay on the machine that had run it.
+#[test]
+fn the_report_of_an_import_lies_in_the_store_and_is_read_on_any_machine() {
+    let stored = Stored::new();
+    let mut damaged = many(3).bytes;
+    damaged.truncate(damaged.len() - 5);
+    stored.crawl.write("a.warc.gz", &damaged);
+    stored
+        .crawl
+        .write("garner.toml", "store = \"s3://papers/all\"\n");
+    let catalog = Postgres::shared().database();
+    let options = ["--catalog", &catalog, "--config", "garner.toml"];
+    let own = stored.crawl.path("own");
+    let elsewhere = |arguments: &[&str]| {
+        let mut command = stored.command_in(&own, &[arguments, &options].concat());
+        command.output().unwrap()
+    };
+    let reports = || {
+        let keys = stored.server.keys();
+        let reports = keys.into_iter().filter(|key| key.contains("/reports/"));
+        reports.collect::<Vec<_>>()
+    };
+
+    let said = stored.garner(3, &[&["import", "a.warc.gz"], &options[..]].concat());
+
+    let kept = reports();
+    assert_eq!(kept.len(), 1, "{:?}", stored.server.keys());
+    assert!(kept[0].starts_with("all/reports/import-1-"), "{kept:?}");
+    assert!(said.contains(&format!("s3://papers/{}", kept[0])), "{said}");
+    assert!(!stored.crawl.data().join("reports/import-1.jsonl").exists());
+    let shown = elsewhere(&["history", "--imports", "1", "--json"]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(shown["report"], format!("s3://papers/{}", kept[0]));
+    let report = stdout(&elsewhere(&["history", "--imports", "1", "--report"]));
+    let line: Value = serde_json::from_str(report.lines().next().unwrap()).unwrap();
+    assert!(
+        line["file"].as_str().unwrap().ends_with("a.warc.gz"),
+        "{report}"
+    );
+
+    // One that is lost is written again from the catalog.
+    stored.server.ask("DELETE", &format!("papers/{}", kept[0]));
+    let again = elsewhere(&["history", "--imports", "1", "--report"]);
+    assert_eq!(stdout(&again), report, "{}", stderr(&again));
+    assert_eq!(reports(), kept);
+
+    let removed = elsewhere(&["history", "remove", "1", "--imports"]);
+    assert!(removed.status.success(), "{}", stderr(&removed));
+    assert_eq!(reports(), [""; 0]);
+    let none = elsewhere(&["history", "--imports", "1", "--report"]);
+    assert!(stderr(&none).contains("there is no import 1"));
 }
 
 struct Killed(std::process::Child);

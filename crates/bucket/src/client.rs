@@ -220,7 +220,8 @@ impl Bucket {
             (StatusCode::NOT_FOUND, "NoSuchBucket") => io::ErrorKind::Other,
             (StatusCode::NOT_FOUND, _) => io::ErrorKind::NotFound,
             (StatusCode::FORBIDDEN, _) => io::ErrorKind::PermissionDenied,
-            (StatusCode::TOO_MANY_REQUESTS, _) => io::ErrorKind::TimedOut,
+            // Others that write the same all the time may stop.
+            (StatusCode::TOO_MANY_REQUESTS | StatusCode::CONFLICT, _) => io::ErrorKind::TimedOut,
             _ if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => {
                 io::ErrorKind::TimedOut
             }

@@ -1,7 +1,7 @@
 //! How many captures a second are reserved and committed: 200,000 new ones, the same again, and all of them changed.
 //!
-//! `cargo run --release -p garner-catalog --example imports -- LOCATION [ROWS_OF_A_GROUP]` with a SQLite file or a `postgres://`
-//! URL that does not hold a catalog yet. For PostgreSQL the CPU time of the server is not in it.
+//! `cargo run --release -p garner-catalog --example imports -- LOCATION [ROWS_OF_A_GROUP [ROWS]]` with a SQLite file or a
+//! `postgres://` URL whose catalog has had no such import yet. For PostgreSQL the CPU time of the server is not in it.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -15,21 +15,21 @@ use catalog::{
     NewImport, ParentRow,
 };
 
-const ROWS: usize = 200_000;
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let location = std::env::args().nth(1).expect("where to make the catalog");
     let size = std::env::args().nth(2);
     let size: usize = size.map_or(1000, |size| size.parse().expect("a number of rows"));
+    let rows = std::env::args().nth(3);
+    let all: usize = rows.map_or(200_000, |rows| rows.parse().expect("a number of rows"));
     let catalog = Catalog::open(&location).await.unwrap();
     for (name, version) in [("new", 1), ("unchanged", 1), ("changed", 2)] {
         let (wall, cpu) = (Instant::now(), cpu());
         let new = NewImport::new(format!("\"{name}\""), vec!["crawl.warc.gz".to_owned()]);
         let mut import = catalog.begin_import(&new).await.unwrap();
         let mut position = 0;
-        while position < ROWS {
-            let end = (position + size).min(ROWS);
+        while position < all {
+            let end = (position + size).min(all);
             let rows: Vec<_> = (position..end).map(|number| row(number, version)).collect();
             let placements = catalog.reserve(&mut import, &rows).await.unwrap();
             let group = GroupCommit {
@@ -37,7 +37,7 @@ async fn main() {
                 placements: &placements,
                 source: 0,
                 position: end as u64,
-                source_done: end == ROWS,
+                source_done: end == all,
                 counters: ImportCounters::default(),
                 warnings: &[],
                 judgements: &[],
@@ -45,7 +45,7 @@ async fn main() {
             catalog.commit_group(&mut import, group).await.unwrap();
             position = end;
         }
-        report(name, wall.elapsed(), self::cpu() - cpu);
+        report(name, all, wall.elapsed(), self::cpu() - cpu);
         let finish = FinishImport::new(ImportState::Ok);
         catalog.finish_import(import, &finish).await.unwrap();
     }
@@ -99,8 +99,8 @@ fn digest(number: u64, digits: usize) -> String {
     text
 }
 
-fn report(name: &str, wall: Duration, cpu: Duration) {
-    let rate = |time: Duration| ROWS as f64 / time.as_secs_f64();
+fn report(name: &str, rows: usize, wall: Duration, cpu: Duration) {
+    let rate = |time: Duration| rows as f64 / time.as_secs_f64();
     println!(
         "{name:10} {:8.0} rows per CPU second, {:8.0} rows per second",
         rate(cpu),

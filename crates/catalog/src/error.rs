@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The database cannot be read or written.
-    #[error("the catalog `{location}` cannot be used: {source}")]
+    #[error("the catalog `{location}` cannot be used: {source}{}", remedy(source))]
     Database {
         /// Where it is, without a password.
         location: String,
@@ -214,6 +214,17 @@ impl Error {
     }
 }
 
+/// What helps beside waiting, where that is known.
+fn remedy(source: &sqlx::Error) -> &'static str {
+    let error = source.as_database_error();
+    match error.and_then(sqlx::error::DatabaseError::code).as_deref() {
+        Some(READ_ONLY) => {
+            "; the server is a replica that was not promoted, or default_transaction_read_only is on: name the primary"
+        }
+        _ => "",
+    }
+}
+
 /// By the code of the database, as below.
 fn is_full(code: &str) -> bool {
     matches!(code, "13" | "53100")
@@ -228,12 +239,17 @@ fn is_transient(code: &str) -> bool {
             || matches!(
                 code,
                 "53300" | "25P03" | "57P01" | "57P02" | "57P03" | "40001" | "40P01" | "55P03"
-            );
+            )
+            // A replica becomes the primary.
+            || code == READ_ONLY;
     }
     // The low byte is the kind, the rest says more about it: busy and locked.
     code.parse::<u32>()
         .is_ok_and(|code| matches!(code & 0xff, 5 | 6))
 }
+
+/// A statement that writes, in a transaction that may not.
+const READ_ONLY: &str = "25006";
 
 #[cfg(test)]
 mod tests {

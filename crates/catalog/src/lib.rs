@@ -41,7 +41,8 @@ pub use harvests::runs::{Finish, NewRun, Run};
 pub use imports::{
     CaptureOutcome, CaptureRow, ContentRow, ExtractionClaim, FinishImport, GroupCommit,
     GroupOutcome, Import, ImportCounters, ImportEntry, ImportQuery, ImportState, ImportWarning,
-    Lacking, NewImport, NewSource, ParentRow, Placement, SourcePosition, Superfluous,
+    Lacking, NewImport, NewSource, ParentRow, Placement, RemovedImport, SourcePosition,
+    Superfluous,
 };
 pub use people::accounts::Account;
 pub use people::audit::{AuditEntry, AuditOrder, AuditQuery, AuditRow};

@@ -238,6 +238,7 @@ pub(crate) fn routes() -> Routes {
     operation!(r, imports::api::remove_template);
     operation!(r, imports::api::show);
     operation!(r, imports::api::skipped);
+    operation!(r, imports::api::report);
     operation!(r, imports::api::remove_old);
     operation!(r, imports::api::remove);
     r.get("/documents", documents::list::list);

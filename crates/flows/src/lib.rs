@@ -16,6 +16,7 @@ mod judgement;
 mod model;
 mod pulse;
 mod records;
+mod reports;
 mod repositories;
 pub mod rules;
 pub mod text;
@@ -48,9 +49,10 @@ pub use import::{
     ImportJob, ImportOrder, ImportProgress, ImportVerdict, Imported, Listing, LoadOrder, Loaded,
     ReviewLimits, ReviewPart, Stage, StoredFile, StoredSource, TAGS, TextOrder, Unsure,
     Verification, VerifyOptions, accept_reviews, archives_at, browse_sources, classify_collection,
-    containers, documents_directory, fetch_sources, forget_report, import, import_for,
-    import_report, import_separately, index_texts, index_texts_within, is_remote, is_tag, load,
-    prune_reviews, review_file, try_import, update_metadata, verify, write_report,
+    containers, documents_directory, fetch_sources, import, import_for, import_report,
+    import_separately, index_texts, index_texts_within, is_remote, is_tag, load,
+    open_import_report, prune_reviews, review_file, try_import, update_metadata, verify,
+    write_report,
 };
 pub use index::{index, index_harvest};
 pub use introduction::{SelfDescription, introduce, introduce_briefly};
@@ -62,6 +64,7 @@ pub use process::Confiner;
 pub use pulse::{Moment, Pulse};
 pub use records::{RecordMove, RecordsMoved, move_records};
 pub use removal::{Removed, check_files, remove_repository};
+pub use reports::ReportName;
 pub use retrieval::{
     Copied, Format, Lines, Pick, Retrieval, RetrievalEvent, Retrieved, retrieval_file, retrieve,
     sweep_retrievals,

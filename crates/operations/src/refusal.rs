@@ -199,6 +199,9 @@ impl From<anyhow::Error> for Refusal {
             Ok(refusal) => refusal,
             Err(error) => match error.downcast::<catalog::Error>() {
                 Ok(error) => error.into(),
+                Err(error) if flows::is_store_away(&error) => {
+                    Self::new(Code::Unavailable, flows::message(&error))
+                }
                 Err(error) => Self::new(Code::Internal, flows::message(&error)),
             },
         }

@@ -52,6 +52,8 @@ pub struct ImportEntry {
     pub counters: ImportCounters,
     /// Why it failed or what was left out.
     pub reason: Option<String>,
+    /// Whether it skipped or repaired captures that its report tells of.
+    pub has_warnings: bool,
     /// How far its sources were read.
     pub sources: Vec<SourcePosition>,
 }
@@ -209,7 +211,9 @@ impl ImportQuery {
 }
 
 pub(super) const SELECT: &str = "SELECT id, job_id, schedule_id, parameters, state, started, ended, lease_owner, \
-     lease_token, keep_versions, counters, reason, reserved, lease_until - {now} AS lease_left FROM import";
+     lease_token, keep_versions, counters, reason, reserved, lease_until - {now} AS lease_left, \
+     CAST(CASE WHEN EXISTS (SELECT 1 FROM import_warning WHERE import_warning.import_id = import.id \
+     AND import_warning.kind NOT IN ('other_types', 'status')) THEN 1 ELSE 0 END AS BIGINT) AS has_warnings FROM import";
 
 pub(super) async fn find(
     transaction: &mut Transaction,
@@ -265,6 +269,7 @@ fn entry(row: &Row) -> Result<ImportEntry, Error> {
         attempts: row.integer("lease_token")?,
         counters: serde_json::from_str(&row.text("counters")?).unwrap_or_default(),
         reason: row.maybe_text("reason")?,
+        has_warnings: row.flag("has_warnings")?,
         sources: Vec::new(),
     })
 }

@@ -41,6 +41,7 @@ pub use self::extractions::ExtractionClaim;
 pub use self::finish::FinishImport;
 pub use self::lacking::Lacking;
 pub(crate) use self::lease::lock_collection;
+pub use self::retention::RemovedImport;
 
 /// The order of an import.
 #[derive(Debug, Clone)]

@@ -3,10 +3,22 @@
 use crate::database::rows::BATCH;
 use crate::{Catalog, Error};
 
+/// An import whose entry was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemovedImport {
+    /// Its number.
+    pub id: i64,
+    /// When it began, in seconds.
+    pub started: i64,
+}
+
 impl Catalog {
-    /// Removes entries of imports that ended longer ago than this, and gives their numbers. One that can be gone on with
+    /// Removes entries of imports that ended longer ago than this, and tells which. One that can be gone on with
     /// stays, and so does the last of each schedule, which the next one goes on behind.
-    pub async fn remove_imports(&self, older_than_seconds: i64) -> Result<Vec<i64>, Error> {
+    pub async fn remove_imports(
+        &self,
+        older_than_seconds: i64,
+    ) -> Result<Vec<RemovedImport>, Error> {
         // A few at a time, so that imports that run are not kept waiting.
         let sql = format!(
             "DELETE FROM import WHERE state <> 'running' AND id IN (
@@ -15,7 +27,7 @@ impl Catalog {
                      AND NOT (state IN ('failed', 'cancelled') AND id IN (SELECT max(id) FROM import GROUP BY target))
                      AND id NOT IN (SELECT max(id) FROM import WHERE schedule_id IS NOT NULL GROUP BY schedule_id)
                  ORDER BY id LIMIT {BATCH})
-             RETURNING id"
+             RETURNING id, started"
         );
         let mut removed = Vec::new();
         loop {
@@ -23,7 +35,10 @@ impl Catalog {
             let rows = transaction.rows(&sql, [older_than_seconds.into()]).await?;
             transaction.commit().await?;
             for row in &rows {
-                removed.push(row.integer("id")?);
+                removed.push(RemovedImport {
+                    id: row.integer("id")?,
+                    started: row.integer("started")?,
+                });
             }
             if rows.len() < BATCH {
                 return Ok(removed);

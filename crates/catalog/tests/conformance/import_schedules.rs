@@ -235,6 +235,7 @@ async fn the_last_import_of_a_schedule_is_not_forgotten(place: Place) {
 
     let removed = catalog.remove_imports(-10).await.unwrap();
 
+    let removed: Vec<_> = removed.iter().map(|import| import.id).collect();
     assert_eq!(removed, ids[..2]);
     let left = catalog.imports(&ImportQuery::default()).await.unwrap();
     assert_eq!(left.len(), 1);

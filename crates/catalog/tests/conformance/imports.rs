@@ -249,6 +249,7 @@ async fn imports_are_listed_and_forgotten_by_age(place: Place) {
 
     assert!(catalog.remove_imports(3_600).await.unwrap().is_empty());
     let removed = catalog.remove_imports(-10).await.unwrap();
+    let removed: Vec<_> = removed.iter().map(|import| import.id).collect();
     assert_eq!(removed, [ids[0], ids[1], ids[3]]);
     assert_eq!(listed(ImportQuery::default()).await, [running, ids[2]]);
     assert!(!catalog.remove_import(running).await.unwrap());

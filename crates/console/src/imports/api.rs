@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
 use operations::harvests::{RemoveOld, Removed, WarningFilter};
 use operations::imports::{
     self, Import, ImportFilter, ImportTemplate, ImportTrial, ImportWarning, SourceDirectory,
@@ -17,6 +18,7 @@ use crate::api::{Listed, Reply, Time, nothing};
 use crate::extract::{Json, Path, Query};
 use crate::problem::Problem;
 use crate::state::ConsoleState;
+use crate::stream;
 use crate::who::{Operator, Viewer};
 
 /// An import to be put into the queue.
@@ -178,6 +180,20 @@ pub(crate) async fn skipped(
 ) -> Reply<Listed<ImportWarning>> {
     let warnings = imports::warnings(state.context(), id, &filter).await?;
     Ok(axum::Json(warnings))
+}
+
+/// The report of an import that has ended: a line of JSON for each capture that was skipped or repaired
+#[utoipa::path(get, path = "/api/v1/imports/{id}/report", tag = "imports", operation_id = "download_import_report",
+    params(("id" = i64, Path)), responses((status = 200, content_type = "application/jsonl", body = String)))]
+pub(crate) async fn report(
+    Viewer(_who): Viewer,
+    State(state): State<ConsoleState>,
+    Path(id): Path<i64>,
+) -> Result<Response, Problem> {
+    let turn = state.turn_to_download().await?;
+    let report = imports::report(state.context(), id).await?;
+    let body = stream::of(report, turn);
+    Ok(([(CONTENT_TYPE, "application/jsonl")], body).into_response())
 }
 
 /// Removes an import that is not running from the history, with its report; documents stay

@@ -34,7 +34,7 @@ pub fn check_holdings(holdings: &Holdings) -> Vec<Checked> {
         Err(error) => checked.push(Checked::problem(
             "documents",
             message(&error),
-            "mount the disk of the collection, or see garner verify",
+            "mount the disk of the collection, or see that its store answers and takes the keys; garner verify tells what is missing",
         )),
     }
     checked.extend(check_orphans(holdings));

@@ -51,7 +51,7 @@ pub(super) fn finish(
     let (holdings, import) = (keeping.holdings, keeping.into_import());
     let (state, reason, verification, error) = match worked {
         Ok(Done { read, verification }) => {
-            let (state, reason) = outcome(&import.counters(), &read, verification.as_ref());
+            let (state, reason) = outcome(&import.counters(), false, &read, verification.as_ref());
             (state, reason, verification, None)
         }
         // Another process goes on with it, and writes down how it ends.
@@ -95,7 +95,7 @@ pub(super) fn finish(
         ),
         None => "the end of the import cannot be written down".to_owned(),
     })?;
-    let (report, reason) = match report::write(holdings, id) {
+    let (report, reason) = match report::write(holdings, id, entry.started) {
         Ok(report) => (report, reason),
         // The catalog has all of it, and how the import ended is more important.
         Err(error) => {
@@ -118,18 +118,24 @@ pub(super) fn finish(
 impl Imported {
     /// How an import with these counters ends, if it is read to its end.
     pub(super) fn state_of(counters: &ImportCounters) -> (ImportState, Option<String>) {
-        outcome(counters, &Read::default(), None)
+        outcome(counters, false, &Read::default(), None)
     }
 
-    /// One that the catalog knows nothing of.
-    pub(super) fn without_catalog(counters: ImportCounters, read: &Read, began: Instant) -> Self {
-        let (state, reason) = outcome(&counters, read, None);
+    /// One that the catalog knows nothing of. `separate` counts the documents that it saved all the same.
+    pub(super) fn without_catalog(
+        counters: ImportCounters,
+        separate: Option<u64>,
+        read: &Read,
+        began: Instant,
+    ) -> Self {
+        let is_saved = separate.is_some_and(|saved| saved > 0);
+        let (state, reason) = outcome(&counters, is_saved, read, None);
         Self {
             id: None,
             state,
             reason,
             counters,
-            separate: None,
+            separate,
             report: None,
             verification: None,
             took: began.elapsed(),
@@ -137,8 +143,10 @@ impl Imported {
     }
 }
 
+/// `is_saved` says that documents were saved which no counter of a catalog has.
 fn outcome(
     counters: &ImportCounters,
+    is_saved: bool,
     read: &Read,
     verification: Option<&Verification>,
 ) -> (ImportState, Option<String>) {
@@ -175,7 +183,7 @@ fn outcome(
         let count = read.unresolved;
         reasons.push(format!("the originals of {count} revisits are nowhere"));
     }
-    if counters.kept_nothing() {
+    if counters.kept_nothing() && !is_saved {
         reasons.push(why_nothing(counters));
     }
     for name in &read.still_written {

@@ -50,10 +50,9 @@ pub use self::loading::{LoadOrder, Loaded, load};
 pub use self::met::update::update_metadata;
 pub use self::order::{DigestRule, ImportOrder, Listing, TAGS, containers, is_tag};
 pub use self::place::documents_directory;
-pub(crate) use self::place::{Location, objects};
+pub(crate) use self::place::{Location, objects, of_store};
 pub use self::reclassify::{Classified, ClassifyCollection, classify_collection};
-pub use self::report::forget as forget_report;
-pub use self::report::{import_report, write as write_report};
+pub use self::report::{import_report, open_import_report, write as write_report};
 pub use self::review::{
     AcceptedReviews, ReviewLimits, ReviewPart, accept_reviews, prune_reviews, review_file,
 };

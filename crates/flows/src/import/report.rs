@@ -5,10 +5,11 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use catalog::ImportWarning;
+use catalog::{ImportEntry, ImportWarning};
 use serde::Serialize;
+use store::Reader;
 
-use crate::Holdings;
+use crate::{Holdings, ReportName};
 
 #[derive(Serialize)]
 struct Line<'a> {
@@ -17,27 +18,39 @@ struct Line<'a> {
     reason: &'a str,
 }
 
-/// Where the report of an import is, if there is one.
-pub fn import_report(holdings: &Holdings, import: i64) -> Option<PathBuf> {
-    Some(place(holdings, import)).filter(|path| path.is_file())
+/// Where the report of an ended import is, if there is one. Of a store only the place is told: a report that is not there yet
+/// is written when it is read.
+pub fn import_report(holdings: &Holdings, import: &ImportEntry) -> anyhow::Result<Option<PathBuf>> {
+    if !import.has_warnings || import.ended.is_none() {
+        return Ok(None);
+    }
+    let name = ReportName::of_import(import.id, import.started);
+    let place = holdings.report_place(&name)?;
+    let is_there = holdings.are_reports_stored()? || place.is_file();
+    Ok(is_there.then_some(place))
 }
 
-/// Removes the report of an import whose entry is gone.
-pub fn forget(holdings: &Holdings, import: i64) {
-    // One that there never was is no loss, and one that stays does no harm.
-    let _ = std::fs::remove_file(place(holdings, import));
-}
-
-fn place(holdings: &Holdings, import: i64) -> PathBuf {
-    let directory = holdings.directory().join("reports");
-    directory.join(format!("import-{import}.jsonl"))
+/// Opens the report of an import, which is written from the catalog if it is missing; `None` if there is nothing to tell.
+pub fn open_import_report(
+    holdings: &Holdings,
+    id: i64,
+    started: i64,
+) -> anyhow::Result<Option<Reader>> {
+    let name = ReportName::of_import(id, started);
+    if let Some(report) = holdings.open_report(&name)? {
+        return Ok(Some(report));
+    }
+    match write(holdings, id, started)? {
+        Some(_) => holdings.open_report(&name),
+        None => Ok(None),
+    }
 }
 
 /// Writes the report of an import from what the catalog has, so that what was killed in between is neither missing nor
 /// there twice. Returns where it is; `None` if there is nothing to tell.
-pub fn write(holdings: &Holdings, import: i64) -> anyhow::Result<Option<PathBuf>> {
-    let directory = holdings.directory().join("reports");
-    let path = place(holdings, import);
+pub fn write(holdings: &Holdings, import: i64, started: i64) -> anyhow::Result<Option<PathBuf>> {
+    let name = ReportName::of_import(import, started);
+    let path = holdings.report_file(&name);
     let mut out = None;
     let mut after = 0;
     loop {
@@ -48,7 +61,9 @@ pub fn write(holdings: &Holdings, import: i64) -> anyhow::Result<Option<PathBuf>
         let out = match &mut out {
             Some(out) => out,
             None => {
-                std::fs::create_dir_all(&directory).with_context(|| unwritten(&directory))?;
+                if let Some(directory) = path.parent() {
+                    std::fs::create_dir_all(directory).with_context(|| unwritten(directory))?;
+                }
                 out.insert(Report::create(&path)?)
             }
         };
@@ -57,7 +72,10 @@ pub fn write(holdings: &Holdings, import: i64) -> anyhow::Result<Option<PathBuf>
         }
     }
     match out {
-        Some(out) => out.finish().map(|()| Some(path)),
+        Some(out) => {
+            out.finish()?;
+            holdings.keep_report(&name).map(Some)
+        }
         None => Ok(None),
     }
 }

@@ -309,7 +309,7 @@ impl Holdings {
 }
 
 /// The objects below a name in a store.
-fn objects_below(store: &str, name: &str) -> anyhow::Result<Box<dyn store::Objects>> {
+pub(crate) fn objects_below(store: &str, name: &str) -> anyhow::Result<Box<dyn store::Objects>> {
     let place = Location::given(store)?.below(name).whole();
     objects(&place)?.context("there is no store of records; name one as store in the configuration")
 }

@@ -1,6 +1,6 @@
 //! How long ended things are kept.
 
-use flows::{Holdings, ReviewLimits, forget_report, message};
+use flows::{Holdings, ReportName, ReviewLimits, message};
 
 /// For how many days ended things are kept; for ever where nothing is said.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,7 +23,9 @@ impl Retention {
             let removed = holdings.wait(catalog.remove_history(seconds(days), true))?;
             tell(removed, "entries of the history", days);
             let removed = holdings.wait(catalog.remove_imports(seconds(days)))?;
-            removed.iter().for_each(|id| forget_report(holdings, *id));
+            let reports = removed.iter();
+            let reports = reports.map(|import| ReportName::of_import(import.id, import.started));
+            holdings.remove_reports(&reports.collect::<Vec<_>>());
             tell(removed.len() as u64, "entries of imports", days);
         }
         if let Some(days) = self.job_days {

@@ -5,10 +5,11 @@ pub(super) mod rules;
 mod templates;
 mod trial;
 
-use catalog::{ImportCounters, Role};
-use flows::Holdings;
+use catalog::{ImportCounters, RemovedImport, Role};
+use flows::{Holdings, ReportName};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use store::Reader;
 use utoipa::{IntoParams, ToSchema};
 
 pub use self::browse::{SourceDirectory, SourceFile, browse};
@@ -126,7 +127,7 @@ pub async fn list(context: &Context, filter: &ImportFilter) -> Result<Listed<Imp
     let entries = context.catalog().imports(&filter.query(limit + 1)).await?;
     let with_reports = |holdings: &Holdings| {
         let imports = entries.into_iter();
-        Ok(imports.map(|entry| import(holdings, entry)).collect())
+        imports.map(|entry| import(holdings, entry)).collect()
     };
     let imports: Vec<Import> = context.blocking(with_reports).await?;
     Ok(Listed::page(imports, limit, |import| import.id))
@@ -137,7 +138,7 @@ pub async fn show(context: &Context, id: i64) -> Result<Import, Refusal> {
     let entry = context.catalog().import(id).await?;
     let missing = || Refusal::not_found(format!("there is no import {id} in the history"));
     let entry = entry.ok_or_else(missing)?;
-    let made = |holdings: &Holdings| with_report(holdings, import(holdings, entry));
+    let made = |holdings: &Holdings| with_report(holdings, import(holdings, entry)?);
     context.blocking(made).await
 }
 
@@ -153,23 +154,43 @@ pub async fn warnings(
     Ok(Listed::page(rows.await?, limit, |(id, _)| *id))
 }
 
+/// Opens the report of an import, JSON Lines, wherever it is kept.
+pub async fn report(context: &Context, id: i64) -> Result<Reader, Refusal> {
+    let import = show(context, id).await?;
+    if import.ended.is_none() {
+        let message = format!("import {id} is running; its report is written when it ends");
+        return Err(Refusal::not_found(message));
+    }
+    let started = import.started.0;
+    let open = move |holdings: &Holdings| flows::open_import_report(holdings, id, started);
+    let report = context.blocking(open).await?;
+    let nothing = || format!("import {id} has no report: nothing was skipped or repaired");
+    report.ok_or_else(|| Refusal::not_found(nothing()))
+}
+
 /// Removes imports from the history with their reports, all or none; documents stay. A running one is refused.
 pub async fn remove(context: &Context, actor: &Actor, ids: &[i64]) -> Result<Removed, Refusal> {
     actor.require(Role::Operator)?;
+    let mut imports = Vec::new();
     for id in ids {
-        if show(context, *id).await?.state == ImportState::Running {
+        let import = show(context, *id).await?;
+        if import.state == ImportState::Running {
             let message = format!("import {id} is running; cancel it first");
             return Err(Refusal::conflict(message));
         }
+        imports.push(import);
     }
     let mut removed = Vec::new();
-    for id in ids {
-        if context.catalog().remove_import(*id).await? {
-            removed.push(*id);
+    for import in imports {
+        if context.catalog().remove_import(import.id).await? {
+            removed.push(RemovedImport {
+                id: import.id,
+                started: import.started.0,
+            });
         }
     }
     if !removed.is_empty() {
-        let numbers: Vec<_> = removed.iter().map(ToString::to_string).collect();
+        let numbers: Vec<_> = removed.iter().map(|import| import.id.to_string()).collect();
         let subject = format!("import {}", numbers.join(", "));
         context.audit(actor, "import.remove", subject, None).await;
     }
@@ -196,11 +217,14 @@ pub async fn remove_old(
     remove_reports(context, removed).await
 }
 
-async fn remove_reports(context: &Context, removed: Vec<i64>) -> Result<Removed, Refusal> {
+async fn remove_reports(
+    context: &Context,
+    removed: Vec<RemovedImport>,
+) -> Result<Removed, Refusal> {
     let forget = move |holdings: &Holdings| {
-        for id in &removed {
-            flows::forget_report(holdings, *id);
-        }
+        let reports = removed.iter();
+        let reports = reports.map(|import| ReportName::of_import(import.id, import.started));
+        holdings.remove_reports(&reports.collect::<Vec<_>>());
         Ok(removed.len() as u64)
     };
     let removed = context.blocking(forget).await?;
@@ -211,16 +235,22 @@ async fn remove_reports(context: &Context, removed: Vec<i64>) -> Result<Removed,
 /// tells.
 pub(crate) fn with_report(holdings: &Holdings, mut import: Import) -> anyhow::Result<Import> {
     if import.report.is_none() && import.ended.is_some() {
-        import.report = flows::write_report(holdings, import.id)?.map(FilePath);
+        let written = match holdings.are_reports_stored()? {
+            // The store has it, or gets it when it is read.
+            true => None,
+            false => flows::write_report(holdings, import.id, import.started.0)?,
+        };
+        import.report = written.map(FilePath);
     }
     Ok(import)
 }
 
-pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import {
+pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> anyhow::Result<Import> {
+    let report = flows::import_report(holdings, &entry)?;
     let sources = entry.sources.into_iter();
     let state = ImportState::from(entry.state);
     let is_at_end = matches!(state, ImportState::Ok | ImportState::Incomplete);
-    Import {
+    Ok(Import {
         kept_nothing: is_at_end && entry.counters.kept_nothing(),
         id: entry.id,
         job: entry.job,
@@ -240,8 +270,8 @@ pub(crate) fn import(holdings: &Holdings, entry: catalog::ImportEntry) -> Import
                 done: source.done,
             })
             .collect(),
-        report: flows::import_report(holdings, entry.id).map(FilePath),
-    }
+        report: report.map(FilePath),
+    })
 }
 
 impl Import {

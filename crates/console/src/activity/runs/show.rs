@@ -304,11 +304,9 @@ pub(crate) async fn report(
     let import = run
         .import
         .ok_or_else(|| Refusal::not_found(format!("run {id} is no import")))?;
-    let missing = || Refusal::not_found(format!("run {id} has no report on this machine"));
-    let report = import.report.ok_or_else(missing)?;
     let turn = state.turn_to_download().await?;
-    let file = std::fs::File::open(report.as_path()).map_err(|_| missing())?;
-    let body = stream::of(file, turn);
+    let report = operations::imports::report(state.context(), import.id).await?;
+    let body = stream::of(report, turn);
     let name = format!("attachment; filename=\"run-{id}-report.jsonl\"");
     let mut response = Response::new(body);
     let headers = response.headers_mut();

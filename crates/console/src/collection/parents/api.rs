@@ -1,5 +1,7 @@
 //! `/api/v1/parents` and `/api/v1/whitelist`: the pages that link to documents, and the best of them.
 
+use std::io::Read as _;
+
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -58,10 +60,12 @@ pub(crate) async fn revised(
     Viewer(_who): Viewer,
     State(state): State<ConsoleState>,
 ) -> Result<Response, Problem> {
-    let path = parents::revised(state.context());
-    let missing = || Problem::not_found("no cleaning of the parents has written a list yet");
-    let path = path.ok_or_else(missing)?;
-    let read = tokio::task::spawn_blocking(move || std::fs::read(path)).await;
+    let mut list = parents::revised(state.context()).await?;
+    let read = move || {
+        let mut bytes = Vec::new();
+        list.read_to_end(&mut bytes).map(|_| bytes)
+    };
+    let read = tokio::task::spawn_blocking(read).await;
     let bytes = read.map_err(anyhow::Error::from).and_then(|read| Ok(read?));
     let bytes = bytes.map_err(operations::Refusal::from)?;
     Ok(attached("text/csv; charset=utf-8", parents::REVISED, bytes))

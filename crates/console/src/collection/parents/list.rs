@@ -31,7 +31,7 @@ pub(crate) async fn list(
     if who.can_operate() {
         actions.push(("Clean…", "/parents/clean"));
     }
-    if parents::revised(state.context()).is_some() {
+    if parents::has_revised(state.context()).await? {
         actions.push(("Cleaned list (CSV)", "/api/v1/parents/revised.csv"));
     }
     actions.push(("Whitelist", "/parents/whitelist.txt"));

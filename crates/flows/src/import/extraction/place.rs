@@ -12,6 +12,7 @@ use store::Objects;
 use tempfile::NamedTempFile;
 
 use super::super::place as collection;
+use super::super::place::of_store;
 
 /// A place of results.
 #[derive(Debug)]
@@ -87,9 +88,10 @@ impl ResultPlace {
     pub(in crate::import) fn put(&self, path: &str, file: NamedTempFile) -> anyhow::Result<bool> {
         let unwritten = || format!("`{}` cannot be written", self.shown(path));
         match self {
-            Self::Store(objects) => objects
-                .put(path, file.as_file(), true)
-                .with_context(unwritten),
+            Self::Store(objects) => {
+                let put = objects.put(path, file.as_file(), true);
+                put.with_context(unwritten).map_err(of_store)
+            }
             Self::Directory(directory) => {
                 let to = directory.join(path);
                 let parent = to.parent().unwrap_or(directory);
@@ -125,13 +127,11 @@ impl ResultPlace {
         let reader = match opened {
             Ok(reader) => reader,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error).with_context(unread),
+            Err(error) => return Err(error).with_context(unread).map_err(of_store),
         };
         let mut bytes = Vec::new();
-        reader
-            .take(SMALL)
-            .read_to_end(&mut bytes)
-            .with_context(unread)?;
+        let read = reader.take(SMALL).read_to_end(&mut bytes);
+        read.with_context(unread).map_err(of_store)?;
         Ok(Some(bytes))
     }
 
@@ -148,10 +148,11 @@ impl ResultPlace {
                 let mut from = match objects.get(path) {
                     Ok(reader) => reader,
                     Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                    Err(error) => return Err(error).with_context(unread),
+                    Err(error) => return Err(error).with_context(unread).map_err(of_store),
                 };
                 let mut file = tempfile::tempfile().with_context(unread)?;
-                io::copy(&mut from, &mut file).with_context(unread)?;
+                let copied = io::copy(&mut from, &mut file);
+                copied.with_context(unread).map_err(of_store)?;
                 Ok(Some(file))
             }
         }
@@ -168,13 +169,14 @@ impl ResultPlace {
                     names.extend(name.into_string().ok());
                 }
             }
-            Self::Store(objects) => objects
-                .names(directory, &mut |name, size| {
+            Self::Store(objects) => {
+                let listed = objects.names(directory, &mut |name, size| {
                     if size.is_some() {
                         names.push(name.rsplit('/').next().unwrap_or(name).to_owned());
                     }
-                })
-                .with_context(unread)?,
+                });
+                listed.with_context(unread).map_err(of_store)?;
+            }
         }
         names.sort_unstable();
         Ok(names)

@@ -3,6 +3,7 @@
 #[cfg(not(feature = "s3"))]
 pub(crate) mod no_bucket;
 
+use std::io;
 use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, bail};
@@ -82,10 +83,25 @@ pub(crate) fn objects(place: &str) -> anyhow::Result<Option<Box<dyn Objects>>> {
     }
     let location = Location::parse(place)?;
     let shown = location.shown();
-    let bucket = Bucket::open(location).with_context(|| format!("`{shown}` cannot be reached"))?;
+    let bucket = Bucket::open(location).with_context(|| format!("`{shown}` cannot be reached"));
+    let bucket = bucket.map_err(of_store)?;
     #[cfg(feature = "s3")]
     let bucket: Box<dyn Objects> = Box::new(bucket);
     Ok(Some(bucket))
+}
+
+/// An error of a store, with its code and a remedy if the store may answer later.
+pub(crate) fn of_store(error: anyhow::Error) -> anyhow::Error {
+    let is_away = |cause: &(dyn std::error::Error + 'static)| {
+        let error = cause.downcast_ref::<io::Error>();
+        error.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+    };
+    if !error.chain().any(is_away) {
+        return error;
+    }
+    let said = crate::message(&error);
+    let message = format!("{said}; the store is away or busy: give the command again later");
+    Failure::new(Failure::STORE_AWAY, message).into()
 }
 
 /// Whether a place, as the catalog keeps it, is a store and no directory.

@@ -85,17 +85,18 @@ pub(super) async fn described(context: &Context, rows: Vec<RunRow>) -> Result<Ve
         for row in rows {
             let at = jobs.iter().position(|job| job.id == row.id);
             let job = at.map(|at| jobs.swap_remove(at));
-            runs.push(run(holdings, row, job));
+            runs.push(run(holdings, row, job)?);
         }
         Ok(runs)
     };
     context.blocking(describe).await
 }
 
-fn run(holdings: &Holdings, row: RunRow, job: Option<Job>) -> Run {
+fn run(holdings: &Holdings, row: RunRow, job: Option<Job>) -> anyhow::Result<Run> {
     let (id, kind, state) = (row.id, row.kind(), RunState::from(row.state()));
     let harvest = row.harvest.map(Harvest::from);
     let import = row.import.map(|entry| imports::import(holdings, entry));
+    let import = import.transpose()?;
     let job = job.as_ref();
     let failure = match (&harvest, &import) {
         (Some(harvest), _) => harvest.failure_reason.clone(),
@@ -122,7 +123,7 @@ fn run(holdings: &Holdings, row: RunRow, job: Option<Job>) -> Run {
         .as_ref()
         .map(|harvest| (harvest.started, harvest.ended));
     let began = began.or(import.as_ref().map(|import| (import.started, import.ended)));
-    Run {
+    Ok(Run {
         id,
         kind,
         state,
@@ -146,7 +147,7 @@ fn run(holdings: &Holdings, row: RunRow, job: Option<Job>) -> Run {
         job: job.cloned(),
         harvest,
         import,
-    }
+    })
 }
 
 impl Run {

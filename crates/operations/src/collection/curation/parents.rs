@@ -3,14 +3,15 @@
 use std::fs::Permissions;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use catalog::{LinkOutcome, NewJob, ParentEntry, ParentOrder, ParentQuery, Role};
 use document::url::Normal;
-use flows::{LinkOptions, LinksChecked};
+use flows::{Holdings, LinkOptions, LinksChecked, ReportName};
 use harvester::{ClientOptions, Stop};
 use serde::{Deserialize, Serialize};
+use store::Reader;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::jobs::{self, Job};
@@ -265,9 +266,20 @@ pub async fn queue_clean(
     jobs::add(context, actor, NewJob::clean(parameters), None, None).await
 }
 
-/// Where the last cleaning of the queue put its list, if there was one.
-pub fn revised(context: &Context) -> Option<PathBuf> {
-    Some(revised_path(context)).filter(|path| path.is_file())
+/// Whether the last cleaning of the queue may have put a list somewhere. A store is not asked.
+pub async fn has_revised(context: &Context) -> Result<bool, Refusal> {
+    let has = |holdings: &Holdings| {
+        let name = ReportName::last(REVISED);
+        Ok(holdings.are_reports_stored()? || holdings.report_file(&name).is_file())
+    };
+    context.blocking(has).await
+}
+
+/// Opens the list of the last cleaning of the queue, wherever it is kept.
+pub async fn revised(context: &Context) -> Result<Reader, Refusal> {
+    let open = |holdings: &Holdings| holdings.open_report(&ReportName::last(REVISED));
+    let missing = || Refusal::not_found("no cleaning of the parents has written a list yet");
+    context.blocking(open).await?.ok_or_else(missing)
 }
 
 /// A cleaning for a job: its list takes the place of the one before when it is complete.
@@ -277,14 +289,19 @@ pub fn clean_for_job(
     order: &CleanParents,
     run: CleanRun<'_>,
 ) -> Result<CleanedParents, Refusal> {
-    let path = revised_path(context);
+    let (holdings, name) = (context.holdings(), ReportName::last(REVISED));
+    let path = holdings.report_file(&name);
     if let Some(directory) = path.parent() {
         std::fs::create_dir_all(directory).map_err(anyhow::Error::from)?;
     }
-    replace_file(&path, |output| {
+    let cleaned = replace_file(&path, |output| {
         let cleaned = clean(context, actor, order, run, output, None)?;
         Ok((!cleaned.stopped, cleaned))
-    })
+    })?;
+    if !cleaned.stopped {
+        holdings.keep_report(&name)?;
+    }
+    Ok(cleaned)
 }
 
 /// Writes a file that takes its place when it is complete, as `write` says.
@@ -325,11 +342,6 @@ pub fn replace_file<T>(
 
 /// The mode of a file that others read.
 const READABLE: u32 = 0o644;
-
-fn revised_path(context: &Context) -> PathBuf {
-    let directory = context.holdings().directory();
-    directory.join("reports").join(REVISED)
-}
 
 fn link_options(order: &CleanParents, client: &ClientOptions) -> LinkOptions {
     let usual = LinkOptions::default();

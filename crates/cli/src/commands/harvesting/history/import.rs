@@ -16,6 +16,13 @@ use crate::output::{Out, write_json};
 use crate::table::{Cell, Column, Table};
 use crate::text::{bytes, duration, plain};
 
+/// Writes the report of an import.
+pub(super) fn report(context: &Context, number: i64, out: &mut Out) -> anyhow::Result<()> {
+    let mut report = context.wait(imports::report(context, number))?;
+    io::copy(&mut report, out)?;
+    Ok(())
+}
+
 /// Writes one import, or only its warnings.
 pub(super) fn one(
     context: &Context,

@@ -49,6 +49,9 @@ pub(crate) struct History {
     /// Print only what was skipped or repaired, one a line
     #[arg(long, requires = "number")]
     warnings: bool,
+    /// Print the report of an import, JSON Lines, wherever it is kept
+    #[arg(long, requires = "number", requires = "imports", conflicts_with_all = ["warnings", "json"])]
+    report: bool,
     #[command(flatten)]
     holdings: HoldingsOptions,
     /// Print JSON, one object a line
@@ -75,6 +78,7 @@ impl History {
         let context = self.holdings.context()?;
         to_stdout(|out| {
             match self.number {
+                Some(number) if self.report => import::report(&context, number, out)?,
                 Some(number) if self.imports => {
                     import::one(&context, number, self.warnings, self.json, out)?;
                 }

@@ -198,6 +198,40 @@ fn a_model_is_trained_used_and_evaluated() {
 }
 
 #[test]
+fn languages_and_files_are_judged_by_models_that_have_not_seen_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let (one, other) = (
+        directory.path().join("one.jsonl"),
+        directory.path().join("other.jsonl"),
+    );
+    let german = examples()
+        .replace("\"source\":\"", "\"lang\":\"de\",\"source\":\"german ")
+        .replace("\"text\":\"", "\"text\":\"Zusammenfassung. ");
+    fs::write(&one, examples()).unwrap();
+    fs::write(&other, german).unwrap();
+    let figures = |by: &str| {
+        let output = garner()
+            .args(["classifier", "evaluate", "--json", by])
+            .args([&one, &other])
+            .output();
+        serde_json::from_str::<Value>(&prints(output)).unwrap()
+    };
+
+    for by in ["language", "file"] {
+        let found = figures(&format!("--cross-validate={by}"));
+
+        assert_eq!(found["model"], format!("each {by} left out"));
+        assert_eq!(found["documents"], 84);
+        assert_eq!(found["language"]["de"]["documents"], 42);
+    }
+    let unknown = garner()
+        .args(["classifier", "evaluate", "--cross-validate=week"])
+        .arg(&one)
+        .output();
+    assert!(fails(&unknown).contains("parts, source, language, file"));
+}
+
+#[test]
 fn a_model_takes_words_of_another_language() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);

@@ -123,3 +123,14 @@ pub fn cross_validate(
 ) -> Result<Vec<Answer>, Error> {
     training.cross_validate(samples, progress)
 }
+
+/// Answers about each document by a model that has seen no document of its group, and none of a source of which the group
+/// has documents. `groups` has a name for each of `samples`, such as its language.
+pub fn hold_out(
+    training: &Training,
+    samples: &[Sample],
+    groups: &[&str],
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Answer>, Error> {
+    training.hold_out(samples, groups, progress)
+}

@@ -54,9 +54,17 @@ pub fn read_examples(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        call(serde_json::from_slice(line).map_err(|error| wrong(error.to_string()))?)?;
+        call(serde_json::from_slice(line).map_err(|error| wrong(shown(&error.to_string())))?)?;
     }
     Ok(())
+}
+
+/// A reason without all of a line that it may quote.
+fn shown(reason: &str) -> String {
+    match reason.char_indices().nth(LONGEST_REASON) {
+        Some((end, _)) => format!("{}…", &reason[..end]),
+        None => reason.to_owned(),
+    }
 }
 
 /// Knows how much was read.
@@ -74,6 +82,8 @@ impl<R: Read> Read for Counted<R> {
 }
 
 const MARK: &[u8] = "\u{FEFF}".as_bytes();
+/// Enough for the names of all kinds.
+const LONGEST_REASON: usize = 500;
 /// A line may hold a whole book, escaped.
 const LONGEST: u64 = 256 * 1024 * 1024;
 /// A file that unpacks to less can be read, whatever it is.

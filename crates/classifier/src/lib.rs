@@ -19,7 +19,7 @@ mod vocabulary;
 mod words;
 
 pub use answer::{Answer, Decision, Policy};
-pub use classifier::{CDI_2012, Classifier, cross_validate};
+pub use classifier::{CDI_2012, Classifier, cross_validate, hold_out};
 pub use error::Error;
 pub use evaluate::{
     AtBaseRate, AtThreshold, BORDER, Bin, Borderline, Confusion, Decisions, Evaluation, Figures,

@@ -151,7 +151,8 @@ impl Vocabulary {
             "small" => &mut self.languages,
             other => {
                 return Err(format!(
-                    "there are no words of the sort `{other}`, but heading, phrase, word and small"
+                    "there are no words of the sort `{}`, but heading, phrase, word and small",
+                    shown(other)
                 ));
             }
         };
@@ -177,7 +178,8 @@ impl Vocabulary {
     fn add_heading(&mut self, bit: Bits, item: &str) -> Result<(), String> {
         if item.chars().count() > LONGEST_HEADING {
             return Err(format!(
-                "the heading `{item}` is longer than {LONGEST_HEADING} characters, as no heading is"
+                "the heading `{}` is longer than {LONGEST_HEADING} characters, as no heading is",
+                shown(item)
             ));
         }
         *self.heading_keys.entry(heading_key(item)).or_default() |= bit;
@@ -190,11 +192,12 @@ impl Vocabulary {
             words.extend(self.add_stem(word)?);
         }
         let Some((first, rest)) = words.split_first() else {
-            return Err(format!("`{item}` has no letters"));
+            return Err(format!("`{}` has no letters", shown(item)));
         };
         if words.len() > LONGEST_PHRASE {
             return Err(format!(
-                "the phrase `{item}` has more than {LONGEST_PHRASE} words"
+                "the phrase `{}` has more than {LONGEST_PHRASE} words",
+                shown(item)
             ));
         }
         let mut key = *first;
@@ -213,7 +216,8 @@ impl Vocabulary {
         };
         if !(SHORTEST_STEM..=LONGEST_STEM).contains(&stem.chars().count()) {
             return Err(format!(
-                "`{word}` needs {SHORTEST_STEM} to {LONGEST_STEM} letters before its star"
+                "`{}` needs {SHORTEST_STEM} to {LONGEST_STEM} letters before its star",
+                shown(word)
             ));
         }
         let start: String = stem.chars().take(SHORTEST_STEM).collect();
@@ -226,6 +230,16 @@ impl Vocabulary {
     }
 }
 
+/// As much of a word of a file as a message has room for.
+fn shown(item: &str) -> String {
+    match item.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &item[..end]),
+        None => item.to_owned(),
+    }
+}
+
+/// The most characters of a word in a message.
+const LONGEST_SHOWN: usize = 40;
 /// Shorter beginnings would be those of too many words.
 const SHORTEST_STEM: usize = 4;
 const LONGEST_STEM: usize = 14;
@@ -256,7 +270,8 @@ fn bit(names: &mut Vec<String>, name: &str, may_be_new: bool) -> Result<Bits, St
     }
     if !may_be_new {
         return Err(format!(
-            "there is no `{name}`; the names are {}",
+            "there is no `{}`; the names are {}",
+            shown(name),
             names.join(", ")
         ));
     }

@@ -54,43 +54,56 @@ impl Counts {
 
 /// Bytes of UTF-8 taken one by one: "Ã©" for "é".
 fn utf8(text: &str, sample: &str) -> Option<String> {
-    let lead = |c: char| matches!(c, 'Ã' | 'Ä' | 'Å' | 'Î' | 'Ï' | 'Ð' | 'Ñ' | 'Ø' | 'Ù' | 'â');
-    let (mut pairs, mut others) = (0_usize, 0_usize);
-    let mut characters = sample.chars().peekable();
-    while let Some(character) = characters.next() {
-        let next = characters.peek().and_then(|c| byte(*c)).unwrap_or_default();
-        if lead(character) && (0x80..0xc0).contains(&next) {
-            pairs += 1;
-            characters.next();
-        } else if byte(character).is_some_and(|byte| byte >= 0xc0) || u32::from(character) > 0x2fff
-        {
-            others += 1;
+    let (mut whole, mut others) = (0_usize, 0_usize);
+    visit_runs(sample, |run| match run {
+        Run::Other(c) => others += usize::from(u32::from(c) > 0x2fff),
+        Run::Bytes(bytes) => {
+            for chunk in bytes.utf8_chunks() {
+                whole += chunk.valid().chars().count();
+                others += chunk.invalid().iter().filter(|byte| **byte >= 0xc0).count();
+            }
         }
-    }
-    if pairs < 5 || pairs < 4 * others {
+    });
+    if whole < 5 || whole < 4 * others {
         return None;
     }
     let mut decoded = String::with_capacity(text.len());
-    let mut bytes = Vec::new();
-    for character in text.chars() {
-        match byte(character).filter(|byte| *byte >= 0x80) {
-            Some(byte) => bytes.push(byte),
-            None => {
-                flush(&mut bytes, &mut decoded);
-                decoded.push(character);
+    visit_runs(text, |run| match run {
+        Run::Other(c) => decoded.push(c),
+        Run::Bytes(bytes) => {
+            for chunk in bytes.utf8_chunks() {
+                decoded.push_str(chunk.valid());
+                decoded.push_str(&WINDOWS_1252.decode_without_bom_handling(chunk.invalid()).0);
             }
         }
-    }
-    flush(&mut bytes, &mut decoded);
+    });
     Some(decoded)
 }
 
-fn flush(bytes: &mut Vec<u8>, to: &mut String) {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => to.push_str(text),
-        Err(_) => to.push_str(&WINDOWS_1252.decode_without_bom_handling(bytes).0),
+/// A part of a text that may be shown bytes.
+enum Run<'a> {
+    /// Bytes above ASCII that follow each other.
+    Bytes(&'a [u8]),
+    /// A character that is none.
+    Other(char),
+}
+
+fn visit_runs(text: &str, mut call: impl FnMut(Run<'_>)) {
+    let mut bytes = Vec::new();
+    for character in text.chars() {
+        if let Some(byte) = byte(character).filter(|byte| *byte >= 0x80) {
+            bytes.push(byte);
+            continue;
+        }
+        if !bytes.is_empty() {
+            call(Run::Bytes(&bytes));
+            bytes.clear();
+        }
+        call(Run::Other(character));
     }
-    bytes.clear();
+    if !bytes.is_empty() {
+        call(Run::Bytes(&bytes));
+    }
 }
 
 /// Scripts whose letters have places of their own: how often each letter occurs tells which code page it is.
@@ -296,19 +309,30 @@ const ALPHABETS: [(&str, &Encoding, &Alphabet); 7] = [
 /// [`WORDS`], to look up.
 static WORD_SETS: LazyLock<Vec<(&str, &Encoding, HashSet<&str>)>> = LazyLock::new(|| {
     let sets = WORDS.into_iter();
-    let sets = sets.map(|(name, encoding, words)| (name, encoding, words.split(' ').collect()));
+    let sets = sets.map(|(name, encoding, words)| {
+        // Words that both code pages show alike tell nothing: "için" is right either way.
+        let tells = |word: &&str| {
+            WINDOWS_1252
+                .decode_without_bom_handling(&encoding.encode(word).0)
+                .0
+                != **word
+        };
+        (name, encoding, words.split(' ').filter(tells).collect())
+    });
     sets.collect()
 });
 
-/// The commonest words with letters that Latin-1 does not have.
+/// The commonest words of languages with letters that windows-1252 does not have; words without one are passed over.
 const WORDS: [(&str, &Encoding, &str); 2] = [
     (
         "windows-1250",
         WINDOWS_1250,
         "się że są być także które który więc jeśli może będzie został można między czę\u{15b}ci wartość jeżeli funkcję \
          že při která který které jeho též může tedy však těchto měření výsledky případě více než když ještě říká její \
-         však môže ktoré ktorý ďalej medzi viac \
-         či što že može više između također češće koji će šta već \
+         před přes během několik větší především počet příkaz příklad použití dvě podobně například čísla \
+         však môže ktoré ktorý ďalej medzi viac čo časť byť mať veľmi použiť súčasť ďalšie ľudí \
+         če več način časa različne drugače pač \
+         či što že može više između također češće koji će šta već takođe među način \
          hőmérséklet ő idő nagyobb később és első közötti lehetőség erő megfelelő működés következő ű elő időben \
          și să că în țară până după fără această funcție soluție decât ţi şi aceştia această există",
     ),
@@ -378,6 +402,33 @@ mod tests {
         let text = "Été à l’école: précédé, où, façade, œuvre, déjà, même, très";
         let broken = broken_utf8(text);
         assert_eq!(decoded(&broken), Some(("UTF-8", text.to_owned())));
+    }
+
+    #[test]
+    fn words_that_both_code_pages_show_alike_do_not_hide_the_damage() {
+        let czech = "Také výsledky, které byly měřeny při těchto podmínkách, lze tedy použít: případě větší, několik, před, přes, také, výsledky";
+        let turkish = "Bu yöntem için değer, bunun için değişken, onun için değil, için aynı şekilde, için olduğu";
+        for (text, encoding, name) in [
+            (czech, WINDOWS_1250, "windows-1250"),
+            (turkish, WINDOWS_1254, "windows-1254"),
+        ] {
+            assert_eq!(
+                decoded(&broken(text, encoding)),
+                Some((name, text.to_owned()))
+            );
+        }
+    }
+
+    #[test]
+    fn signs_and_other_scripts_in_bytes_of_utf8_are_joined_too() {
+        for text in [
+            "§ 1 Name, § 2 Sitz, § 3 Zweck, § 4 Beiträge, « guillemets », 20 °C",
+            "本文提出了一种方法，实验结果表明该方法有效。",
+            "이 논문에서는 새로운 방법을 제안하고 실험으로 확인하였다",
+        ] {
+            let broken: String = text.bytes().map(char::from).collect();
+            assert_eq!(decoded(&broken), Some(("UTF-8", text.to_owned())));
+        }
     }
 
     fn broken_utf8(text: &str) -> String {

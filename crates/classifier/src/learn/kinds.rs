@@ -1,6 +1,8 @@
 //! The kinds of documents, learnt from features alone: there are too few documents of most kinds to learn words from.
 
-use super::super::Kind;
+use std::collections::HashSet;
+
+use super::super::{Kind, features};
 use super::Sample;
 use super::binary::Scaling;
 use super::logistic::{self, Row};
@@ -30,7 +32,27 @@ pub(super) fn fit(samples: &[&Sample], scaling: &[Scaling]) -> Vec<f64> {
         })
     });
     let rows: Vec<Row> = rows.collect();
-    logistic::run_multinomial(&rows, scaling.len(), kinds, 1.0 / STRENGTH)
+    logistic::run_multinomial(&rows, &prior(samples), kinds, 1.0 / STRENGTH)
+}
+
+/// The weights that each kind begins with. Where all documents of a kind come from one source, they tell the source as much as the
+/// kind: its own headings and phrases speak for it then. The more sources there are, the less is said beforehand.
+fn prior(samples: &[&Sample]) -> Vec<f64> {
+    let all = features::all();
+    let mut prior = vec![0.0; all.len() * Kind::ALL.len()];
+    for (kind, marks) in MARKS {
+        let of_kind = samples.iter().filter(|sample| sample.kind == kind);
+        let sources: HashSet<&str> = of_kind.map(|sample| sample.source.as_str()).collect();
+        // What two sources have in common says more than what one has.
+        let weight = 1.0 / (sources.len().max(1) as f64).powi(2);
+        let own = &mut prior[place(kind) * all.len()..][..all.len()];
+        for (weight_of_mark, feature) in own.iter_mut().zip(all) {
+            if marks.contains(&&*feature.name) {
+                *weight_of_mark = weight;
+            }
+        }
+    }
+    prior
 }
 
 fn place(kind: Kind) -> usize {
@@ -42,3 +64,144 @@ fn place(kind: Kind) -> usize {
 const STRENGTH: f64 = 0.003;
 /// How much more documents of rare kinds count.
 const RARITY: f64 = 0.7;
+/// What tells each kind.
+const MARKS: [(Kind, &[&str]); 19] = [
+    (Kind::Paper, &["marks.papers", "layout.paper_length"]),
+    (
+        Kind::ShortPaper,
+        &["marks.papers", "layout.up_to_four_pages"],
+    ),
+    (
+        Kind::Thesis,
+        &[
+            "heading.thesis",
+            "phrase.self_thesis",
+            "phrase.self_thesis.first",
+        ],
+    ),
+    (
+        Kind::Book,
+        &[
+            "heading.book",
+            "phrase.self_book",
+            "phrase.self_book.first",
+            "tables.chapter",
+            "layout.over_60_pages",
+        ],
+    ),
+    (
+        Kind::Report,
+        &[
+            "phrase.self_report",
+            "phrase.self_report.first",
+            "phrase.government",
+        ],
+    ),
+    (
+        Kind::Guideline,
+        &["phrase.guideline", "phrase.guideline.first"],
+    ),
+    (
+        Kind::Proposal,
+        &["phrase.proposal", "phrase.proposal.first"],
+    ),
+    (
+        Kind::Slides,
+        &[
+            "heading.slides",
+            "phrase.slides",
+            "phrase.slides.first",
+            "layout.sparse_pages",
+        ],
+    ),
+    (
+        Kind::Poster,
+        &["phrase.poster", "phrase.poster.first", "layout.one_page"],
+    ),
+    (Kind::LectureNotes, &["tables.lecture", "phrase.theorem"]),
+    (
+        Kind::Homework,
+        &[
+            "heading.exercises",
+            "phrase.exercise",
+            "phrase.exercise.first",
+            "tables.problem",
+        ],
+    ),
+    (
+        Kind::Manual,
+        &[
+            "heading.manual",
+            "phrase.self_manual",
+            "phrase.self_manual.first",
+            "phrase.instruct",
+        ],
+    ),
+    (
+        Kind::Datasheet,
+        &["phrase.datasheet", "phrase.datasheet.first"],
+    ),
+    (Kind::Cv, &["heading.cv", "phrase.cv", "phrase.cv.first"]),
+    (
+        Kind::Form,
+        &["heading.form", "phrase.form", "phrase.form.first"],
+    ),
+    (
+        Kind::Minutes,
+        &["heading.minutes", "phrase.minutes", "phrase.minutes.first"],
+    ),
+    (
+        Kind::Legal,
+        &[
+            "heading.law",
+            "phrase.legal",
+            "phrase.legal.first",
+            "phrase.bylaws",
+        ],
+    ),
+    (
+        Kind::Periodical,
+        &["heading.news", "phrase.news", "phrase.news.first"],
+    ),
+    (
+        Kind::Syllabus,
+        &["heading.course", "phrase.course", "phrase.course.first"],
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Example;
+    use super::*;
+
+    #[test]
+    fn every_mark_of_a_kind_is_a_feature() {
+        let marks: usize = MARKS.iter().map(|(_, marks)| marks.len()).sum();
+
+        let weights = prior(&[]).into_iter().filter(|weight| *weight > 0.0);
+
+        assert_eq!(weights.count(), marks);
+    }
+
+    #[test]
+    fn marks_speak_for_less_the_more_sources_a_kind_has() {
+        let sample = |number: usize| {
+            Sample::new(&Example {
+                kind: Some(Kind::Minutes),
+                source: format!("source {number}"),
+                ..Example::default()
+            })
+        };
+        let samples: Vec<Sample> = (0..20).map(sample).collect();
+        let most = |sources: usize| {
+            let samples: Vec<&Sample> = samples[..sources].iter().collect();
+            let width = features::all().len();
+            let prior = prior(&samples);
+            let own = &prior[place(Kind::Minutes) * width..][..width];
+            own.iter().copied().fold(0.0, f64::max)
+        };
+
+        assert_eq!((most(1), most(2)), (1.0, 0.25));
+        assert!(most(20) < 0.01);
+    }
+}

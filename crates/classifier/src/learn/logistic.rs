@@ -73,21 +73,22 @@ impl Fit<'_> {
     }
 }
 
-/// Many classes over dense features: the weights of each class, then the biases.
+/// Many classes over dense features: the weights of each class, then the biases. `prior` has the weights from which those that
+/// are learnt depart, at a penalty.
 pub(super) fn run_multinomial(
     rows: &[Row],
-    width: usize,
+    prior: &[f64],
     classes: usize,
     penalty: f64,
 ) -> Vec<f64> {
-    let weights = width * classes;
+    let (weights, width) = (prior.len(), prior.len() / classes);
     let mut scores = vec![0.0; classes];
     let loss = |x: &[f64], gradient: &mut [f64]| {
         let mut loss = 0.0;
-        for ((gradient, x), index) in gradient.iter_mut().zip(x).zip(0..) {
-            let penalty = if index < weights { penalty } else { 0.0 };
-            *gradient = penalty * x;
-            loss += 0.5 * penalty * x * x;
+        gradient[weights..].fill(0.0);
+        for ((gradient, x), prior) in gradient.iter_mut().zip(x).zip(prior) {
+            *gradient = penalty * (x - prior);
+            loss += 0.5 * penalty * (x - prior).powi(2);
         }
         for row in rows {
             for (class, score) in scores.iter_mut().enumerate() {
@@ -110,7 +111,9 @@ pub(super) fn run_multinomial(
         }
         loss
     };
-    lbfgs::minimise(vec![0.0; weights + classes], loss, MOST_STEPS)
+    let mut start = prior.to_vec();
+    start.resize(weights + classes, 0.0);
+    lbfgs::minimise(start, loss, MOST_STEPS)
 }
 
 fn softplus(x: f64) -> f64 {

@@ -10,7 +10,7 @@ mod lbfgs;
 mod logistic;
 mod sample;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::model::{Calibration, Head, Model, Trained, Weighed};
 use super::{Answer, Error, Kind, features, words};
@@ -68,24 +68,25 @@ impl Training {
     }
 
     /// Answers about each document by a model that has seen no document of its source. Calibration too is learnt
-    /// without it.
+    /// without it. With [`Training::folds`] of the number of sources or more, each source is left out alone.
     pub(crate) fn cross_validate(
         &self,
         samples: &[Sample],
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Vec<Answer>, Error> {
         check(samples)?;
-        let parts = folds::divide(samples, self.folds, self.seed);
+        let folds = self.folds.min(sources(samples.iter()));
+        let parts = folds::divide(samples, folds, self.seed);
         // Scores of each part by a model of the others; the calibration of a part is learnt from those of the rest.
         let mut judged = Vec::new();
-        for part in 0..self.folds {
-            progress(part, self.folds);
+        for part in 0..folds {
+            progress(part, folds);
             let (held_out, rest) = split(samples, &parts, part);
             let model = fit(&rest)?;
             let scores = score(&model, &held_out);
             judged.push((model, scores));
         }
-        let calibrations = (0..self.folds).map(|part| {
+        let calibrations = (0..folds).map(|part| {
             let others = judged.iter().enumerate().filter(|(of, _)| *of != part);
             let scored = others.flat_map(|(_, (_, scores))| scores).copied();
             calibrate::platt(&scored.collect::<Vec<Scored>>())
@@ -97,6 +98,41 @@ impl Training {
         let answers = samples.iter().zip(&parts).map(|(sample, part)| {
             let model = &judged[*part].0;
             model.answer_measured(&sample.measured, &sample.buckets)
+        });
+        Ok(answers.collect())
+    }
+
+    /// Answers about each document by a model that has seen no document of its group, and none of a source of which the group
+    /// has documents: a language, for instance, that nothing was learnt about.
+    pub(crate) fn hold_out(
+        &self,
+        samples: &[Sample],
+        groups: &[&str],
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Vec<Answer>, Error> {
+        let names: BTreeSet<&str> = groups.iter().copied().collect();
+        let mut models = BTreeMap::new();
+        for (done, name) in names.iter().enumerate() {
+            progress(done, names.len());
+            let is_held_out = |(_, group): &(&Sample, &&str)| *group == name;
+            let held_out = samples.iter().zip(groups).filter(is_held_out);
+            let sources: HashSet<&str> =
+                held_out.map(|(sample, _)| sample.source.as_str()).collect();
+            let rest = samples.iter().zip(groups).filter(|(sample, group)| {
+                *group != name && !sources.contains(sample.source.as_str())
+            });
+            let rest: Vec<Sample> = rest.map(|(sample, _)| sample.clone()).collect();
+            let model = self.train(&rest, &mut |_, _| ());
+            let model = model.map_err(|error| match error {
+                Error::TooLittle(reason) => {
+                    Error::TooLittle(format!("without `{name}` and its sources, {reason}"))
+                }
+                error => error,
+            });
+            models.insert(*name, model?);
+        }
+        let answers = samples.iter().zip(groups).map(|(sample, group)| {
+            models[group].answer_measured(&sample.measured, &sample.buckets)
         });
         Ok(answers.collect())
     }

@@ -158,3 +158,28 @@ fn a_line_of_fifty_megabytes_is_read() {
 
     assert_eq!(lengths, [50 << 20]);
 }
+
+#[test]
+fn a_kind_that_is_none_is_refused_with_those_there_are_and_an_unknown_subtype_is_another() {
+    let line = |field: &str, name: &str| {
+        format!("{{\"label\": \"academic\", \"{field}\": \"{name}\", \"text\": \"a\"}}\n")
+    };
+    let long = "x".repeat(100_000);
+
+    let unknown = read_examples(line("kind", "novel").as_bytes(), |_| Ok(())).unwrap_err();
+    let endless = read_examples(line("kind", &long).as_bytes(), |_| Ok(())).unwrap_err();
+    let mut kinds = Vec::new();
+    read_examples(line("subtype", "cake").as_bytes(), |example| {
+        kinds.push(example.kind());
+        Ok(())
+    })
+    .unwrap();
+
+    let told = unknown.to_string();
+    assert!(
+        told.starts_with("line 1") && told.contains("`novel`") && told.contains("`syllabus`"),
+        "{told}"
+    );
+    assert!(endless.to_string().len() < 1_000);
+    assert_eq!(kinds, [Kind::Other]);
+}

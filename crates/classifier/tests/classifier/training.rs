@@ -5,7 +5,7 @@ use std::path::Path;
 
 use classifier::{
     Classifier, Example, Judged, Label, Policy, Sample, Training, Vocabulary, cross_validate,
-    evaluate, read_examples,
+    evaluate, hold_out, read_examples,
 };
 
 use super::{MANUAL, PAPER, SLIDES, labelled, samples};
@@ -58,6 +58,61 @@ fn cross_validation_answers_about_every_document() {
         .map(|(example, answer)| Judged::new(example, answer))
         .collect();
     assert!(evaluate(&judged, &Policy::default()).all.accuracy.unwrap() > 0.8);
+}
+
+#[test]
+fn a_group_is_judged_by_a_model_that_saw_neither_it_nor_its_sources() {
+    // Slides that are called papers: whoever has seen them takes slides for papers.
+    let odd = |number: usize| Example {
+        label: Label::Academic,
+        subtype: "paper".to_owned(),
+        source: "odd".to_owned(),
+        text: format!("{SLIDES}\nSlide {number}\n"),
+        ..Example::default()
+    };
+    let mut examples = labelled();
+    let usual = examples.len();
+    let mut groups = [["one"; 21], ["two"; 21]].concat();
+    examples.extend((0..40).map(odd));
+    groups.extend([["held out"; 20], ["of the same source"; 20]].concat());
+    let samples: Vec<Sample> = examples.iter().map(Sample::new).collect();
+    let training = Training {
+        folds: 3,
+        rounds: 1,
+        seed: 1,
+    };
+
+    let answers = hold_out(&training, &samples, &groups, &mut |_, _| ()).unwrap();
+    let seen = Classifier::train(&training, &samples, &mut |_, _| ()).unwrap();
+
+    let alone = hold_out(
+        &training,
+        &samples,
+        &vec!["all"; samples.len()],
+        &mut |_, _| (),
+    );
+    let told = alone.unwrap_err().to_string();
+    assert!(told.contains("without `all` and its sources"), "{told}");
+    assert_eq!(answers.len(), samples.len());
+    assert!(seen.classify(&examples[usual].text, None).probability > 0.5);
+    for answer in &answers[usual..] {
+        assert!(answer.probability < 0.5, "{answer:?}");
+    }
+}
+
+#[test]
+fn each_source_can_be_left_out_alone() {
+    let samples = samples();
+    let training = Training {
+        folds: samples.len(),
+        rounds: 1,
+        seed: 1,
+    };
+    let mut steps = 0;
+
+    let answers = cross_validate(&training, &samples, &mut |_, of| steps = of).unwrap();
+
+    assert_eq!((answers.len(), steps), (samples.len(), 6));
 }
 
 #[test]

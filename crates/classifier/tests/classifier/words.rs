@@ -76,7 +76,7 @@ fn lines_that_have_no_words_are_named_with_what_would_do() {
         ("phrase self_paper: zi*", "`zi*` needs 4 to 14 letters"),
         ("phrase self_paper: !!", "`!!` has no letters"),
         ("phrase self_paper: a b c d e f g", "more than 6 words"),
-        (long.as_str(), "longer than 70 characters"),
+        (long.as_str(), "aaa…` is longer than 70 characters"),
     ] {
         let lines = format!("# comment\n\n{line}\n");
         let error = Vocabulary::extended(&lines).unwrap_err();

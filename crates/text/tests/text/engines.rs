@@ -62,6 +62,25 @@ fn blank_pages_are_told_from_pictures() {
 }
 
 #[test]
+fn a_text_layer_without_readable_letters_is_read_from_the_picture_of_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("document");
+    std::fs::write(&file, made::unreadable_pdf(made::LINE)).unwrap();
+    let extractor = extractor();
+
+    let extracted = extractor.extract(&file, PDF);
+    let recognised = extractor.recognise(&file, PDF, Some(1));
+
+    assert_eq!(extracted.outcome, Outcome::ImageOnly, "{extracted:?}");
+    let note = extracted.note.unwrap();
+    assert!(note.contains("no readable letters"), "{note}");
+    assert!(
+        recognised.text.contains("quick brown fox"),
+        "{recognised:?}"
+    );
+}
+
+#[test]
 fn postscript_is_read_however_it_is_wrapped() {
     let bare = made::postscript(made::LINE);
     let job = [

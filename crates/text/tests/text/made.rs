@@ -41,6 +41,26 @@ pub(crate) fn drawn_pdf() -> Vec<u8> {
     assembled(&objects, "")
 }
 
+/// A page that looks like `text`, in whose text layer every letter is a character without a meaning.
+pub(crate) fn unreadable_pdf(text: &str) -> Vec<u8> {
+    let lines = format!("({text}) Tj T* ").repeat(4);
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Count 1 /Kids [3 0 R] >>".to_owned(),
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R \
+         /Resources << /Font << /F1 5 0 R >> >> >>"
+            .to_owned(),
+        stream(&format!("BT /F1 14 Tf 20 TL 40 700 Td {lines} ET")),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>".to_owned(),
+        stream(
+            "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def \
+             1 begincodespacerange <00> <FF> endcodespacerange \
+             1 beginbfrange <21> <7E> <E021> endbfrange endcmap end end",
+        ),
+    ];
+    assembled(&objects, "")
+}
+
 pub(crate) fn stream(content: &str) -> String {
     format!(
         "<< /Length {} >>\nstream\n{content}\nendstream",

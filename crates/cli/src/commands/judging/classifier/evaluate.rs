@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use clap::Args;
-use classifier::{Example, Judged, Sample, Training, cross_validate, evaluate};
+use clap::{Args, ValueEnum};
+use classifier::{Example, Judged, Sample, Training, cross_validate, evaluate, hold_out};
 
 use super::model::ModelOptions;
 use super::{table, train};
@@ -23,9 +23,19 @@ pub(super) struct Evaluate {
     data: Vec<PathBuf>,
     #[command(flatten)]
     model: ModelOptions,
-    /// Train on the data itself, and judge each document by a model that has seen none of its source
-    #[arg(long, conflicts_with = "model")]
-    cross_validate: bool,
+    /// Train on the data itself, and judge each document by a model that has seen none of its source. BY says what is left out
+    /// together: a tenth of the sources (parts, the default), each source alone (source), all documents of a language and their
+    /// sources (language), or all documents of a file (file)
+    #[arg(
+        long,
+        value_name = "BY",
+        conflicts_with = "model",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "parts",
+        hide_possible_values = true
+    )]
+    cross_validate: Option<LeftOut>,
     /// How the sources are divided for --cross-validate; another number divides otherwise
     #[arg(long, value_name = "NUMBER", default_value_t = Training::default().seed)]
     seed: u64,
@@ -34,12 +44,21 @@ pub(super) struct Evaluate {
     json: bool,
 }
 
+/// The documents that are left out together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LeftOut {
+    Parts,
+    Source,
+    Language,
+    File,
+}
+
 impl Evaluate {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let policy = self.model.policy()?;
         let judgement = match self.cross_validate {
-            true => self.by_cross_validation()?,
-            false => self.by_model()?,
+            Some(left_out) => self.by_cross_validation(left_out)?,
+            None => self.by_model()?,
         };
         if judgement.judged.is_empty() {
             let names: Vec<_> = self
@@ -80,32 +99,63 @@ impl Evaluate {
         Ok(judgement)
     }
 
-    fn by_cross_validation(&self) -> anyhow::Result<Judgement> {
-        let mut judgement = Judgement::new("cross-validation by source");
+    fn by_cross_validation(&self, left_out: LeftOut) -> anyhow::Result<Judgement> {
+        let mut judgement = Judgement::new(match left_out {
+            LeftOut::Parts => "cross-validation by source",
+            LeftOut::Source => "each source left out",
+            LeftOut::Language => "each language left out",
+            LeftOut::File => "each file left out",
+        });
         let vocabulary = self.model.vocabulary()?;
-        let (mut examples, mut samples) = (Vec::new(), Vec::new());
+        let (mut examples, mut samples, mut files) = (Vec::new(), Vec::new(), Vec::new());
         for path in &self.data {
+            let file = path.display().to_string();
             super::read(path, |mut example: Example| {
                 samples.push(Sample::measured(&example, &vocabulary));
                 example.text = String::new();
                 examples.push(example);
+                files.push(file.clone());
             })?;
         }
-        let training = Training {
-            seed: self.seed,
-            ..Training::default()
-        };
+        let training = self.training(left_out, samples.len());
         let bar = train::bar();
-        let answers = cross_validate(&training, &samples, &mut |done, of| {
+        let mut progress = |done: usize, of: usize| {
             bar.set_length(of as u64);
             bar.set_position(done as u64);
-        });
+        };
+        let groups: Vec<&str> = match left_out {
+            LeftOut::Language => examples.iter().map(|example| &*example.lang).collect(),
+            LeftOut::Parts | LeftOut::Source | LeftOut::File => {
+                files.iter().map(String::as_str).collect()
+            }
+        };
+        let answers = match left_out {
+            LeftOut::Parts | LeftOut::Source => cross_validate(&training, &samples, &mut progress),
+            LeftOut::Language | LeftOut::File => {
+                hold_out(&training, &samples, &groups, &mut progress)
+            }
+        };
         bar.finish_and_clear();
         let judged = examples.into_iter().zip(answers?);
         judgement.judged = judged
             .map(|(example, answer)| Judged::new(example, answer))
             .collect();
         Ok(judgement)
+    }
+
+    fn training(&self, left_out: LeftOut, documents: usize) -> Training {
+        let usual = Training::default();
+        Training {
+            folds: match left_out {
+                LeftOut::Parts => usual.folds,
+                // No more sources than documents.
+                LeftOut::Source => documents,
+                // A model is learnt and calibrated for each group.
+                LeftOut::Language | LeftOut::File => 5,
+            },
+            rounds: 1,
+            seed: self.seed,
+        }
     }
 }
 

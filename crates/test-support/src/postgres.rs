@@ -60,8 +60,19 @@ impl Postgres {
 
     /// Runs SQL in the database of a URL, and gives what it prints, unaligned and without headings.
     pub fn run(&self, url: &str, sql: &str) -> String {
-        let name = url.rsplit('/').find_map(|part| part.split_once("?host="));
-        self.psql(name.unwrap().0, sql)
+        self.psql(name(url), sql)
+    }
+
+    /// Runs a file that `pg_dump` made in the database of a URL.
+    pub fn load(&self, url: &str, dump: &Path) {
+        let mut command = self.client("psql");
+        command.args(["--no-psqlrc", "-q", "-v", "ON_ERROR_STOP=1"]);
+        command
+            .args(["-d", name(url)])
+            .stdin(fs::File::open(dump).unwrap());
+        let output = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
     }
 
     /// A cluster for one test alone, which may stop it.
@@ -146,6 +157,12 @@ impl Postgres {
         command.arg("-h").arg(&self.place).args(["-U", "garner"]);
         command
     }
+}
+
+/// The name of the database of a URL.
+fn name(url: &str) -> &str {
+    let name = url.rsplit('/').find_map(|part| part.split_once("?host="));
+    name.unwrap().0
 }
 
 /// A cluster that was never started, to be copied: that takes a tenth of the time of making one.

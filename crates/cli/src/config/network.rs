@@ -62,6 +62,8 @@ impl NetworkConfig {
             attempts: self.attempts.unwrap_or(usual.attempts),
             interval: interval.unwrap_or(usual.interval),
             connections: self.connections.map_or(usual.connections, usize::from),
+            resource_connections: (self.connections)
+                .map_or(usual.resource_connections, usize::from),
             longest_wait: self
                 .longest_wait_seconds
                 .map_or(jobs::LONGEST_WAIT, Duration::from_secs),

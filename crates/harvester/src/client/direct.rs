@@ -61,7 +61,7 @@ fn client(
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(options.connections.max(1))
+        .pool_max_idle_per_host(options.connections.max(options.resource_connections).max(1))
         .http1_max_buf_size(MOST_READ)
         .build(connector)
 }

@@ -51,7 +51,11 @@ impl Gates {
         };
         let held = (std::thread::current().id(), line);
         let mut state = lock(&gate.state);
-        while state.is_full(line, options.connections.max(1)) && !state.open.contains(&held) {
+        let most = match line {
+            Line::Verbs => options.connections.max(1),
+            Line::Resources => options.resource_connections.max(1),
+        };
+        while state.is_full(line, most) && !state.open.contains(&held) {
             if options.stop.is_set() {
                 return None;
             }

@@ -104,7 +104,7 @@ fn builder(
         .redirect(redirect::Policy::none())
         .dns_resolver(Arc::new(guard.clone()))
         .connect_timeout(options.connect_timeout)
-        .pool_max_idle_per_host(options.connections.max(1))
+        .pool_max_idle_per_host(options.connections.max(options.resource_connections).max(1))
         .tcp_nodelay(true);
     Ok(match proxy {
         Some(proxy) => builder.proxy(Proxy::all(proxy.clone()).map_err(|error| unusable(&error))?),

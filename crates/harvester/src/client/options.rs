@@ -44,8 +44,10 @@ pub struct ClientOptions {
     pub longest_total_wait: Duration,
     /// The time between the beginnings of two requests to a host.
     pub interval: Duration,
-    /// How many requests may be open at a host, and beside them as many for resources that records refer to.
+    /// How many requests may be open at a host, besides those for resources.
     pub connections: usize,
+    /// How many requests for resources may be open at a host.
+    pub resource_connections: usize,
     /// How many redirects are followed.
     pub redirects: u32,
     /// How answers are read.
@@ -72,6 +74,14 @@ pub enum Credentials {
     Bearer(String),
 }
 
+impl ClientOptions {
+    /// Lets so many requests be open at a host, for resources and for all else.
+    pub fn set_connections(&mut self, connections: u16) {
+        self.connections = usize::from(connections);
+        self.resource_connections = usize::from(connections);
+    }
+}
+
 impl Default for ClientOptions {
     fn default() -> Self {
         Self {
@@ -91,6 +101,7 @@ impl Default for ClientOptions {
             longest_total_wait: Duration::from_secs(2 * 3600),
             interval: Duration::ZERO,
             connections: 1,
+            resource_connections: 4,
             redirects: 10,
             read: ReadRules::default(),
             pace: Arc::new(RealPace),

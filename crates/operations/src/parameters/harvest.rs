@@ -158,7 +158,7 @@ pub struct HarvestPatch {
     #[arg(long = "interval", value_name = "SECONDS", value_parser = seconds, help_heading = "Network options")]
     #[schema(value_type = Option<u64>, maximum = 86_400_000)]
     pub interval_ms: Option<Setting<u64>>,
-    /// At most N requests open at once [default: 1]
+    /// At most N requests open at once [default: 1; with --via resourcesync 4]
     #[arg(long, value_name = "N", help_heading = "Network options")]
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 64)]
     pub connections: Option<Setting<u16>>,

@@ -74,6 +74,8 @@ impl NetworkOptions {
             attempts: self.attempts.unwrap_or(usual.attempts),
             interval: self.interval.unwrap_or(usual.interval),
             connections: self.connections.map_or(usual.connections, usize::from),
+            resource_connections: (self.connections)
+                .map_or(usual.resource_connections, usize::from),
             longest_wait: self.longest_wait.unwrap_or(usual.longest_wait),
             ..usual
         })

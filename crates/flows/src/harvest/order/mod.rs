@@ -239,7 +239,9 @@ impl HarvestOrder {
         options.read_timeout = time(self.timeout_ms, options.read_timeout);
         options.connect_timeout = options.connect_timeout.min(options.read_timeout);
         options.longest_wait = time(self.longest_wait_ms, options.longest_wait);
-        options.connections = self.connections.map_or(options.connections, usize::from);
+        if let Some(connections) = self.connections {
+            options.set_connections(connections);
+        }
         options.attempts = self.attempts.unwrap_or(options.attempts);
         if self.validation == Level::Loose {
             options.read.leniency = Leniency::Repair;

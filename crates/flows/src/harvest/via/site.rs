@@ -230,7 +230,12 @@ impl SiteReader<'_> {
                 }
                 Ok(())
             };
-            let threads = self.remote.client().options().connections.max(1);
+            let options = self.remote.client().options();
+            // Lists of ResourceSync are made for programs that copy a site; a sitemap is not, so that is crawling.
+            let threads = match self.site.found {
+                Found::ResourceSync(_) => options.resource_connections.max(1),
+                Found::Sitemaps(_) => options.connections.max(1),
+            };
             std::thread::scope(|scope| {
                 let threads: Vec<_> = (1..threads.min(wanted.len()))
                     .map(|_| scope.spawn(work))
@@ -416,7 +421,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The number of entries that are looked up, visited and committed together.
-const CHUNK: usize = 200;
+const CHUNK: usize = 1000;
 /// The longest time before resources are committed.
 const LONGEST_PAGE: Duration = Duration::from_millis(500);
 const OPEN_FILE: usize = crate::harvest::storing::OPEN_FILE;

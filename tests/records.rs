@@ -251,7 +251,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_there() {
     assert_eq!(said.len(), 2, "{said:?}");
     for (line, number) in said.iter().zip([7, 12]) {
         let start = format!(
-            "garner: left out: the record `{}`: ",
+            "garner: skipped: the record `{}`: ",
             Script::identifier(number)
         );
         assert!(line.starts_with(&start), "{line}");
@@ -271,7 +271,7 @@ fn a_header_that_cannot_be_read_is_named_too() {
     assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
     assert_eq!(stdout(&output).lines().count(), 29);
     let said = stderr(&output);
-    assert!(said.starts_with("garner: left out: the record `"), "{said}");
+    assert!(said.starts_with("garner: skipped: the record `"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 

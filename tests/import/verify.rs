@@ -177,11 +177,11 @@ fn files_of_an_import_that_did_not_end_are_told_as_such() {
     assert_eq!(found["unfinished"], found["orphans"], "{found}");
     let problem = found["findings"][0]["problem"].as_str().unwrap();
     assert!(
-        problem.contains("import 2, which did not come to its end"),
+        problem.contains("import 2, which was interrupted"),
         "{problem}"
     );
     let said = stderr(&crawl.garner(&["verify"]).output());
-    assert!(said.contains("import the same again"), "{said}");
+    assert!(said.contains("run the same import again"), "{said}");
     super::crawl::break_second_source(&crawl, false);
     crawl.import(0, &["a.warc.gz", "b.warc.gz"]);
     verify(&crawl, 0, &[]);

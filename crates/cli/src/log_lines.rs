@@ -167,7 +167,7 @@ mod tests {
     fn warnings_that_repeat_are_told_once_and_counted() {
         let log = logged(|| {
             for number in 0..25 {
-                tracing::warn!("`/loop` is left out: it contains itself");
+                tracing::warn!("`/loop` is skipped: it contains itself");
                 tracing::warn!(number, "about one request");
                 tracing::info!("index updated");
             }

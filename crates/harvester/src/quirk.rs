@@ -64,7 +64,7 @@ quirks! {
     /// A page that could be read only in parts.
     PageBroken => "Pages could not be read to their end.",
     /// A page that had to be asked for again.
-    PageRepeated => "Pages had to be asked for again because they broke off.",
+    PageRepeated => "Pages had to be requested again because they broke off.",
     /// A status of HTTP beside an error of the protocol.
     ErrorWithHttpStatus => "Errors of the protocol come with an error status of HTTP.",
     /// A status of HTTP beside a good answer.

@@ -370,7 +370,7 @@ impl<'a> Fetching<'a> {
         };
         let refused = walk.refused.len() as u64 + walk.more_refused;
         if refused > 0 {
-            note.push_str(&format!("; {refused} could not be had"));
+            note.push_str(&format!("; {refused} could not be obtained"));
         }
         if walk.passed_by > 0 {
             note.push_str(&format!(

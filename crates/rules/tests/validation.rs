@@ -235,7 +235,7 @@ fn loose_repairs_what_is_clear_and_tells_it() {
         (
             b"<a>x\x0By\x1A\xEF\xBF\xBE&#0;&#x1F;&#xFFFFFF;</a>",
             "<a>xy</a>",
-            "6 illegal characters left out",
+            "6 illegal characters removed",
         ),
         (
             b"<?xml version='1.0' encoding='ISO-8859-2'?><a>\xB1</a>",
@@ -272,7 +272,7 @@ fn loose_repairs_what_is_clear_and_tells_it() {
             "<a><b>x<c>y</c></b></a>",
             "1 unclosed element closed",
         ),
-        (b"<a>x</b></a>", "<a>x</a>", "1 stray end tag left out"),
+        (b"<a>x</b></a>", "<a>x</a>", "1 stray end tag removed"),
         (
             b"<a x=1 y=\"<\" z/>",
             "<a x=\"1\" y=\"&lt;\" z=\"z\"/>",
@@ -281,7 +281,7 @@ fn loose_repairs_what_is_clear_and_tells_it() {
         (
             b"<a x='1' x='2'/>",
             "<a x='1'/>",
-            "1 repeated attribute left out",
+            "1 repeated attribute removed",
         ),
         (
             b"<dc:title>x</dc:title>",
@@ -291,13 +291,13 @@ fn loose_repairs_what_is_clear_and_tells_it() {
         (
             b"<a><!-- a -- b -->x</a>",
             "<a>x</a>",
-            "1 broken comment left out",
+            "1 broken comment removed",
         ),
-        (b"<!DOCTYPE html><a/>", "<a/>", "1 document type left out"),
+        (b"<!DOCTYPE html><a/>", "<a/>", "1 document type removed"),
         (
             b"<a><![CDATA[\x01 & <]]></a>",
             "<a><![CDATA[ & <]]></a>",
-            "1 illegal character left out",
+            "1 illegal character removed",
         ),
     ] {
         let checked = loose().check(broken).unwrap();

@@ -41,7 +41,7 @@ pub(super) fn recover(
             Some(position) if position.file == finished => position.length,
             _ => u64::MAX,
         };
-        mend(&file, &path, most).map_err(|error| Error::file("mended", &path, error))?;
+        mend(&file, &path, most).map_err(|error| Error::file("repaired", &path, error))?;
         settle(&file, &path)?;
     }
     Ok(())

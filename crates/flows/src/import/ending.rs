@@ -158,7 +158,9 @@ fn outcome(
     let scans = &read.recognition.unread;
     let left_out = left_out(counters, scans);
     if left_out > 0 {
-        reasons.push(format!("{left_out} records or documents could not be had"));
+        reasons.push(format!(
+            "{left_out} records or documents could not be obtained"
+        ));
     }
     if counters.digest_mismatch > 0 {
         reasons.push(match counters.digest_mismatch {

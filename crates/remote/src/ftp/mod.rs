@@ -327,7 +327,7 @@ impl<'a> Ftp<'a> {
                     if offset > 0 && !is_of_file(answer.status) && !is_passing(answer.status) =>
                 {
                     Err(Error::NoResume(format!(
-                        "{host} cannot go on in the middle of a file"
+                        "{host} cannot resume in the middle of a file"
                     )))
                 }
                 Err(other) => Err(error(other)),

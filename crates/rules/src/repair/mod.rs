@@ -110,17 +110,17 @@ impl Kind {
         match self {
             Self::Recoded => ("text", "texts", "in another encoding recoded"),
             Self::StrayByte => ("byte", "bytes", "outside of UTF-8 read as Windows-1252"),
-            Self::IllegalCharacter => ("illegal character", "illegal characters", "left out"),
+            Self::IllegalCharacter => ("illegal character", "illegal characters", "removed"),
             Self::BareAmpersand => ("bare ampersand", "bare ampersands", "escaped"),
             Self::HtmlEntity => ("HTML entity", "HTML entities", "replaced"),
             Self::BareAngleBracket => ("bare angle bracket", "bare angle brackets", "escaped"),
             Self::UnclosedElement => ("unclosed element", "unclosed elements", "closed"),
-            Self::StrayEndTag => ("stray end tag", "stray end tags", "left out"),
+            Self::StrayEndTag => ("stray end tag", "stray end tags", "removed"),
             Self::UnquotedAttribute => ("unquoted attribute", "unquoted attributes", "quoted"),
-            Self::RepeatedAttribute => ("repeated attribute", "repeated attributes", "left out"),
+            Self::RepeatedAttribute => ("repeated attribute", "repeated attributes", "removed"),
             Self::UndeclaredPrefix => ("undeclared prefix", "undeclared prefixes", "declared"),
-            Self::BrokenComment => ("broken comment", "broken comments", "left out"),
-            Self::DocumentType => ("document type", "document types", "left out"),
+            Self::BrokenComment => ("broken comment", "broken comments", "removed"),
+            Self::DocumentType => ("document type", "document types", "removed"),
         }
     }
 }

@@ -60,7 +60,7 @@ pub(crate) async fn confirm_removal(
     let mut losses = vec![format!("{} is not {done} by it any more.", known.about())];
     match (known.job, known.next_run) {
         (Some(job), Some(_)) => losses.push(format!("Its job {job}, which waits, is withdrawn.")),
-        (Some(job), None) => losses.push(format!("Its job {job} runs, and goes on to its end.")),
+        (Some(job), None) => losses.push(format!("Its job {job} runs, and will run to its end.")),
         _ => {}
     }
     losses.push(match known.kind {

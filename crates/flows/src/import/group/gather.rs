@@ -336,14 +336,14 @@ impl Gatherer<'_> {
         let normal = match url::normalise(parent) {
             Ok(normal) => normal,
             Err(error) => {
-                let reason = format!("{}: its parent is left out: {error}", capture.url);
+                let reason = format!("{}: its parent is skipped: {error}", capture.url);
                 self.group.warn(&capture.place, reason);
                 return None;
             }
         };
         if normal.url.len() > self.rules.max_length {
             let reason = format!(
-                "{}: its parent is left out: the URL is too long",
+                "{}: its parent is skipped: the URL is too long",
                 capture.url
             );
             self.group.warn(&capture.place, reason);

@@ -215,7 +215,7 @@ impl Loading<'_> {
         self.loaded.add(id, &imported, &settled);
         if imported.state == ImportState::Failed {
             bail!(
-                "import {id} failed: {}; garner load goes on with it",
+                "import {id} failed: {}; garner load resumes it",
                 imported
                     .reason
                     .as_deref()

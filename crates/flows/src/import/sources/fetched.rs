@@ -87,7 +87,7 @@ impl Fetching<'_> {
         let refused = fetched.refused.into_iter();
         let mut refused: Vec<_> = refused.map(|(path, why)| (url(path), why)).collect();
         if fetched.more_refused > 0 {
-            let why = format!("{} more could not be had", fetched.more_refused);
+            let why = format!("{} more could not be obtained", fetched.more_refused);
             refused.push((url(String::new()), why));
         }
         Ok(Some(FetchedSource {

@@ -120,7 +120,7 @@ impl Verification {
         if self.unfinished > 0 && self.repaired == 0 {
             let count = self.unfinished;
             said.push(format!(
-                "{count} of these files are those of an import that did not come to its end: import the same again to go on with it"
+                "{count} of these files belong to an interrupted import: run the same import again to resume it"
             ));
         }
         let said = said.join(", ");

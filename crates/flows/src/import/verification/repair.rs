@@ -273,7 +273,7 @@ impl<'a> Verifying<'a> {
         self.result.orphans += 1;
         self.result.unfinished += 1;
         let problem = format!(
-            "import {import}, which did not come to its end, placed it; the same import goes on with it, and --repair takes it in"
+            "import {import}, which was interrupted, placed it; the same import resumes with it, and --repair takes it in"
         );
         self.result.note(path, problem, Repair::None);
     }

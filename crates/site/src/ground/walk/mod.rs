@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
         mount: Option<usize>,
     ) -> Option<WalkEntry> {
         if self.levels.len() >= DEEPEST {
-            tracing::warn!("`{}` is left out: it is too deep", path.display());
+            tracing::warn!("`{}` is skipped: it is too deep", path.display());
             return None;
         }
         let identified = opened.and_then(|directory| {
@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
         // A mount may show a directory that it lies in; only what contains itself by a link has no end.
         let is_same = |level: &Level| level.mount == mount && level.identity == Some(identity);
         if self.levels.iter().any(is_same) {
-            tracing::warn!("`{}` is left out: it contains itself", path.display());
+            tracing::warn!("`{}` is skipped: it contains itself", path.display());
             self.pass(path, mount);
             return None;
         }

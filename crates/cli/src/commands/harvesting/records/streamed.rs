@@ -183,7 +183,7 @@ impl Stream<'_> {
 
     fn complain(&mut self, what: &str) {
         self.left_out += 1;
-        eprintln!("garner: left out: {}", plain(what));
+        eprintln!("garner: skipped: {}", plain(what));
     }
 }
 

@@ -58,7 +58,7 @@ fn write(files: &DocumentFiles, content: &JudgedContent, out: &mut Out) -> anyho
                 | Outcome::Damaged
                 | Outcome::Empty
                 | Outcome::ImageOnly),
-            ) => eprintln!("document {number} is left out, for it has no text: {outcome}"),
+            ) => eprintln!("document {number} is skipped because it has no text: {outcome}"),
             _ => eprintln!(
                 "document {number} has no stored text; garner classify --collection reads it"
             ),

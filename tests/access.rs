@@ -1,4 +1,4 @@
-//! Who sees what: passwords, addresses, lists and GetRecord in agreement.
+//! Access: passwords, addresses, lists and GetRecord in agreement.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -458,7 +458,7 @@ fn protection_withdraws_items_and_its_end_brings_them_back() {
     }
 }
 
-/// What an incremental harvester has gathered over several starts of the server.
+/// The records of an incremental harvester over several starts of the server.
 #[derive(Default)]
 struct Harvester {
     from: Option<String>,

@@ -1,4 +1,4 @@
-//! What was harvested and imported, exposed as a repository of its own: harvested by other people's clients, by a second
+//! Harvested records and imported documents as a repository of their own: harvested by other people's clients, by a second
 //! garner, and while everything changes.
 
 use std::collections::BTreeMap;
@@ -479,7 +479,7 @@ fn changes(
     let arguments = format!("metadataPrefix=oai_dc{from}");
     let pages = Answer::pages(&aggregator.base_url, "ListIdentifiers", &arguments, &[]);
     for page in &pages {
-        // What was left of a list may have changed while it was read; it comes again.
+        // The rest of a list may have changed while it was read; it comes again.
         let error = page.error();
         assert!(
             matches!(

@@ -6,7 +6,7 @@
 
 /// Crate roots look for modules beside themselves; these have a folder.
 mod apache {
-    /// What other modules and request headers do to answers.
+    /// Effects of other modules and of request headers on answers.
     mod answers;
     /// Wrong directives, a state directory that cannot be written, a damaged index.
     mod bad_input;
@@ -50,7 +50,7 @@ mod apache {
     mod plugins;
     /// Records taken from answers.
     mod records;
-    /// Who asks: through proxies, and with what the server adds.
+    /// Requesters: through proxies, and with the headers that the server adds.
     mod requesters;
     /// Sitemaps and ResourceSync, below the repository and at the root of the site.
     mod resource_sync;

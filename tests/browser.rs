@@ -1,4 +1,4 @@
-//! What a person sees in a browser: answers as pages, in a real Chromium without a screen.
+//! Answers as pages for a person, in a real headless Chromium.
 
 use std::fs;
 use std::process::Command;
@@ -542,14 +542,14 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(unescaped(rest.split('"').next()?))
 }
 
-/// What is read when all tags are taken away, with single spaces.
+/// The text of a page without its tags, with single spaces.
 fn text(html: &str) -> String {
     let mut text = String::new();
     let mut rest = html;
     while let Some(at) = rest.find('<') {
         text.push_str(&rest[..at]);
         let tag = &rest[at..at + tag_length(&rest[at..])];
-        // What stands in cells and items of a list is apart to the eye; a possible line break is not.
+        // A browser sets cells and list items apart, but not a possible line break.
         if tag != "<wbr>" && !tag.starts_with("<span") && !tag.starts_with("</span") {
             text.push(' ');
         }

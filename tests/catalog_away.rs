@@ -49,7 +49,7 @@ fn a_lock_that_another_process_holds_is_waited_for() {
     other.busy_timeout(Duration::from_secs(10)).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     std::thread::sleep(Duration::from_secs(20));
-    // Who only looks is not kept from it.
+    // Reading stays possible.
     let held = managed.live().len();
     assert!((9..90).contains(&held), "{held}");
     other.execute_batch("ROLLBACK").unwrap();
@@ -65,7 +65,7 @@ fn a_lock_that_another_process_holds_is_waited_for() {
 fn a_database_that_is_killed_and_away_for_longer_than_the_lease_loses_nothing() {
     let postgres = Postgres::start();
     let managed = Managed::on(postgres.database());
-    // What is left takes longer than the lease, so the one who goes on has to be heard of.
+    // The rest takes longer than the lease, so the worker that resumes has to renew it.
     let repository = slow(300, 300);
     managed.schedule(&repository, &["--once"]);
     let up = managed.up(&["--workers", "2", "--lease", "5"]);

@@ -392,7 +392,7 @@ impl World<'_> {
         }
     }
 
-    /// What should be seen: identifier and content of every readable file.
+    /// The expected view: identifier and content of every readable file.
     fn truth(&self, server: &Server) -> BTreeMap<String, String> {
         let mut truth = BTreeMap::new();
         let mut directories = vec![self.fixture.site()];

@@ -554,7 +554,7 @@ fn commands_of(help: &str) -> impl Iterator<Item = String> {
     names.filter_map(|line| Some(line.trim().split(' ').next()?.to_owned()))
 }
 
-/// What a command that succeeds prints; it has nothing to say on stderr.
+/// The stdout of a command that must succeed with an empty stderr.
 pub(crate) fn prints(output: Output) -> String {
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(stderr(&output), "");

@@ -10,7 +10,7 @@ mod documents;
 mod first_steps;
 /// The frame of every page: the navigation, the search over everything, the menu of a phone.
 mod frame;
-/// What was harvested: history, comparison, download, records.
+/// Harvests in the console: history, comparison, download, records.
 mod holdings;
 /// Links by e-mail: invitations, and passwords that were forgotten.
 mod invitations;

@@ -579,7 +579,7 @@ impl Harvester {
     }
 }
 
-/// What a harvester should have: the sizes of all files by identifier.
+/// The expected records of a harvester: the sizes of all files by identifier.
 fn on_disk(fixture: &Fixture, server: &Server) -> BTreeMap<String, u64> {
     let files = files_below(&fixture.site()).into_iter();
     let sizes = files.map(|path| {

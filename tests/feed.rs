@@ -27,7 +27,7 @@ struct Index {
     searched: BTreeMap<String, Value>,
     requests: usize,
     commits: usize,
-    /// What the next requests meet, the last first.
+    /// The answers to the next requests, the last first.
     faults: Vec<Fault>,
     /// Documents with this in their URL are refused.
     refused: Option<String>,

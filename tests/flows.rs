@@ -4,17 +4,17 @@
     reason = "a test that cannot go on should fail at once"
 )]
 
-/// Who sees what: passwords, addresses, lists and GetRecord in agreement.
+/// Access: passwords, addresses, lists and GetRecord in agreement.
 mod access;
 /// Accounts of the console, from the command line.
 mod account;
-/// What was harvested and imported, exposed as a repository of its own.
+/// Harvested records and imported documents, exposed as a repository of their own.
 mod aggregate;
 /// Alerts: rules, e-mails, webhooks.
 mod alerts;
 /// Wrong requests: always a correct answer or a clear error.
 mod bad_input;
-/// What a person sees in a browser.
+/// Answers as pages for a person in a browser.
 mod browser;
 /// The catalog locked, full or gone in the middle of a harvest.
 mod catalog_away;
@@ -48,7 +48,7 @@ mod filter;
 mod harvest;
 /// A repository that was harvested, for the tests of what is held.
 mod harvested;
-/// What harvests did and met, as a table and in full.
+/// The history of harvests, as a table and in full.
 mod history;
 /// Clients that misbehave: broken HTTP, silence, crowds, paths out of the site.
 mod hostile_clients;
@@ -58,7 +58,7 @@ mod hostile_files;
 mod import;
 /// Other people's harvesters.
 mod interop;
-/// What is an item and what is not, and under which identifier.
+/// Which files are items, and their identifiers.
 mod items;
 /// Jobs: shown, cancelled, tried again; quiet times.
 mod job;

@@ -26,7 +26,7 @@ struct Harvester {
     directory: TempDir,
 }
 
-/// What came of one harvest.
+/// The outcome of one harvest.
 struct Harvested {
     code: i32,
     /// The entry of the history, if there is one.

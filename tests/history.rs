@@ -1,4 +1,4 @@
-//! What harvests did and met, as a table and in full.
+//! The history of harvests, as a table and in full.
 
 use serde_json::{Value, json};
 use test_support::{Fault, Misbehaving, Script};

@@ -10,7 +10,7 @@ mod content_filter;
 mod crashes;
 /// A crawl that a test makes up.
 mod crawl;
-/// What is damaged or hostile: counted, named, and no harm to the rest.
+/// Damaged and hostile input: counted, named, and no harm to the rest.
 mod damage;
 /// Digests of archives, compared with what they are of.
 mod digests;
@@ -18,7 +18,7 @@ mod digests;
 mod documents;
 /// Extracted and loaded: the same as imported.
 mod extraction;
-/// What harvests unpacked.
+/// Unpacked harvests.
 mod harvested;
 /// Logs: beside archives, and as the list of what is in a mirror.
 mod logs;

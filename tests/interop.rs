@@ -22,7 +22,7 @@ fn scythe_harvests_the_whole_site() {
     site.harvest_with("scythe_client.py");
 }
 
-/// What the test put into the site, and what became of it.
+/// A file that the test put into the site, and its state.
 struct File {
     /// The name on disk.
     name: String,

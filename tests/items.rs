@@ -1,4 +1,4 @@
-//! What is an item and what is not, and under which identifier.
+//! Which files are items, and their identifiers.
 
 use std::collections::BTreeSet;
 

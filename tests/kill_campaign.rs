@@ -13,7 +13,7 @@ use test_support::{Fault, Misbehaving, Postgres, Script, files_below};
 
 use crate::managed::{Managed, Process};
 
-/// What can happen; processes are named by their number, the manager's is 0.
+/// The possible events; processes are named by their number, the manager's is 0.
 #[derive(Debug, Clone, Copy)]
 enum Blow {
     /// kill -9, and another one is started.
@@ -24,7 +24,7 @@ enum Blow {
     Database,
 }
 
-/// Who takes part.
+/// The processes that take part.
 struct Campaign {
     managed: Managed,
     postgres: Option<Postgres>,
@@ -33,7 +33,7 @@ struct Campaign {
     threads: &'static str,
 }
 
-/// What a run leaves, without what depends on time and on numbers of harvests.
+/// The end state of a run, without times and numbers of harvests.
 struct Held {
     /// Each row of the catalog once, in order.
     records: Vec<String>,
@@ -160,7 +160,7 @@ fn schedule_all(managed: &Managed, repositories: &[Misbehaving]) {
     }
 }
 
-/// What a run leaves in which nothing happens.
+/// The end state of an undisturbed run.
 fn undisturbed(repositories: &[Misbehaving]) -> Held {
     for repository in repositories {
         repository.change(|script| script.faults.clear());

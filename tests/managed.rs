@@ -110,7 +110,7 @@ impl Managed {
         added["id"].to_string()
     }
 
-    /// What the directory holds, opened in this process too.
+    /// The holdings of the directory, opened in this process too.
     pub(crate) fn holdings(&self) -> Holdings {
         Holdings::create(&self.data(), self.catalog.as_deref()).unwrap()
     }
@@ -229,7 +229,7 @@ impl Process {
         this
     }
 
-    /// What it has written to stderr.
+    /// Its stderr so far.
     pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap().clone()
     }

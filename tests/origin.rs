@@ -453,7 +453,7 @@ fn what_the_other_server_ceases_or_begins_to_show_is_told() {
     });
     let hidden = state("about.html").unwrap();
     assert!(hidden.datestamp > first.datestamp);
-    // What was never shown stays unknown.
+    // A file that was never shown stays unknown.
     assert_eq!(state("notes.txt"), None);
     assert_eq!(
         server.record(&hidden.identifier, "oai_dc").headers(),

@@ -153,7 +153,7 @@ fn archives_hold_the_documents_and_say_where_they_are_from() {
     }
 }
 
-/// What was retrieved as a WARC file is imported by another garner, with the same URLs and bytes.
+/// Another garner imports a WARC file of `retrieve`, with the same URLs and bytes.
 #[test]
 fn a_warc_file_can_be_imported_again() {
     for name in ["a.warc", "a.warc.gz"] {

@@ -346,7 +346,7 @@ fn a_schedule_asks_as_it_was_told() {
             .all(|head| head.to_ascii_lowercase().contains(from))
     );
     up.stop();
-    // What is taken away is gone, and what else was said stays.
+    // A removed setting is gone, and the others stay.
     let number = added["id"].to_string();
     let edited = managed.json(&["schedule", "edit", &number, "--proxy", ""]);
     assert_eq!(edited["parameters"]["access"], Value::Null);

@@ -36,7 +36,7 @@ const VIEWS: [&str; 11] = [
     "OAIHistory",
 ];
 
-/// What the papers' programs would ask; `{}` is what stands before the names of views.
+/// Queries of the papers' programs; `{}` is the prefix of the views' names.
 const QUESTIONS: [(&str, &str); 9] = [
     (
         "SELECT count(*) FROM {}document WHERE state = 0 AND host = 'host-1.example'",

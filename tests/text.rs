@@ -19,7 +19,7 @@ const PDF: &str = "%PDF-1.4\n\
     BT /F1 12 Tf 50 700 Td (The quick brown fox jumps over the lazy dog and runs away into the wood) Tj ET\n\
     endstream\nendobj\ntrailer\n<< /Root 1 0 R /Size 5 >>\n%%EOF\n";
 
-/// What is said of a file with this content. Its name says nothing.
+/// The output of `garner text` for a file with this content and a neutral name.
 fn text(content: &[u8], options: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("document");

@@ -1,4 +1,4 @@
-//! What other modules and request headers do to answers (issue 18).
+//! Effects of other modules and of request headers on answers (issue 18).
 
 use std::fs;
 

@@ -14,7 +14,7 @@ use test_support::Mpm;
 use super::client::Client;
 use super::site::Site;
 
-/// Who harvests again and again, and what is known of each item: whether it is there.
+/// A harvester that comes again and again, and whether it takes each item for present.
 struct Harvester {
     client: Client,
     known: BTreeMap<String, bool>,
@@ -50,7 +50,7 @@ impl Harvester {
             .collect()
     }
 
-    /// What this harvester takes for present, by path.
+    /// The items that this harvester takes for present, by path.
     fn mirror(&self) -> Vec<&str> {
         let there = self.known.iter().filter(|(_, there)| **there);
         let site = self.client.url("");

@@ -13,14 +13,14 @@ pub(crate) enum Protocol {
     Tls,
 }
 
-/// Who asks, and how.
+/// A requester: address, credentials and headers.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     authority: String,
     host: String,
     protocol: Protocol,
     headers: Vec<(&'static str, String)>,
-    /// What is sent before the request, as a proxy does.
+    /// Bytes that are sent before the request, as a proxy does.
     preface: String,
     /// A file with a certificate and its key.
     certificate: Option<PathBuf>,

@@ -56,7 +56,7 @@ fn assert_not_offered(client: &Client, path: &str) {
     assert!(!client.identifiers().contains(&identifier), "{path}");
 }
 
-/// What a GET always refuses is no item: neither by reference nor processed (issue 18).
+/// A program that a GET always refuses is no item: neither by reference nor processed (issue 18).
 #[test]
 fn programs_that_a_get_refuses_are_not_offered() {
     for (mpm, policy) in [

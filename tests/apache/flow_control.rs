@@ -88,7 +88,7 @@ fn lists_are_limited_over_all_processes_and_for_one_client() {
         let seconds = refused.header("retry-after").map(str::parse::<u64>);
         assert!(seconds.is_some_and(|seconds| seconds.is_ok()));
         assert!(refused.text().contains("try again"), "{}", refused.text());
-        // Who it is is told at any time, and other clients are not concerned.
+        // Identify is answered at any time, and other clients are not affected.
         assert_eq!(client(&httpd, a).get("/modoai?verb=Identify").status, 200);
         assert_eq!(status(b), 200, "{mpm:?}");
 

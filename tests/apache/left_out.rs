@@ -25,7 +25,7 @@ fn what_a_directory_leaves_out_is_left_out_although_its_own_url_leads_elsewhere(
         site.conf("RewriteEngine On\nRewriteRule ^/rewritten/$ /sub/ [PT]");
         site.htaccess("redirected", "IndexIgnore *.hid inner");
         site.htaccess("rewritten", "OaiSkip *.skip");
-        // What the place says that the URL leads to is for its own files only.
+        // The directives of the place that the URL leads to hold for its own files only.
         site.htaccess("sub", "OaiSkip .?* *.own");
         for path in [
             "plain.txt",

@@ -13,7 +13,7 @@ const CLIENTS: usize = 8;
 /// However fast the requests are answered, there is so much between the first and the last of them.
 const RESTARTS: usize = 3;
 
-/// What happened so far.
+/// The events so far.
 #[derive(Default)]
 struct Load {
     asked: AtomicUsize,

@@ -8,7 +8,7 @@ use super::client::{Client, Protocol};
 use super::records::{Record, records};
 use super::site::{Candidate, Expectation, Site, marks};
 
-/// What the module is told to do with files that the server runs.
+/// The module's setting for files that the server runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Policy {
     Reference,
@@ -121,7 +121,7 @@ impl<'a> Oracle<'a> {
         listed
     }
 
-    /// What is listed in a format. Nobody knows the headers of programs that are not run.
+    /// The items listed in a format. The headers of programs that are not run are unknown.
     fn listed_in(
         &self,
         prefix: &str,
@@ -390,7 +390,7 @@ fn seconds(date: &str) -> Option<i64> {
     Some(seconds)
 }
 
-/// What a complaint is about.
+/// The subject of a complaint.
 trait About {
     fn about(&self) -> String;
 }

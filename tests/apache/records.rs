@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node};
 use test_support::{Answer, from_base64};
 
-/// What one record says.
+/// The facts of one record.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Record {
     /// The fields of `http_header`, also of the one within `oai_didl`.

@@ -1,4 +1,4 @@
-//! Who asks: what is asked on a requester's behalf is asked with what the requester sent, and with nothing else.
+//! Requesters: internal requests carry the requester's own headers and credentials, and nothing else.
 
 use std::fs;
 use std::net::TcpListener;

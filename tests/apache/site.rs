@@ -11,7 +11,7 @@ use test_support::{Fixture, Httpd, HttpdSetup, Mpm};
 use super::php_fpm::PhpFpm;
 use super::{cases, dynamic_cases};
 
-/// All that a repository needs.
+/// The directives that a repository needs.
 pub(crate) const LOCATION: &str = "<Location \"/modoai\">\nSetHandler oai\n</Location>\n";
 
 /// A site that grows case by case. Every file has a mark of its own, so that a leak can be told.
@@ -30,7 +30,7 @@ pub(crate) struct Site {
     marks: usize,
 }
 
-/// What is known of a URL beyond what a GET tells.
+/// Facts about a URL beyond those that a GET tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expectation {
     /// The server sends the file or does not: a GET decides.
@@ -172,7 +172,7 @@ impl Site {
         self.names.iter().map(String::as_str)
     }
 
-    /// What a GET by anybody gives, as the cases say.
+    /// The expected answer to an anonymous GET.
     pub(crate) fn statuses(&self) -> &BTreeMap<String, u16> {
         &self.statuses
     }
@@ -221,7 +221,7 @@ fn age(place: &Path) {
     let Ok(metadata) = fs::symlink_metadata(place) else {
         return;
     };
-    // What the module keeps is its own business.
+    // The files of the module's own state do not count.
     if metadata.is_dir() && !place.ends_with("state") {
         let entries = fs::read_dir(place).unwrap();
         entries.for_each(|entry| age(&entry.unwrap().path()));

@@ -17,7 +17,7 @@ use crate::managed::Managed;
 struct Program<'a> {
     console: &'a Console,
     token: String,
-    /// What its owner is logged in by: only people make and remove tokens.
+    /// The owner's session: only people make and remove tokens.
     cookie: String,
     description: Description,
     called: RefCell<BTreeSet<(String, String)>>,

@@ -1,4 +1,4 @@
-//! What was harvested: found, compared, downloaded, read.
+//! Harvests and records: found, compared, downloaded, read.
 
 use test_support::{Misbehaving, Script};
 

@@ -24,7 +24,7 @@ fn a_running_job_is_stopped_and_tried_again() {
     browser.picture(&picture("job-running"));
     browser.press("Stop");
 
-    // What comes next is seen without a reload.
+    // The next job appears without a reload.
     browser.run("window.kept = true", &[]);
     browser.wait("it is stopped", || {
         browser.text_of(".state .badge") == "cancelled"

@@ -73,7 +73,7 @@ fn every_page_is_for_everybody() {
     make_a_token_and_a_filter(&browser, console);
     look(&browser, "rules saved");
 
-    // What links lead to is found by following them; what is behind forms is named here.
+    // Pages behind links are found by following them; pages behind forms are named here.
     let mut ways = VecDeque::from(
         [
             "/",

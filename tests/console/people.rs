@@ -45,7 +45,7 @@ fn a_viewer_reads_everything_and_steers_nothing() {
     assert_eq!(status, 403);
     assert_eq!(console.managed.jobs(), Vec::<Value>::new());
 
-    // Who has left is asked for the password again, and comes to where he wanted to go.
+    // After a logout the password is asked for again, and the page that was wanted follows.
     browser.press_at(".person summary");
     browser.press("Log out");
     browser.wait("it is the door", || browser.path() == "/login");
@@ -78,7 +78,7 @@ fn guessing_passwords_gets_slower_and_slower() {
     }
     assert!(tries > 3, "typing errors are forgiven");
     browser.picture(&picture("throttled"));
-    // Who waits comes in.
+    // After the wait the login succeeds.
     browser.wait("one is inside", || {
         console.log_in(&browser, "root", PASSWORD);
         browser.path() == "/"

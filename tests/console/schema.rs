@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(super) struct Description(pub(super) Value);
 
 impl Description {
-    /// What is wrong with a value, each with its place.
+    /// The faults of a value, each with its place.
     pub(super) fn wrong(&self, schema: &Value, value: &Value) -> Vec<String> {
         let mut wrong = Vec::new();
         self.check(schema, value, "$", &mut wrong);

@@ -102,7 +102,7 @@ fn a_mirror_is_the_site_and_stays_so() {
     fs::remove_file(fixture.path("about.html")).unwrap();
     fs::remove_dir_all(fixture.path("a b")).unwrap();
     wait_until("the changes are in the mirror", || {
-        // What is gone and not yet known to be so cannot be had.
+        // A file that vanished since the last look cannot be fetched.
         harvester.run(&base_url, &["--unpack", at(&mirror)]);
         !mirror.join("a b").exists()
             && !mirror.join("about.html").exists()

@@ -153,7 +153,7 @@ fn other_kinds_can_be_wanted_and_thresholds_moved() {
     );
     assert_eq!(names(&crawl), ["manual.pdf"]);
 
-    // What is remembered is decided on anew.
+    // Remembered documents are decided on anew.
     crawl.import(
         0,
         &[

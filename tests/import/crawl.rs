@@ -29,7 +29,7 @@ pub(crate) struct Warc {
     pub(crate) offsets: Vec<usize>,
 }
 
-/// What an import left, without what depends on the run: which number something has depends on how captures are grouped,
+/// The end state of an import, without values that depend on the run: a number depends on how captures are grouped,
 /// and that on time.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Left {
@@ -184,7 +184,7 @@ impl Warc {
         self.record("response", url, date, &headers, &block);
     }
 
-    /// What a crawler says of the record before: who linked to it, and how it was found.
+    /// A crawler's metadata on the record before: the linking page, and how it was found.
     pub(crate) fn metadata(&mut self, url: &str, date: &str, via: &str, path: &str) {
         let about = format!("<urn:test:{}>", self.offsets.len() - 1);
         let headers =

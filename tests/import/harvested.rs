@@ -1,4 +1,4 @@
-//! What a harvest unpacked, imported by itself: a site is offered, harvested, and its documents are in the collection.
+//! Import of unpacked harvests: a site is exposed, harvested, and its documents are in the collection.
 
 use serde_json::json;
 use test_support::Fixture;

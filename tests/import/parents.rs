@@ -169,7 +169,7 @@ fn links_are_checked_politely_and_dead_ones_are_left_out() {
         (&json!("alive"), &json!(web.url("/good")))
     );
 
-    // What is known is not asked again, but for what the servers failed to tell.
+    // Known links are not checked again, except those whose server failed to answer.
     run(&crawl, 3, &clean);
     let again = web.asked();
     assert!(

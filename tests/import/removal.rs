@@ -264,7 +264,7 @@ fn a_cleaning_that_is_killed_is_continued_by_the_next() {
         std::thread::sleep(Duration::from_millis(20 + random(180)));
         child.kill().unwrap();
         kills += u32::from(!child.wait().unwrap().success());
-        // What is on its way to the trash is no mistake.
+        // Files on their way to the trash are no mistake.
         failed.verify();
     }
     eprintln!("killed {kills} times");

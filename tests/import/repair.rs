@@ -206,7 +206,7 @@ fn urls_without_bytes_are_no_rows_of_documents() {
     assert_eq!(count("SELECT count(*) FROM document"), 1);
     assert_eq!(count("SELECT count(*) FROM heard"), 1);
 
-    // What was heard counts when the bytes come, under whatever URL.
+    // A revisit whose bytes are unknown counts when they come, under any URL.
     let mut warc = Warc::default();
     warc.response(
         "http://b.example/b.pdf",
@@ -253,7 +253,7 @@ fn an_older_catalog_takes_in_what_came_later() {
     assert_eq!(crawl.files(), files);
     verify(&crawl, 0, &["--repair"]);
 
-    // What was replaced is told of as an older version now.
+    // The replaced version is listed as an older one now.
     let contents = |files: Files| -> Files {
         let contents = files
             .into_iter()
@@ -557,7 +557,7 @@ fn the_collection_stays_where_the_first_import_put_it() {
     crawl.write("b.warc.gz", many(20).bytes);
     crawl.import(0, &["a.warc.gz", "--config", "in/garner.toml"]);
 
-    // Who says nothing means the same place.
+    // Without an option, the place stays the same.
     crawl.import(0, &["b.warc.gz"]);
     verify(&crawl, 0, &[]);
     let listed = prints(crawl.garner(&["documents", "list", "--files"]).output());

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::crawl::{Crawl, samples};
 use crate::command_line::{stderr, stdout};
 
-/// What makes documents the same whatever file they came from.
+/// The properties by which documents of different files are the same.
 fn essence(crawl: &Crawl) -> Vec<String> {
     let mut all: Vec<_> = crawl
         .documents()

@@ -83,7 +83,7 @@ fn each_run(managed: Managed) {
     std::fs::write(managed.beside("in/0.warc.gz"), papers(30..32).bytes).unwrap();
     let fourth = run(&managed, &schedule);
     assert_eq!(fourth["counters"]["saved_New"], 2, "{fourth:#}");
-    // Who wants something else has everything read again.
+    // Another setting has everything read again.
     let types = ["--types", "application/pdf,text/html"];
     managed.json(&[&["schedule", "edit", schedule.as_str()], &types[..]].concat());
     let fifth = run(&managed, &schedule);
@@ -291,7 +291,7 @@ fn schedules_of_imports_are_added_shown_edited_and_refused_in_plain_words() {
     assert_eq!(edited["import"]["paths"], json!([path]));
     assert_eq!(edited["frequency"], "cron 0 3 * * *");
 
-    // What stands in a configuration file need not be said again.
+    // Settings of a configuration file need not be repeated.
     managed.write(
         "garner.toml",
         "[import]\npaths = ['in']\ncrawler = 'mine'\nversions = 'keep'\n",
@@ -422,7 +422,7 @@ fn the_roots_of_today_decide_on_what_operators_scheduled() {
             assert!(error.contains(said), "`{said}` is not in {error}");
         }
         managed.output(&["job", "cancel", &job.to_string()]);
-        // Whoever can type commands here names any file.
+        // A user of the command line may name any file.
         let other = run(&managed, &own["id"].to_string());
         assert_eq!(other["state"], "ok", "{other:#}");
         up.stop();
@@ -464,7 +464,7 @@ fn the_history_tells_of_imports_and_is_forgotten_without_its_documents() {
     let none = managed.output(&["history"]);
     assert!(stderr(&none).contains("--imports"), "{}", stderr(&none));
 
-    // What has ended in an earlier second is too old.
+    // An import that ended in an earlier second is too old.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     let config = managed.write("garner.toml", "[history]\nkeep_days = 0\n");
     let up = managed.up(&["--config", config.to_str().unwrap()]);

@@ -385,7 +385,7 @@ fn a_rejected_document_can_be_looked_at_and_accepted_and_is_rejected_no_more() {
         lines(&crawl, &["documents", "review", "--json"]),
         Vec::<Value>::new()
     );
-    // What was rejected by a person does not come back, and what was accepted stays.
+    // Documents that a person rejected do not come back, and accepted ones stay.
     crawl.import(0, &ON);
     assert_eq!(
         lines(&crawl, &["documents", "review", "--json"]),

@@ -69,7 +69,7 @@ fn lost_and_damaged_files_come_back_with_the_next_import() {
         (&json!(1), &json!(2))
     );
     verify(&crawl, 3, &["--repair"]);
-    // What was found is not lost.
+    // The files found are not lost.
     let aside = crawl.path("data/documents/set-aside");
     let short = aside.join("000/000/003/000.000.003.pdf");
     assert_eq!(std::fs::read_to_string(short).unwrap(), "short");

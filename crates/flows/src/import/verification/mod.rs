@@ -168,7 +168,7 @@ pub fn verify(
             collection.absolute("").display()
         );
     }
-    let (repairing, left) = Repairing::begin(holdings)?;
+    let (repairing, left) = Repairing::begin(holdings, place::is_ahead(holdings, &collection)?)?;
     let worked = repairing.alive(|| {
         let mut verifying = Verifying::new(holdings, &collection, Some(&repairing));
         verifying.remove_left(left)?;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use rusqlite::Connection;
 use serde_json::Value;
 use test_support::{Postgres, S3Server};
 
@@ -567,4 +568,69 @@ fn texts_and_judgements_are_those_of_an_import_and_a_correction_counts_first() {
         "{second}"
     );
     compare();
+}
+
+#[test]
+fn a_source_whose_bytes_cannot_be_read_is_loaded_again_when_they_are_back() {
+    let archives = tempfile::tempdir().unwrap();
+    std::fs::write(archives.path().join("1.warc.gz"), many(10).bytes).unwrap();
+    let output = tempfile::tempdir().unwrap();
+    extract(&[archives.path()], output.path(), &["--bytes"]);
+    let bytes = paths_below(output.path(), ".warc.gz").remove(0);
+    let good = std::fs::read(&bytes).unwrap();
+    let mut damaged = good.clone();
+    damaged[900] ^= 0xff;
+    std::fs::write(&bytes, &damaged).unwrap();
+    let managed = Managed::new();
+
+    for _ in 0..2 {
+        let loaded = load(&managed, &[output.path()]);
+        assert_eq!(loaded["state"], "incomplete", "{loaded}");
+        let counted = ["loaded", "known", "refused"].map(|name| loaded[name].clone());
+        assert_eq!(counted, [0, 0, 1].map(Value::from), "{loaded}");
+    }
+    std::fs::write(&bytes, &good).unwrap();
+    let mended = load(&managed, &[output.path()]);
+
+    assert_eq!(
+        (&mended["loaded"], &mended["state"]),
+        (&1.into(), &"ok".into()),
+        "{mended}"
+    );
+    let plain = Managed::new();
+    import(&plain, archives.path(), &[]);
+    let documents = |managed: &Managed| left(managed).0.into_keys().collect::<Vec<_>>();
+    assert_eq!(documents(&managed), documents(&plain));
+    let again = load(&managed, &[output.path()]);
+    assert_eq!(
+        (&again["known"], &again["state"]),
+        (&1.into(), &"ok".into()),
+        "{again}"
+    );
+}
+
+#[test]
+fn results_of_an_archive_that_is_damaged_are_incomplete_whenever_they_are_loaded() {
+    let archives = tempfile::tempdir().unwrap();
+    let mut bytes = many(10).bytes;
+    bytes.truncate(bytes.len() - 30);
+    std::fs::write(archives.path().join("1.warc.gz"), bytes).unwrap();
+    let output = tempfile::tempdir().unwrap();
+    extract(&[archives.path()], output.path(), &["--bytes"]);
+    let managed = Managed::new();
+
+    for known in [0, 1] {
+        let loaded = load(&managed, &[output.path()]);
+        assert_eq!(loaded["state"], "incomplete", "{loaded}");
+        assert_eq!(loaded["known"], known, "{loaded}");
+    }
+}
+
+/// The files below a directory whose names end like this.
+fn paths_below(directory: &Path, end: &str) -> Vec<PathBuf> {
+    let found = test_support::files_below(directory).into_iter();
+    let found = found.map(|path| directory.join(String::from_utf8(path).unwrap()));
+    found
+        .filter(|path| path.to_str().unwrap().ends_with(end))
+        .collect()
 }

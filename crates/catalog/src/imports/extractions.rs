@@ -30,10 +30,23 @@ impl Catalog {
         self.extractions(sql, keys).await
     }
 
+    /// Notes that documents of the extraction that an import loads could not be read: it does not count as loaded when the
+    /// import has come to its end, and can be loaded again.
+    pub async fn note_unread_bytes(&self, import: &Import) -> Result<(), Error> {
+        let Some(key) = &import.extraction else {
+            return Ok(());
+        };
+        let mut transaction = self.database.write().await?;
+        let sql = "UPDATE extraction SET done = $3 WHERE key = $1 AND import_id = $2 AND done = 0";
+        let values = [key.as_str().into(), import.id().into(), UNREAD.into()];
+        transaction.execute(sql, values).await?;
+        transaction.commit().await
+    }
+
     /// Those of some extractions that imports load which are running.
     pub async fn claimed_extractions(&self, keys: &[String]) -> Result<HashSet<String>, Error> {
         let sql = "SELECT key FROM extraction
-             WHERE key IN (SELECT item.value->>0 FROM {each($1)} WHERE true) AND done = 0
+             WHERE key IN (SELECT item.value->>0 FROM {each($1)} WHERE true) AND done <> 1
                  AND EXISTS (SELECT 1 FROM import WHERE import.id = extraction.import_id AND import.state = 'running')";
         self.extractions(sql, keys).await
     }
@@ -72,7 +85,8 @@ impl Catalog {
             }
         }
         let sql = "INSERT INTO extraction (key, import_id) VALUES ($1, $2)
-             ON CONFLICT (key) DO UPDATE SET import_id = excluded.import_id";
+             ON CONFLICT (key) DO UPDATE SET import_id = excluded.import_id,
+                 done = CASE WHEN extraction.import_id = excluded.import_id THEN extraction.done ELSE 0 END";
         transaction
             .execute(sql, [key.into(), import.id().into()])
             .await?;
@@ -91,8 +105,9 @@ pub(super) async fn note_loaded(
     let Some(key) = &import.extraction else {
         return Ok(());
     };
-    let sql = "UPDATE extraction SET done = 1 WHERE key = $1 AND import_id = $2";
-    let values = [key.as_str().into(), import.id().into()];
+    let sql = "UPDATE extraction SET done = CASE WHEN done = $3 THEN done ELSE 1 END
+         WHERE key = $1 AND import_id = $2";
+    let values = [key.as_str().into(), import.id().into(), UNREAD.into()];
     match transaction.execute(sql, values).await? {
         0 => Err(Error::ImportLost {
             import: import.id(),
@@ -100,3 +115,6 @@ pub(super) async fn note_loaded(
         _ => Ok(()),
     }
 }
+
+/// The state of an extraction whose documents could not all be read.
+const UNREAD: i64 = 2;

@@ -179,6 +179,7 @@ async fn a_found_document_keeps_its_number(place: Place) {
     let rows = [capture(ONE, "A", 10)];
     assert!(catalog.is_document_free(500).await.unwrap());
     repair.prefer(&sha1("A"), 500);
+    repair.prefer_document(&md5(ONE), 500);
 
     let placements = catalog.reserve(&mut repair, &rows).await.unwrap();
     assert_eq!(placements, [Placement::Store { number: 500 }]);

@@ -62,8 +62,10 @@ pub struct Loaded {
     pub loaded: u64,
     /// Sources that were loaded before, or by another loader.
     pub known: u64,
-    /// Results that cannot be loaded.
+    /// Results that cannot be loaded, or not completely.
     pub refused: u64,
+    /// Results of archives that could not be read completely when they were extracted.
+    pub incomplete: u64,
     /// Why not, of the first of them.
     pub problems: Vec<String>,
     /// The imports in the history.
@@ -94,8 +96,10 @@ pub fn load(
         tell,
         loaded: Loaded::new(sources.len(), &refused),
     };
+    let incomplete = sources.iter().filter(|one| one.is_incomplete()).count();
     loading.all(sources)?;
     let mut loaded = loading.loaded;
+    loaded.incomplete = incomplete as u64;
     loaded.seconds = began.elapsed().as_secs_f64();
     loaded.conclude();
     Ok(loaded)
@@ -306,13 +310,25 @@ impl Loading<'_> {
                 return Ok(false);
             };
             let is_end = group.source_done;
+            if groups.is_incomplete {
+                let import = keeping.lock();
+                self.holdings.wait(catalog.note_unread_bytes(&import))?;
+            }
             keeping.keep(group)?;
             if self.stop.is_set() && !is_end {
                 return Ok(false);
             }
         }
+        let key = std::slice::from_ref(&one.key);
+        match self.holdings.wait(catalog.loaded_extractions(key))?.is_empty() {
+            false => settled.loaded += 1,
+            // It may be mended, and is loaded again then.
+            true => settled.refused.push(format!(
+                "`{}`: documents could not be read, see the report; load it again when its bytes are back",
+                one.entry.path
+            )),
+        }
         settled.keys.insert(one.key.clone());
-        settled.loaded += 1;
         Ok(true)
     }
 }
@@ -336,6 +352,7 @@ impl Loaded {
             loaded: 0,
             known: 0,
             refused: refused.len() as u64,
+            incomplete: 0,
             problems: problems.take(PROBLEMS).collect(),
             imports: Vec::new(),
             counters: ImportCounters::default(),
@@ -367,6 +384,13 @@ impl Loaded {
         }
         if self.refused > 0 && self.reason.is_none() {
             self.reason = Some(format!("{} results could not be loaded", self.refused));
+        }
+        if self.incomplete > 0 && self.state == ImportState::Ok {
+            self.state = ImportState::Incomplete;
+            self.reason = Some(format!(
+                "{} results are those of archives that could not be read completely",
+                self.incomplete
+            ));
         }
         if self.state == ImportState::Cancelled && self.reason.is_none() {
             self.reason = Some("stopped; what came so far is kept".to_owned());

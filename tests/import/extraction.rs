@@ -634,3 +634,49 @@ fn paths_below(directory: &Path, end: &str) -> Vec<PathBuf> {
         .filter(|path| path.to_str().unwrap().ends_with(end))
         .collect()
 }
+
+#[test]
+fn files_of_loaders_that_were_killed_are_removed_when_others_have_loaded_their_sources() {
+    let archives = tempfile::tempdir().unwrap();
+    for at in 0..6 {
+        let mut warc = Warc::default();
+        // Each has documents of the next.
+        for number in at * 15..at * 15 + 25 {
+            let url = format!("http://h.example/{number}.pdf");
+            warc.response(&url, &date(number), "application/pdf", &pdf(number));
+        }
+        std::fs::write(archives.path().join(format!("{at}.warc.gz")), warc.bytes).unwrap();
+    }
+    let output = tempfile::tempdir().unwrap();
+    extract(&[archives.path()], output.path(), &["--bytes"]);
+    let managed = Managed::new();
+    load(&managed, &[output.path()]);
+    // What a killed loader leaves: an import that placed a file for a document which another brought.
+    let catalog = Connection::open(managed.data().join("catalog.sqlite")).unwrap();
+    let sql = "INSERT INTO import (target, parameters, keep_versions, state, started, lease_owner, lease_token,
+             lease_until, exclusive, run_id, counters, reserved, superfluous)
+         SELECT 'killed', parameters, 0, 'failed', started, lease_owner, 1, 0, 0, run_id + 1000, counters,
+             '{\"' || (SELECT sha1 FROM content ORDER BY id LIMIT 1) || '\": 900}',
+             '[{\"number\": 901, \"extension\": \"pdf\"}]' FROM import WHERE id = 1;
+         INSERT INTO import_source (import_id, number, source, beginning)
+         SELECT (SELECT max(id) FROM import), number, source, beginning FROM import_source
+         WHERE import_id = 1 AND number = 0;
+         UPDATE collection_state SET next_number = 902;";
+    catalog.execute_batch(sql).unwrap();
+    let lies = |number: u32| {
+        let name = format!("documents/000/000/{number:03}/000.000.{number:03}.pdf");
+        managed.data().join(name)
+    };
+    // One that it was about to remove, too.
+    for number in [900, 901] {
+        std::fs::create_dir_all(lies(number).parent().unwrap()).unwrap();
+        std::fs::copy(lies(1), lies(number)).unwrap();
+    }
+    assert_eq!(managed.output(&["verify"]).status.code(), Some(3));
+
+    load(&managed, &[output.path()]);
+
+    assert!(!lies(900).exists() && !lies(901).exists());
+    let verified = managed.output(&["verify"]);
+    assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
+}

@@ -96,8 +96,10 @@ pub fn load(
         tell,
         loaded: Loaded::new(sources.len(), &refused),
     };
+    let keys: Vec<_> = sources.iter().map(|one| one.key.clone()).collect();
     let incomplete = sources.iter().filter(|one| one.is_incomplete()).count();
     loading.all(sources)?;
+    loading.clear_abandoned(&keys)?;
     let mut loaded = loading.loaded;
     loaded.incomplete = incomplete as u64;
     loaded.seconds = began.elapsed().as_secs_f64();
@@ -158,6 +160,25 @@ impl Loading<'_> {
             pending.retain(|one| !settled.contains(&one.key));
         }
         self.loaded.state = ImportState::Cancelled;
+        Ok(())
+    }
+
+    /// Removes files that loaders placed which were killed, where other loaders have loaded all of their sources since:
+    /// what is needed of these lies under other numbers.
+    fn clear_abandoned(&self, keys: &[String]) -> anyhow::Result<()> {
+        let catalog = self.holdings.catalog();
+        for (import, numbers) in self.holdings.wait(catalog.abandoned_imports(keys))? {
+            for number in numbers {
+                if self.holdings.wait(catalog.content(number))?.is_some() {
+                    continue;
+                }
+                for file in self.collection.files_of(number)? {
+                    self.collection.remove_file(&file.path)?;
+                }
+            }
+            self.collection.sync()?;
+            self.holdings.wait(catalog.forget_reserved(import))?;
+        }
         Ok(())
     }
 

@@ -680,3 +680,37 @@ fn files_of_loaders_that_were_killed_are_removed_when_others_have_loaded_their_s
     let verified = managed.output(&["verify"]);
     assert_eq!(verified.status.code(), Some(0), "{}", stderr(&verified));
 }
+
+#[test]
+fn temporary_files_of_a_killed_extraction_are_removed_by_the_next_one() {
+    let archives = tempfile::tempdir().unwrap();
+    std::fs::write(archives.path().join("1.warc.gz"), many(3).bytes).unwrap();
+    let output = tempfile::tempdir().unwrap();
+    let mut killed = command(&["extract", "-", "--output", output.path().to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let temporary = output.path().join("_temporary");
+    while !temporary.exists() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let number = killed.id();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    // As this process would have called one of its own.
+    let system = {
+        let boot = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap();
+        let processes = std::fs::read_link("/proc/self/ns/pid").unwrap();
+        let names = [&boot[..], processes.to_str().unwrap().as_bytes()].concat();
+        document::digest::Digests::of(&names).sha1_hex()[..8].to_owned()
+    };
+    let [left, others] = [number, std::process::id()]
+        .map(|process| temporary.join(format!(".tmp-{system}-{process}-x")));
+    std::fs::write(&left, "left").unwrap();
+    std::fs::write(&others, "of a process that is there").unwrap();
+
+    extract(&[archives.path()], output.path(), &[]);
+
+    assert!(!left.exists() && others.exists());
+}

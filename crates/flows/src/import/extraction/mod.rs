@@ -10,6 +10,7 @@ pub(super) mod place;
 pub(super) mod row;
 mod segment;
 pub(super) mod table;
+mod temporary;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek};

@@ -13,6 +13,7 @@ use tempfile::NamedTempFile;
 
 use super::super::place as collection;
 
+use super::temporary;
 /// A place of results.
 #[derive(Debug)]
 pub(in crate::import) enum ResultPlace {
@@ -68,7 +69,9 @@ impl ResultPlace {
     /// A file to be filled, and then put.
     pub(in crate::import) fn new_file(&self) -> anyhow::Result<NamedTempFile> {
         let made = match self {
-            Self::Directory(directory) => NamedTempFile::new_in(directory.join(TEMPORARY)),
+            Self::Directory(directory) => tempfile::Builder::new()
+                .prefix(&temporary::prefix())
+                .tempfile_in(directory.join(TEMPORARY)),
             Self::Store(_) => NamedTempFile::new(),
         };
         made.with_context(|| format!("`{}` cannot be written", self.shown(TEMPORARY)))
@@ -77,7 +80,9 @@ impl ResultPlace {
     /// Where large documents wait on this machine while they are read.
     pub(in crate::import) fn spool(&self) -> anyhow::Result<tempfile::TempDir> {
         let made = match self {
-            Self::Directory(directory) => tempfile::tempdir_in(directory.join(TEMPORARY)),
+            Self::Directory(directory) => tempfile::Builder::new()
+                .prefix(&temporary::prefix())
+                .tempdir_in(directory.join(TEMPORARY)),
             Self::Store(_) => tempfile::tempdir(),
         };
         made.with_context(|| format!("`{}` cannot be written", self.shown(TEMPORARY)))
@@ -191,7 +196,8 @@ impl ResultPlace {
         for entry in entries.flatten() {
             let is_old = |modified: SystemTime| modified.elapsed().is_ok_and(|age| age > FORGOTTEN);
             let modified = entry.metadata().and_then(|metadata| metadata.modified());
-            if modified.is_ok_and(is_old) {
+            let name = entry.file_name();
+            if temporary::is_abandoned(&name.to_string_lossy()) || modified.is_ok_and(is_old) {
                 remove(&entry.path());
             }
         }

@@ -1,5 +1,8 @@
 //! Crawls that are damaged or hostile.
 
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::crawl::{Crawl, Warc, date, many, pdf};
@@ -358,4 +361,39 @@ fn a_document_that_cannot_be_saved_is_counted_and_costs_no_other() {
     assert_eq!(printed["saved_Separate"], 5);
     let report = std::fs::read_to_string(crawl.path("folder/import-report.jsonl")).unwrap();
     assert!(report.contains("it cannot be saved"), "{report}");
+}
+
+#[test]
+fn links_to_directories_and_to_archives_of_any_name_are_named_and_make_an_import_incomplete() {
+    for (link, to) in [
+        ("2026", "../elsewhere"),
+        ("capture-2", "../elsewhere/b.warc.gz"),
+    ] {
+        let crawl = Crawl::new();
+        crawl.write("crawl/a.warc.gz", many(3).bytes);
+        crawl.write("elsewhere/b.warc.gz", many(5).bytes);
+        symlink(to, crawl.path("crawl").join(link)).unwrap();
+
+        let printed = crawl.import(3, &["crawl"]);
+
+        let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+        assert!(report.contains(&format!("crawl/{link}")), "{report}");
+        assert!(
+            report.contains("links in a directory are not followed"),
+            "{report}"
+        );
+        let check = crate::garner().args(["warc", "check"]);
+        let checked = check
+            .current_dir(&crawl.path(""))
+            .arg(crawl.path("crawl"))
+            .output();
+        assert_eq!(checked.status.code(), Some(3), "{}", stderr(&checked));
+    }
+    // Nothing is passed over by these.
+    let crawl = Crawl::new();
+    crawl.write("crawl/2026/a.warc.gz", many(3).bytes);
+    crawl.write("notes.txt", "no archive");
+    symlink("2026", crawl.path("crawl/latest")).unwrap();
+    symlink("../notes.txt", crawl.path("crawl/notes")).unwrap();
+    crawl.import(0, &["crawl"]);
 }

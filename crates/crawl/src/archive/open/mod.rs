@@ -38,8 +38,9 @@ pub(crate) fn open(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
 fn directory(path: &Path, limits: &Limits) -> Result<Vec<Source>, Error> {
     let mut sources = Vec::new();
     let mut waiting = entries(path, limits).map_err(|error| Error::file(path, error))?;
+    let real = fs::canonicalize(path).ok();
     while let Some(path) = waiting.pop() {
-        match below(&path, limits) {
+        match below(&path, real.as_deref(), limits) {
             Ok(Below::Files(found)) => sources.extend(found),
             Ok(Below::Directory(mut paths)) => waiting.append(&mut paths),
             // Crawlers rename and remove what they have finished.
@@ -57,7 +58,8 @@ enum Below {
     Directory(Vec<PathBuf>),
 }
 
-fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
+/// `top` is the directory that was named.
+fn below(path: &Path, top: Option<&Path>, limits: &Limits) -> io::Result<Below> {
     let kind = fs::symlink_metadata(path)?.file_type();
     let named = Named::of(&path.to_string_lossy());
     Ok(match () {
@@ -69,16 +71,34 @@ fn below(path: &Path, limits: &Limits) -> io::Result<Below> {
             Below::Files(sources)
         }
         () if kind.is_dir() => Below::Directory(entries(path, limits)?),
-        () if named.wants_search() => {
+        () if kind.is_symlink() => {
             let reason = "it is a link, and links in a directory are not followed; name it itself";
-            let reason = match kind.is_symlink() {
-                true => reason,
-                false => "it is no regular file",
-            };
-            Below::Files(vec![unreadable(path, None, reason)])
+            let is_missed = named.wants_search() || leads_to_archives(path, top, limits);
+            let missed = is_missed.then(|| unreadable(path, None, reason));
+            Below::Files(missed.into_iter().collect())
+        }
+        () if named.wants_search() => {
+            Below::Files(vec![unreadable(path, None, "it is no regular file")])
         }
         () => Below::Files(Vec::new()),
     })
+}
+
+/// Whether something is passed over by not following a link whose name says nothing: an archive, or a directory, which
+/// may have some. A directory below `top` is read where it is.
+fn leads_to_archives(path: &Path, top: Option<&Path>, limits: &Limits) -> bool {
+    let Ok(real) = fs::canonicalize(path) else {
+        return false;
+    };
+    if real.is_dir() {
+        return !top.is_some_and(|top| real.starts_with(top));
+    }
+    let found = match real.is_file() {
+        true => file(path, limits, false),
+        false => Ok(None),
+    };
+    let found = found.ok().flatten().unwrap_or_default();
+    found.iter().any(|source| !is_nothing(source))
 }
 
 fn is_nothing(source: &Source) -> bool {

@@ -397,3 +397,29 @@ fn links_to_directories_and_to_archives_of_any_name_are_named_and_make_an_import
     symlink("../notes.txt", crawl.path("crawl/notes")).unwrap();
     crawl.import(0, &["crawl"]);
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for() {
+    let crawl = Crawl::new();
+    crawl.write("crawl/a.warc.gz", many(3).bytes);
+    let pipe = |name: &str| {
+        let made = Command::new("mkfifo").arg(crawl.path(name)).status();
+        assert!(made.unwrap().success());
+    };
+    pipe("crawl/f.warc.gz");
+    pipe("log");
+
+    let printed = crawl.import(3, &["crawl"]);
+    assert_ne!(printed["saved_New"], 0, "{printed}");
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(report.contains("it is no regular file"), "{report}");
+    let named = crawl.try_import(&["crawl/f.warc.gz"]);
+    assert_ne!(named.status.code(), Some(0), "{}", stderr(&named));
+    let log = crawl.try_import(&["crawl/a.warc.gz", "--log", "log"]);
+    assert_eq!(log.status.code(), Some(1), "{}", stderr(&log));
+    assert!(
+        stderr(&log).contains("it is no regular file"),
+        "{}",
+        stderr(&log)
+    );
+}

@@ -8,17 +8,23 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, bail};
+use crawl::Roots;
 use store::Objects;
 use tempfile::NamedTempFile;
 
 use super::super::place as collection;
-
 use super::temporary;
+
 /// A place of results.
 #[derive(Debug)]
 pub(in crate::import) enum ResultPlace {
     Directory(PathBuf),
     Store(Box<dyn Objects>),
+}
+
+/// Opens a file; a pipe in its place is not waited for.
+fn regular(path: &Path) -> io::Result<File> {
+    Roots::default().open(path)
 }
 
 impl ResultPlace {
@@ -121,7 +127,7 @@ impl ResultPlace {
         let unread = || format!("`{}` cannot be read", self.shown(path));
         let opened: io::Result<Box<dyn Read>> = match self {
             Self::Directory(directory) => {
-                File::open(directory.join(path)).map(|file| Box::new(file) as Box<dyn Read>)
+                regular(&directory.join(path)).map(|file| Box::new(file) as Box<dyn Read>)
             }
             Self::Store(objects) => objects
                 .get(path)
@@ -144,7 +150,7 @@ impl ResultPlace {
     pub(in crate::import) fn fetch(&self, path: &str) -> anyhow::Result<Option<File>> {
         let unread = || format!("`{}` cannot be read", self.shown(path));
         match self {
-            Self::Directory(directory) => match File::open(directory.join(path)) {
+            Self::Directory(directory) => match regular(&directory.join(path)) {
                 Ok(file) => Ok(Some(file)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error).with_context(unread),

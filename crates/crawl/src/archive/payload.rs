@@ -122,17 +122,19 @@ impl Way {
             _ if beginning.is_empty() => Self::None,
             "gzip" | "x-gzip" if beginning.starts_with(&coding::gzip::MAGIC) => Self::Gzip,
             "zstd" if beginning.starts_with(&coding::zstd::MAGIC) => Self::Zstd,
-            "gzip" | "x-gzip" | "zstd" => Self::None,
             "deflate" => match Deflate::of(beginning, is_all) {
                 Deflate::Wrapped => Self::Zlib,
                 Deflate::Bare => Self::Deflate,
-                Deflate::Not => Self::None,
+                Deflate::Not if coding::is_text(beginning) => Self::None,
+                Deflate::Not => Self::Unknown,
             },
             "br" => match coding::is_brotli(beginning, is_all) {
                 Some(true) => Self::Brotli,
                 Some(false) => Self::None,
                 None => Self::Unknown,
             },
+            // Decoded before, or damaged: text is what it looks like.
+            "gzip" | "x-gzip" | "zstd" if coding::is_text(beginning) => Self::None,
             _ => Self::Unknown,
         }
     }

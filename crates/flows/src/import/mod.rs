@@ -21,6 +21,7 @@ mod uncatalogued;
 mod verification;
 mod withdrawal;
 
+pub(crate) use self::examine::coded;
 use self::examine::{digests, types};
 use self::judging::{reclassify, review};
 

@@ -184,3 +184,43 @@ fn a_document_inside_of_bytes_whose_coding_cannot_be_undone_is_not_stored() {
     let plain = extract("http://a.example/plain-gzip.pdf");
     assert_eq!(plain.stdout, [b"\r\n", &pdf(10)[..]].concat());
 }
+
+#[test]
+fn a_chunked_body_that_was_cut_off_is_named_in_the_report() {
+    let one = pdf(30);
+    let chunked = |bytes: &[u8]| -> Vec<u8> {
+        let chunks = bytes
+            .chunks(100)
+            .map(|chunk| [format!("{:x}\r\n", chunk.len()).as_bytes(), chunk, b"\r\n"].concat());
+        chunks.collect::<Vec<_>>().concat()
+    };
+    let mut warc = Warc::default();
+    let mut add = |path: &str, body: &[u8]| {
+        let url = format!("http://a.example/{path}");
+        let line = "Transfer-Encoding: chunked";
+        coded(&mut warc, &url, "application/pdf", line, body);
+    };
+    add("cut.pdf", &chunked(&one[..300]));
+    add("whole.pdf", &[&chunked(&one)[..], b"0\r\n\r\n"].concat());
+    add(
+        "beyond.pdf",
+        &[b"ffffffffffffffffff\r\n", &one[..]].concat(),
+    );
+    let crawl = Crawl::new();
+    crawl.write("a.warc.gz", &warc.bytes);
+
+    let printed = crawl.import(3, &["a.warc.gz"]);
+
+    assert_eq!(printed["saved_New"], json!(2), "{printed}");
+    assert_eq!(printed["failed_Read"], json!(1), "{printed}");
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(
+        report.contains("cut.pdf: its body ends without its last chunk"),
+        "{report}"
+    );
+    assert!(
+        report.contains("beyond.pdf: a chunk of the body has no size"),
+        "{report}"
+    );
+    assert!(!report.contains("whole.pdf"), "{report}");
+}

@@ -1,5 +1,6 @@
 //! Classifies a record: a capture, a statement about one, or neither.
 
+use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
 use std::io::BufRead;
 use std::rc::Rc;
@@ -315,9 +316,14 @@ pub(super) fn capture<T>(
             .oddities
             .push(Oddity::ShortBody { length, announced });
     }
-    let (mut body, coding) = payload::body(block, &head, check, limits);
+    let is_cut = Rc::new(Cell::new(false));
+    let (mut body, coding) = payload::body(block, &head, check, limits, &is_cut);
     capture.coding = coding;
-    Ok(work(capture, &mut body))
+    let worked = work(capture, &mut body);
+    if is_cut.get() && is_success && capture.truncated.is_none() {
+        capture.oddities.push(Oddity::NoLastChunk);
+    }
+    Ok(worked)
 }
 
 fn http_head(block: &mut Block<'_>, limits: &Limits) -> Result<HttpHead, &'static str> {

@@ -224,3 +224,45 @@ fn a_chunked_body_that_was_cut_off_is_named_in_the_report() {
     );
     assert!(!report.contains("whole.pdf"), "{report}");
 }
+
+#[test]
+fn a_revisit_of_a_body_that_was_sent_compressed_or_in_chunks_finds_its_original() {
+    let one = pdf(1);
+    let chunks = [
+        format!("{:x}\r\n", one.len()).as_bytes(),
+        &one,
+        b"\r\n0\r\n\r\n",
+    ]
+    .concat();
+    for (line, body) in [
+        ("X-Is: plain", one.clone()),
+        ("Content-Encoding: gzip", gzip(&one)),
+        ("Transfer-Encoding: chunked", chunks),
+    ] {
+        let digest = document::digest::Digests::of(&body).sha1_hex();
+        let digest = format!("WARC-Payload-Digest: sha1:{digest}\r\n");
+        let kind = format!("Content-Type: application/http; msgtype=response\r\n{digest}");
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n{line}\r\n\r\n");
+        let mut warc = Warc::default();
+        let block = [head.as_bytes(), &body].concat();
+        warc.record(
+            "response",
+            "http://a.example/1.pdf",
+            &date(1),
+            &kind,
+            &block,
+        );
+        let again = b"HTTP/1.1 200 OK\r\n\r\n";
+        warc.record("revisit", "http://b.example/2.pdf", &date(2), &kind, again);
+        let crawl = Crawl::new();
+        crawl.write("a.warc.gz", &warc.bytes);
+
+        let printed = crawl.import(0, &["a.warc.gz"]);
+
+        assert_eq!(printed["revisits_Unknown"], json!(0), "{line}: {printed}");
+        let left = crawl.left();
+        let urls: Vec<_> = left.documents.keys().map(String::as_str).collect();
+        let wanted = ["http://a.example/1.pdf", "http://b.example/2.pdf"];
+        assert_eq!(urls, wanted.map(|url| format!("\"{url}\" null")), "{line}");
+    }
+}

@@ -290,7 +290,9 @@ fn unresolved(url: &str, source: &str) -> ImportWarning {
     ImportWarning {
         file: file.to_owned(),
         offset: offset.parse().ok(),
-        reason: format!("{url}: a revisit of what no import has brought; import its original"),
+        reason: format!(
+            "{url}: a revisit whose original is not found by its digest; import the original"
+        ),
         kind: "revisits".to_owned(),
     }
 }

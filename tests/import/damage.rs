@@ -423,3 +423,94 @@ fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for() {
         stderr(&log)
     );
 }
+
+/// A WACZ whose members were written as a stream: their lengths stand behind them, and in the directory.
+fn streamed_wacz(members: &[(&str, &[u8])]) -> (Vec<u8>, Vec<usize>) {
+    let (mut zip, mut directory, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+    for (name, bytes) in members {
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        let size = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+        let facts = [crc.sum().to_le_bytes(), size, size].concat();
+        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
+        let offset = u32::try_from(zip.len()).unwrap().to_le_bytes();
+        let before = [&[20, 0, 8, 0][..], &[0; 6]].concat();
+        let name = name.as_bytes();
+        zip.extend(
+            [
+                &b"PK\x03\x04"[..],
+                &before,
+                &[0; 12],
+                &length,
+                &[0; 2],
+                name,
+                bytes,
+            ]
+            .concat(),
+        );
+        zip.extend([&b"PK\x07\x08"[..], &facts].concat());
+        entries.push(directory.len());
+        let entry = [
+            &b"PK\x01\x02\x14\x00"[..],
+            &before,
+            &facts,
+            &length,
+            &[0; 12],
+            &offset,
+            name,
+        ];
+        directory.extend(entry.concat());
+    }
+    let count = u16::try_from(members.len()).unwrap().to_le_bytes();
+    let [length, start] =
+        [directory.len(), zip.len()].map(|at| u32::try_from(at).unwrap().to_le_bytes());
+    let entries = entries.into_iter().map(|at| zip.len() + at).collect();
+    zip.extend(directory);
+    zip.extend(
+        [
+            &b"PK\x05\x06\0\0\0\0"[..],
+            &count,
+            &count,
+            &length,
+            &start,
+            &[0; 2],
+        ]
+        .concat(),
+    );
+    (zip, entries)
+}
+
+#[test]
+fn a_wrong_field_in_the_directory_of_a_streamed_wacz_costs_no_member() {
+    let half = |from: usize| {
+        let mut warc = Warc::default();
+        for number in from..from + 10 {
+            let url = format!("http://a.example/{number}.pdf");
+            warc.response(&url, &date(number), "application/pdf", &pdf(number));
+        }
+        warc.bytes
+    };
+    let [one, two] = [half(0), half(10)];
+    let members = [("archive/a.warc.gz", &one[..]), ("archive/b.warc.gz", &two)];
+    let (sound, entries) = streamed_wacz(&members);
+    let second = entries[1];
+    let changed = |at: usize, bytes: &[u8]| {
+        let mut zip = sound.clone();
+        zip[second + at..second + at + bytes.len()].copy_from_slice(bytes);
+        zip
+    };
+    for (code, zip) in [
+        (0, sound.clone()),
+        (3, changed(10, &[99, 0])),
+        (3, changed(8, &[9, 0])),
+        (3, changed(20, &[50, 0, 0, 0, 50, 0, 0, 0])),
+        (3, sound[..entries[0]].to_vec()),
+    ] {
+        let crawl = Crawl::new();
+        crawl.write("x.wacz", &zip);
+
+        let printed = crawl.import(code, &["x.wacz"]);
+
+        assert_eq!(printed["saved_New"], 20, "{printed}");
+    }
+}

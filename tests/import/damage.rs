@@ -514,3 +514,38 @@ fn a_wrong_field_in_the_directory_of_a_streamed_wacz_costs_no_member() {
         assert_eq!(printed["saved_New"], 20, "{printed}");
     }
 }
+
+#[test]
+fn an_empty_archive_in_a_wacz_and_a_damaged_gzip_file_beside_archives_are_named() {
+    let good = many(3).bytes;
+    let members = [("archive/a.warc.gz", &good[..]), ("archive/e.warc.gz", b"")];
+    let crawl = Crawl::new();
+    crawl.write("x.wacz", streamed_wacz(&members).0);
+    let printed = crawl.import(3, &["x.wacz"]);
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(report.contains("archive/e.warc.gz"), "{report}");
+    assert!(
+        report.contains("it ends before its first record"),
+        "{report}"
+    );
+
+    let crawl = Crawl::new();
+    crawl.write("crawl/a.warc.gz", &good);
+    let mut other = Warc::default();
+    other.response("http://b.example/", &date(1), "application/pdf", &pdf(99));
+    other.response("http://b.example/2", &date(1), "application/pdf", &pdf(98));
+    other.bytes[0] ^= 1;
+    crawl.write("crawl/capture-2.gz", &other.bytes);
+    let printed = crawl.import(3, &["crawl"]);
+    let report = std::fs::read_to_string(printed["report"].as_str().unwrap()).unwrap();
+    assert!(report.contains("capture-2.gz"), "{report}");
+    let urls: Vec<_> = crawl
+        .documents()
+        .iter()
+        .map(|one| one["url"].to_string())
+        .collect();
+    assert!(
+        urls.contains(&"\"http://b.example/2\"".to_owned()),
+        "{urls:?}"
+    );
+}

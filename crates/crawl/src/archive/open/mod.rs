@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use self::layout::{Codec, Format, Layout, is_line_end};
 use self::names::{Named, Refused};
-use super::coding::zstd;
+use super::coding::{gzip, zstd};
 use super::input::{Extent, Input};
 use super::stream::{Stream, Tail};
 use super::{Archive, Closed, Refusal, search, wacz};
@@ -123,11 +123,12 @@ fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Sou
     let mut head = [0; 4];
     let count = extent.read_at(0, &mut head)?;
     let is_zip = wacz::begins(&head[..count]);
+    let search = search || is_nearly(named.codec, &head[..count]);
     if !is_zip && !named.is_wacz {
         let layout = layout(&extent, limits, &named, search)?;
         return Ok(layout.map(|layout| match layout.is_nothing {
             true if named.is_archive && !named.is_open => {
-                vec![unreadable(path, None, "it ends before its first record")]
+                vec![unreadable(path, None, NOTHING)]
             }
             _ => vec![archive(path, None, &extent, layout)],
         }));
@@ -146,6 +147,17 @@ fn file(path: &Path, limits: &Limits, search: bool) -> io::Result<Option<Vec<Sou
     }))
 }
 
+/// Whether a file that is called as a compressed one begins nearly as one does: its first bytes are damaged.
+fn is_nearly(codec: Codec, head: &[u8]) -> bool {
+    let magic: &[u8] = match codec {
+        Codec::Gzip => &gzip::MAGIC,
+        Codec::Zstd => &zstd::MAGIC,
+        Codec::Plain => return false,
+    };
+    let alike = magic.iter().zip(head).filter(|(one, other)| one == other);
+    alike.count() + 1 == magic.len()
+}
+
 /// The archives in a WACZ.
 fn in_wacz(path: &Path, extent: &Extent, limits: &Limits) -> io::Result<Vec<Source>> {
     let listing = wacz::members(extent)?;
@@ -156,7 +168,11 @@ fn in_wacz(path: &Path, extent: &Extent, limits: &Limits) -> io::Result<Vec<Sour
         let is_archive = is_archive || named.wants_search();
         let name = Some(member.name);
         match member.extent {
-            Ok(extent) if extent.part.length == 0 => {}
+            Ok(extent) if extent.size() == 0 => {
+                if named.is_archive && !named.is_open {
+                    sources.push(unreadable(path, name, NOTHING));
+                }
+            }
             Ok(extent) => match layout(&extent, limits, &named, is_archive)? {
                 Some(layout) => {
                     let mut source = archive(path, name, &extent, layout);
@@ -578,6 +594,7 @@ const HEADLESS: u64 = 512;
 /// How many members are tried that begin as one should.
 const TRIES: usize = 64;
 
+const NOTHING: &str = "it ends before its first record";
 const NO_MEMBERS: &str =
     "its directory and the heads of its members are damaged; records are looked for in all of it";
 
